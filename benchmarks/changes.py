@@ -91,7 +91,9 @@ def runs(
         for number, (query, text) in enumerate(collection.queries.items()):
             if number % 50 == 0:
                 print(f"\r{collection.name} {mode} {name}: {number} ", end="", file=sys.stderr)
-            found[name][query] = documents(engine.answer(engine.words_plan(text, Ask(mode=mode))))
+            found[name][query] = documents(
+                engine.answer(engine.words_plan(text, Ask(mode=mode, settings=("collapse=false",))))
+            )
     print(file=sys.stderr)
     return found
 

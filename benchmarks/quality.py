@@ -89,7 +89,9 @@ def runs_of(recall: Recall, collection: Collection) -> dict[str, Run]:
     found: dict[str, Run] = {name: {} for name in ("lexical", "vector", "hybrid", *variants)}
     for query, text in collection.queries.items():
         for name, mode in (("lexical", "lexical"), ("vector", "semantic"), ("hybrid", "hybrid")):
-            answer = recall.engine.answer(recall.engine.words_plan(text, Ask(mode=mode)))
+            answer = recall.engine.answer(
+                recall.engine.words_plan(text, Ask(mode=mode, settings=("collapse=false",)))
+            )
             found[name][query] = documents(answer)
         for name, config in variants.items():
             found[name][query] = documents(recall.engine.weigh(answer, config))

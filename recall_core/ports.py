@@ -58,6 +58,18 @@ class Additive(Protocol):
 
 
 @runtime_checkable
+class Locating(Protocol):
+    """What an embedder may offer beside `Embedder`: which part of a text its cosines come from, at little cost."""
+
+    def shares_of(
+        self, question: str, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[list[float]]:
+        """For each text what each of its spans, in code points, gives to its cosine with the question: how they
+        compare within one text counts, and the unit does not. Nothing is embedded anew; same input, same numbers.
+        """
+
+
+@runtime_checkable
 class Interruptible(Protocol):
     """What an embedder that waits for others may offer beside `Embedder`."""
 
@@ -134,6 +146,8 @@ class ParsedDocument(NamedTuple):
     markdown: bool = False
     is_title: bool = False
     """Its text is its title, because it has no other: no title is indexed and embedded above it."""
+    place: str | None = None
+    """Where the file has it, for one that is not the file's own text: `line 207`."""
 
 
 class Parser(Protocol):

@@ -32,7 +32,7 @@ REST = Verbatim("…")
 AGAIN = "again"
 """The action that has just failed, to be tried again with the options of the hint."""
 INSTALL = "install"
-"""The action that is not Recall's own: it installs a package."""
+"""The action that is not Recall's own: it installs packages beside this Recall."""
 
 
 class Hint(str):
@@ -61,6 +61,13 @@ class Hint(str):
         return (self.action, *self.words), dict(self.options)
 
 
+def install_extra(extra: str, **options: Option) -> Hint:
+    """What installs the packages that stand behind an extra of the project."""
+    from recall_core import installing  # noqa: PLC0415 - as below
+
+    return Hint(INSTALL, *installing.requirements(extra), **options)
+
+
 def flag(name: str) -> str:
     """The flag of that option."""
     return f"--{name.replace('_', '-')}"
@@ -72,8 +79,12 @@ def _line(action: str, words: Iterable[str], options: Options) -> str:
     named = [word for word in words if not _is_rest(word)]
     flags = [word for name, value in options.items() if name != "store" for word in _option(name, value)]
     if action == INSTALL:
-        return join(["pip", "install", *flags, *named])
-    is_flagged = any(_is_like_flag(word) if action == "query" else word.startswith("-") for word in named)
+        from recall_core import installing  # noqa: PLC0415 - few hints install anything
+
+        return join([*installing.command(**{name: bool(value) for name, value in options.items()}), *named])
+    is_flagged = any(
+        _is_like_flag(word) if action == "query" else word.startswith("-") and word != "-" for word in named
+    )
     told = [*flags, "--", *named] if is_flagged else [*named, *flags]
     if action == AGAIN:
         return join([*told, *rest])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from math import fsum, isfinite
@@ -15,7 +14,8 @@ from recall_core.config import RRF_K, Config, Settings, replace
 from recall_core.errors import UsageError
 from recall_core.ingest.chunk import chunk as spans_of
 from recall_core.ingest.metadata import why_unfit
-from recall_core.ingest.vectors import Pace, made_in_turn, missing_texts, with_vectors
+from recall_core.ingest.read import settings_of_pieces
+from recall_core.ingest.vectors import Pace, check_cut, cut_by, made_in_turn, missing_texts, with_vectors
 from recall_core.pack.compress import Excerpt, Passage, overlap
 from recall_core.pack.compress import compress as best_windows
 from recall_core.ports import Reranker
@@ -57,10 +57,9 @@ def file_of(path: str, pieces: Sequence[Piece], *, mtime_ns: int, counter: Count
         raise UsageError("bad_pieces", f"The pieces of {path!r} cannot be kept: {reason}.")
     chunks = tuple(_new_chunk(path, piece, text, counter) for piece in pieces)
     spans = [each.span for each in chunks]
-    layout = json.dumps([spans, pieces[0].title, tags, metadata], ensure_ascii=False, sort_keys=True)
     digest = sha256(raw).hexdigest()
     document = NewDocument(path, digest, pieces[0].title, len(raw), tags, None, metadata, chunks)
-    settings = f"pieces {sha256(layout.encode()).hexdigest()}"
+    settings = settings_of_pieces(spans, title=document.title, tags=tags, meta=metadata)
     return NewFile(path, "", len(raw), mtime_ns, digest, settings, None, (document,))
 
 
@@ -292,7 +291,8 @@ def compress(query: str, candidates: Sequence[Candidate], policy: CompressPolicy
 
 
 def _indexed(documents: Mapping[str, Mapping[int, Piece]], store: Recall, mtime_ns: int) -> dict[str, int]:
-    counting = counter(store.store.info().counter)
+    before = cut_by(store.store)
+    counting = counter(before.counter)
     files = [
         file_of(path, [pieces[n] for n in sorted(pieces)], mtime_ns=mtime_ns, counter=counting)
         for path, pieces in documents.items()
@@ -312,6 +312,7 @@ def _indexed(documents: Mapping[str, Mapping[int, Piece]], store: Recall, mtime_
     }
     if changed:
         with store.store.writer() as writer:
+            check_cut(store.store, before)
             for file in changed:
                 writer.put(with_vectors(file, made))
     added = sum(known[file.path] is None for file in changed)
@@ -327,7 +328,9 @@ def _indexed(documents: Mapping[str, Mapping[int, Piece]], store: Recall, mtime_
 
 def _retrieved(query: str, plan: RetrievePlan, store: Recall) -> list[Candidate]:
     asked = store.engine.words_plan(query, Ask(mode=plan.mode, filter=plan.filter, settings=plan.settings))
-    config = asked.config._replace(pool=max(plan.k, asked.config.pool), sparse_recall=False, rerank="")
+    config = asked.config._replace(
+        pool=max(plan.k, asked.config.pool), sparse_recall=False, rerank="", collapse=False
+    )
     with store.store.reading():
         answer = store.engine.answer(asked._replace(config=config))
         if answer.pool is None or answer.ranked is None:

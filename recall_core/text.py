@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from recall_core.errors import UsageError
 from recall_core.named import NamedTuple
-from recall_core.shell import INSTALL, Hint
+from recall_core.shell import install_extra
 
 if TYPE_CHECKING:
     import hashlib
@@ -39,6 +39,13 @@ _CJK = (
 def spaced(text: str) -> str:
     """The text with every CJK character standing alone, as the full-text index reads it."""
     return text if text.isascii() else _cjk_character().sub(r" \g<0> ", text)
+
+
+def alone_places(text: str) -> tuple[str, list[int]]:
+    """`spaced`, and the places in it of the characters that stand alone, each between two blanks that were put in."""
+    if text.isascii():
+        return text, []
+    return spaced(text), [found.start() + 2 * i + 1 for i, found in enumerate(_cjk_character().finditer(text))]
 
 
 @cache
@@ -135,15 +142,22 @@ def embedded_hash(path: str, title: str, text: str) -> bytes:
     return sha256(embedded_text(path, title, text).encode()).digest()
 
 
+ESTIMATES = ("whitespace", "approx", "approx-2")
+"""Counters that need no vocabulary."""
+
+MODEL_COUNTER = "approx-2"
+"""What budgets are counted by where nothing better is named: about the greatest count among models' vocabularies."""
+
+
 class Counter(NamedTuple):
-    """A token counter: one serves chunking, chunk.tokens and the budget. Its name is stored with the database."""
+    """A token counter: one serves chunks, and its name is stored with the database; one serves budgets."""
 
     name: str
     count: Callable[[str], int]
 
 
 def counter(name: str) -> Counter:
-    """The token counter of that name: `whitespace`, `approx` or `hf:PATH`.
+    """The token counter of that name: `whitespace`, `approx`, `approx-2` or `hf:PATH`.
 
     Raises UsageError `unknown_counter` for another name, `counter_unavailable` when hf: cannot be loaded.
     """
@@ -151,12 +165,16 @@ def counter(name: str) -> Counter:
         return Counter(name, _count_whitespace)
     if name == "approx":
         return Counter(name, _count_approx)
+    if name == MODEL_COUNTER:
+        from recall_core.model_tokens import model_tokens  # noqa: PLC0415 - a search never counts
+
+        return Counter(name, model_tokens)
     if name.startswith("hf:"):
         return Counter(name, _hugging_face(name[3:]))
     raise UsageError(
         "unknown_counter",
         f"There is no token counter named {name!r}.",
-        hint="use whitespace, approx or hf:path/to/tokenizer.json",
+        hint="use whitespace, approx, approx-2 or hf:path/to/tokenizer.json",
     )
 
 
@@ -208,7 +226,7 @@ def _hugging_face(path: str) -> Callable[[str], int]:
         raise UsageError(
             "counter_unavailable",
             "The counter hf: needs the tokenizers package.",
-            hint=Hint(INSTALL, "recall-tui[hf]"),
+            hint=install_extra("hf"),
         ) from error
     except Exception as error:  # tokenizers raises bare Exception for every kind of failure
         raise UsageError("counter_unavailable", f"{path} is not a tokenizer.json: {error}") from error

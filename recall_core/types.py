@@ -56,6 +56,7 @@ class Chunk(NamedTuple):
     text: str
     is_title: bool = False
     """A slice of the title of a document that has no other text: no title is indexed and embedded above it."""
+    place: str | None = None  # where the file has it, as `ports.ParsedDocument` says
 
 
 class Row(NamedTuple):
@@ -153,7 +154,7 @@ class Pool(NamedTuple):
     Columns run in parallel and stand in natural order (path, offset, id), so that a stable sort by score breaks
     ties as promised. lexical: raw BM25 >= 0, or None where no term matches. semantic: cosine in [-1, 1], rounded
     half-even to 6 decimals, or None where the chunk has no vector. A signal that was not asked for has an empty
-    column. Each is a tuple, or equal to one: the core has columns that are arrays, see `rank.columns`.
+    column. Each is a tuple, or equal to one that is an array: see `rank.columns`. dropped: see `LiteralQuery`.
     """
 
     keys: Sequence[Key]
@@ -169,7 +170,8 @@ class Pool(NamedTuple):
     lexical_model: str = "fts5"
     """Who gave the lexical values and the bound: FTS5's own bm25, or bm25f."""
     dropped: tuple[str, ...] = ()
-    """See `LiteralQuery`."""
+    shortlist: tuple[int, ...] | None = None
+    """Rowids of the rows that an index proposed to the semantic signal, the nearest first; None where none did."""
 
 
 class Part(NamedTuple):
@@ -201,6 +203,14 @@ class Injection(NamedTuple):
     displaced: str | None
 
 
+class Twins(NamedTuple):
+    """Other chunks with the very text of one, among those that pass the filter."""
+
+    number: int
+    first: tuple[Row, ...]
+    """Of them, in natural order."""
+
+
 class Hit(NamedTuple):
     """A chunk in an answer, with its score and the ledger that adds up to it. Without a query, score is None."""
 
@@ -212,6 +222,8 @@ class Hit(NamedTuple):
     parts: tuple[Part, ...]
     injection: Injection | None = None
     """Set where sparse-document recall gave the hit its slot."""
+    twins: Twins | None = None
+    """Set where others hold its text, and the list shows a text once."""
 
 
 class StoreInfo(NamedTuple):
@@ -309,6 +321,7 @@ class NewChunk(NamedTuple):
     windows: int = 1
     """How many windows the vector is the mean of."""
     is_title: bool = False
+    place: str | None = None
 
 
 class NewDocument(NamedTuple):
@@ -342,11 +355,12 @@ class NewFile(NamedTuple):
 
 
 class Skip(NamedTuple):
-    """A file that was found and not ingested, and why."""
+    """A file that was found and not ingested, and why. kind: what it is, where its first bytes tell: `PDF`."""
 
     path: str
     code: str
     reason: str
+    kind: str = ""
 
 
 Stage = Literal["discover", "read", "chunk", "embed", "index", "commit", "ask", "copy", "done"]
@@ -354,9 +368,7 @@ Stage = Literal["discover", "read", "chunk", "embed", "index", "commit", "ask", 
 
 class Progress(NamedTuple):
     """A moment of an ingest run, a reembed or a copy; counters only grow. files_total is 0 until discovery ends.
-
-    In the stage `ask` queries are counted in the place of files, in `copy` pages.
-    """
+    In the stage `ask` queries are counted in the place of files, in `copy` pages."""
 
     stage: Stage
     path: str
@@ -396,9 +408,10 @@ class Block(NamedTuple):
 
 
 class Omission(NamedTuple):
-    """Candidates that were not packed, and why. One entry a candidate; the tail after packing ended is one entry."""
+    """Candidates that were not packed, and why. One entry a candidate; the tail after packing ended is one entry, and
+    so are the copies of one text that is packed."""
 
-    reason: Literal["budget", "diversity", "duplicate", "below_min_score", "dropped", "empty"]
+    reason: Literal["budget", "diversity", "duplicate", "copy", "below_min_score", "dropped", "empty"]
     rank: int
     chunks: int
     chunk_id: str
@@ -425,25 +438,3 @@ class Packed(NamedTuple):
 
 
 UNIT_TOLERANCE = 1e-3  # float32 components and a foreign model's rounding stay far below it
-
-
-def flaws(vectors: Sequence[Vector], *, dimension: int) -> dict[int, str]:
-    """Index to reason, for the vectors that must not be stored: wrong size, NaN or infinity, not of length 1. An
-    empty vector, which stands for a text without a feature, has no flaw."""
-    import numpy as np  # noqa: PLC0415 - a search never asks
-
-    found = {
-        i: f"{len(vector) / 4:g} components instead of {dimension}"
-        for i, vector in enumerate(vectors)
-        if len(vector) not in (0, 4 * dimension)
-    }
-    sized = [i for i, vector in enumerate(vectors) if len(vector) == 4 * dimension]
-    matrix = np.frombuffer(b"".join(vectors[i] for i in sized), dtype="<f4").reshape(len(sized), dimension)
-    is_finite = np.isfinite(matrix).all(axis=1)
-    lengths = np.sqrt((np.where(is_finite[:, None], matrix, 0.0).astype(np.float64) ** 2).sum(axis=1))
-    for i, finite, length in zip(sized, is_finite.tolist(), lengths.tolist(), strict=True):
-        if not finite:
-            found[i] = "a component is NaN or infinite"
-        elif abs(length - 1) > UNIT_TOLERANCE:
-            found[i] = f"its length is {length:.4g}, not 1"
-    return dict(sorted(found.items()))

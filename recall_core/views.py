@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 from recall_core.contract import OK, SCHEMA_VERSION
 from recall_core.embed.registry import note
 from recall_core.rank.normalize import scale
 from recall_core.retrieve.query import lists_of
-from recall_core.text import counter
 from recall_core.types import (
-    Block,
     Chunk,
     Document,
     Hit,
     Injection,
-    Packed,
     Part,
     Pool,
     Progress,
     Root,
     Signal,
+    Skip,
     StoreInfo,
     TermStat,
 )
@@ -29,8 +27,8 @@ from recall_core.types import (
 if TYPE_CHECKING:
     from recall_core.config import Config
     from recall_core.contract import views as shapes
-    from recall_core.contract.ledger import ExplainView, LeafView, PartView, RecallView, StageValues
-    from recall_core.contract.packing import AccountPart, ContextBlock, ContextChunk, ContextView, SizesView
+    from recall_core.contract.filling import IngestView, SkipView
+    from recall_core.contract.ledger import ExplainView, LeafView, PartView, PassageView, RecallView, StageValues
     from recall_core.contract.responses import CompletionResponse, ErrorResponse
     from recall_core.contract.store import FileParts, StoreView
     from recall_core.errors import RecallError
@@ -53,7 +51,7 @@ def explain_view(hit: Hit, plan: Plan, leaves: Leaves | None = None) -> ExplainV
         k = plan.config.rrf_k
         fused = [part for part in hit.parts if part.signal != "rerank"]
         values["raw_score"] = sum(part.weight / (k + part.rank) for part in fused if part.rank is not None)
-    return {**values, "parts": [_part_view(part, leaves or {}) for part in hit.parts]}
+    return cast("ExplainView", {**values, "parts": [_part_view(part, leaves or {}) for part in hit.parts]})
 
 
 def _part_view(part: Part, leaves: Leaves) -> PartView:
@@ -202,7 +200,13 @@ def sparse_part(found: Answer, *, explain: bool) -> shapes.SparsePart:
 
 
 def result_view(
-    hit: Hit, plan: Plan, states: Mapping[str, State], *, explain: bool, leaves: Leaves | None = None
+    hit: Hit,
+    plan: Plan,
+    states: Mapping[str, State],
+    *,
+    explain: bool,
+    leaves: Leaves | None = None,
+    passage: PassageView | None = None,
 ) -> shapes.ResultView:
     """One hit, with only the fields that SELECT asks for. leaves: of its parts, by signal."""
     view: shapes.ResultView = {}
@@ -214,6 +218,8 @@ def result_view(
         chunk = _chosen_chunk(chunk_view(hit.chunk), plan)
         if chunk:
             view["chunk"] = chunk
+        if passage is not None and "text" in chunk:
+            view["passage"] = passage
     if hit.injection is not None and hit.chunk is not None:
         view["recall_injected"] = True
         view["recall"] = recall_view(hit.injection, hit.chunk)
@@ -228,7 +234,7 @@ def _wanted(plan: Plan, name: str) -> bool:
 
 _DocKey = Literal["id", "path", "mtime", "hash", "tag", "source", "tags", "title", "meta", "state"]
 _DOC_KEYS: tuple[_DocKey, ...] = get_args(_DocKey)
-_ChunkKey = Literal["id", "doc_id", "offset", "tokens", "text", "end", "line_start", "line_end", "heading"]
+_ChunkKey = Literal["id", "doc_id", "offset", "tokens", "text", "end", "line_start", "line_end", "heading", "place"]
 _CHUNK_KEYS: tuple[_ChunkKey, ...] = get_args(_ChunkKey)
 
 
@@ -288,82 +294,14 @@ def chunk_view(chunk: Chunk) -> shapes.ChunkView:
     }
     if chunk.heading is not None:
         view["heading"] = chunk.heading
+    if chunk.place is not None:
+        view["place"] = chunk.place
     return view
 
 
-def context_view(
-    packed: Packed, hits: Mapping[str, Hit], states: Mapping[str, State], account: AccountPart
-) -> ContextView:
-    """A packed context. hits: every packed one by the id of its chunk."""
-    return {
-        "text": packed.text,
-        "budget_tokens": packed.budget_tokens,
-        "used_tokens": packed.used_tokens,
-        "counter": packed.counter,
-        **_sizes(packed),
-        "candidates": packed.candidates,
-        "chunks": [_context_chunk(block, hits[chunk_id]) for block in packed.blocks for chunk_id in block.chunk_ids],
-        "blocks": [_context_block(block, states) for block in packed.blocks],
-        "omitted": [
-            {"reason": left.reason, "rank": left.rank, "count": left.chunks, "id": left.chunk_id, "path": left.path}
-            for left in packed.omitted
-        ],
-        **account,
-    }
-
-
-def _sizes(packed: Packed) -> SizesView:
-    view: SizesView = {"reserved_tokens": packed.reserved_tokens} if packed.reserved_for else {}
-    if packed.counter == "whitespace":
-        view["estimated_model_tokens"] = counter("approx").count(packed.text)
-    return view
-
-
-def _context_chunk(block: Block, hit: Hit) -> ContextChunk:
-    """A packed chunk; of a truncated one, only what was packed."""
-    chunk = hit.chunk
-    assert chunk is not None  # noqa: S101 - documents are not packed
-    end = min(chunk.end, block.end)
-    is_whole = end == chunk.end
-    view: ContextChunk = {
-        "id": chunk.id,
-        "doc_id": chunk.doc_id,
-        "offset": chunk.offset,
-        "tokens": chunk.tokens,
-        "text": chunk.text if is_whole else chunk.text[: end - chunk.offset],
-        "path": block.doc.path,
-        "hash": block.doc.hash,
-        "mtime": block.doc.mtime,
-    }
-    if hit.injection is not None:
-        view["recall_injected"] = True
-    return view
-
-
-def _context_block(block: Block, states: Mapping[str, State]) -> ContextBlock:
-    view: ContextBlock = {
-        "n": block.number,
-        "path": block.doc.path,
-        "doc_id": block.doc.id,
-        "offset": block.offset,
-        "end": block.end,
-        "line_start": block.line_start,
-        "line_end": block.line_end,
-        "text": block.text,
-        "hash": block.doc.hash,
-        "mtime": block.doc.mtime,
-        "chunk_ids": list(block.chunk_ids),
-        "ranks": list(block.ranks),
-        "truncated": block.truncated,
-    }
-    if block.doc.id in states:
-        view["state"] = states[block.doc.id]
-    return view
-
-
-def ingest_view(progress: Progress) -> shapes.IngestView:
+def ingest_view(progress: Progress) -> IngestView:
     """What an ingest run did in all."""
-    view: shapes.IngestView = {
+    view: IngestView = {
         "added": progress.added,
         "updated": progress.updated,
         "unchanged": progress.unchanged,
@@ -373,13 +311,19 @@ def ingest_view(progress: Progress) -> shapes.IngestView:
         "chunks": progress.chunks,
         "embedded": progress.embedded,
         "reused": progress.reused,
-        "skipped": [{"path": skip.path, "code": skip.code, "reason": skip.reason} for skip in progress.skipped],
+        "skipped": [skip_view(skip) for skip in progress.skipped],
     }
     if progress.tokens is not None:
         view["tokens"] = progress.tokens
     if progress.without_text:
         view["without_text"] = progress.without_text
     return view
+
+
+def skip_view(skip: Skip) -> SkipView:
+    """A file that was found and not ingested."""
+    view: SkipView = {"path": skip.path, "code": skip.code, "reason": skip.reason}
+    return {**view, "kind": skip.kind} if skip.kind else view
 
 
 def completion(text: str, cursor: int, vocabulary: Vocabulary) -> CompletionResponse:

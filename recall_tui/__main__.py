@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from recall_core.adapters import starting
@@ -13,6 +14,10 @@ def main() -> int:
     from recall_core.adapters import cli, process  # noqa: PLC0415 - Ctrl-C may come meanwhile
     from recall_tui import program  # noqa: PLC0415
 
+    if "_ARGCOMPLETE" in os.environ:
+        from recall_core.adapters import completion  # noqa: PLC0415 - only when a shell asks
+
+        completion.answer_shell(program.command_parser(operands=True))
     return process.run(
         lambda streams: cli.guarded(lambda: program.run(sys.argv[1:], streams=streams), streams=streams)
     )

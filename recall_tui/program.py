@@ -10,7 +10,7 @@ from recall_core.adapters import headless, parser
 from recall_core.adapters.flags import VERSION, Flag
 from recall_core.adapters.streams import Streams
 from recall_core.errors import UsageError
-from recall_core.shell import INSTALL, Hint
+from recall_core.shell import install_extra
 
 PORT = 7322  # "RECA" on the keys of a telephone; no service that is common on developers' machines has it
 LAST_PORT = 65_535
@@ -22,7 +22,7 @@ FLAGS = (
     Flag("--serve", "open it in a browser instead of a terminal: prints an address of this machine"),
     Flag("--port", f"where --serve listens, {PORT} by default; 0 takes a free port", "N", least=0),
     Flag("--keys", "print the keys in force as a keymap.toml to start from"),
-    Flag("--help", "show this help"),
+    Flag("--help", "show this help", short="-h"),
     VERSION,
 )
 _IN_MEMORY = (":memory:", "sqlite::memory:")
@@ -37,7 +37,7 @@ examples:
 
 def run(argv: Sequence[str], *, streams: Streams) -> int:
     """Open the workbench, or run the command lines of --cmd. Raises UsageError; `no_terminal` without a terminal."""
-    command_line = _parser()
+    command_line = command_parser()
     flags, extras = parser.known(command_line, argv)
     parser.refuse_flags(extras, FLAGS, prog="recall-tui")
     if len(extras) > (flags.store is None):
@@ -91,12 +91,13 @@ def _serve(store: str | None, port: int | None, streams: Streams) -> int:
         raise UsageError(
             "serve_unavailable",
             f"--serve needs textual-serve, which is not installed ({error}).",
-            hint=Hint(INSTALL, "recall-tui[serve]"),
+            hint=install_extra("serve"),
         ) from error
     return serve(store, port=port, streams=streams)
 
 
-def _parser() -> parser.CommandParser:
+def command_parser(*, operands: bool = False) -> parser.CommandParser:
+    """The parser of the program. operands: declare the store too, for completion; parsing takes it from the rest."""
     command_line = parser.CommandParser(
         prog="recall-tui",
         usage="recall-tui [STORE] [--serve [--port N] | --cmd LINE...]",
@@ -104,5 +105,7 @@ def _parser() -> parser.CommandParser:
         epilog=_EXAMPLES,
         formatter_class=parser.FORMAT,
     )
+    if operands:
+        command_line.add_argument("words", nargs="?", metavar="STORE")
     parser.add_flags(command_line, FLAGS)
     return command_line

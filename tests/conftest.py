@@ -20,6 +20,10 @@ for _name in list(os.environ):
 _STATE = TemporaryDirectory(prefix="recall-tests-")
 os.environ["XDG_STATE_HOME"] = _STATE.name
 
+# Nor is what a walk leaves out.
+os.environ["XDG_CONFIG_HOME"] = _STATE.name
+os.environ["GIT_CONFIG_GLOBAL"] = os.devnull
+
 # The same examples in every run, so that a red build is red on every machine; nightly looks for new ones.
 settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(

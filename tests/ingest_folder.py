@@ -8,7 +8,8 @@ from recall_core.config import Config, chunker_identity
 from recall_core.embed.hash import HashEmbedder
 from recall_core.ingest import pipeline
 from recall_core.ports import Embedder
-from recall_core.store.sqlite.store import SqliteStore, create_store
+from recall_core.store.sqlite.kind import create_store
+from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Document, Progress, Root, Row
 
 DIMENSION = 64
@@ -24,13 +25,13 @@ class IngestFolder:
         self.embedder: Embedder = HashEmbedder(DIMENSION)
         self.store = self.empty_store()
 
-    def empty_store(self) -> SqliteStore:
+    def empty_store(self, *, counter: str = "whitespace") -> SqliteStore:
         """A store in memory for this folder's embedder and limits."""
         return create_store(
             ":memory:",
             embedder=self.embedder.identity,
             dimension=DIMENSION,
-            counter="whitespace",
+            counter=counter,
             chunker=chunker_identity(self.config),
         )
 

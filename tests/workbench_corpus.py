@@ -75,7 +75,7 @@ def build_store(folder: Path, embedding: str | None = None, settings: tuple[str,
 
 def _made(folder: Path, embedding: str | None, settings: tuple[str, ...]) -> Path:
     write_corpus(folder)
-    Recall.init(str(folder), embedding=embedding, settings=settings)
+    Recall.init(str(folder), embedding=embedding, settings=("pack_counter=whitespace", *settings))
     with Recall.open(str(folder)) as recall:
         for _ in recall.add([str(folder / part) for part in PARTS], Root("")):
             pass

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from benchmarks.speed import budgets, cold, filling, peers, resident, warm
+from benchmarks.speed import budgets, cold, filling, peers, resident, signed, warm
 from benchmarks.speed.budgets import Verdict
 from benchmarks.speed.lab import Lab, has, opened
 from benchmarks.speed.rows import Row, as_json
@@ -24,6 +24,7 @@ from benchmarks.timing import Comparison
 PARTS: Mapping[str, Callable[[Lab], Iterator[Row]]] = {
     "warm": warm.answers,
     "about": warm.about_answers,
+    "lsh": signed.by_signatures,
     "slider": lambda lab: (_row(lab, found) for found in _slider(lab)),
     "cold": cold.starts,
     "add": filling.adding,
@@ -107,7 +108,8 @@ def table(figures: Mapping[str, Any]) -> Iterator[str]:
     yield f"{'':28}{'':6}{'chunks':>7}  {'ours, ms':>10}  {'peer, ms':>10}  {'ratio':>8}  (least to most)"
     for row in figures["rows"]:
         ours, its, ratio = row["ours_ms"]["median"], row["peer_ms"]["median"], row["ratio"]
-        recall = "" if row["recall"] is None else f", its recall@10 {row['recall']:.2f}"
+        whose = "our" if row["name"].endswith(signed.LSH) else "its"
+        recall = "" if row["recall"] is None else f", {whose} recall@10 {row['recall']:.2f}"
         shown = f"{ratio['median']:>8.2f}  ({ratio['least']:.2f} to {ratio['most']:.2f}) x {row['peer']}{recall}"
         yield f"{row['name']:<28}{row['embedding']:<6}{row['chunks']:>7}  {ours:>10.3f}  {its:>10.3f}  {shown}"
     yield ""

@@ -14,7 +14,8 @@ Asked = TypeVar("Asked")
 class Row(NamedTuple):
     """One thing beside a peer. ratio: ours divided by the peer's, taken within each round. Milliseconds each.
 
-    recall: of the ten that are truly best, the share that the peer found, where it may miss some.
+    recall: of the ten that are truly best, the share that the peer found, where it may miss some; in rows of `signed`
+    the share that we found.
     """
 
     name: str

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from recall_core import paths
 from recall_core.adapters import render
+from recall_core.adapters.flags import AS_ROWS
 from recall_core.adapters.options import ask_of, check_question, mode_of, pack_of
 from recall_core.adapters.output import replacing
 from recall_core.adapters.progress import follow
@@ -17,15 +18,18 @@ from recall_core.adapters.rql import given_rql, read_rql
 from recall_core.adapters.streams import Streams, for_data, shown
 from recall_core.api.recall import Recall
 from recall_core.api.stores import NewStoreFields
+from recall_core.config import CUTTING
 from recall_core.contract import response_of
 from recall_core.deadline import within
 from recall_core.errors import NO_STORE, RecallError, StoreError, UsageError, why_unread
-from recall_core.shell import Hint
+from recall_core.shell import AGAIN, Hint
 from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
     from recall_core.adapters.flags import Command, Opener
     from recall_core.adapters.plain import Request
+    from recall_core.adapters.rows import RowsWriter
+    from recall_core.config import Config
     from recall_core.contract.responses import AnyResponse, Response, StatsResponse
 
 SCHEMA = Path(__file__).parent.parent / "schema" / "response.schema.json"
@@ -33,6 +37,7 @@ SCHEMA = Path(__file__).parent.parent / "schema" / "response.schema.json"
 
 def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> int:
     """Carry the request out and return its exit code. opener: see cli.main."""
+    _rows_writer(request)  # flags that contradict each other are told before anything is asked
     with ExitStack() as left_open:
         opened = opener or open_store
         if hasattr(request.flags, "timeout"):  # it asks, and may have made what is kept once its answer is out
@@ -101,17 +106,44 @@ def _command(request: Request) -> Command:
 
 def _emit(response: Response, request: Request, streams: Streams) -> None:
     command = _command(request)
-    if request.json:
+    if _wants_json(request):
         for_data(streams.stdout).write(render.json_line(response))
         return
-    if not (streams.stdout.isatty() and _drawn(response, streams.stdout)):
-        for piece in command.prints(response) if command.prints is not None else ():
+    if getattr(request.flags, "brackets", False):
+        from recall_core.adapters.hits import bracketed  # noqa: PLC0415 - only lists of hits have passages
+
+        response = bracketed(response)
+    if (in_rows := _rows_writer(request)) is not None:
+        in_rows(response, streams.stdout)
+    elif not (command.is_drawn and streams.stdout.isatty() and _drawn(response, streams.stdout)):
+        for piece in _pieces(command._replace(prints=command.printer(request.flags)), response, streams.stdout):
             streams.stdout.write(shown(piece, streams.stdout, raw=getattr(request.flags, "raw", False)))
-    for line in render.talk(response):
+    for line in render.talk(response, is_verbose=getattr(request.flags, "verbose", False)):
         streams.say(line)
-    if command.then is not None:
-        for line in command.then(response):
-            streams.say(line)
+
+
+def _rows_writer(request: Request) -> RowsWriter | None:
+    """What writes the rows for other programs, where a flag asks for it. Raises UsageError `conflicting_flags`."""
+    if not any(getattr(request.flags, flag.key, False) for flag in AS_ROWS):
+        return None
+    from recall_core.adapters import rows  # noqa: PLC0415 - few answers are written so
+
+    return rows.chosen(request)
+
+
+def _pieces(command: Command, response: Response, stdout: TextIO) -> Iterable[str]:
+    """What the command prints, in lines that a terminal is wide enough for."""
+    pieces = command.prints(response) if command.prints is not None else ()
+    if command.is_text or not stdout.isatty():
+        return pieces
+    from recall_core.adapters.width import fitted, width_of  # noqa: PLC0415 - only a terminal has a width
+
+    width = width_of(stdout)
+    return (f"{line}\n" for piece in pieces for line in fitted(piece.removesuffix("\n"), width))
+
+
+def _wants_json(request: Request) -> bool:
+    return request.json or getattr(request.flags, "format", None) == "json"
 
 
 def _drawn(response: Response, stdout: TextIO) -> bool:
@@ -138,32 +170,55 @@ def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
         raise UsageError("conflicting_flags", "init takes a folder, not --store.", hint=Hint("init", "DIR"))
     folder = request.words[0] if request.words else "."
     flags, mode = request.flags, mode_of(request.flags)
-    given = NewStoreFields(embedding=flags.embedding, settings=tuple(flags.set or ()))
-    return Recall.init(folder, **given if mode is None else {**given, "mode": mode})
+    given = tuple(flags.set or ())
+    embedding = flags.embedding if flags.embedding is not None else _best_here(Path(folder), given)
+    options = NewStoreFields(embedding=embedding, settings=given)
+    return Recall.init(folder, **options if mode is None else {**options, "mode": mode})
+
+
+def _best_here(folder: Path, settings: tuple[str, ...]) -> str | None:
+    """`local` where it is installed and nobody said a word of the embedder; None leaves it to the settings."""
+    from recall_core.config import FILE_NAME, Config  # noqa: PLC0415 - only init asks
+    from recall_core.embed.registry import kind  # noqa: PLC0415 - as above
+
+    is_said = any(each.strip().startswith("embedding") for each in settings) or (folder / FILE_NAME).exists()
+    return None if is_said or kind("local").missing(Config()) is not None else "local"
 
 
 def created(made: Response) -> Iterator[str]:
-    """What init says at its end."""
-    path = Path(made["store"]["path"])
-    yield f"created {path}; next: recall add PATH"
-    if (offer := _better_ranking(path)) is not None:
-        yield f"better ranking, with the models that are installed here: {offer}"
-
-
-def _better_ranking(path: Path) -> Hint | None:
-    """What has a store ranked as well as its machine can without a model that reads every text; None where it is."""
+    """What init made, with which embedder and what that means, and what comes next."""
     from recall_core.config import FILE_NAME, load  # noqa: PLC0415 - only init asks
-    from recall_core.embed.registry import kind  # noqa: PLC0415 - as above
 
+    path = Path(made["store"]["path"])
     config = load(path.parent / FILE_NAME)
-    wanted = ("local", "minilm")
+    store = None if path.parent == paths.known() else str(path)
+    yield f"{'made':<10}{path} and {FILE_NAME} beside it"
+    yield f"{'embedder':<10}{_meaning(config)}"
+    offer = "" if (better := _better_ranking(config, store)) is None else f"  for better ranking: {better}"
+    yield f"{'next':<10}{Hint('add', 'PATH', store=store)}{offer}"
+
+
+def _meaning(config: Config) -> str:
+    """The embedder, what its vectors match, and why it is not the better one."""
+    from recall_core.embed.registry import HASH_NOTE, kind  # noqa: PLC0415 - only init asks
+
+    found = kind(config.embedding)
+    if found.name != "hash":
+        where = "; texts leave this machine" if found.sends_text(config) else ""
+        return f"{config.embedding}: {found.purpose}{where}"
+    reason = kind("local").missing(config)
+    return f"hash: {HASH_NOTE}" + ("" if reason is None else f"; {reason}")
+
+
+def _better_ranking(config: Config, store: str | None) -> Hint | None:
+    """What has a store ranked as well as its machine can without a model that reads every text; None where it is."""
+    from recall_core.embed.registry import kind  # noqa: PLC0415 - only init asks
+
     if config.rerank or config.embedding not in ("hash", "local"):
         return None
-    if any(kind(name).missing(config) is not None for name in wanted):
+    if any(kind(name).missing(config) is not None for name in ("local", "minilm")):
         return None
-    if path.parent == paths.known():
-        return Hint("reembed", "local", set="rerank=minilm")
-    return Hint("reembed", "local", set="rerank=minilm", store=str(path))
+    return Hint("reembed", "local", set="rerank=minilm", store=store)
 
 
 def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
@@ -183,6 +238,10 @@ def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
         gitignore=not flags.no_gitignore,
         follow=flags.follow,
     )
+    if flags.name is not None or "-" in request.words:
+        from recall_core.adapters.roots import add_stdin  # noqa: PLC0415 - as above
+
+        return follow(add_stdin(recall, request, streams, template), streams=streams)
     work = recall.add(request.words, template, mtime_only=flags.mtime_only, strict=flags.strict)
     return follow(work, streams=streams)
 
@@ -190,17 +249,6 @@ def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 def remove(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Documents out of the store."""
     return recall.remove(request.words, purge=request.flags.purge, dry_run=request.flags.dry_run)
-
-
-def roots(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """The roots; some of them accepted before."""
-    action, *numbers = request.words or ("",)
-    if action and not numbers:
-        raise UsageError("missing_argument", "Which root is to be accepted?", hint=Hint("roots", "accept", "N"))
-    for number in numbers:
-        if not (number.isascii() and number.isdigit() and len(number) < 10):
-            raise UsageError("bad_value", f"{number} is not the number of a root.", hint=Hint("roots"))
-    return recall.roots(tuple(map(int, numbers)))
 
 
 def trust(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
@@ -236,8 +284,9 @@ def sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     if request.flags.watch:
         from recall_core.adapters.progress import watch  # noqa: PLC0415 - a search never needs it
 
-        watch(recall, streams, lambda response: _emit(response_of(response), request, streams))
-    return follow(recall.sync(), streams=streams)
+        reparse = request.flags.reparse
+        watch(recall, streams, lambda response: _emit(response_of(response), request, streams), reparse=reparse)
+    return follow(recall.sync(reparse=request.flags.reparse), streams=streams)
 
 
 def search(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
@@ -265,6 +314,8 @@ def context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     flags = request.flags
     check_question(request)
     ask, pack = ask_of(flags), pack_of(flags)
+    if pack.lean and not _wants_json(request):
+        raise UsageError("conflicting_flags", "--lean is for JSON.", hint=Hint(AGAIN, json=True))
     if flags.rql is None:
         return _kept(request, lambda: recall.context(" ".join(request.words), ask, pack))
     return _kept(request, lambda: recall.context(None, ask, pack, rql=read_rql(flags.rql, streams.stdin)))
@@ -297,7 +348,7 @@ def backup(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     steps = copies.backup(
         recall.engine, Path(request.words[0]), force=request.flags.force, mode=mode_of(request.flags)
     )
-    return follow(steps, streams=streams, kept=lambda _: "no copy was written")
+    return follow(steps, streams=streams, name="copying", kept=lambda _: "no copy was written")
 
 
 def verify(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
@@ -366,7 +417,14 @@ def embedders(request: Request, streams: Streams, opener: Opener) -> AnyResponse
 def reembed(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Every vector anew, watched."""
     work = recall.reembed(request.words[0], tuple(request.flags.set or ()))
-    return follow(work, streams=streams, kept=_vectors_made)
+    return follow(work, streams=streams, name="embedding", kept=_vectors_made)
+
+
+def rechunk(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Every document cut anew, watched."""
+    named = {key: getattr(request.flags, key) for key in CUTTING if getattr(request.flags, key) is not None}
+    work = recall.rechunk(named, dry_run=request.flags.dry_run)
+    return follow(work, streams=streams, kept=_texts_known)
 
 
 def warm(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
@@ -378,7 +436,12 @@ def warm(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
         budget_s=flags.budget_s,
         settings=tuple(flags.set or ()),
     )
-    return follow(work, streams=streams, kept=lambda _: "what was embedded is kept")
+    return follow(work, streams=streams, name="embedding", kept=lambda _: "what was embedded is kept")
+
+
+def _texts_known(last: Progress | None) -> str:
+    made = last.embedded if last else 0
+    return f"{made} texts were embedded and are kept, questions use the old chunks"
 
 
 def _vectors_made(last: Progress | None) -> str:

@@ -11,7 +11,7 @@ from recall_core.adapters.flags import Opener
 from recall_core.adapters.options import ask_of, check_question
 from recall_core.adapters.plain import Request
 from recall_core.adapters.progress import follow
-from recall_core.adapters.render import clean, counted, place, short
+from recall_core.adapters.render import SIGNAL_WORDS, clean, counted, place, short
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.compare import DiffRequest
@@ -40,7 +40,7 @@ def diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
                 for each in (flags.a_store, flags.b_store)
             )
         work = a.under(flags.a or ()).diff(b.under(flags.b or ()), asked, ask_of(flags))
-        return follow(work, streams=streams, kept=lambda _: "nothing was written")
+        return follow(work, streams=streams, name="asking", kept=lambda _: "nothing was written")
 
 
 def _asked(request: Request, streams: Streams) -> DiffRequest:
@@ -149,6 +149,8 @@ def _split(move: MoveView) -> Iterator[str]:
         return
     parts = ", ".join(f"{cause['factor']} {cause['points']:+.3f}" for cause in move["causes"])
     yield f"{before:.3f} -> {after:.3f}, {move['delta']:+.3f} = {parts}"
+    if len(move["subtotals"]) > 1:
+        yield ", ".join(f"{SIGNAL_WORDS[each['signal']]} {each['delta']:+.3f}" for each in move["subtotals"])
 
 
 def _notes(move: MoveView) -> Iterator[str]:

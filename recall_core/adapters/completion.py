@@ -1,4 +1,4 @@
-"""Shell completion: the script a shell loads, and the answers it asks for."""
+"""Shell completion: the script a shell loads for both programs, and the answers it asks for."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from recall_core.adapters.parser import add_flags, command_parser
 
 
 def script(shell: str) -> str:
-    """The text that teaches this shell to complete `recall`."""
+    """The text that teaches this shell to complete `recall` and `recall-tui`."""
     from argcomplete.shell_integration import shellcode  # noqa: PLC0415 - only when a script is asked for
 
-    text = shellcode(["recall"], shell=shell)
+    text = shellcode(["recall", "recall-tui"], shell=shell)
     return text if text.endswith("\n") else text + "\n"
 
 
-def answer_shell() -> None:
-    """Answer the completion request of a shell and exit."""
+def answer_shell(parser: argparse.ArgumentParser | None = None) -> None:
+    """Answer the completion request of a shell and exit. parser: of another program than `recall`."""
     import argcomplete  # noqa: PLC0415 - only when a shell asks
 
-    argcomplete.autocomplete(full_parser(), always_complete_options=False)
+    argcomplete.autocomplete(parser or full_parser(), always_complete_options=False)
 
 
 def full_parser() -> argparse.ArgumentParser:

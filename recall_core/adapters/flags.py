@@ -38,6 +38,13 @@ class Flag(NamedTuple):
     """May be given several times; the values are collected in order."""
     is_seconds: bool = False
     """Its value is a number of seconds above 0."""
+    short: str = ""
+    """Its other name, a dash and a letter."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The short one first, where there is one."""
+        return (self.short, self.name) if self.short else (self.name,)
 
     @property
     def key(self) -> str:
@@ -69,8 +76,16 @@ class Command(NamedTuple):
     flags: tuple[Flag, ...] = ()
     examples: tuple[str, ...] = ()
     note: str = ""
-    then: Callable[[Response], Iterable[str]] | None = None
-    """What is said after the answer, line by line: the next step."""
+    is_drawn: bool = True
+    """False where a terminal too gets what `prints` gives."""
+    is_text: bool = False
+    """What it prints is a text, whose lines are never broken to fit a terminal."""
+    prints_all: Printer | None = None
+    """What stands for `prints` with --all, where that flag asks for all that there is to say."""
+
+    def printer(self, flags: Any) -> Printer | None:
+        """How it prints under these flags."""
+        return self.prints_all if self.prints_all is not None and getattr(flags, "all", False) else self.prints
 
 
 def later(place: str) -> Callable[..., Any]:
@@ -116,7 +131,7 @@ GLOBALS = (
         "PATH",
     ),
     Flag("--json", "answer with one line of JSON on stdout, errors too"),
-    Flag("--help", "show this help"),
+    Flag("--help", "show this help", short="-h"),
 )
 VERSION = Flag("--version", "show the version")
 
@@ -135,16 +150,27 @@ CHECKS = (
 TIMEOUT = Flag("--timeout", "give up with exit 1 when there is no answer after S seconds", "S", is_seconds=True)
 RECEIPT = Flag("--receipt", "write what replay needs to tell whether this answer is still the same", "FILE")
 EXPLAIN = Flag("--explain", "show how each score adds up")
-K = Flag("--k", "how many hits (10)", "N", least=0)
+K = Flag("--k", "how many hits (10)", "N", least=0, short="-n")
+VERBOSE = Flag("--verbose", "also say what was looked at and changed nothing", short="-v")
+PASSAGE = (
+    Flag("-C", "show N lines around each passage, from the text that is stored", "N", least=0),
+    Flag("--brackets", "put what matches in [brackets], where bold cannot be seen"),
+)
 QUESTION = (
     Flag("--bm25", "words only (with --vector: both, which is the default)"),
     Flag("--vector", "meaning only"),
     Flag("--filter", "keep only what this filter expression lets through", "EXPR"),
     Flag("--no-sparse", "give no row to a near but short document that the list misses"),
+    Flag("--all-copies", "show a text that several chunks hold in each of its places"),
     ALL_WORDS,
     EXPLAIN,
     SET,
     *CHECKS,
     TIMEOUT,
+)
+AS_ROWS = (
+    Flag("--paths", "the paths alone, each once and one a line, best first", short="-l"),
+    Flag("--jsonl", "each hit as a line of JSON, as it stands in `results` of --json"),
+    Flag("--csv", "each hit as a row of CSV, below a row of names"),
 )
 WORDS = 'the question; quote a "phrase" to keep its words together'

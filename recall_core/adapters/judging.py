@@ -35,7 +35,7 @@ def evaluate(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     if request.flags.calibrate_sparse:
         return calibrate(recall, request.flags)
     work = recall.evaluate(_options(request.flags))
-    return follow(work, streams=streams, kept=lambda _: "nothing was written")
+    return follow(work, streams=streams, name="asking", kept=lambda _: "nothing was written")
 
 
 def judge(recall: Recall, request: Request, streams: Streams) -> AnyResponse:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from recall_core.adapters.options import ask_of, check_question
 from recall_core.adapters.plain import Request
-from recall_core.adapters.render import DIGITS, clean, counted, short, weight_of
+from recall_core.adapters.render import DIGITS, SIGNAL_WORDS, clean, counted, short, weight_of
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
@@ -40,6 +40,7 @@ _ABSENCES = {
     "not_in_pool": "no signal proposed it",
     "filtered": "the filter does not let it through",
     "below_min_score": "its score is below min_score",
+    "copy": "a row before it has its very text",
     "document": "another chunk of its document stands for it",
     "no_score": "the query asks for no score",
 }
@@ -94,11 +95,15 @@ def _ledger(view: LedgerView, scales: dict[str, str]) -> Iterator[str]:
     where = f"{clean(view['path'])}:{view['line_start']}-{view['line_end']}"
     yield "  ".join([where, view["id"][:DIGITS], *([clean(view["heading"])] if "heading" in view else [])])
     if view["rank"] is None:
-        yield f"not among the {counted(view['of'], 'row')}: {_ABSENCES[view['absent']]}; {clean(view['hint'])}"
+        copy = view.get("copy_of")
+        where = "" if copy is None else f", {clean(copy['path'])} at rank {copy['rank']}"
+        yield f"not among the {counted(view['of'], 'row')}: {_ABSENCES[view['absent']]}{where}; {clean(view['hint'])}"
     else:
         yield f"rank {view['rank']} of {view['of']}"
     if "score" not in view:
         return
+    if "summary" in view["explain"]:
+        yield clean(view["explain"]["summary"])
     parts = view["explain"]["parts"]
     most = max([abs(leaf["points"]) for part in parts for leaf in [part, *part.get("leaves", [])]], default=0.0)
     for part in parts:
@@ -172,6 +177,9 @@ def _versus(view: VersusView, first: str) -> Iterator[str]:
         figures = f"{each['points']:>+11.6f}{each['other_points']:>+11.6f}{each['delta']:>+11.6f}"
         about = f"{each['signal']:<9} {each['kind']:<9} {_named(each['text'])}"
         yield f"{figures}  {_bar(each['delta'], most)}  {about}".rstrip()
+    for total in view["subtotals"]:
+        figures = f"{total['points']:>+11.6f}{total['other_points']:>+11.6f}{total['delta']:>+11.6f}"
+        yield f"{figures}  {SIGNAL_WORDS[total['signal']]} in all"
     yield f"{sum(each['delta'] for each in view['differences']):>+33.6f}  Σ"
 
 

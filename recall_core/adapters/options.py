@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from recall_core.adapters.plain import Request
     from recall_core.types import MetaValue
 
-_WORDS_ONLY = ("--bm25", "--vector", "--filter", "--no-sparse")
+_WORDS_ONLY = ("--bm25", "--vector", "--filter", "--no-sparse", "--all-copies")
 
 
 def ask_of(flags: Namespace) -> Ask:
@@ -33,25 +33,34 @@ def ask_of(flags: Namespace) -> Ask:
         fresh=getattr(flags, "fresh", False),
         strict_fresh=getattr(flags, "strict_fresh", False),
         receipt=getattr(flags, "receipt", None) is not None,
+        lines_around=getattr(flags, "C", None) or 0,
+        verbose=getattr(flags, "verbose", False),
     )
 
 
 def _settings(flags: Namespace) -> tuple[str, ...]:
     """Those of --set, and after them those that have a flag of their own."""
-    own = {"no_sparse": "sparse_recall=false", "all_words": "stop_words=none"}
+    own = {
+        "no_sparse": "sparse_recall=false",
+        "all_copies": "collapse=false",
+        "all_words": "stop_words=none",
+        "numbers": "line_numbers=true",
+    }
     return (*(flags.set or ()), *(setting for flag, setting in own.items() if getattr(flags, flag, False)))
 
 
 def pack_of(flags: Namespace) -> Pack:
     """The options of a context."""
+    written = getattr(flags, "format", None)
     return Pack(
         budget_tokens=flags.budget_tokens,
         diversity=getattr(flags, "diversity", None),
         counter=getattr(flags, "counter", None),
-        format=getattr(flags, "format", None) or "plain",
+        format="plain" if written in (None, "json") else written,
         pins=tuple(getattr(flags, "pin", None) or ()),
         drops=tuple(getattr(flags, "drop", None) or ()),
         pack=getattr(flags, "pack", None),
+        lean=getattr(flags, "lean", False),
     )
 
 

@@ -110,7 +110,7 @@ def command_parser(command: Command, *, operands: bool = False) -> CommandParser
 def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None:
     """Declare these flags."""
     for flag in flags:
-        names = ("-h", flag.name) if flag.name == "--help" else (flag.name,)
+        names = flag.names
         if not flag.metavar:
             parser.add_argument(*names, action="store_true", help=flag.doc)
         else:

@@ -58,7 +58,7 @@ def parse(argv: Sequence[str]) -> Request | None:
 
 def _read(command: Command, argv: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The words, and the value of each flag by its key."""
-    flags = {flag.name: flag for flag in (*command.flags, *GLOBALS)}
+    flags = {name: flag for flag in (*command.flags, *GLOBALS) for name in flag.names}
     given: dict[str, Any] = {flag.key: None if flag.metavar else False for flag in flags.values()}
     words: list[str] = []
     rest = iter(argv)
@@ -69,7 +69,7 @@ def _read(command: Command, argv: Sequence[str]) -> tuple[tuple[str, ...], dict[
             words.append(word)
             continue
         name, equals, text = word.partition("=")
-        if name not in flags or (equals and not flags[name].metavar):
+        if name not in flags or (equals and not (flags[name].metavar and name.startswith("--"))):
             raise _NotPlainError
         _take(flags[name], given, text if equals else None, rest)
     return tuple(words), given

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from collections.abc import Callable, Generator, Mapping
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 
 from recall_core.errors import Interrupted
 from recall_core.shell import Hint
@@ -12,19 +12,22 @@ if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Recall
     from recall_core.contract.responses import IngestResponse
-    from recall_core.types import Progress
+    from recall_core.types import Progress, Stage
 
 Done = TypeVar("Done")
+WorkName = Literal["reading", "embedding", "asking", "copying"]
 
 
 def follow(
     work: Generator[Progress, None, Done],
     *,
     streams: Streams,
+    name: WorkName = "reading",
     kept: Callable[[Progress | None], str] | None = None,
 ) -> Done:
     """Run the work to its end and return its response; a bar shows the way where stderr is a terminal.
 
+    name: what it does, by which the bar is called from the first moment on.
     kept: what stays when the work is interrupted after this event; by default, the documents of the last commit.
     Raises Interrupted on Ctrl-C or where the streams are ending, after the work has closed its transaction.
     """
@@ -43,16 +46,31 @@ def follow(
         TimeRemainingColumn(),
     )
     with Bar(*columns, console=Console(file=streams.stderr), transient=True) as bar:
-        task = bar.add_task("discover", total=None, counts="")
+        task = bar.add_task(name, total=None, counts="")
 
         def show(event: Progress) -> None:
             total = 1.0 if event.files_total else None
-            bar.update(task, description=event.stage, completed=share(event), total=total, counts=counts(event))
+            told = called(event, name), counts(event, name)
+            bar.update(task, description=told[0], completed=share(event), total=total, counts=told[1])
 
         return _drain(work, show, streams.is_ending, kept)
 
 
-_UNITS = {"ask": "queries", "copy": "pages"}
+_OF_READING: Mapping[Stage, str] = {
+    "discover": "looking for files",
+    "chunk": "cutting",
+    "embed": "embedding",
+    "index": "indexing",
+    "commit": "writing",
+}
+_UNITS: Mapping[Stage, str] = {"ask": "queries", "copy": "pages"}
+
+
+def called(event: Progress, name: WorkName) -> str:
+    """What is being done at this moment of the work of that name."""
+    if name == "embedding" and event.stage == "ask":
+        return "asking"
+    return _OF_READING.get(event.stage, name) if name == "reading" else name
 
 
 def share(event: Progress) -> float:
@@ -61,8 +79,10 @@ def share(event: Progress) -> float:
     return files * (event.chunks - min(event.waiting, event.chunks)) / event.chunks if event.chunks else files
 
 
-def counts(event: Progress) -> str:
-    """`3/12 files`, and while texts are embedded how many: `3/12 files, 840 texts`."""
+def counts(event: Progress, name: WorkName = "reading") -> str:
+    """`3/12 files`, and while texts are embedded how many: `3/12 files, 840 texts`; of embedding alone the texts."""
+    if name == "embedding" and event.stage != "ask":
+        return f"{event.embedded + event.reused}/{event.chunks} texts"
     texts = f", {event.embedded} texts" if event.embedded else ""
     unit = _UNITS.get(event.stage, "files")
     return f"{event.files_done}/{event.files_total or '?'} {unit}{texts}"
@@ -99,15 +119,18 @@ def _drain(
 _COUNTS = ("added", "updated", "removed")
 
 
-def watch(recall: Recall, streams: Streams, emit: Callable[[IngestResponse], None]) -> NoReturn:
+def watch(
+    recall: Recall, streams: Streams, emit: Callable[[IngestResponse], None], *, reparse: bool = False
+) -> NoReturn:
     """Sync now and after every change; emit the first answer, and each later one that changed anything.
 
+    reparse: every file, the first time.
     Raises Interrupted on Ctrl-C and SIGTERM, and whatever ends a sync.
     """
     is_first = True
     try:
         for _ in recall.changes():
-            response = follow(recall.sync(), streams=streams)
+            response = follow(recall.sync(reparse=reparse and is_first), streams=streams)
             if is_first or any(response["ingest"][count] for count in _COUNTS):  # type: ignore[literal-required]
                 emit(response)
                 streams.stdout.flush()

@@ -18,6 +18,7 @@ SNIPPET = 100
 SHOWN = 5  # chunks of an account that are named; the rest are counted
 _DIGESTS = ("doc.id", "doc.hash", "chunk.id", "chunk.doc_id")
 DIGITS = 12  # of an id or a hash, where people read it
+SIGNAL_WORDS = {"lexical": "words", "semantic": "meaning", "rerank": "rerank"}
 _PLAIN = ("score", "doc.path", "chunk.text")  # told from each other by how they look
 
 
@@ -39,13 +40,6 @@ def json_line(response: Mapping[str, Any]) -> str:
     return json.dumps(response, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def hits(response: Response) -> Iterator[str]:
-    """Every hit with its ledger, the same in every terminal and on every run."""
-    for result in response["results"]:
-        yield hit_line(result)
-        yield from ledger_lines(result)
-
-
 def context(response: Response) -> Iterator[str]:
     """The packed text."""
     yield response["context"]["text"] + "\n"
@@ -64,16 +58,6 @@ def removed(response: Response) -> Iterator[str]:
     yield from view["paths"]
     yield from (f"backup  {path}" for path in view["backups"])
     yield from (f"copy    {path}" for path in view.get("copies", []))
-
-
-def roots(response: Response) -> Iterator[str]:
-    """Every root with its number, its rules, and what is left out of it."""
-    for root in response["roots"]:
-        rules = [*root["globs"], *(f"not {pattern}" for pattern in root["ignores"])]
-        state = "" if root["active"] else "  waits: not synced until accepted"
-        told = "  ".join([root["folder"], *rules])
-        yield f"{root['number']:>3}  {clean(told)}  {counted(root['documents'], 'document')}{state}"
-        yield from (f"     left out  {clean(path)}" for path in root["left_out"])
 
 
 def trust(response: Response) -> Iterator[str]:
@@ -125,7 +109,8 @@ def compacted(response: Response) -> Iterator[str]:
     """What compact freed."""
     freed = response["compacted"]
     sizes = f"{freed['bytes_before']} -> {freed['bytes_after']} bytes"
-    yield f"dropped {counted(freed['tombstones'], 'tombstone')}, {sizes}"
+    signed = f", {counted(freed['signatures'], 'signature')}" if "signatures" in freed else ""
+    yield f"dropped {counted(freed['tombstones'], 'tombstone')}, {sizes}{signed}"
 
 
 def transferred(response: Response) -> Iterator[str]:
@@ -155,12 +140,15 @@ def verified(response: Response) -> Iterator[str]:
     yield from checks(response)
 
 
-def talk(response: Response) -> Iterator[str]:
-    """What goes to stderr beside the answer: figures, skips and warnings."""
+def talk(response: Response, *, is_verbose: bool = False) -> Iterator[str]:
+    """What goes to stderr beside the answer: figures, skips and warnings.
+
+    is_verbose: also each skip of its own, and what was looked at and changed nothing.
+    """
     if "results" in response:
         yield _results_figures(response)
-    if (dropped := response.get("query", {}).get("dropped")) and "report" not in response:
-        yield f"{'words':<11}not looked for: {clean(', '.join(dropped))} (--all-words looks for each)"
+    elif "context" not in response and (dropped := _dropped(response)):
+        yield f"{'words':<11}{dropped}"
     if "context" in response:
         context = response["context"]
         model = context.get("estimated_model_tokens")
@@ -169,17 +157,20 @@ def talk(response: Response) -> Iterator[str]:
         yield (
             f"{context['used_tokens']} of {context['budget_tokens']} tokens ({context['counter']}{about}{kept}), "
             f"{counted(len(context['blocks']), 'block')} from {counted(context['candidates'], 'candidate')}"
+            f"{'' if 'results' in response else _by_words(response)}"
         )
         if "account" in context and "report" not in response:
             yield from account_lines(context["account"])
-    if "report" not in response and response.get("sparse", {}).get("reason") in NOTHING_RECALLED:
+    if is_verbose and response.get("sparse", {}).get("reason") in NOTHING_RECALLED:
         sparse = response["sparse"]
         why = NOTHING_RECALLED[sparse["reason"]].format_map(sparse)
         yield f"{'sparse':<11}nothing recalled: {sparse['reason']} ({why})"
     if "evaluation" in response:
         yield board.talk(response)
-    for view in response.get("ingest", {}).get("skipped", []):
-        yield f"skipped {view['path']}: {view['reason']} ({view['code']})"
+    if "ingest" in response:
+        yield from import_module("recall_core.adapters.roots").ingest_talk(response["ingest"], verbose=is_verbose)
+    if "roots" in response:
+        yield from import_module("recall_core.adapters.roots").next_step(response)
     yield from (f"warning: {warning}" for warning in response.get("warnings", []))
 
 
@@ -233,27 +224,34 @@ def hit_line(result: ResultView) -> str:
     """`0.843  docs/a.md:10-24  heading  first words of the text`; of chosen fields, each with its name if need be."""
     if not is_whole(result):
         chosen = [value if name in _PLAIN else f"{name}={value}" for name, value in fields(result).items()]
-        return "  ".join([*chosen, *recalled(result)])
+        return "  ".join([*chosen, *marks(result)])
     parts = [f"{result['score']:.3f}"] if "score" in result else []
     parts += [part for part in (place(result), heading(result), snippet(result)) if part]
-    return "  ".join([*parts, *recalled(result)])
+    return "  ".join([*parts, *marks(result)])
 
 
-def recalled(result: ResultView) -> list[str]:
-    """`[recalled: distance 0.11]` where sparse-document recall gave the hit its row."""
-    return [f"[recalled: distance {result['recall']['distance']:g}]"] if "recall" in result else []
+def marks(result: ResultView) -> list[str]:
+    """`[recalled: distance 0.11]` where sparse-document recall gave the hit its row, `+5 identical` where others have
+    its text."""
+    recalled = [f"[recalled: distance {result['recall']['distance']:g}]"] if "recall" in result else []
+    return [*recalled, f"+{result['copies']['count']} identical"] if "copies" in result else recalled
 
 
 def is_whole(result: ResultView) -> bool:
-    """False when SELECT chose among the fields: a title and line numbers cannot be chosen."""
-    return "title" in result.get("doc", {}) or "line_end" in result.get("chunk", {})
+    """False when SELECT chose among the fields: line numbers cannot be chosen, and of a document few choose all."""
+    return (
+        "line_end" in result.get("chunk", {})
+        or {"id", "hash", "mtime", "tags", "title"} <= result.get("doc", {}).keys()
+    )
 
 
 def fields(result: ResultView) -> dict[str, str]:
-    """The chosen fields by the names that a query gives them, with texts cut to their first words."""
+    """The chosen fields by the names that a query gives them; of a text its passage, else its first words."""
     found = {"score": f"{result['score']:.3f}"} if "score" in result else {}
     for table in ("doc", "chunk"):
         view = dict(cast(Mapping[str, Any], result.get(table, {})))
+        if table == "chunk" and "passage" in result:
+            view["text"] = result["passage"]["text"]
         meta = view.pop("meta", {})
         named = {f"{table}.{key}": value for key, value in view.items()}
         named |= {f"{table}.meta.{key}": value for key, value in meta.items()}
@@ -296,7 +294,9 @@ def short(text: str, width: int = SNIPPET) -> str:
 
 
 def ledger_lines(result: ResultView) -> Iterator[str]:
-    """How the score adds up, one line a signal, and what else gave the hit its row; none without an explanation."""
+    """What its place rests on, how the score adds up, and what else gave it its row; none without an explanation."""
+    if summary := result.get("explain", {}).get("summary"):
+        yield f"  {clean(summary)}"
     for part in result.get("explain", {}).get("parts", []):
         raw = "-" if part["raw"] is None else f"{part['raw']:.3f}"
         rank = "-" if part["rank"] is None else f"#{part['rank']}"
@@ -332,6 +332,28 @@ def reembedded(response: Response) -> Iterator[str]:
     yield (
         f"{view['previous']} -> {view['embedder']}  {counted(view['vectors'], 'vector')}: "
         f"{counted(view['embedded'], 'text')} embedded, {view['reused']} from before{tokens}"
+    )
+
+
+def rechunked(response: Response) -> Iterator[str]:
+    """What texts are cut by, and what that comes to."""
+    view = response["rechunked"]
+    before, after = view["before"], view["after"]
+    limits = ("chunk_tokens", "overlap_tokens", "max_chunk_chars", "counter")
+    pairs = [(name, before[name], after[name]) for name in limits]  # type: ignore[literal-required]
+    yield ", ".join(f"{name} {old} -> {new}" if old != new else f"{name} {new}" for name, old, new in pairs)
+    if not view["documents"]:
+        sizes = f"{counted(after['chunks'], 'chunk')}, {after['tokens_per_chunk']:g} tokens each"
+        yield f"no document is cut otherwise: {sizes}"
+        return
+    sizes = f"{before['chunks']} -> {counted(after['chunks'], 'chunk')}"
+    tokens = f"{before['tokens_per_chunk']:g} -> {after['tokens_per_chunk']:g} tokens each"
+    to_embed = f"{counted(view['embedded'], 'text')} {'to embed' if view['dry_run'] else 'embedded'}"
+    spent = f"; {counted(view['tokens'], 'token')}" if "tokens" in view else ""
+    did = "would be cut" if view["dry_run"] else "cut"
+    yield (
+        f"{counted(view['documents'], 'document')} {did}: {sizes}, {tokens}; "
+        f"{to_embed}, {view['reused']} from before{spent}"
     )
 
 
@@ -377,6 +399,8 @@ def store_rows(response: Response) -> Iterator[tuple[str, str]]:
     for name, value in response["store"].items():
         if isinstance(value, list):
             yield from ((name.replace("_", " ").removesuffix("s"), clean(str(entry))) for entry in value)
+        elif isinstance(value, dict):
+            yield name.replace("_", " "), clean(", ".join(f"{key} {each}" for key, each in value.items()))
         else:
             yield name.replace("_", " "), clean(str(value))
         if name == "documents" and without_text:
@@ -397,7 +421,26 @@ def _results_figures(response: Response) -> str:
     shown = len(response["results"])
     stats = response["stats"]
     total = stats.get("total_hits", shown)
-    text = "no hits" if not total else f"{shown} of {counted(total, 'hit')}"
+    copies = stats.get("copies", 0)
+    alike = f", {copies:,} of them {'a copy' if copies == 1 else 'copies'}" if copies else ""
+    text = "no hits" if not total else f"{shown} of {total:,} hit{'' if total == 1 else 's'}{alike}"
     paged = "next_offset" in response and "rql" in response.get("query", {})
     more = f", next page: OFFSET {response['next_offset']}" if paged else ""
-    return f"{text} in {stats['took_ms']:.0f} ms{more}"
+    return f"{text} in {stats['took_ms']:.0f} ms{more}{_by_words(response)}"
+
+
+def _by_words(response: Response) -> str:
+    """How many rows the words match, and which of them were not looked for."""
+    told = ""
+    if (held := response["stats"].get("word_hits")) is not None:
+        told += f" · {held:,} with a word of the question"
+    if dropped := _dropped(response):
+        told += f" · {dropped}"
+    return told
+
+
+def _dropped(response: Response) -> str:
+    dropped = response.get("query", {}).get("dropped")
+    if not dropped or "report" in response:
+        return ""
+    return f"not looked for: {clean(', '.join(dropped))} (--all-words looks for each)"

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import TextIO
 
 from rich import box
 from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recall_core.adapters import board, render
+from recall_core.adapters import board, hits, render
+from recall_core.adapters.width import fitted, joined
 from recall_core.contract.responses import Response
-from recall_core.contract.views import ResultView
-from recall_core.text import one_line
+from recall_core.contract.views import EmbedderView, ResultView
+from recall_core.text import harmless, one_line
 
 _SEVERITY = {"ok": "green", "warning": "yellow", "error": "bold red"}
 _STATE = "yellow"
 _RECALLED = "magenta"
+_UNBOUND = 10_000  # wider than any terminal
 
 
 def draw(response: Response, stdout: TextIO) -> bool:
@@ -25,14 +30,15 @@ def draw(response: Response, stdout: TextIO) -> bool:
 
     Width, colour and NO_COLOR are Rich's to find out from the terminal.
     """
-    table = _table(response)
+    console = Console(file=stdout, highlight=False, emoji=False)
+    table = _table(response, console)
     if table is None:
         return False
-    Console(file=stdout, highlight=False, emoji=False).print(table)
+    console.print(table, soft_wrap=False)
     return True
 
 
-def _table(response: Response) -> RenderableType | None:
+def _table(response: Response, console: Console) -> RenderableType | None:
     results = [] if "report" in response else response.get("results", [])
     if results:
         return _hits(results) if all(map(render.is_whole, results)) else _chosen(results)
@@ -41,23 +47,35 @@ def _table(response: Response) -> RenderableType | None:
     if "checks" in response and not {"verified", "recovered"} & response.keys():
         return _checks(response)
     if "embedders" in response:
-        return _embedders(response)
+        return _embedders(response, console.width)
     if "evaluation" in response:
         view = response["evaluation"]
-        return Group(*map(_figures, board.tables(view)), *map(_cell, board.runs(view)))
+        return Group(*(_figures(rows, console) for rows in board.tables(view)), *map(_cell, board.runs(view)))
     return None
 
 
-def _hits(results: list[ResultView]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    if any("score" in result for result in results):
-        table.add_column("score", justify="right", no_wrap=True)
-    table.add_column("where", overflow="fold", style="cyan", ratio=2)
-    table.add_column("text", ratio=3)
-    for result in results:
-        score = [Text(f"{result['score']:.3f}", style="bold")] if "score" in result else []
-        table.add_row(*score, _place(result), _body(result))
-    return table
+def _hits(results: list[ResultView]) -> Group:
+    return Group(*(part for result in results for part in _hit(result)))
+
+
+def _hit(result: ResultView) -> Iterator[RenderableType]:
+    """Its header, its passage with what matches in bold, its ledger."""
+    yield _header(result)
+    for line in hits.passage_lines(result) if hits.has_passage(result) else [[(render.snippet(result, 160), False)]]:
+        shown = Text.assemble(*((harmless(text), "bold" if matches else "") for text, matches in line))
+        yield Padding(shown, (0, 0, 0, hits.INDENT))
+    yield from _ledger(result)
+
+
+def _header(result: ResultView) -> Text:
+    has_passage = hits.has_passage(result)
+    *title, place = hits.places(result) if has_passage else [render.place(result)]
+    score = [(f"{result['score']:.3f}", "bold")] if "score" in result else []
+    place_style = _STATE if "state" in result.get("doc", {}) else "cyan"
+    parts = [*score, *((each, "bold") for each in title), (place, place_style)]
+    parts += [(render.heading(result), ""), *((mark, _RECALLED) for mark in render.marks(result))]
+    shown = [part for part in parts if part[0]]
+    return Text("  ").join(Text(text, style) for text, style in shown)
 
 
 def _chosen(results: list[ResultView]) -> Table:
@@ -67,25 +85,12 @@ def _chosen(results: list[ResultView]) -> Table:
     for name in names:
         is_number = name in ("score", "chunk.offset", "chunk.tokens")
         table.add_column(name, justify="right" if is_number else "left", overflow="fold")
-    marks = [render.recalled(result) for result in results]
+    marks = [render.marks(result) for result in results]
     if any(marks):
         table.add_column("", style=_RECALLED)
     for row, mark in zip(rows, marks, strict=True):
         table.add_row(*(Text(row.get(name, "")) for name in names), *map(Text, mark))
     return table
-
-
-def _place(result: ResultView) -> Text:
-    style = _STATE if "state" in result.get("doc", {}) else ""
-    return Text(render.place(result), style=style)
-
-
-def _body(result: ResultView) -> Group:
-    heading = render.heading(result)
-    shown = [Text(heading, style="bold")] if heading else []
-    shown.append(Text(render.snippet(result, 160)))
-    shown += [Text(mark, style=_RECALLED) for mark in render.recalled(result)]
-    return Group(*shown, *_ledger(result))
 
 
 def _ledger(result: ResultView) -> Iterator[Text]:
@@ -120,23 +125,59 @@ def _checks(response: Response) -> Table:
     return table
 
 
-def _figures(rows: board.Rows) -> Table:
-    """One table of the evaluation board; a verdict stands in words, its colour says nothing more."""
+def _figures(rows: board.Rows, console: Console) -> RenderableType:
+    """One table of the evaluation board, or a few lines a row where the terminal is too narrow for it."""
+    table = _board_table(rows)
+    if Measurement.get(console, console.options.update(max_width=_UNBOUND), table).maximum <= console.width:
+        return table
+    lines = (line for row in rows[1:] for line in _stacked(rows[0], row, console.width))
+    return Group(Text(""), *lines)
+
+
+def _stacked(head: tuple[str, ...], row: tuple[str, ...], width: int) -> Iterator[Text]:
+    """What the row is of, and below it each figure behind its name."""
+    named = list(zip(head, map(one_line, row), strict=True))
+    words = [f"against {cell}" if name == "against" else cell for name, cell in takewhile(_is_of_words, named)]
+    figures = [f"{name} {cell}" for name, cell in named[len(words) :]]
+    style = "bold" if _is_telling(row) else ""
+    yield from (Text(line, style=style) for line in fitted("  ".join(words), width))
+    yield from (Text(line) for line in joined(figures, width, indent=2))
+
+
+def _is_of_words(named: tuple[str, str]) -> bool:
+    return named[0] in board.LEFT
+
+
+def _is_telling(row: tuple[str, ...]) -> bool:
+    return any(cell == "fails" or cell.startswith(("better", "worse")) for cell in row)
+
+
+def _board_table(rows: board.Rows) -> Table:
+    """A verdict stands in words, its colour says nothing more."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in rows[0]:
         table.add_column(name, justify="left" if name in board.LEFT else "right", overflow="fold")
     for row in rows[1:]:
-        is_bold = any(cell == "fails" or cell.startswith(("better", "worse")) for cell in row)
-        table.add_row(*map(_cell, row), style="bold" if is_bold else "")
+        table.add_row(*map(_cell, row), style="bold" if _is_telling(row) else "")
     return table
 
 
-def _embedders(response: Response) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("embedder", "", "dimension", "max input", "runs", "weight", "pace", "what it is"):
-        is_number = name in ("dimension", "max input", "weight", "pace")
-        table.add_column(name, justify="right" if is_number else "left", overflow="fold", no_wrap=name == "embedder")
-    for view in response["embedders"]:
-        style = "green" if view["in_use"] else "" if view["available"] else "dim"
-        table.add_row(*map(_cell, render.embedder_row(view)), style=style)
-    return table
+def _embedders(response: Response, width: int) -> Group:
+    """Each with its figures on a line, and below it what it is and what to know about it."""
+    return Group(*(line for view in response["embedders"] for line in _embedder(view, width)))
+
+
+def _embedder(view: EmbedderView, width: int) -> Iterator[Text]:
+    name, state, dimension, reads, where, weight, pace, _ = map(one_line, render.embedder_row(view))
+    figures = [where, f"weight {weight}"]
+    figures += [f"{dimension} components"] if dimension != "-" else []
+    figures += [f"reads {reads} tokens"] if reads != "-" else []
+    figures += [f"embeds {pace}"] if pace != "-" else []
+    style = "green" if view["in_use"] else "" if view["available"] else "dim"
+    head = f"{name:<22} {state:<11} "
+    yield from (Text(line, style=style) for line in joined(figures, width, head=head))
+    reason, installs, command = one_line(view["reason"]).partition("installed: ")
+    for told in (one_line(view["purpose"]), f"{reason}{installs.rstrip(': ')}"):
+        yield from (Text(line, style="dim") for line in fitted(f"    {told}", width) if told)
+    if command:
+        yield from (Text(line, style="dim") for line in fitted(f"    {command}", width))

@@ -61,7 +61,8 @@ def tune(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
         curve=flags.sweep,
         apply=flags.apply,
     )
-    return follow(recall.tune(options, ask_of(flags)), streams=streams, kept=lambda _: "nothing was written")
+    work = recall.tune(options, ask_of(flags))
+    return follow(work, streams=streams, name="asking", kept=lambda _: "nothing was written")
 
 
 def is_negative(response: Response) -> bool:

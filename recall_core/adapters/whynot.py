@@ -1,4 +1,4 @@
-"""`recall whynot` and `recall trace`: flags into a question, a ladder of stages and a funnel into lines."""
+"""`recall whynot` and `recall trace`: flags into a question, an account and a funnel into lines."""
 
 from __future__ import annotations
 
@@ -12,12 +12,47 @@ from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract.responses import AnyResponse, Response
-from recall_core.contract.whynot import EvidenceView, PredicateView, RivalView, SoughtView, TraceView, WhyNotView
+from recall_core.contract.whynot import (
+    EvidenceView,
+    FixView,
+    PredicateView,
+    RivalView,
+    SoughtView,
+    StageView,
+    TraceView,
+    WhyNotView,
+)
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
 
 WIDTH = 30  # cells of the longest bar
 _MARKS = {"pass": "✓", "fail": "✗", "not_applicable": "·"}
+
+VERDICTS = {
+    "not_ingested": "it is not in the store",
+    "stale": "its file is not as it was read",
+    "tombstoned": "it was taken out of the store",
+    "no_vector": "it has nothing to compare by meaning",
+    "not_indexed": "the full-text index has nothing of it",
+    "filter": "the filter keeps it out",
+    "lexical": "the words do not match it",
+    "semantic": "its meaning is not near the question's",
+    "ann_miss": "the index of meanings passed over it",
+    "pool_miss": "neither its words nor its meaning make it a candidate",
+    "rank": "its score is too low",
+    "tie_break": "another row has its score and comes first",
+    "threshold": "its score is below min_score",
+    "rerank": "the reranker put others before it",
+    "copy": "another row stands for its text",
+    "displaced": "its row was given to a short document",
+    "offset": "its row comes before those that are shown",
+    "limit": "its row comes after those that are shown",
+    "diversity": "enough chunks of its document are packed",
+    "duplicate": "its text is packed already",
+    "budget": "the budget ends before it",
+    "truncated": "what was looked for is cut off",
+}
+"""Every verdict in plain words."""
 
 
 def whynot(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
@@ -47,27 +82,102 @@ def lines(response: Response) -> Iterator[str]:
         yield from trace_lines(response["trace"])
 
 
+def all_lines(response: Response) -> Iterator[str]:
+    """The same with every stage, the target's other chunks and the proof, as --all asks for them."""
+    view = response["whynot"]
+    yield from _account(view)
+    if "chosen" in view["target"]:
+        yield ""
+        yield from _ladder(view)
+        yield from (f"also  {_place(other)}" for other in view["target"].get("others", []))
+        yield from _proof(view)
+
+
 def whynot_lines(view: WhyNotView) -> Iterator[str]:
-    """The verdict, the ladder of stages with the first cross expanded, the other chunks, then fixes and proof."""
+    """The verdict, the first stage that fails in a sentence, what brings the target in, and what there is besides."""
+    yield from _account(view)
+    if "chosen" in view["target"]:
+        yield f"more  --all shows {' and '.join(_left_out(view))}"
+
+
+def _account(view: WhyNotView) -> Iterator[str]:
     target = view["target"]
-    where = _place(target["chosen"]) if "chosen" in target else clean(target["text"])
-    yield f"{'present' if view['present'] else 'absent: ' + view['verdict']}  {where}"
+    failing = _first_failing(view)
+    if "chosen" not in target:
+        yield from _absent(view, failing)
+        return
+    outcome = "is in the answer" if view["present"] else f"is not in the answer: {VERDICTS[view['verdict']]}"
+    yield f"{_where(target['chosen'])} {outcome}  {_rank(target['chosen'])}"
+    if view["present"]:
+        return
+    if failing is not None:
+        yield f"why   {failing['stage']}: {clean(_sentence(failing))}"
+        yield from _hint(failing)
+    for fix in view.get("fixes", []):
+        yield f"fix   {fix['command']}"
+        yield f"      {clean(fix['change'])}{_telling(fix)}{_doubt(fix.get('next_smaller'))}"
+    if view.get("fixes") == []:
+        yield f"fix   none was found{_hopeless(view)}"
+
+
+def _absent(view: WhyNotView, failing: StageView | None) -> Iterator[str]:
+    """Of what the store has no chunk of: why on one line, and what to type on another."""
+    where = "store" if view["verdict"] == "not_ingested" else "answer"
+    why = "" if failing is None else f": {clean(failing['detail'])}"
+    yield f"{clean(view['target']['text'])} is not in the {where}{why}"
+    if failing is not None:
+        yield from _hint(failing)
+
+
+def _hint(stage: StageView) -> Iterator[str]:
+    if "hint" in stage:
+        yield f"hint: {clean(stage['hint'])}"
+
+
+def _first_failing(view: WhyNotView) -> StageView | None:
+    return next((stage for stage in view["stages"] if stage["status"] == "fail"), None)
+
+
+def _sentence(stage: StageView) -> str:
+    """What is behind a stage that fails, as somebody would say it who sees no other stage."""
+    held = stage.get("evidence", {})
+    if stage["stage"] == "fusion" and "last_score" in held:
+        return (
+            f"it is row {held['rank']} of {held['of']} with a score of {held['score']:.6f}; "
+            f"row {held['last']}, the last that is shown, has {held['last_score']:.6f}"
+        )
+    if stage["stage"] == "rerank" and "rank_before" in held:
+        return f"the reranker moved it from row {held['rank_before']} to row {held['rank']}"
+    return stage["detail"]
+
+
+def _telling(fix: FixView) -> str:
+    return ", which tells its text apart" if fix["kind"] == "term" else ""
+
+
+def _hopeless(view: WhyNotView) -> str:
+    if "proof" not in view:
+        return ""
+    proof = view["proof"]
+    return f": at no weight is it among the first {proof['k']}, and row {proof['best_rank']} is the best it reaches"
+
+
+def _left_out(view: WhyNotView) -> Iterator[str]:
+    yield f"all {counted(len(view['stages']), 'stage')}"
+    if others := view["target"].get("others", []):
+        yield counted(len(others), "other chunk")
+    if "proof" in view:
+        yield "what stands in its way"
+
+
+def _ladder(view: WhyNotView) -> Iterator[str]:
+    """The stages, one a line, with the first cross expanded."""
     expanded = view["present"]
     for stage in view["stages"]:
         yield f"{_MARKS[stage['status']]} {stage['stage']:<10} {clean(stage['detail'])}"
         if stage["status"] == "fail" and not expanded:
             expanded = True
             yield from (f"{'':<13}{line}" for line in _evidence(stage.get("evidence", {})))
-            if "hint" in stage:
-                yield f"{'':<13}{clean(stage['hint'])}"
-    for other in target.get("others", []):
-        yield f"also  {_place(other)}"
-    for fix in view.get("fixes", []):
-        yield f"fix   {fix['command']}"
-        yield f"      {clean(fix['change'])}{_doubt(fix.get('next_smaller'))}"
-    yield from _proof(view)
-    if view.get("fixes") == [] and "proof" not in view:
-        yield "fix   none was found"
 
 
 def trace_lines(view: TraceView) -> Iterator[str]:
@@ -101,9 +211,16 @@ def _question(request: Request, streams: Streams) -> tuple[str | None, Ask, Pack
 
 
 def _place(view: SoughtView) -> str:
+    return f"{_where(view)}  {_rank(view)}"
+
+
+def _where(view: SoughtView) -> str:
+    return f"{clean(view['path'])}:{view['line_start']}-{view['line_end']}"
+
+
+def _rank(view: SoughtView) -> str:
     rank = "not ranked" if view["rank"] is None else f"rank {view['rank']}"
-    where = f"{clean(view['path'])}:{view['line_start']}-{view['line_end']}"
-    return f"{where}  {view['chunk_id'][:DIGITS]}  {rank}"
+    return f"{view['chunk_id'][:DIGITS]}  {rank}"
 
 
 def _evidence(view: EvidenceView) -> Iterator[str]:

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from recall_core import views
-from recall_core.api.packing import packing, terms
+from recall_core.api.packing import context_view, packing, ranges, terms
 from recall_core.config import Config
 from recall_core.contract import OK
 from recall_core.errors import SnapshotMismatch, StaleError
 from recall_core.retrieve import Answer, Plan, plan_rql, targets
-from recall_core.retrieve.answer import candidate_range, packable, page
+from recall_core.retrieve.answer import candidate_range, packable, page, rows_with_words
 from recall_core.retrieve.freshness import State, stale_documents
+from recall_core.retrieve.plan import with_copies
 from recall_core.shell import AGAIN, Hint
 from recall_core.views import explain_view
 
 if TYPE_CHECKING:
     from recall_core.api.engine import Engine
-    from recall_core.config import Settings
+    from recall_core.config import GivenSettings
+    from recall_core.contract.ledger import PassageView
     from recall_core.contract.packing import AccountPart
     from recall_core.contract.replaying import ReceiptPart
     from recall_core.contract.responses import (
         CompletionResponse,
         ContextResponse,
         ExplainResponse,
-        NextPart,
         RqlResponse,
         SearchResponse,
         SweepResponse,
     )
-    from recall_core.contract.views import StatsView
+    from recall_core.contract.views import CopiesPart, NextPart, PassagePart, ResultView, StatsView, WordHitsPart
     from recall_core.evaluate.tune_question import PinTarget
+    from recall_core.pack.policy import Terms
     from recall_core.retrieve.asking import Ask, Pack
     from recall_core.store.port import Store
     from recall_core.types import Document, Hit, Packed
@@ -47,7 +49,7 @@ def listed(engine: Engine, plan: Plan, ask: Ask) -> SearchResponse:
         return listing(engine, answered(engine, plan, ask, is_read_on=True), ask, started=started)
 
 
-def query_checked(text: str, settings: Settings | Sequence[str] = ()) -> RqlResponse:
+def query_checked(text: str, settings: GivenSettings = ()) -> RqlResponse:
     """A query that can be asked, in its canonical spelling. Raises RqlError."""
     from recall_core.rql.print import print_query  # noqa: PLC0415 - a search never needs it
 
@@ -97,25 +99,32 @@ def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str, versus: str | No
             "explanation": explanation(answer, *rows, store=engine.store, embedder=embedder),
             **views.sparse_part(answer, explain=True),
             "stats": stats_view(answer, started),
-            "warnings": [*engine.notes(), *answer.warnings, *stale],
+            "warnings": [*engine.notes(), *answer.warnings, *swept_with_copies(answer), *stale],
         }
+
+
+def swept_with_copies(found: Answer) -> Iterator[str]:
+    """What is to be known of weights that move the rows of a list which shows a text once."""
+    if found.struck:
+        yield "W_COPIES: over the weights every copy of a text has a row of its own"
 
 
 def swept(engine: Engine, plan: Plan, ask: Ask, wishes: tuple[PinTarget, ...], *, breaks: bool) -> SweepResponse:
     """One answer at every weight, or the weights that grant wishes."""
-    from recall_core.evaluate.grid import not_swept  # noqa: PLC0415 - a search never needs it
+    from recall_core.evaluate.grid import not_swept, with_each_copy  # noqa: PLC0415 - a search never needs it
     from recall_core.evaluate.tune_question import tuning_view  # noqa: PLC0415
 
     started = perf_counter()
     with engine.store.reading():
-        answer = answered(engine, plan, ask)
+        answer = answered(engine, with_copies(plan), ask)
+        copies = with_each_copy(plan.config, engine.store) if plan.collapses else ()
         tuning = tuning_view(answer, wishes, engine, breaks=breaks)
         return {
             **OK,
             "query": views.query_echo(plan, answer.pool, limit=plan.limit),
             "tuning": tuning,
             "stats": stats_view(answer, started),
-            "warnings": [*engine.notes(), *answer.warnings, *not_swept(answer.plan.config)],
+            "warnings": [*engine.notes(), *answer.warnings, *not_swept(answer.plan.config), *copies],
         }
 
 
@@ -138,12 +147,17 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
     """The page of an answer."""
     began = perf_counter()
     shown = page(found, engine.store)
-    states, stale = checked((hit.doc for hit in shown), ask, store=engine.store, base=engine.base)
+    states, stale = checked(_told(shown), ask, store=engine.store, base=engine.base)
     found = _timed(found, "fetch", began)
     began = perf_counter()
     leaves = engine.leaves(found, shown) if ask.explain else [None] * len(shown)
     found = _timed(found, "explain", began) if ask.explain else found
-    plan = found.plan
+    began = perf_counter()
+    passages = engine.passages(found, shown) if _shows_text(found.plan) else [None] * len(shown)
+    if ask.lines_around:
+        _add_lines(passages, shown, ask.lines_around, engine.store)
+    found = _timed(found, "passages", began) if any(passages) else found
+    plan, held = found.plan, rows_with_words(found)
     following = plan.offset + len(shown)
     has_more = shown and following < found.total and _is_paged(found)
     next_part: NextPart = {"next_offset": following} if has_more else {}
@@ -152,19 +166,33 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
         from recall_core.api.receipts import receipt_of_rows  # noqa: PLC0415 - few answers have one
 
         receipt["receipt"] = receipt_of_rows(found, ask, engine.store)
+    results: list[ResultView] = [
+        {
+            **views.result_view(hit, plan, states, explain=ask.explain, leaves=each, passage=passage),
+            **_copies_part(hit),
+        }
+        for hit, each, passage in zip(shown, leaves, passages, strict=True)
+    ]
+    _add_sentences(results, shown, found, engine.store)
     return {
         **OK,
         "query": views.query_echo(plan, found.pool, limit=plan.limit),
-        "results": [
-            views.result_view(hit, plan, states, explain=ask.explain, leaves=each)
-            for hit, each in zip(shown, leaves, strict=True)
-        ],
-        **views.sparse_part(found, explain=ask.explain),
-        "stats": stats_view(found, started),
-        "warnings": [*engine.notes(), *found.warnings, *stale],
+        "results": results,
+        **views.sparse_part(found, explain=ask.explain or ask.verbose),
+        "stats": {**stats_view(found, started), **_by_words(held)},
+        "warnings": [*engine.notes(), *found.warnings, *_unmatched(found, held), *stale],
         **next_part,
         **receipt,
     }
+
+
+def _add_sentences(results: Sequence[ResultView], shown: Sequence[Hit], found: Answer, store: Store) -> None:
+    """A sentence to each ledger, where there are any."""
+    explained = [(view["explain"], hit) for view, hit in zip(results, shown, strict=True) if "explain" in view]
+    if explained:
+        from recall_core.explain.in_words import add_sentences  # noqa: PLC0415 - few answers are explained
+
+        add_sentences([view for view, _ in explained], [hit for _, hit in explained], found, store)
 
 
 def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: float) -> ContextResponse:
@@ -174,13 +202,23 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
     found = packable(found, store)
     seen: list[Hit] = []
     made = packing(found, options, store=store, seen=seen)
-    states, stale = checked((block.doc for block in made.blocks), ask, store=store, base=engine.base)
-    found = _timed(found, "pack", began)
     start, stop = candidate_range(found)
-    hits = {hit.chunk.id: hit for hit in seen if hit.chunk is not None}
-    view = views.context_view(made, hits, states, _account(found, made, options, store) if ask.explain else {})
+    hits = _with_twins({hit.chunk.id: hit for hit in seen if hit.chunk is not None}, made, found, store)
+    packed = [hits[each] for block in made.blocks for each in block.chunk_ids]
+    states, stale = checked(_told(packed), ask, store=store, base=engine.base)
+    found, held = _timed(found, "pack", began), rows_with_words(found)
+    on = terms(found, options, store)
+    view = context_view(made, hits, states, _account(found, made, on, store) if ask.explain else {})
+    for block, place in zip(view["blocks"], ranges(made, on, hits), strict=True):
+        block["text_range"] = list(place)
+    shown = [hits[chunk["id"]] for chunk in view["chunks"]]
+    began = perf_counter()
+    view["chunks"] = [
+        {**chunk, **_passage_part(passage), **_copies_part(hit)}
+        for chunk, hit, passage in zip(view["chunks"], shown, engine.passages(found, shown), strict=True)
+    ]
+    found = _timed(found, "passages", began) if shown else found
     if ask.explain:
-        shown = [hits[chunk["id"]] for chunk in view["chunks"]]
         for chunk, hit, leaves in zip(view["chunks"], shown, engine.leaves(found, shown), strict=True):
             if hit.score is not None:
                 chunk["explain"] = explain_view(hit, found.plan, leaves)
@@ -188,22 +226,70 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
     if ask.receipt:
         from recall_core.api.receipts import receipt_of_context  # noqa: PLC0415 - few answers have one
 
-        receipt["receipt"] = receipt_of_context(found, ask, options, view, store)
+        receipt["receipt"] = receipt_of_context(found, ask, options, view, packed=hits, store=store)
+    if options.lean:
+        for part in (*view["chunks"], *view["blocks"]):
+            del part["text"]
     return {
         **OK,
         "query": views.query_echo(found.plan, found.pool, limit=stop - start),
-        **views.sparse_part(found, explain=ask.explain),
+        **views.sparse_part(found, explain=ask.explain or ask.verbose),
         "context": view,
-        "stats": stats_view(found, started),
-        "warnings": [*engine.notes(), *found.warnings, *made.warnings, *stale],
+        "stats": {**stats_view(found, started), **_by_words(held)},
+        "warnings": [*engine.notes(), *found.warnings, *_unmatched(found, held), *made.warnings, *stale],
         **receipt,
     }
 
 
-def _account(found: Answer, made: Packed, options: Pack, store: Store) -> AccountPart:
+def _passage_part(passage: PassageView | None) -> PassagePart:
+    return {} if passage is None else {"passage": passage}
+
+
+def _add_lines(passages: Sequence[PassageView | None], hits: Sequence[Hit], lines: int, store: Store) -> None:
+    from recall_core.retrieve.passage import add_lines  # noqa: PLC0415 - few questions want more than passages
+
+    texts: dict[str, str] = {}
+    for passage, hit in zip(passages, hits, strict=True):
+        if passage is not None:
+            text = texts[hit.doc.id] if hit.doc.id in texts else store.text_of(hit.doc.id)
+            texts[hit.doc.id] = text
+            add_lines(passage, text, lines)
+
+
+def _shows_text(plan: Plan) -> bool:
+    """Whether a signal was asked, and the text of chunks is told."""
+    is_told = plan.select is None or (plan.table == "chunk" and "chunk.text" in plan.select)
+    return plan.mode != "filter" and is_told
+
+
+def _with_twins(hits: dict[str, Hit], made: Packed, found: Answer, store: Store) -> dict[str, Hit]:
+    if not found.plan.collapses or not (found.struck or found.known.texts):
+        return hits
+    from recall_core.api.twins import with_twins  # noqa: PLC0415 - few lists are of copies
+
+    return with_twins(hits, made, found, store)
+
+
+def _told(hits: Iterable[Hit]) -> Iterator[Document]:
+    """The documents of these hits, and of every other place of their texts that is told."""
+    for hit in hits:
+        yield hit.doc
+        if hit.twins is not None:
+            yield from (row.doc for row in hit.twins.first)
+
+
+def _copies_part(hit: Hit) -> CopiesPart:
+    if hit.twins is None:
+        return {}
+    from recall_core.api.twins import copies_view  # noqa: PLC0415 - few lists are of copies
+
+    return {"copies": copies_view(hit.twins)}
+
+
+def _account(found: Answer, made: Packed, on: Terms, store: Store) -> AccountPart:
     from recall_core.retrieve.worth import account_view  # noqa: PLC0415 - few contexts are explained
 
-    return {"account": account_view(made, found, terms(found, options, store), store)}
+    return {"account": account_view(made, found, on, store)}
 
 
 def asserted(found: Answer, ask: Ask) -> Answer:
@@ -220,15 +306,29 @@ def asserted(found: Answer, ask: Ask) -> Answer:
 
 def stats_view(found: Answer, started: float) -> StatsView:
     """The figures of an answer. started: perf_counter() when the question came."""
-    return {
+    view: StatsView = {
         "took_ms": round((perf_counter() - started) * 1000, 3),
-        "total_hits": found.total,
+        "total_hits": found.total + found.struck,
         "snapshot": found.snapshot,
         "exact": found.exact,
         "index": found.pool.index_kind if found.pool else "none",
         "digest": found.digest,
         "timings": found.timings,
     }
+    if found.pool is not None and found.pool.shortlist is not None:
+        view["examined"] = len(found.pool.shortlist)
+    return {**view, "copies": found.struck} if found.struck else view
+
+
+def _by_words(held: int | None) -> WordHitsPart:
+    return {} if held is None else {"word_hits": held}
+
+
+def _unmatched(found: Answer, held: int | None) -> Iterator[str]:
+    """That meaning alone ranked the rows, although words were looked for."""
+    if held == 0 and found.total:
+        least = "every word" if found.plan.config.match == "all" else "a word"
+        yield f"W_NO_MATCH: no row has {least} of the question; they are ranked by meaning alone"
 
 
 def checked(

@@ -22,8 +22,8 @@ from recall_core.contract.comparing import (
     StandingView,
 )
 from recall_core.contract.evaluation import ConditionView
-from recall_core.contract.responses import DiffResponse, QueryPart
-from recall_core.contract.views import QueryEcho, StatsView
+from recall_core.contract.responses import DiffResponse
+from recall_core.contract.views import QueryEcho, QueryPart, StatsView
 from recall_core.embed.trust import RERANKER, FoundSettings
 from recall_core.errors import ConfigError
 from recall_core.evaluate.formats import read_queries
@@ -237,6 +237,7 @@ def _move_views(moves: Sequence[Move], a: Asker, b: Asker, *, table: Table) -> l
             "b": _standing_view(move.b),
             "delta": None if move.a.score is None or move.b.score is None else move.b.score - move.a.score,
             "causes": [cause._asdict() for cause in move.causes],
+            "subtotals": [{**share._asdict(), "delta": share.b - share.a} for share in move.subtotals],
             "absent": _absences(move),
         }
         if table == "doc":

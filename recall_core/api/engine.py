@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from recall_core.api.kept import StoredVectors
+    from recall_core.contract.ledger import PassageView
     from recall_core.ingest.watch import Stop
 
 
@@ -264,8 +265,9 @@ class Engine:
         return answering.weigh(answer, config, self.store, reranker)
 
     def hits(self, answer: Answer, start: int, stop: int) -> list[Hit]:
-        """Ranks start + 1 to stop of the full list, with their texts."""
-        return answering.hits(answer, self.store, start=start, stop=stop)
+        """Ranks start + 1 to stop of the full list, with their texts and where else these stand."""
+        hits = answering.hits(answer, self.store, start=start, stop=stop)
+        return answering.with_twins(answer, hits, self.store, start=start)
 
     def leaves(self, answer: Answer, hits: Sequence[Hit]) -> list[Leaves]:
         """What the parts of these hits add up from, by signal. Where an embedder is a black box, words alone."""
@@ -273,6 +275,13 @@ class Engine:
 
         embedder = self.embedder if answer.plan.semantic is not None else None
         return hit_leaves(answer, hits, store=self.store, embedder=embedder)
+
+    def passages(self, answer: Answer, hits: Sequence[Hit]) -> list[PassageView | None]:
+        """What each of these hits has to say to the question; None where nothing was asked of a signal."""
+        from recall_core.retrieve.passage import passages_of_hits  # noqa: PLC0415 - structured queries have none
+
+        embedder = self.embedder if answer.plan.semantic is not None else None
+        return passages_of_hits(answer, hits, store=self.store, embedder=embedder)
 
     def pack(self, answer: Answer, options: Pack = Pack()) -> Packed:
         """The ranked list packed under a budget."""

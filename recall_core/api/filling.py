@@ -1,27 +1,49 @@
-"""What comes into a store: files, an export, and the roots that files are read from, as responses."""
+"""What comes into a store: files, what comes through a pipe, and an export, as responses."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
-from typing import TypedDict
+from time import time_ns
+from typing import Any, TypedDict, Unpack
 
 from recall_core import views
 from recall_core.api.engine import Engine
+from recall_core.api.roots import changes_of
 from recall_core.contract import OK
-from recall_core.contract.responses import IngestResponse, RootsResponse, TransferResponse
-from recall_core.contract.views import RootView, TransferView
-from recall_core.errors import IngestError, UnknownTarget, UsageError
-from recall_core.ingest import pipeline
+from recall_core.contract.filling import IngestView, SkipGroupView
+from recall_core.contract.responses import IngestResponse, TransferResponse
+from recall_core.contract.views import TransferView
+from recall_core.errors import IngestError, StoreLocked, UsageError
+from recall_core.ingest import pipeline, skips
+from recall_core.ingest.discover import Found, walk
+from recall_core.ingest.read import RawFile
+from recall_core.paths import os_path_of
 from recall_core.shell import REST, Hint, flag
-from recall_core.store.values import KnownRoot, Source
-from recall_core.types import Progress, Root
+from recall_core.store.port import Store
+from recall_core.types import Progress, Root, Skip
+
+
+class AddFields(TypedDict, total=False):
+    """How files are read. mtime_only: trust size and time. strict: skipped files are an error, told after the rest.
+
+    content: of the one target, which is no file, but the name that this content has from now on.
+    """
+
+    mtime_only: bool
+    strict: bool
+    content: bytes
 
 
 def add(
-    engine: Engine, targets: Sequence[str], template: Root, *, mtime_only: bool, strict: bool
+    engine: Engine, targets: Sequence[str], template: Root, **how: Unpack[AddFields]
 ) -> Generator[Progress, None, IngestResponse]:
-    """Ingest files and folders. strict: files that had to be skipped are an error, told after the rest is in."""
+    """Ingest files and folders, or content that no file holds."""
+    if "content" in how:
+        return (yield from _add_content(engine, targets, how["content"], template))
+    before = engine.store.known_roots()
     events = pipeline.ingest(
         targets,
         template=template,
@@ -29,15 +51,42 @@ def add(
         embedder=engine.embedder,
         config=engine.store_config(),
         base=engine.base,
-        mtime_only=mtime_only,
+        mtime_only=how.get("mtime_only", False),
     )
-    return (yield from _ingested(engine, events, strict=strict))
+    answer = yield from _ingested(engine, events, strict=how.get("strict", False))
+    folders = [os_path_of(Path(target), engine.base) for target in targets]
+    if changes := changes_of(before, engine.store.known_roots(), folders):
+        answer["ingest"]["roots"] = changes
+    answer["warnings"] += _why_nothing(engine, template, targets, answer["ingest"])
+    return answer
 
 
-def sync(engine: Engine) -> Generator[Progress, None, IngestResponse]:
-    """Bring every remembered folder and file up to date."""
-    events = pipeline.sync(engine.store, engine.embedder, engine.store_config(), engine.base)
+def _add_content(
+    engine: Engine, names: Sequence[str], content: bytes, template: Root
+) -> Generator[Progress, None, IngestResponse]:
+    if len(names) != 1:
+        raise UsageError("unexpected_argument", "Content has one name.", hint=Hint("add", "-", name="notes/today.md"))
+    raw = RawFile(content, len(content), time_ns(), sha256(content).hexdigest())
+    events = pipeline.ingest_content(
+        raw,
+        names[0],
+        template=template,
+        store=engine.store,
+        embedder=engine.embedder,
+        config=engine.store_config(),
+        base=engine.base,
+    )
     return (yield from _ingested(engine, events, strict=False))
+
+
+def sync(engine: Engine, *, reparse: bool = False) -> Generator[Progress, None, IngestResponse]:
+    """Bring every remembered folder and file up to date. reparse: read those too that did not change."""
+    has_roots = bool(engine.store.roots())
+    events = pipeline.sync(engine.store, engine.embedder, engine.store_config(), engine.base, reparse=reparse)
+    answer = yield from _ingested(engine, events, strict=False, is_all=True)
+    if not has_roots:
+        answer["warnings"].append(f"W_NOTHING_ADDED: there is no folder to be synced; {Hint('add', 'DIR')}")
+    return answer
 
 
 class ImportFields(TypedDict, total=False):
@@ -69,24 +118,6 @@ def import_(engine: Engine, source: Path, options: ImportFields) -> TransferResp
     return {**OK, "transfer": view, "warnings": list(_waiting(view))}
 
 
-def roots(engine: Engine, accept: Sequence[int]) -> RootsResponse:
-    """Every root by its number, once those that are accepted are synced from now on, all of them or none.
-
-    Raises UnknownTarget for a number that none has.
-    """
-    store = engine.store
-    known = store.known_roots()
-    for number in accept:
-        if not 0 < number <= len(known):
-            raise UnknownTarget("unknown_target", f"No root has the number {number}.", hint=Hint("roots"))
-    if waiting := [known[number - 1].root for number in accept if not known[number - 1].is_active]:
-        with store.writer() as writer:
-            for root in waiting:
-                writer.put_root(root)
-    pairs = zip(store.known_roots(), store.root_sources(), strict=True)
-    return {**OK, "roots": [_root_view(n, *pair) for n, pair in enumerate(pairs, 1)], "warnings": []}
-
-
 def _waiting(view: TransferView) -> Iterator[str]:
     """What is to be told of the roots that an import brought."""
     if folders := view.get("inactive_roots"):
@@ -96,44 +127,97 @@ def _waiting(view: TransferView) -> Iterator[str]:
         )
 
 
-def _root_view(number: int, known: KnownRoot, source: Source) -> RootView:
-    """A root by its number."""
-    root = known.root
-    view = RootView(
-        number=number,
-        folder=root.folder,
-        globs=list(root.globs),
-        ignores=list(root.ignores),
-        parser=root.parser,
-        tags=list(root.tags),
-        meta=dict(root.meta),
-        hidden=root.hidden,
-        gitignore=root.gitignore,
-        follow=root.follow,
-        active=known.is_active,
-        documents=source.documents,
-        left_out=list(known.left_out),
-    )
-    if root.source is not None:
-        view["source"] = root.source
-    return view
-
-
 def _ingested(
-    engine: Engine, events: Iterator[Progress], *, strict: bool
+    engine: Engine, events: Iterator[Progress], *, strict: bool, is_all: bool = False
 ) -> Generator[Progress, None, IngestResponse]:
+    """The outcome of a run. is_all: every root was walked, so that what was not skipped is not skipped any more."""
     last: Progress | None = None
     for last in events:
         yield last
     if last is None:
         raise UsageError("missing_argument", "There is nothing to add.", hint=Hint("add", "FOLDER"))
-    engine.store.fold()
     if strict and last.skipped:
+        engine.store.fold()
         first = last.skipped[0]
         raise IngestError(
             "files_skipped",
             f"{len(last.skipped)} files were skipped, the first {first.path}: {first.reason}",
             hint=f"{Hint('add', REST)} without {flag('strict')}",
-            details=[skip._asdict() for skip in last.skipped],
+            details=[views.skip_view(skip) for skip in last.skipped],
         )
-    return {**OK, "ingest": views.ingest_view(last), "warnings": list(engine.notes())}
+    view = views.ingest_view(last)
+    if groups := _skip_groups(engine.store, last.skipped, is_all=is_all):
+        view["skipped_by"] = groups
+    engine.store.fold()
+    return {**OK, "ingest": view, "warnings": list(engine.notes())}
+
+
+def _skip_groups(store: Store, skipped: Sequence[Skip], *, is_all: bool) -> list[SkipGroupView]:
+    """What was skipped by its reason; who asks the next time is told what is new by then."""
+    told = store.told_skips()
+    now = {skips.key(skip) for skip in skipped}
+    kept = now if is_all else told | now
+    if kept != told:
+        with suppress(StoreLocked), store.writer() as writer:  # the files are in, and skips are told once more
+            writer.keep_told(kept)
+    return [
+        {"code": group.code, "kind": group.kind, "files": group.files, "new": group.new, "first": list(group.first)}
+        for group in skips.by_reason(skipped, told)
+    ]
+
+
+def _why_nothing(engine: Engine, template: Root, targets: Sequence[str], view: IngestView) -> Iterator[str]:
+    """What is to be done where nothing came in."""
+    if any(view[count] for count in ("added", "updated", "unchanged")):
+        return
+    if groups := view.get("skipped_by"):
+        files = sum(group["files"] for group in groups)
+        every = "the one file" if files == 1 else f"each of the {files} files"
+        way = _way_out(groups[0], targets)
+        yield f"W_NOTHING_ADDED: {every} that could have been read was skipped{f'; {way}' if way else ''}"
+        return
+    known = [each.root for each in engine.store.known_roots()]
+    for target in targets:
+        root = template._replace(folder=os_path_of(Path(target), engine.base))
+        why, rules = _why_empty(root, target, engine)
+        way = f"; {Hint('roots', 'edit', str(known.index(root) + 1), **rules, sync=True)}" if rules else ""
+        yield f"W_NOTHING_ADDED: {why}{way}"
+
+
+def _way_out(group: SkipGroupView, targets: Sequence[str]) -> str:
+    """What has files of a group read after all, where anything has."""
+    if group["kind"].startswith(("compressed", "archive")):
+        return "unpack what is to be found, and add that"
+    if group["code"] == "not_utf8" or group["kind"].startswith("UTF-"):
+        return "save them as UTF-8, and add them again"
+    ways: dict[str, str] = {
+        "file_too_large": "raise max_file_bytes in recall.toml",
+        "left_out": Hint("add", *group["first"]),
+        "symlink_outside": Hint("add", *targets, follow=True),
+        "unreadable": "ls -l shows who may read them",
+    }
+    return ways.get(group["code"], "")
+
+
+def _why_empty(root: Root, target: str, engine: Engine) -> tuple[str, dict[str, Any]]:
+    """Which rule leaves every file out, and what of the root to change, as options of `roots edit`."""
+
+    def has_file(**rules: Any) -> bool:
+        steps = walk(root._replace(**rules), engine.base, engine.config)
+        return any(isinstance(step, Found) for step in steps)
+
+    if root.globs and has_file(globs=()):
+        wider = tuple(pattern if pattern.startswith("**/") else f"**/{pattern}" for pattern in root.globs)
+        named = " ".join(f"{flag('glob')} {pattern}" for pattern in root.globs)
+        helps = wider != root.globs and has_file(globs=wider)
+        return f"no file in {target} matches {named}, which is relative to it", {"glob": wider if helps else ""}
+    if root.ignores and has_file(ignores=()):
+        return f"{flag('ignore')} leaves out every file in {target}", {"ignore": ""}
+    if root.gitignore and has_file(gitignore=False):
+        return f"git ignores every file in {target}", {"gitignore": False}
+    if not root.hidden and has_file(hidden=True):
+        return f"every file in {target} is hidden", {"hidden": True}
+    if has_file(globs=(), ignores=(), gitignore=False, hidden=True):
+        rules: dict[str, Any] = {"glob": "", "ignore": "", "gitignore": False, "hidden": True}
+        return f"every file in {target} is left out, by several rules", rules
+    return f"there is no file in {target} that is ever read", {}

@@ -13,7 +13,7 @@ from recall_core.config import assignments, outdated
 from recall_core.contract import OK
 from recall_core.errors import StoreCorrupt, UsageError
 from recall_core.retrieve.freshness import stale_documents
-from recall_core.retrieve.targets import one, unknown
+from recall_core.retrieve.targets import by_ending, one, several, unknown
 from recall_core.shell import Hint
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
         roots=store.roots(),
         judgements=_judgements(store),
     )
+    if engine.config.vector_index == "lsh":
+        from recall_core.maintain.vector_index import view_of  # noqa: PLC0415 - few stores have one
+
+        view["vector_index"] = view_of(store, lambda: engine.embedder, engine.usable)
     if older := _older(engine):
         view["older_settings"] = older
     took_ms = round((perf_counter() - started) * 1000, 3)
@@ -64,6 +68,14 @@ def _older(engine: Engine) -> list[str]:
     return list(assignments({key: getattr(engine.config, key) for key in new}))
 
 
+def _by_ending(store: Store, name: str, base: Path) -> str | None:
+    """The only path that ends so, None without one. Raises UsageError `ambiguous_path`."""
+    paths = by_ending(store, name, base=base)
+    if len(paths) > 1:
+        raise several(name, paths)
+    return paths[0] if paths and store.document_at(paths[0]) is not None else None
+
+
 def find(store: Store, target: str, *, base: Path) -> GetResponse:
     """The document, lines or chunk of that name, verbatim as ingested, with a warning when its file has changed.
 
@@ -73,8 +85,10 @@ def find(store: Store, target: str, *, base: Path) -> GetResponse:
     if not kind:
         lines = _LINES.fullmatch(target)
         whole = one(store, lines["path"], base=base) if lines else None
+        if whole is None and (path := _by_ending(store, target if lines is None else lines["path"], base)):
+            return find(store, str(base / path) + ("" if lines is None else target[lines.end("path") :]), base=base)
         if lines is None or whole is None or whole[0] != "doc":
-            raise unknown(target)
+            raise unknown(target, store)
         first = int(lines["first"])
         return _document(store, whole[1], base, lines=(first, int(lines["last"] or first)))
     if kind == "doc":

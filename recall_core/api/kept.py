@@ -7,9 +7,10 @@ from contextlib import suppress
 
 from recall_core.embed.rescore import VectorKey, VectorMaker
 from recall_core.errors import StoreError
+from recall_core.store.flaws import flaws
 from recall_core.store.port import Store
 from recall_core.store.values import RerankVector
-from recall_core.types import Vector, flaws
+from recall_core.types import Vector
 
 MEGABYTE = 1_000_000
 _MOST_WAITING = 4_096  # a few MB; what waits longer than that is made again some day

@@ -1,24 +1,33 @@
-"""A ranked list packed under a budget, as the options of a question say."""
+"""A ranked list packed under a budget, as the options of a question say, and what is told of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from recall_core.config import Config, replace
+from recall_core.config import Config, Settings, replace
 from recall_core.errors import UsageError
+from recall_core.rank.columns import positions_of
 from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import candidate_range, candidates, injected
+from recall_core.retrieve.answer import candidate_range, candidates, injected, standing_for
 from recall_core.retrieve.asking import Pack
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.store.port import Store
-from recall_core.text import counter
-from recall_core.types import Hit, Omission, Packed
+from recall_core.text import ESTIMATES, MODEL_COUNTER, counter
+from recall_core.types import Block, Hit, Omission, Packed
 
 if TYPE_CHECKING:
+    from recall_core.contract.packing import AccountPart, ContextBlock, ContextChunk, ContextView, SizesView
+    from recall_core.pack.copies import Alike
     from recall_core.pack.policy import Terms
+    from recall_core.retrieve.freshness import State
 
-MARKDOWN_HEADER = "### [{n}] {path}:{lines}"
+FORMATS: dict[str, Settings] = {
+    "plain": {},
+    "markdown": {"header": "### [{n}] {path}:{lines}"},
+    "xml": {"header": '<document index="{n}" path="{path}" lines="{lines}">', "footer": "</document>"},
+}
+"""The settings that each format of a context has in place of those that are set."""
 
 
 def packing(found: Answer, options: Pack, *, store: Store, seen: list[Hit] | None = None) -> Packed:
@@ -26,20 +35,22 @@ def packing(found: Answer, options: Pack, *, store: Store, seen: list[Hit] | Non
     from recall_core.pack.policy import pack  # noqa: PLC0415 - a search never needs it
 
     config, counting, pinned, dropped = terms(found, options, store)
-    start, stop = candidate_range(found)
+    found, pinned = _led_by_pins(found, pinned, store)
     own = injected(found, store) if config.sparse_share else ()
-    if seen is not None:
-        seen += own
-    stream: Iterable[Hit] = _with_text(candidates(found, store), seen if seen is not None else [])
+    looked_at = [] if seen is None else seen
+    looked_at += own
+    alike, total = _alike(found, store, looked_at)
+    stream: Iterable[Hit] = _with_text(candidates(found, store), looked_at)
     context = pack(
         stream,
-        total=stop - start,
+        total=total,
         budget_tokens=config.budget_tokens,
         counter=counting,
         config=config,
         pinned=pinned,
         dropped=dropped,
         injected=own,
+        alike=alike,
     )
     below = _below_min_score(found)
     if below is None:
@@ -47,24 +58,74 @@ def packing(found: Answer, options: Pack, *, store: Store, seen: list[Hit] | Non
     return context._replace(candidates=context.candidates + below.chunks, omitted=(*context.omitted, below))
 
 
+def _alike(found: Answer, store: Store, looked_at: list[Hit]) -> tuple[Alike, int]:
+    """What the candidates stand for, and how many there are in all."""
+    if not found.struck:
+        from recall_core.pack.copies import ALONE  # noqa: PLC0415 - a search never needs it
+
+        start, stop = candidate_range(found)
+        return ALONE, stop - start
+    from recall_core.retrieve.alike import AlikeInAnswer  # noqa: PLC0415 - few lists are of copies
+
+    alike = AlikeInAnswer(found, store, looked_at)
+    return alike, alike.total()
+
+
+def _led_by_pins(found: Answer, pinned: frozenset[str], store: Store) -> tuple[Answer, frozenset[str]]:
+    """The answer where a pinned chunk stands for its text, at the rank that the text has, and the pins that stand."""
+    if found.copies is None or found.pool is None or found.ranked is None or not pinned:
+        return found, pinned
+    before = standing_for(found)
+    rowids = {store.rowid("chunk", each): each for each in pinned}
+    positions = positions_of(found.pool.keys, rowids)
+    leading = [position for position in positions.values() if before.is_struck(position)]
+    if not leading:
+        return found, pinned
+    stay = [position for position in positions.values() if position not in leading]
+    copies = before.led_by([*stay, *leading])
+    led = {before.first(position): copies.first(position) for position in leading}
+    ranked = found.ranked.reordered([led.get(each, each) for each in found.ranked.order], kept=found.ranked.kept)
+    struck = {rowids[rowid] for rowid, position in positions.items() if copies.is_struck(position)}
+    return found._replace(copies=copies, ranked=ranked), pinned - struck
+
+
 def terms(found: Answer, options: Pack, store: Store) -> Terms:
     """What the packing goes by: the settings, how tokens are counted, the chunks that are pinned and dropped."""
     from recall_core.pack.policy import Terms  # noqa: PLC0415 - a search never needs it
 
     config = _pack_config(found.plan.config, options)
-    counting = counter(options.counter or found.counter)
+    counting = counter(options.counter or config.pack_counter or _default(found.counter))
     return Terms(config, counting, _ids(options.pins, store), _ids(options.drops, store))
+
+
+def _default(stored: str) -> str:
+    """What a budget is counted by where nobody says: what a model counts, or at most about so many."""
+    return MODEL_COUNTER if stored in ESTIMATES else stored
+
+
+def ranges(made: Packed, terms: Terms, hits: Mapping[str, Hit]) -> list[tuple[int, int]]:
+    """Where the text of each block stands in the context. hits: every packed one by the id of its chunk."""
+    from recall_core.pack.layout import draft, layout, text_ranges  # noqa: PLC0415 - as above
+
+    sheet = layout(terms.config, terms.counter)
+    return text_ranges(sheet, [draft(sheet, block, _heading(block, hits)) for block in made.blocks])
+
+
+def _heading(block: Block, hits: Mapping[str, Hit]) -> str:
+    """The heading of the chunk that a block begins with."""
+    chunks = (hits[each].chunk for each in block.chunk_ids)
+    return next((chunk.heading or "" for chunk in chunks if chunk is not None and chunk.offset == block.offset), "")
 
 
 def _pack_config(config: Config, options: Pack) -> Config:
     if options.pack is not None:
         config = replace(config, {"pack": options.pack}, where=flag("pack"))
-    if options.format not in ("plain", "markdown"):
+    if options.format not in FORMATS:
         raise UsageError(
             "bad_value", f"There is no context format {options.format!r}.", hint=Hint(AGAIN, format="markdown")
         )
-    if options.format == "markdown":
-        config = config._replace(header=MARKDOWN_HEADER)
+    if own := FORMATS[options.format]:
+        config = replace(config, own, where=flag("format"))
     if options.budget_tokens is not None:
         config = config._replace(budget_tokens=options.budget_tokens)
     if config.budget_tokens < 1:
@@ -101,3 +162,73 @@ def _below_min_score(found: Answer) -> Omission | None:
         return None
     first = pool.keys[ranked.order[ranked.kept]]
     return Omission("below_min_score", ranked.kept + 1, len(ranked) - ranked.kept, "", first.path)
+
+
+def context_view(
+    packed: Packed, hits: Mapping[str, Hit], states: Mapping[str, State], account: AccountPart
+) -> ContextView:
+    """A packed context. hits: every packed one by the id of its chunk."""
+    return {
+        "text": packed.text,
+        "budget_tokens": packed.budget_tokens,
+        "used_tokens": packed.used_tokens,
+        "counter": packed.counter,
+        **_sizes(packed),
+        "candidates": packed.candidates,
+        "chunks": [_context_chunk(block, hits[chunk_id]) for block in packed.blocks for chunk_id in block.chunk_ids],
+        "blocks": [_context_block(block, states) for block in packed.blocks],
+        "omitted": [
+            {"reason": left.reason, "rank": left.rank, "count": left.chunks, "id": left.chunk_id, "path": left.path}
+            for left in packed.omitted
+        ],
+        **account,
+    }
+
+
+def _sizes(packed: Packed) -> SizesView:
+    view: SizesView = {"reserved_tokens": packed.reserved_tokens} if packed.reserved_for else {}
+    if packed.counter == "whitespace":
+        view["estimated_model_tokens"] = counter("approx").count(packed.text)
+    return view
+
+
+def _context_chunk(block: Block, hit: Hit) -> ContextChunk:
+    """A packed chunk; of a truncated one, only what was packed."""
+    chunk = hit.chunk
+    assert chunk is not None  # noqa: S101 - documents are not packed
+    end = min(chunk.end, block.end)
+    is_whole = end == chunk.end
+    view: ContextChunk = {
+        "id": chunk.id,
+        "doc_id": chunk.doc_id,
+        "offset": chunk.offset,
+        "tokens": chunk.tokens,
+        "text": chunk.text if is_whole else chunk.text[: end - chunk.offset],
+        "path": block.doc.path,
+        "hash": block.doc.hash,
+        "mtime": block.doc.mtime,
+    }
+    if hit.injection is not None:
+        view["recall_injected"] = True
+    return view
+
+
+def _context_block(block: Block, states: Mapping[str, State]) -> ContextBlock:
+    view: ContextBlock = {
+        "n": block.number,
+        "path": block.doc.path,
+        "doc_id": block.doc.id,
+        "offset": block.offset,
+        "end": block.end,
+        "line_start": block.line_start,
+        "line_end": block.line_end,
+        "text": block.text,
+        "hash": block.doc.hash,
+        "mtime": block.doc.mtime,
+        "chunk_ids": list(block.chunk_ids),
+        "ranks": list(block.ranks),
+        "truncated": block.truncated,
+    }
+    if block.doc.id in states:
+        view["state"] = states[block.doc.id]
+    return view

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TextIO, Unpack
 
 from recall_core import deadline
 from recall_core.api import answers, stores
 from recall_core.api.engine import Engine, result_of
-from recall_core.config import Config, Settings
+from recall_core.config import Config, GivenSettings
 from recall_core.contract import OK
 from recall_core.errors import StoreError, UsageError
 from recall_core.paths import spot
@@ -21,7 +20,8 @@ from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
     from recall_core.api.compare import DiffRequest
-    from recall_core.api.filling import ImportFields
+    from recall_core.api.filling import AddFields, ImportFields
+    from recall_core.api.roots import RootsFields
     from recall_core.api.warm import WarmFields
     from recall_core.contract import responses
     from recall_core.evaluate.formats import QrelsFormat
@@ -40,7 +40,6 @@ class Recall:
     It serves one thread at a time: open one in each thread, or hand one on, also between two steps of a generator.
     A call beside another thread's raises UsageError `wrong_thread`, as `close` does in the midst of any call, and
     every call in a process that was forked off since it was opened. `interrupt` and `end` may come from any thread.
-
     What asks a question takes an Ask, or its fields as keywords; what packs a context takes a Pack, or its fields.
     """
 
@@ -237,8 +236,7 @@ class Recall:
         """Write the whole store as JSONL."""
         from recall_core.maintain.transfer import export  # noqa: PLC0415 - a search never needs it
 
-        with self.store.reading():
-            return {**OK, "transfer": export(self.store, out, embeddings=embeddings), "warnings": []}
+        return {**OK, "transfer": export(self.store, out, embeddings=embeddings), "warnings": []}
 
     def backup(self, target: Path | str, *, force: bool = False) -> responses.BackupResponse:
         """Copy the store into a file, checked before it gets its name. force: over a file that is there."""
@@ -362,8 +360,8 @@ class Recall:
         """Whether contexts hold the facts of a file of fixtures. baseline: an earlier answer to them, as JSON."""
         from recall_core.evaluate.fixture.rates import checked  # noqa: PLC0415 - a search never needs it
 
-        view = checked(fixtures, self.engine, ask, baseline=baseline, gate=gate)
-        return {**OK, "fixtures": view, "warnings": list(self.engine.notes())}
+        view, warnings = checked(fixtures, self.engine, ask, baseline=baseline, gate=gate)
+        return {**OK, "fixtures": view, "warnings": [*self.engine.notes(), *warnings]}
 
     def calibrate_sparse(
         self, ask: Ask = Ask(), *, queries: Path | None = None, qrels: Path | None = None
@@ -381,48 +379,51 @@ class Recall:
         return result_of(self.add(targets, template, strict=strict))
 
     def add(
-        self, targets: Sequence[str], template: Root = Root(""), *, mtime_only: bool = False, strict: bool = False
+        self, targets: Sequence[str], template: Root = Root(""), **how: Unpack[AddFields]
     ) -> Generator[Progress, None, responses.IngestResponse]:
         """Ingest files and folders, as steps that say how far it is; `index` does it in one call.
 
-        template: what holds for the files of each. strict: skipped files are an error, told after the rest is in.
+        template: what holds for the files of each. how: see AddFields; strict, or the content of what is no file.
         """
         from recall_core.api import filling  # noqa: PLC0415 - a search never needs it
 
-        return filling.add(self.engine, targets, template, mtime_only=mtime_only, strict=strict)
+        return filling.add(self.engine, targets, template, **how)
 
-    def sync(self) -> Generator[Progress, None, responses.IngestResponse]:
-        """Bring every remembered folder and file up to date."""
+    def sync(self, *, reparse: bool = False) -> Generator[Progress, None, responses.IngestResponse]:
+        """Bring every remembered folder and file up to date. reparse: read those too that did not change."""
         from recall_core.api import filling  # noqa: PLC0415 - a search never needs it
 
-        return filling.sync(self.engine)
+        return filling.sync(self.engine, reparse=reparse)
 
     def remove(
         self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False
     ) -> responses.RemoveResponse:
         """Take documents out, or name them. purge: so that no byte of their text, nor a judgement, is left."""
-        from recall_core.evaluate.judgements import forget  # noqa: PLC0415 - a search never needs it
-        from recall_core.maintain.remove import remove  # noqa: PLC0415 - as above
+        from recall_core.api import changing  # noqa: PLC0415 - a search never needs it
 
-        purging = partial(forget, self.store) if purge else None
-        view = remove(self.store, targets, base=self.engine.base, purge=purging, dry_run=dry_run)
-        return {**OK, "removed": view, "warnings": []}
+        return changing.remove(self.engine, targets, purge=purge, dry_run=dry_run)
 
     def compact(self) -> responses.CompactResponse:
-        """Drop tombstones and give their space back; answers stay as they are."""
+        """Drop tombstones and give their space back; keep the index of vectors that the settings want, or none."""
         from recall_core.maintain.remove import compact  # noqa: PLC0415 - a search never needs it
 
-        return {**OK, "compacted": compact(self.store), "warnings": []}
+        return {**OK, "compacted": compact(self.store, self.engine.config), "warnings": []}
 
     def reembed(
-        self, name: str, settings: Settings | Sequence[str] = ()
+        self, name: str, settings: GivenSettings = ()
     ) -> Generator[Progress, None, responses.ReembedResponse]:
         """Make every vector anew with another embedder; recall.toml follows. settings: its own."""
-        from recall_core.maintain.reembed import reembed  # noqa: PLC0415 - a search never needs it
+        from recall_core.api import changing  # noqa: PLC0415 - a search never needs it
 
-        done = yield from reembed(self.store, name, settings, found=self.engine.found, toml=self.engine.toml)
-        self.engine.take_over(done.found)
-        return {**OK, "reembedded": done.view, "warnings": [*done.warnings, *self.engine.notes()]}
+        return changing.reembed(self.engine, name, settings)
+
+    def rechunk(
+        self, settings: GivenSettings = (), *, dry_run: bool = False
+    ) -> Generator[Progress, None, responses.RechunkResponse]:
+        """Cut every document anew by these settings, some of `config.CUTTING`, or else recall.toml's; it follows."""
+        from recall_core.api import changing  # noqa: PLC0415 - a search never needs it
+
+        return changing.rechunk(self.engine, settings, dry_run=dry_run)
 
     def warm(self, **wanted: Unpack[WarmFields]) -> Generator[Progress, None, responses.WarmResponse]:
         """Embed ahead what a reranker will read, of some questions or of every text, and keep it; see WarmFields."""
@@ -430,11 +431,11 @@ class Recall:
 
         return warm(self.engine, **wanted)
 
-    def roots(self, accept: Sequence[int] = ()) -> responses.RootsResponse:
-        """What was added, and what is left out of it. accept: by number, what an import brought, to be synced."""
-        from recall_core.api import filling  # noqa: PLC0415 - a search never needs it
+    def roots(self, **wanted: Unpack[RootsFields]) -> responses.RootsResponse:
+        """What was added, by number, with its rules; accepted, edited or forgotten before: see RootsFields."""
+        from recall_core.api.roots import roots  # noqa: PLC0415 - a search never needs it
 
-        return filling.roots(self.engine, accept)
+        return roots(self.engine, **wanted)
 
     trust = staticmethod(stores.trust)
     """What the recall.toml of a store says that waits for the person; accept, forget: from now on."""

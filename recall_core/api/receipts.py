@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +22,7 @@ from recall_core.maintain.receipts import (
     ReceiptState,
 )
 from recall_core.retrieve import Answer, Plan
-from recall_core.retrieve.answer import hits, page
+from recall_core.retrieve.answer import page
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.shell import flag
 from recall_core.store.port import Store
@@ -41,18 +41,20 @@ def receipt_of_rows(found: Answer, ask: Ask, store: Store) -> ReceiptView:
     return receipt_view(_receipt(found, _question(found.plan, ask), rows, store))
 
 
-def receipt_of_context(found: Answer, ask: Ask, pack: Pack, context: ContextView, store: Store) -> ReceiptView:
+def receipt_of_context(
+    found: Answer, ask: Ask, pack: Pack, context: ContextView, *, packed: Mapping[str, Hit], store: Store
+) -> ReceiptView:
     """The receipt of a context: of its chunks in the order of the text, each as far as it was packed.
 
-    found: as `packable` gives it.
+    found: as `packable` gives it.  packed: by the id of the chunk.
     """
-    rows = []
-    ranks = [rank for block in context["blocks"] for rank in block["ranks"]]
-    for rank, chunk in zip(ranks, context["chunks"], strict=True):
-        (hit,) = hits(found, store, start=rank - 1, stop=rank)
-        rows.append(_row(hit, (chunk["id"], chunk["offset"], chunk["offset"] + len(chunk["text"]))))
+    rows = [
+        _row(packed[chunk["id"]], (chunk["id"], chunk["offset"], chunk["offset"] + len(chunk["text"])))
+        for chunk in context["chunks"]
+    ]
     config, _, pinned, dropped = terms(found, pack, store)
-    packing = ReceiptPacking(**pack._replace(pins=tuple(sorted(pinned)), drops=tuple(sorted(dropped)))._asdict())
+    given = pack._replace(pins=tuple(sorted(pinned)), drops=tuple(sorted(dropped)))._asdict()
+    packing = ReceiptPacking(**{name: given[name] for name in ReceiptPacking.__struct_fields__})
     return receipt_view(_receipt(found, _question(found.plan, ask, packing), rows, store, _Packed(config, context)))
 
 
@@ -98,7 +100,7 @@ def _receipt(
         settings=receipts.in_force(config, is_packed=packed is not None, is_rql=question.is_rql),
         store=ReceiptState(digest=found.digest, embedder=store.embedder(), counter=found.counter),
         rows=tuple(rows),
-        total=found.total,
+        total=found.total + found.struck,
         context=None if packed is None else _context(packed.view),
     )
 

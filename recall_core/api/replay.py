@@ -30,8 +30,8 @@ def replay(engine: Engine, given: Path | str) -> ReplayResponse:
     ask = Ask(question.k, question.mode, question.filter, question.settings, exact=question.exact, receipt=True)
     plan = engine.rql_plan(question.text, ask) if question.is_rql else engine.words_plan(question.text, ask)
     with engine.store.reading():
-        counter = engine.store.info().counter
-        receipts.expect_harmless(question, plan.config, set_rerank=engine.config.rerank, counter=counter)
+        counters = (engine.store.info().counter, engine.config.pack_counter)
+        receipts.expect_harmless(question, plan.config, set_rerank=engine.config.rerank, counters=counters)
         response: SearchResponse | ContextResponse
         if question.packing is None:
             response = answers.listed(engine, plan, ask)

@@ -53,7 +53,9 @@ def report(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ReportResponse:
         "trace": traced["trace"],
         "report": report_view(found),
         "stats": listed["stats"],
-        "warnings": list(dict.fromkeys([*listed["warnings"], *packed["warnings"]])),
+        "warnings": list(
+            dict.fromkeys([*listed["warnings"], *packed["warnings"], *answers.swept_with_copies(found)])
+        ),
     }
 
 

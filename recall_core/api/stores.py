@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
 from recall_core import paths
 from recall_core.config import (
+    CUTTING,
     FILE_NAME,
     NEW,
     Config,
-    Settings,
+    GivenSettings,
     assign,
     chunker_identity,
+    cut_as,
     load,
     render,
     replace,
     settings_of,
-    written,
 )
+from recall_core.config.toml import written
 from recall_core.contract import OK
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.embed.trust import EMBEDDER, STORE, FoundSettings
@@ -35,7 +37,7 @@ from recall_core.types import StoreInfo
 if TYPE_CHECKING:
     from recall_core.contract.responses import TrustResponse
 
-STORE_KINDS: dict[str, str] = {"sqlite": "recall_core.store.sqlite.store:SQLITE"}
+STORE_KINDS: dict[str, str] = {"sqlite": "recall_core.store.sqlite.kind:SQLITE"}
 """What is built in: name to `module:attribute` of a StoreKind, imported when a store of that kind is meant."""
 STORE_GROUP = "recall.store"
 """The entry points of plug-ins, each a StoreKind; looked at when a name is not built in."""
@@ -183,7 +185,7 @@ def open_store(place: StorePlace, *, is_vouched: bool = False) -> OpenedStore:
 
 def _created(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
     embedder = new_embedder(config)
-    return store_kind(url.kind).create(
+    store = store_kind(url.kind).create(
         url.where,
         embedder=embedder.identity,
         dimension=embedder.dimension,
@@ -191,6 +193,11 @@ def _created(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
         chunker=chunker_identity(config),
         mode=mode,
     )
+    if config.vector_index == "lsh" and "signatures" in store.capabilities:
+        from recall_core.store.values import signing_of  # noqa: PLC0415 - few stores have signatures
+
+        store.sign(signing_of(config))
+    return store
 
 
 def trust(
@@ -243,7 +250,7 @@ class NewStoreFields(TypedDict, total=False):
     """
 
     embedding: str | None
-    settings: Settings | Sequence[str]
+    settings: GivenSettings
     name: str
     mode: int
     trust: bool
@@ -340,7 +347,7 @@ def _expect_apart(folder: Path, database: str) -> None:
 
 
 def initial_config(
-    embedding: str | None, settings: Settings | Sequence[str], *, is_new: bool = True
+    embedding: str | None, settings: GivenSettings, *, is_new: bool = True
 ) -> tuple[Config, tuple[str, ...]]:
     """The settings of a new store, and how `auto` was decided: the defaults, with these on top.
 
@@ -396,13 +403,7 @@ def _resolved(config: Config) -> tuple[Config, tuple[str, ...]]:
 
 def stored_config(config: Config, info: StoreInfo) -> Config:
     """The settings with those that the store was made with in place of what recall.toml says by now."""
-    _, chunk_tokens, overlap_tokens, max_chunk_chars = info.chunker.split(":")
-    return config._replace(
-        counter=info.counter,
-        chunk_tokens=int(chunk_tokens),
-        overlap_tokens=int(overlap_tokens),
-        max_chunk_chars=int(max_chunk_chars),
-    )
+    return cut_as(config, chunker=info.chunker, counter=info.counter)
 
 
 def disagreements(config: Config, usable: Config, info: StoreInfo) -> tuple[str, ...]:
@@ -416,9 +417,22 @@ def disagreements(config: Config, usable: Config, info: StoreInfo) -> tuple[str,
         ("counter", config.counter, info.counter),
         ("chunker", chunker_identity(config), info.chunker),
     )
-    return tuple(_disagreement(config, *pair) for pair in pairs if pair[1] != pair[2])
+    changes = {"embedder": Hint("reembed", config.embedding)}
+    rechunk = _rechunk(config, info)
+    return tuple(
+        _disagreement(changes.get(name, rechunk), name, wanted, actual)
+        for name, wanted, actual in pairs
+        if wanted != actual
+    )
 
 
-def _disagreement(config: Config, name: str, wanted: str, actual: str) -> str:
-    until = f" until {Hint('reembed', config.embedding)}" if name == "embedder" else ""
-    return f"W_CONFIG: {FILE_NAME} says {name} {wanted}, the store was made with {actual}; the store wins{until}"
+def _rechunk(config: Config, info: StoreInfo) -> Hint:
+    """What has the store cut its texts as recall.toml says."""
+    stored = stored_config(config, info)
+    wanted = {key: getattr(config, key) for key in CUTTING if getattr(config, key) != getattr(stored, key)}
+    return Hint("rechunk", **wanted)
+
+
+def _disagreement(change: Hint, name: str, wanted: str, actual: str) -> str:
+    made_with = f"the store was made with {actual}; the store wins until {change}"
+    return f"W_CONFIG: {FILE_NAME} says {name} {wanted}, {made_with}"

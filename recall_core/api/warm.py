@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from recall_core.api.kept import MEGABYTE, StoredVectors
-from recall_core.config import COMMIT_SECONDS, Config, Settings, override
+from recall_core.config import COMMIT_SECONDS, Config, GivenSettings, override
 from recall_core.contract import OK
 from recall_core.contract.views import WarmView
 from recall_core.embed.rescore import EmbedderReranker
@@ -34,7 +34,7 @@ class WarmFields(TypedDict, total=False):
     queries: Path | None
     everything: bool
     budget_s: float | None
-    settings: Settings | Sequence[str]
+    settings: GivenSettings
 
 
 def warm(engine: Engine, **wanted: Unpack[WarmFields]) -> Generator[Progress, None, WarmResponse]:

@@ -10,11 +10,13 @@ from recall_core.api.answers import asserted, stats_view
 from recall_core.api.engine import Engine
 from recall_core.contract import OK
 from recall_core.contract.responses import ExplainedResponse, TraceResponse, WhyNotResponse
+from recall_core.contract.whynot import WhyNotView
 from recall_core.explain.funnel import trace as traced
 from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.why import why_not as explained
-from recall_core.retrieve import Plan
+from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve.asking import Ask, Pack
+from recall_core.retrieve.passage import passages
 from recall_core.rql.ast import And, Expr, Not, Or
 from recall_core.rql.print import print_filter, print_order
 from recall_core.rql.views import ExplainedView, FilterView
@@ -49,6 +51,7 @@ def why_not(engine: Engine, question: Question, target: str, ask: Ask, *, fixes:
         started = perf_counter()
         done = explained(asker_of(engine, question), question, target, fixes=fixes)
         found = asserted(done.found, ask)
+        add_passage(done.view, engine, found)
         return {
             **OK,
             "query": views.query_echo(found.plan, found.pool, limit=found.plan.limit),
@@ -56,6 +59,17 @@ def why_not(engine: Engine, question: Question, target: str, ask: Ask, *, fixes:
             "stats": stats_view(found, started),
             "warnings": [*engine.notes(), *found.warnings],
         }
+
+
+def add_passage(view: WhyNotView, engine: Engine, found: Answer) -> None:
+    """What the chunk that is missed has to say to the question, where there is one and a signal was asked."""
+    if "chosen" not in view["target"] or found.pool is None:
+        return
+    chosen = view["target"]["chosen"]
+    rows = engine.store.fetch([engine.store.rowid("chunk", chosen["chunk_id"])])
+    embedder = None if found.plan.semantic is None else engine.embedder
+    for passage in passages(found, rows, store=engine.store, embedder=embedder):
+        chosen["passage"] = passage
 
 
 def trace(engine: Engine, question: Question, ask: Ask) -> TraceResponse:

@@ -26,6 +26,16 @@ class FactorView(TypedDict):
     points: float
 
 
+class SignalShareView(TypedDict):
+    """What a signal gives to the score of a row in a and in b, and how much more in b. The deltas of a move add up to
+    its own."""
+
+    signal: str
+    a: float
+    b: float
+    delta: float
+
+
 class AbsenceView(TypedDict):
     """Why a row is not in the list of a side: `store`, `filter`, `no_match`, `pool` or `min_score`."""
 
@@ -52,6 +62,7 @@ class MoveView(TypedDict):
     b: StandingView
     delta: float | None
     causes: list[FactorView]
+    subtotals: list[SignalShareView]
     absent: list[AbsenceView]
     doc: DocView
     chunk: NotRequired[ChunkView]

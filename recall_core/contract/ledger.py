@@ -20,6 +20,26 @@ LeafKind = Literal[
 ]
 
 
+class PassageView(TypedDict):
+    """The lines or sentences of a chunk that hold most of what was asked for, at most 240 code points of it.
+
+    document_text[offset:end] == text; lines count from 1, inclusive. matches: what the full-text index counts there,
+    each [offset, end, phrase of the question], in code points of the document. title_matches: the same in the
+    document's title, in its own code points. before, after: with lines around it, the document from the beginning of
+    the first of these lines to the passage, and from there to the end of the last.
+    """
+
+    text: str
+    offset: int
+    end: int
+    line_start: int
+    line_end: int
+    matches: list[list[int | str]]
+    title_matches: list[list[int | str]]
+    before: NotRequired[str]
+    after: NotRequired[str]
+
+
 class ColumnsView(TypedDict):
     """A figure of each column of the full-text index."""
 
@@ -78,13 +98,17 @@ class StageValues(TypedDict, total=False):
 
 
 class ExplainView(TypedDict):
-    """Stage values, and the parts that add up to the score. raw_score: the RRF sum before it is scaled."""
+    """Stage values, and the parts that add up to the score. raw_score: the RRF sum before it is scaled.
+
+    summary: what the row's place rests on, in a sentence for a person.
+    """
 
     lexical: NotRequired[float]
     semantic: NotRequired[float]
     rerank: NotRequired[float]
     raw_score: NotRequired[float]
     parts: list[PartView]
+    summary: NotRequired[str]
 
 
 class RecallView(TypedDict):
@@ -140,13 +164,21 @@ class StabilityView(TypedDict):
     fragile: bool
 
 
+class CopyView(TypedDict):
+    """The row that stands for a chunk with the same text."""
+
+    rank: int
+    id: str
+    path: str
+
+
 class LedgerView(TypedDict):
     """A chunk's place and the ledger of its score.
 
     rank: in the whole list of `of` rows, null where the list does not hold the chunk; then absent says why:
-    "not_in_pool" (no signal proposed it), "filtered", "below_min_score", "document" (a better chunk of its document
-    stands for it) or "no_score" (the query asks for none). residual: score - sum of all leaves, a part without leaves
-    counting as one.
+    "not_in_pool" (no signal proposed it), "filtered", "below_min_score", "copy" (copy_of, a row before it, has its
+    very text), "document" (a better chunk of its document stands for it) or "no_score" (the query asks for none).
+    residual: score - sum of all leaves, a part without leaves counting as one.
     """
 
     id: str
@@ -154,9 +186,11 @@ class LedgerView(TypedDict):
     line_start: int
     line_end: int
     heading: NotRequired[str]
+    passage: NotRequired[PassageView]
     rank: int | None
     of: int
-    absent: NotRequired[Literal["not_in_pool", "filtered", "below_min_score", "document", "no_score"]]
+    absent: NotRequired[Literal["not_in_pool", "filtered", "below_min_score", "copy", "document", "no_score"]]
+    copy_of: NotRequired[CopyView]
     hint: NotRequired[str]
     score: NotRequired[float]
     explain: NotRequired[ExplainView]
@@ -177,16 +211,27 @@ class DifferenceView(TypedDict):
     delta: float
 
 
+class SubtotalView(TypedDict):
+    """What a signal gives in the first and in the second, and the first minus the second: the signals add up to the
+    difference of the scores."""
+
+    signal: str
+    points: float
+    other_points: float
+    delta: float
+
+
 class VersusView(TypedDict):
     """Two chunks side by side. winner: the id of the one that ranks higher; margin: its score minus the other's,
     below 0 only where decided_by is "recall" or "order_by". decided_by and flips_at as for neighbours. differences:
-    the largest first; they add up to the first score minus the second."""
+    the largest first; they add up to the first score minus the second. subtotals: the same by signal."""
 
     winner: str
     margin: float
     decided_by: str
     flips_at: NotRequired[float | None]
     differences: list[DifferenceView]
+    subtotals: list[SubtotalView]
 
 
 class ExplanationView(TypedDict):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from recall_core.contract.ledger import ExplainView
+from recall_core.contract.ledger import ExplainView, PassageView
+from recall_core.contract.views import CopiesView
 
 
 class TwinsView(TypedDict):
@@ -79,22 +80,26 @@ class AccountView(TypedDict):
 
 
 class ContextChunk(TypedDict):
-    """A packed chunk with its provenance."""
+    """A packed chunk with its provenance. passage: of the whole chunk, also where less of it was packed.
+    copies: as of a hit."""
 
     id: str
     doc_id: str
     offset: int
     tokens: int
-    text: str
+    text: NotRequired[str]
     path: str
     hash: str
     mtime: str
     recall_injected: NotRequired[bool]
+    passage: NotRequired[PassageView]
+    copies: NotRequired[CopiesView]
     explain: NotRequired[ExplainView]
 
 
 class ContextBlock(TypedDict):
-    """A stretch of one document as it stands in the context, under one header."""
+    """A stretch of one document as it stands in the context, under one header. text_range: from where to where of the
+    context's text; with numbers before its lines, these included."""
 
     n: int
     path: str
@@ -103,12 +108,13 @@ class ContextBlock(TypedDict):
     end: int
     line_start: int
     line_end: int
-    text: str
+    text: NotRequired[str]
     hash: str
     mtime: str
     chunk_ids: list[str]
     ranks: list[int]
     truncated: bool
+    text_range: NotRequired[list[int]]
     state: NotRequired[Literal["modified", "missing"]]
 
 

@@ -6,10 +6,11 @@ from typing import NotRequired, TypeAlias, TypedDict
 
 from recall_core.contract.comparing import DiffView, ReportView
 from recall_core.contract.evaluation import CalibrationView, EvaluationView, FixturesView, JudgedView
+from recall_core.contract.filling import ForgottenView, IngestView, RootEditView, RootView
 from recall_core.contract.ledger import ExplanationView
 from recall_core.contract.packing import ContextView
 from recall_core.contract.replaying import ReceiptView, ReplayView
-from recall_core.contract.store import StoreView
+from recall_core.contract.store import RechunkView, StoreView
 from recall_core.contract.tuning import TuningView
 from recall_core.contract.views import (
     BackupView,
@@ -17,13 +18,11 @@ from recall_core.contract.views import (
     CompactView,
     EmbedderView,
     ErrorView,
-    IngestView,
     QueryEcho,
     RecoveredView,
     ReembedView,
     RemovedView,
     ResultView,
-    RootView,
     SparseView,
     StatsView,
     TextView,
@@ -41,18 +40,6 @@ class Head(TypedDict):
 
     ok: bool
     schema_version: str
-
-
-class QueryPart(TypedDict, total=False):
-    """The question, where there is one."""
-
-    query: QueryEcho
-
-
-class NextPart(TypedDict, total=False):
-    """The next page, while there is one."""
-
-    next_offset: int
 
 
 class SearchResponse(Head):
@@ -166,6 +153,9 @@ class RootsResponse(Head):
     """What roots answers."""
 
     roots: list[RootView]
+    edited: NotRequired[RootEditView]
+    forgotten: NotRequired[ForgottenView]
+    ingest: NotRequired[IngestView]
     warnings: list[str]
 
 
@@ -224,6 +214,13 @@ class ReembedResponse(Head):
     """What reembed answers."""
 
     reembedded: ReembedView
+    warnings: list[str]
+
+
+class RechunkResponse(Head):
+    """What rechunk answers."""
+
+    rechunked: RechunkView
     warnings: list[str]
 
 
@@ -340,6 +337,7 @@ AnyResponse: TypeAlias = (
     | RecoverResponse
     | EmbeddersResponse
     | ReembedResponse
+    | RechunkResponse
     | WarmResponse
     | RqlResponse
     | ExplainedResponse
@@ -382,6 +380,10 @@ class Response(TypedDict):
     """What went out."""
     roots: NotRequired[list[RootView]]
     """The folders and files that were added."""
+    edited: NotRequired[RootEditView]
+    """The one that was edited."""
+    forgotten: NotRequired[ForgottenView]
+    """Those that were forgotten."""
     trust: NotRequired[TrustView]
     """What recall.toml says that waits to be accepted."""
     found: NotRequired[TextView]
@@ -414,6 +416,8 @@ class Response(TypedDict):
     """One entry an embedder."""
     reembedded: NotRequired[ReembedView]
     """What was made anew."""
+    rechunked: NotRequired[RechunkView]
+    """What was cut anew."""
     warmed: NotRequired[WarmView]
     """What was embedded ahead."""
     evaluation: NotRequired[EvaluationView]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from recall_core.contract.ledger import ExplainView, RecallView
+from recall_core.contract.ledger import ExplainView, PassageView, RecallView
 
 
 class SignalEcho(TypedDict):
@@ -139,7 +139,10 @@ class DocView(TypedDict):
 
 
 class ChunkView(TypedDict):
-    """A verbatim slice: document_text[offset:end] == text, in code points; lines count from 1, inclusive."""
+    """A verbatim slice: document_text[offset:end] == text, in code points; lines count from 1, inclusive.
+
+    place: where the file has it, for a document that is not the file's own text, such as "line 207".
+    """
 
     id: NotRequired[str]
     doc_id: NotRequired[str]
@@ -150,16 +153,50 @@ class ChunkView(TypedDict):
     line_start: NotRequired[int]
     line_end: NotRequired[int]
     heading: NotRequired[str]
+    place: NotRequired[str]
+
+
+class PlaceView(TypedDict):
+    """Where a text stands too: the chunk there and its lines."""
+
+    id: str
+    path: str
+    offset: int
+    line_start: int
+    line_end: int
+
+
+class CopiesView(TypedDict):
+    """Other chunks with the very text of one that stands for them. count: all that pass the filter; places: the first
+    ten of them, by path and offset."""
+
+    count: int
+    places: list[PlaceView]
+
+
+class PassagePart(TypedDict, total=False):
+    """The part of a hit that has its passage, where it has one."""
+
+    passage: PassageView
+
+
+class CopiesPart(TypedDict, total=False):
+    """The part of a hit that tells of its copies, where there are any."""
+
+    copies: CopiesView
 
 
 class ResultView(TypedDict):
-    """One hit. score is absent when nothing was asked of a signal."""
+    """One hit. score and passage are absent when nothing was asked of a signal. copies: where the list shows a text
+    once, and others hold this one."""
 
     score: NotRequired[float]
     doc: NotRequired[DocView]
     chunk: NotRequired[ChunkView]
+    passage: NotRequired[PassageView]
     recall_injected: NotRequired[bool]
     recall: NotRequired[RecallView]
+    copies: NotRequired[CopiesView]
     explain: NotRequired[ExplainView]
 
 
@@ -188,51 +225,47 @@ class SparseView(TypedDict):
     ceiling: float
 
 
+class QueryPart(TypedDict, total=False):
+    """The question, where there is one."""
+
+    query: QueryEcho
+
+
+class NextPart(TypedDict, total=False):
+    """The next page, while there is one."""
+
+    next_offset: int
+
+
 class SparsePart(TypedDict, total=False):
     """The part of a response that tells of sparse-document recall, where there is something to tell."""
 
     sparse: SparseView
 
 
+class WordHitsPart(TypedDict, total=False):
+    """The part of the figures that only a question has that was asked of both signals."""
+
+    word_hits: int
+
+
 class StatsView(TypedDict):
     """Of one answer. took_ms and timings are the only keys the store and the query do not determine.
-    without_text, of stats and init: documents without a text, and so without a chunk."""
+    copies: how many of total_hits are not shown, because one before them has their text; absent where none is.
+    word_hits, of a hybrid answer: how many of the total_hits rows the words match; the others are there by meaning
+    alone. without_text, of stats and init: documents without a text, and so without a chunk.
+    examined: rows that an index which skips rows has proposed, whose cosines were worked out."""
 
     took_ms: float
     total_hits: NotRequired[int]
+    copies: NotRequired[int]
+    word_hits: NotRequired[int]
     snapshot: NotRequired[str]
     exact: NotRequired[bool]
     index: NotRequired[str]
     digest: NotRequired[str]
     timings: NotRequired[dict[str, float]]
-    without_text: NotRequired[int]
-
-
-class SkipView(TypedDict):
-    """A file that was found and not ingested."""
-
-    path: str
-    code: str
-    reason: str
-
-
-class IngestView(TypedDict):
-    """What add or sync did. added, updated, unchanged, removed and files count files; documents and chunks are
-    what those files hold, of which embedded were computed and reused found again by their text. tokens: what the
-    embedder's provider charged, where it says so. without_text: documents that were read and have none, where there
-    are any."""
-
-    added: int
-    updated: int
-    unchanged: int
-    removed: int
-    files: int
-    documents: int
-    chunks: int
-    embedded: int
-    reused: int
-    skipped: list[SkipView]
-    tokens: NotRequired[int]
+    examined: NotRequired[int]
     without_text: NotRequired[int]
 
 
@@ -245,26 +278,6 @@ class RemovedView(TypedDict):
     purged: bool
     backups: list[str]
     copies: NotRequired[list[str]]
-
-
-class RootView(TypedDict):
-    """A folder or file that was added. number: by which it is accepted; left_out: what was removed and is not read
-    again; active: False while it waits to be accepted."""
-
-    number: int
-    folder: str
-    globs: list[str]
-    ignores: list[str]
-    parser: str
-    tags: list[str]
-    source: NotRequired[str]
-    meta: dict[str, str | int | float | bool | None]
-    hidden: bool
-    gitignore: bool
-    follow: bool
-    active: bool
-    documents: int
-    left_out: list[str]
 
 
 class TrustView(TypedDict):
@@ -310,11 +323,12 @@ class CheckView(TypedDict):
 
 
 class CompactView(TypedDict):
-    """What compact freed."""
+    """What compact freed. signatures: how many vectors have one by now, where the settings want an index of them."""
 
     tombstones: int
     bytes_before: int
     bytes_after: int
+    signatures: NotRequired[int]
 
 
 class TransferView(TypedDict):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
+from recall_core.contract.ledger import PassageView
+
 
 class SoughtView(TypedDict):
     """A chunk that the target names. rank: in the whole list, from 1; null where it is not listed."""
@@ -13,6 +15,7 @@ class SoughtView(TypedDict):
     line_start: int
     line_end: int
     rank: int | None
+    passage: NotRequired[PassageView]
 
 
 class TargetView(TypedDict):

@@ -66,6 +66,13 @@ class HashEmbedder:
 
         return word_shares(question, texts, self.dimension)
 
+    def shares_of(
+        self, question: str, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[list[float]]:
+        """What the words of each span give that hold a word of the question, or grams of one; see ports.Locating."""
+        asked = _asked_words(question, self.dimension)
+        return [_span_shares(asked, *each) for each in zip(texts, spans, strict=True)]
+
 
 def embed_plain(texts: Sequence[str], dimension: int) -> list[Vector]:
     """HashEmbedder.embed without NumPy: fast to start, about 1 MB a second."""
@@ -139,16 +146,47 @@ def word_shares(question: str, texts: Sequence[str], dimension: int) -> list[lis
     A share of kind "feature" counts where the same word or gram stands in both; "collision" is the rest. A text or
     question without a feature has no shares. Words come in the question's order.
     """
-    asked = [
-        _Asked(word, log_tf(n), Counter(_grams(word)), gram_weight(len(word)), features(word, dimension))
-        for word, n in words(question).items()
-    ]
+    asked = _asked_words(question, dimension)
     wanted = list(dict.fromkeys(gram for each in asked for gram in each.grams))
     length = _length(plain_sums(question, dimension))
     return [
         list(_shares(asked, wanted, text, sums, length * _length(sums))) if length else []
         for text, sums in zip(texts, _sums(texts, dimension), strict=True)
     ]
+
+
+def _asked_words(question: str, dimension: int) -> list[_Asked]:
+    return [
+        _Asked(word, log_tf(n), Counter(_grams(word)), gram_weight(len(word)), features(word, dimension))
+        for word, n in words(question).items()
+    ]
+
+
+def _span_shares(asked: Sequence[_Asked], text: str, spans: Sequence[tuple[int, int]]) -> list[float]:
+    """Of each word its share of the text's `feature` shares, divided among the places where it stands.
+
+    spans: all of the text that has words, but for what stands above the first.
+    """
+    parts = [words(text[start:end]) for start, end in spans]
+    held: Counter[str] = Counter()
+    for part in (words(text[: spans[0][0]]) if spans else {}, *parts):
+        held.update(part)
+    spelled = " ".join(held)
+    values: dict[str, int] = {}
+    for each in asked:
+        if each.word in held:
+            values[each.word] = values.get(each.word, 0) + each.times * WORD_WEIGHT * WORD_WEIGHT
+        for gram, n in each.grams.items():
+            at = spelled.find(gram)
+            while at >= 0:
+                start, end = spelled.rfind(" ", 0, at) + 1, spelled.find(" ", at)
+                word = spelled[start : end if end >= 0 else None]
+                values[word] = values.get(word, 0) + each.times * each.gram_weight * n * gram_weight(len(word))
+                at = spelled.find(gram, at + 1)
+    once = {word: value * log_tf(held[word]) / held[word] for word, value in values.items()}
+    if not once:
+        return [0.0] * len(spans)
+    return [round(sum(once[word] * n for word, n in part.items() if word in once), 6) for part in parts]
 
 
 def _sums(texts: Sequence[str], dimension: int) -> Sequence[Sequence[float]]:

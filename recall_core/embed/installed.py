@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recall_core.errors import EmbedError, why_unread
-from recall_core.shell import INSTALL, REST, Hint
+from recall_core.shell import REST, Hint, install_extra
 
 
 class ModelFile(NamedTuple):
@@ -30,17 +30,12 @@ def missing(*, packages: tuple[str, ...], files: tuple[ModelFile, ...], extra: s
     """Why these packages and files cannot be used, with the extra that installs them; None when all are there."""
     for package in (*packages, *(file.package for file in files)):
         if find_spec(package) is None:
-            return f"the package {package} is not installed: {install(extra)}"
+            return f"the package {package} is not installed: {install_extra(extra)}"
     for file in files:
         folder = folder_of(file.package)
         if folder is None or not (folder / file.path).is_file():
-            return f"the package {file.package} has no {file.path}: {install(extra)}"
+            return f"the package {file.package} has no {file.path}: {install_extra(extra)}"
     return None
-
-
-def install(extra: str) -> Hint:
-    """What installs what an embedder needs."""
-    return Hint(INSTALL, f"recall-tui[{extra}]")
 
 
 def unavailable(name: str, reason: str) -> EmbedError:
@@ -49,26 +44,26 @@ def unavailable(name: str, reason: str) -> EmbedError:
     return EmbedError("embedder_unavailable", message, hint=Hint("search", REST, mode="lexical"))
 
 
-def read(file: ModelFile) -> mmap.mmap:
-    """The file's bytes, mapped into memory and checked; a 16 MB file takes about 15 ms.
+def read(file: ModelFile, *, extra: str) -> mmap.mmap:
+    """The file's bytes, mapped into memory and checked; a 16 MB file takes about 15 ms. extra: that it comes with.
 
     Raises EmbedError `embedder_unavailable` (not there), `embedder_damaged` (other bytes than were tested).
     """
     folder = folder_of(file.package)
     if folder is None:
         raise unavailable(file.package, f"the package {file.package} is not installed")
-    return checked(folder / file.path, file.sha256)
+    return checked(folder / file.path, file.sha256, extra=extra)
 
 
-def checked(path: Path, sha256: str) -> mmap.mmap:
+def checked(path: Path, sha256: str, *, extra: str) -> mmap.mmap:
     """A file mapped into memory, once its bytes are known to be the right ones."""
     try:
         mapped = mapped_file(path)
     except (OSError, ValueError) as error:  # an empty file cannot be mapped
-        raise _damaged(path, why_unread(error) if isinstance(error, OSError) else str(error)) from error
+        raise _damaged(path, why_unread(error) if isinstance(error, OSError) else str(error), extra) from error
     actual = digest(mapped)
     if actual != sha256:
-        raise _damaged(path, f"its sha256 begins with {actual[:12]} instead of {sha256[:12]}")
+        raise _damaged(path, f"its sha256 begins with {actual[:12]} instead of {sha256[:12]}", extra)
     return mapped
 
 
@@ -85,9 +80,9 @@ def digest(content: mmap.mmap | bytes) -> str:
     return sha256(content).hexdigest()
 
 
-def _damaged(path: Path, reason: str) -> EmbedError:
+def _damaged(path: Path, reason: str, extra: str) -> EmbedError:
     return EmbedError(
         "embedder_damaged",
         f"The model file {path} is not the one that was tested: {reason}.",
-        hint=Hint(INSTALL, "recall-tui[all]", force_reinstall=True),
+        hint=install_extra(extra, force_reinstall=True),
     )

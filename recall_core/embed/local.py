@@ -7,8 +7,11 @@ are read straight from the files of the `wordllama` package, which is never impo
 from __future__ import annotations
 
 import json
+import sys
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from operator import mul
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,6 +45,7 @@ _PLAIN_TOKENS = 2048  # below it plain Python answers before NumPy is even impor
 _BATCH_CHARS = 1 << 18
 _SPACE, _LINE_END = "▁", "<0x0A>"  # as the vocabulary spells them
 _DECIMALS = 12
+_STEPS = 1 << 12
 
 
 class LocalEmbedder:
@@ -105,11 +109,44 @@ class LocalEmbedder:
             shared.append(_worded(tokens.names(ids), values) if lengths else [])
         return shared
 
+    def shares_of(
+        self, question: str, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[list[float]]:
+        """What the tokens of each span give; see ports.Locating.
+
+        The question's direction is taken in steps of 2 ** -12: then no sum is rounded, whatever it is added up by.
+        """
+        weights, first, tokens = self._model
+        rows = [_ROW.unpack_from(weights, first + _ROW.size * i) for i in self._ids([question])[0]]
+        direction = [round(sum(column) * _STEPS) / _STEPS for column in zip(*rows, strict=True)]
+        if not direction:
+            return [[0.0] * len(own) for own in spans]
+        found = [tokens.placed(text) for text in texts]
+        values = self._products(sorted({i for placed in found for i, _ in placed}), direction)
+        shared: list[list[float]] = []
+        for placed, own in zip(found, spans, strict=True):
+            starts = [start for _, start in placed]
+            pairs = ((bisect_left(starts, start), bisect_left(starts, end)) for start, end in own)
+            shared.append([sum(values[i] for i, _ in placed[low:high]) for low, high in pairs])
+        return shared
+
+    def _products(self, ids: Sequence[int], direction: Sequence[float]) -> dict[int, float]:
+        """Token id to the product of its vector with the direction; with NumPy where somebody has imported it."""
+        weights, first, _ = self._model
+        if "numpy" not in sys.modules:
+            rows = (_ROW.unpack_from(weights, first + _ROW.size * i) for i in ids)
+            return {i: sum(map(mul, direction, row)) for i, row in zip(ids, rows, strict=True)}
+        import numpy as np  # noqa: PLC0415 - as above
+
+        table = np.frombuffer(weights, "<f2", offset=first).reshape(-1, DIMENSION)
+        products: list[float] = (table[ids].astype(np.float64) @ np.array(direction)).tolist()
+        return dict(zip(ids, products, strict=True))
+
     @cached_property
     def _model(self) -> tuple[mmap.mmap, int, Tokens]:
         """The weights, where their first row begins, and the tokenizer."""
         weights, tokenizer = self._files
-        return *_rows(weights), Tokens(read(tokenizer))
+        return *_rows(weights), Tokens(read(tokenizer, extra="local"))
 
     def _embed(self, texts: Sequence[str]) -> list[Vector]:
         weights, first, _ = self._model
@@ -144,7 +181,7 @@ def _rows(file: ModelFile) -> tuple[mmap.mmap, int]:
 
     Layout: 8 bytes with the length of a JSON header, the header, then the numbers.
     """
-    weights = read(file)
+    weights = read(file, extra="local")
     length = int.from_bytes(weights[:8], "little")
     (tensor,) = json.loads(weights[8 : 8 + length]).values()
     if tensor["dtype"] != "F16" or tensor["shape"][1] != DIMENSION:

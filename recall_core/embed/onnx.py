@@ -21,7 +21,6 @@ from recall_core.embed.installed import (
     checked,
     digest,
     folder_of,
-    install,
     mapped_file,
     missing,
     unavailable,
@@ -30,7 +29,7 @@ from recall_core.embed.model_folder import OnnxModel, fingerprint, lacks, read_f
 from recall_core.embed.tokens import Tokens
 from recall_core.embed.windows import unit
 from recall_core.errors import ConfigError, EmbedError
-from recall_core.shell import REST, Hint
+from recall_core.shell import REST, Hint, install_extra
 from recall_core.types import Vector
 
 MINILM_DIMENSION = 384
@@ -178,7 +177,7 @@ class OnnxEmbedder:
         return pooled
 
     def _content(self, path: Path, which: int) -> Any:
-        return mapped_file(path) if self._expected is None else checked(path, self._expected[which])
+        return mapped_file(path) if self._expected is None else checked(path, self._expected[which], extra="minilm")
 
 
 class OnnxKind(NamedTuple):
@@ -253,7 +252,7 @@ class MinilmKind(NamedTuple):
         folders = folder_of(self.model.package), folder_of(self.tokenizer.package)
         reason = self.missing(config)
         if reason is not None or folders[0] is None or folders[1] is None:
-            raise unavailable(self.name, reason or install(self.name))
+            raise unavailable(self.name, reason or install_extra(self.name))
         embedder = OnnxEmbedder(
             OnnxModel(folders[0] / self.model.path, folders[1] / self.tokenizer.path),
             identity=MINILM_IDENTITY,

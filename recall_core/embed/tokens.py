@@ -37,6 +37,11 @@ class Tokens:
             return [self._tokenizer.encode(readable[0], add_special_tokens=False).ids]
         return [found.ids for found in self._tokenizer.encode_batch_fast(readable, add_special_tokens=False)]
 
+    def placed(self, text: str) -> list[tuple[int, int]]:
+        """The tokens of a text, as `ids` gives them, each with the code point at which it begins."""
+        found = self._tokenizer.encode(_readable(text), add_special_tokens=False)
+        return [(each, start) for each, (start, _) in zip(found.ids, found.offsets, strict=True)]
+
     def names(self, ids: Sequence[int]) -> list[str]:
         """How the vocabulary spells these tokens."""
         return [self._tokenizer.id_to_token(each) or "" for each in ids]

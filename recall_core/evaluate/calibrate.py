@@ -13,10 +13,12 @@ from recall_core.contract.evaluation import CalibrationView, CeilingView, Distan
 from recall_core.deadline import check
 from recall_core.evaluate.fixture.causes import left_out
 from recall_core.evaluate.fixture.rates import rate
+from recall_core.evaluate.grid import with_each_copy
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.questions import questions
 from recall_core.retrieve import Answer
 from recall_core.retrieve.asking import Ask, Asker, rows_of
+from recall_core.retrieve.plan import with_copies
 from recall_core.store.port import Store
 
 _STEPS = 10_000  # a ceiling is proposed with four decimals, rounded up
@@ -57,7 +59,8 @@ def calibrated(
     """`calibrate` over judged queries, and warnings: those of files, else those of the store, read at one state."""
     with asker.store.reading():
         judged, warnings = judged_paths(asker.store, queries=queries, qrels=qrels)
-        return calibrate(judged, asker, ask), warnings
+        copies = with_each_copy(override(asker.config, ask.settings), asker.store)
+        return calibrate(judged, asker, ask), (*warnings, *copies)
 
 
 def calibrate(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask) -> CalibrationView:
@@ -144,7 +147,7 @@ def _gather(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask, *, al
     missed: list[int] = []
     mostly_long = 0
     for number, (query, paths) in enumerate(judged.items()):
-        found = asker.answer(asker.words_plan(query, ask))
+        found = asker.answer(with_copies(asker.words_plan(query, ask)))
         lacks = left_out(found, asker.store)
         mostly_long += lacks.is_mostly_long
         near_by = lacks.near if lacks.is_mostly_long else ()

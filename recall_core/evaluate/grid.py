@@ -9,6 +9,7 @@ from typing import Final
 from recall_core.config import Config, assign
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint, flag
+from recall_core.store.port import Store
 
 MOST: Final = 200
 
@@ -62,6 +63,12 @@ def not_swept(config: Config) -> Iterator[str]:
         yield f"W_NOT_SWEPT: rerank={config.rerank} scores the best rows again; the weights are swept without it"
     if "min_score" in unused:
         yield f"W_NOT_SWEPT: min_score={config.min_score:g} drops hits; the weights are swept without it"
+
+
+def with_each_copy(config: Config, store: Store) -> Iterator[str]:
+    """The warning that copies have rows of their own here, where search would show them once and there are any."""
+    if config.collapse and store.has_copies():
+        yield "W_COPIES: copies of a text, which search shows once, have a row each here"
 
 
 def _without_unused(config: Config, current: Config) -> Config:

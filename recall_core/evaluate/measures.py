@@ -1,9 +1,9 @@
-"""What a ranking is worth: named measures, computed by ir_measures, and what the missing judgements could change."""
+"""What a ranking is worth: named measures, five computed here, and what the missing judgements could change."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import accumulate
 from math import log2
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from recall_core.deadline import check
 from recall_core.errors import UsageError
-from recall_core.shell import AGAIN, INSTALL, Hint
+from recall_core.shell import AGAIN, Hint, install_extra
 
 DEFAULT = "ndcg@10,map,mrr,p@5,recall@100"
 DIGITS = 6  # of every value, so that two runs compare equal to the last digit
@@ -28,9 +28,13 @@ _KINDS = {
     "precision": "P",
     "recall": "R",
     "r": "R",
+    "success": "Success",
+    "rprec": "Rprec",
+    "bpref": "Bpref",
 }
 _NAMES = {"nDCG": "ndcg", "AP": "map", "RR": "mrr", "P": "p", "R": "recall"}
-_CUT = ("P", "R")  # measures that mean nothing without a cutoff
+_CUT = ("P", "R", "Success")  # measures that mean nothing without a cutoff
+_UNCUT = ("Rprec", "Bpref")  # and those that have none
 _MEASURE = re.compile(r"([a-z]+)(?:@([0-9]{1,9}))?")
 
 
@@ -43,7 +47,7 @@ class Measure(NamedTuple):
     @property
     def name(self) -> str:
         """As it is written and shown: `ndcg@10`."""
-        return _NAMES[self.kind] + ("" if self.cutoff is None else f"@{self.cutoff}")
+        return _NAMES.get(self.kind, self.kind.lower()) + ("" if self.cutoff is None else f"@{self.cutoff}")
 
 
 def parse_measures(text: str) -> tuple[Measure, ...]:
@@ -61,21 +65,9 @@ def parse_measure(text: str) -> Measure:
     kind, cutoff = _KINDS[found[1]], None if found[2] is None else int(found[2])
     if (cutoff is None and kind in _CUT) or (cutoff is not None and not 1 <= cutoff <= DEEPEST):
         raise UsageError("bad_value", f"{text} needs a cutoff from 1 to {DEEPEST}.", hint=f"{found[1]}@10")
+    if cutoff is not None and kind in _UNCUT:
+        raise UsageError("bad_value", f"{found[1]} has no cutoff.", hint=found[1])
     return Measure(kind, cutoff)
-
-
-def ir_measures() -> ModuleType:
-    """The library. Raises UsageError `eval_unavailable` where it is not installed."""
-    try:
-        import ir_measures as library  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UsageError(
-            "eval_unavailable",
-            "Measuring needs the package ir-measures, which is not installed.",
-            hint=Hint(INSTALL, "recall-tui[eval]"),
-        ) from error
-    module: ModuleType = library
-    return module
 
 
 def values(
@@ -86,9 +78,77 @@ def values(
     """Each measure for each query of `grades`, in its order, rounded; a query without a ranking has 0.
 
     grades: query to document to grade, relevant from 1; documents without a grade are taken for irrelevant.
-    rankings: query to documents, best first. Every query has a relevant document.
+    rankings: query to documents, best first, each once. Every query has a relevant document.
+    Raises UsageError `eval_unavailable` for a measure that takes a package which is not installed.
     """
-    library = ir_measures()
+    others = [measure for measure in measures if measure.kind not in _OWN]
+    by_library = _of_library(others, grades, rankings) if others else {}
+    return {
+        measure: by_library[measure] if measure in by_library else _of_own(measure, grades, rankings)
+        for measure in measures
+    }
+
+
+def _of_own(
+    measure: Measure, grades: Mapping[str, Mapping[str, int]], rankings: Mapping[str, Sequence[str]]
+) -> dict[str, float]:
+    value, found = _OWN[measure.kind], {}
+    for query, judged in grades.items():
+        check()
+        ideal = sorted((grade for grade in judged.values() if grade >= 1), reverse=True)
+        gains = [max(judged.get(document, 0), 0) for document in rankings.get(query, ())]
+        found[query] = round(value(gains, ideal, measure.cutoff), DIGITS) if ideal else 0.0
+    return found
+
+
+def _ndcg(gains: Sequence[int], ideal: Sequence[int], cutoff: int | None) -> float:
+    return _discounted(gains[:cutoff]) / _discounted(ideal[:cutoff])
+
+
+def _discounted(gains: Sequence[int]) -> float:
+    """Added one by one, as trec_eval does: `sum` rounds otherwise from Python 3.12 on."""
+    total = 0.0
+    for rank, gain in enumerate(gains):
+        if gain:
+            total += gain / log2(rank + 2)
+    return total
+
+
+def _average_precision(gains: Sequence[int], ideal: Sequence[int], cutoff: int | None) -> float:
+    total, relevant = 0.0, 0
+    for rank, gain in enumerate(gains[:cutoff], start=1):
+        if gain:
+            relevant += 1
+            total += relevant / rank
+    return total / len(ideal)
+
+
+def _reciprocal_rank(gains: Sequence[int], ideal: Sequence[int], cutoff: int | None) -> float:
+    return next((1 / rank for rank, gain in enumerate(gains[:cutoff], start=1) if gain), 0.0)
+
+
+def _precision(gains: Sequence[int], ideal: Sequence[int], cutoff: int | None) -> float:
+    return sum(gain > 0 for gain in gains[:cutoff]) / (cutoff or 1)
+
+
+def _recall(gains: Sequence[int], ideal: Sequence[int], cutoff: int | None) -> float:
+    return sum(gain > 0 for gain in gains[:cutoff]) / len(ideal)
+
+
+_OWN: dict[str, Callable[[Sequence[int], Sequence[int], int | None], float]] = {
+    "nDCG": _ndcg,
+    "AP": _average_precision,
+    "RR": _reciprocal_rank,
+    "P": _precision,
+    "R": _recall,
+}
+"""Of the grades of the hits, best hit first, and the grades above 0 that there are, highest first."""
+
+
+def _of_library(
+    measures: Sequence[Measure], grades: Mapping[str, Mapping[str, int]], rankings: Mapping[str, Sequence[str]]
+) -> dict[Measure, dict[str, float]]:
+    library = _ir_measures(measures)
     wanted = {_as_known_to(library, measure): measure for measure in measures}
     qrels, run = _numbered(grades, rankings)
     found: dict[Measure, dict[str, float]] = {measure: dict.fromkeys(grades, 0.0) for measure in measures}
@@ -97,6 +157,19 @@ def values(
         check()
         found[wanted[metric.measure]][queries[int(metric.query_id)]] = round(float(metric.value), DIGITS)
     return found
+
+
+def _ir_measures(measures: Sequence[Measure]) -> ModuleType:
+    try:
+        import ir_measures as library  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError(
+            "eval_unavailable",
+            f"Measuring {measures[0].name} needs the package ir-measures, which is not installed.",
+            hint=install_extra("eval"),
+        ) from error
+    module: ModuleType = library
+    return module
 
 
 def _as_known_to(library: ModuleType, measure: Measure) -> Any:

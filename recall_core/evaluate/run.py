@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from time import perf_counter
 
-from recall_core.config import Settings
+from recall_core.config import Settings, override
 from recall_core.contract import OK
 from recall_core.contract.evaluation import ConditionView
 from recall_core.contract.responses import EvaluationResponse
@@ -14,6 +14,7 @@ from recall_core.evaluate.compare import Values, fallen, read_baseline
 from recall_core.evaluate.figures import Setup, evaluation_view, mean, query_views
 from recall_core.evaluate.formats import run_lines
 from recall_core.evaluate.gate import Condition, bad_gate, parse_gate
+from recall_core.evaluate.grid import with_each_copy
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.measures import parse_measures, values
 from recall_core.evaluate.names import Names, Spot
@@ -42,6 +43,8 @@ def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, Ev
         board = _set_up(options, asker.store)
         rankings = yield from _asked(board, asker, options.settings)
         info = asker.store.info()
+        copies = with_each_copy(override(asker.config, options.settings), asker.store)
+        warnings = [*board.questions.warnings, *copies]
     measured = {mode: _measured(board, rankings[mode]) for mode in board.modes}
     view = evaluation_view(board, rankings, measured)
     if board.conditions:
@@ -52,7 +55,7 @@ def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, Ev
         view["per_query"] = list(query_views(board, measured))
     took_ms = round((perf_counter() - started) * 1000, 3)
     stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
-    return {**OK, "evaluation": view, "stats": stats, "warnings": list(board.questions.warnings)}
+    return {**OK, "evaluation": view, "stats": stats, "warnings": warnings}
 
 
 def _set_up(options: EvalOptions, store: Store) -> Setup:

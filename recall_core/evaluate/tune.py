@@ -27,7 +27,7 @@ from recall_core.contract.tuning import (
 )
 from recall_core.contract.views import StatsView
 from recall_core.errors import UsageError
-from recall_core.evaluate.grid import differing, not_swept, parse_grid, retrieval
+from recall_core.evaluate.grid import differing, not_swept, parse_grid, retrieval, with_each_copy
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.measures import Measure, parse_measure
 from recall_core.evaluate.questions import Questions, questions
@@ -86,7 +86,8 @@ def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generat
     """The weight, and the settings of the grid, that the judgements speak for; or why they speak for none.
 
     The sweep is of fused ranks. Sparse-document recall gives away a last row that lies below what is measured;
-    min_score and rerank take no part, which a warning says. The store is read at one state.
+    min_score and rerank take no part, and no row stands for its copies, which warnings say. The store is read at one
+    state.
 
     Raises UsageError before anything is asked: `bad_queries`, `bad_qrels`, `no_judgements`, `unknown_metric`,
     `bad_value`.
@@ -98,6 +99,7 @@ def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generat
     with asker.store.reading():
         asked = questions(asker.store, names_of(asker.store), queries=options.queries, qrels=options.qrels)
         info = asker.store.info()
+        copies = list(with_each_copy(config, asker.store))
         found = yield from _asked(asked, asker, ask, combinations, measure)
     tuned = Tuned(
         measure=measure.name,
@@ -114,7 +116,7 @@ def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generat
     took_ms = round((perf_counter() - started) * 1000, 3)
     stats = StatsView(took_ms=took_ms, snapshot=info.snapshot, digest=info.digest)
     tuning = TuningView(weight=float(weight_of(config)), judged=view)
-    return {**OK, "tuning": tuning, "stats": stats, "warnings": [*asked.warnings, *not_swept(config)]}
+    return {**OK, "tuning": tuning, "stats": stats, "warnings": [*asked.warnings, *not_swept(config), *copies]}
 
 
 def _asked(
@@ -160,7 +162,7 @@ def _pools(
     for config in combinations:
         key = retrieval(config)
         if key not in pools:
-            plain = config._replace(rerank="", sparse_recall=False, min_score=0.0)
+            plain = config._replace(rerank="", sparse_recall=False, collapse=False, min_score=0.0)
             pool = asker.answer(plan()._replace(config=plain)).pool
             assert pool is not None  # noqa: S101 - a search for words has signals
             pools[key] = judged_pool(pool, grades)
@@ -187,6 +189,9 @@ def _share(gains: Floats, ideal: Floats, k: int) -> Floats:
 def _measure(text: str) -> Measure:
     """The measure, whose cutoff is how deep the sweep goes."""
     measure = parse_measure(text)
+    if measure.kind not in _METRICS:
+        message = f"{text} cannot be swept, only {', '.join(_METRICS.values())}."
+        raise UsageError("bad_value", message, hint=Hint(AGAIN, metric="ndcg@10"))
     if measure.cutoff is None or measure.cutoff > DEEPEST:
         message = f"{text} cannot be swept: it needs a cutoff from 1 to {DEEPEST}."
         raise UsageError("bad_value", message, hint=Hint(AGAIN, metric="ndcg@10"))

@@ -10,23 +10,28 @@ from math import fsum
 from typing import Literal, NamedTuple, TypeAlias
 
 from recall_core.contract.ledger import (
+    CopyView,
     DifferenceView,
     ExplanationView,
     LeafView,
     LedgerView,
     NeighbourView,
+    PassageView,
     StabilityView,
+    SubtotalView,
     VersusView,
     WeightsView,
 )
+from recall_core.explain.in_words import Among, sentence
 from recall_core.explain.intervals import Interval
-from recall_core.explain.ledger import MOST_WORDS, largest, leaves, total, weighed
+from recall_core.explain.ledger import MOST_WORDS, largest, leaves, lexical_contributions, total, weighed
 from recall_core.explain.lines import Lines, crossing, lines_of, weight_of
 from recall_core.explain.stability import stability
 from recall_core.explain.sweep import sweep
 from recall_core.ports import Embedder
 from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import hits
+from recall_core.retrieve.answer import hits, standing_for
+from recall_core.retrieve.passage import passages
 from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.types import SIGNALS, Hit, Row, Signal
@@ -155,6 +160,7 @@ def versus(found: Answer, one: Standing, other: Standing, lines: Lines | None) -
         margin=higher.score - lower.score,
         decided_by=decided_by(found, higher.position, lower.position),
         differences=_differences(_points(left), _points(right)),
+        subtotals=list(_subtotals(left, right)),
     )
     if lines is not None and view["decided_by"] != "recall":
         view["flips_at"] = flips_at(lines, left.position, right.position)
@@ -175,6 +181,14 @@ def _points(scored: Scored) -> dict[_Key, float]:
             key = (part.signal, leaf["kind"], leaf["text"])
             points[key] = points.get(key, 0.0) + leaf["points"]
     return points
+
+
+def _subtotals(left: Scored, right: Scored) -> Iterator[SubtotalView]:
+    sides = [{part.signal: part.points for part in scored.hit.parts} for scored in (left, right)]
+    for signal in SIGNALS:
+        if any(signal in side for side in sides):
+            points, other_points = (side.get(signal, 0.0) for side in sides)
+            yield SubtotalView(signal=signal, points=points, other_points=other_points, delta=points - other_points)
 
 
 def _differences(left: Mapping[_Key, float], right: Mapping[_Key, float]) -> list[DifferenceView]:
@@ -199,7 +213,7 @@ def _others(views: Sequence[DifferenceView]) -> Iterator[DifferenceView]:
             yield _difference((signal, "other", f"{len(same)} smaller"), points, others)
 
 
-WhyAbsent: TypeAlias = Literal["not_in_pool", "filtered", "below_min_score", "document", "no_score"]
+WhyAbsent: TypeAlias = Literal["not_in_pool", "filtered", "below_min_score", "copy", "document", "no_score"]
 
 _DEEPEST = 20
 
@@ -237,10 +251,11 @@ def explanation(
     """
     lines, stable = ground or ground_of(found)
     rows = [row] if other is None else [row, other]
+    told = [None] * len(rows) if found.pool is None else passages(found, rows, store=store, embedder=embedder)
     first, *rest = standings(found, rows, store, embedder)
-    view = ExplanationView(chunk=_ledger(found, first, lines, store))
+    view = ExplanationView(chunk=_ledger(found, first, lines, store, told[0]))
     for second in rest:
-        view["other"] = _ledger(found, second, lines, store)
+        view["other"] = _ledger(found, second, lines, store, told[1])
         compared = versus(found, first, second, lines)
         if compared is not None:
             view["versus"] = compared
@@ -249,7 +264,9 @@ def explanation(
     return view
 
 
-def _ledger(found: Answer, standing: Standing, lines: Lines | None, store: Store) -> LedgerView:
+def _ledger(
+    found: Answer, standing: Standing, lines: Lines | None, store: Store, passage: PassageView | None
+) -> LedgerView:
     doc, chunk = standing.row.doc, standing.row.chunk
     view = LedgerView(
         id=chunk.id,
@@ -261,9 +278,13 @@ def _ledger(found: Answer, standing: Standing, lines: Lines | None, store: Store
     )
     if chunk.heading is not None:
         view["heading"] = chunk.heading
+    if passage is not None:
+        view["passage"] = passage
     if standing.place is None:
         view["absent"] = _why_absent(found, standing, store)
         view["hint"] = _why_not(found, chunk.id[:12])
+        if view["absent"] == "copy" and standing.scored is not None:
+            view["copy_of"] = _copy_of(found, standing.scored.position, store)
     if standing.scored is None:
         return view
     _, score, hit, made = standing.scored
@@ -272,9 +293,52 @@ def _ledger(found: Answer, standing: Standing, lines: Lines | None, store: Store
     view["explain"] = explain_view(hit, found.plan, shown)
     view["residual"] = score - fsum(total(part, made) for part in hit.parts)
     view["neighbours"] = list(neighbours(found, standing, lines, store))
+    view["explain"]["summary"] = sentence(view["explain"], _among(found, standing, view, store))
     if hit.injection is not None:
         view["recall"] = recall_view(hit.injection, chunk)
     return view
+
+
+def _among(found: Answer, standing: Standing, view: LedgerView, store: Store) -> Among:
+    """What its sentence needs to know of the rows that are shown beside it."""
+    assert standing.scored is not None  # noqa: S101 - the caller looked
+    hit, others = standing.scored.hit, _others_shown(found, standing)
+    return Among(
+        rank=view["rank"],
+        of=found.total,
+        chunks=store.info().chunks,
+        shown=len(others) + 1,
+        terms_of_others=None if view["rank"] is None else _terms_of(found, others, store),
+        lead=next((each["margin"] for each in view["neighbours"] if each["decided_by"] == "score"), None),
+        distance=None if hit.injection is None else hit.injection.distance,
+    )
+
+
+def _others_shown(found: Answer, standing: Standing) -> list[int]:
+    """The rowids of the other rows of its page; none where it is not on it, or where rows are documents."""
+    plan, place = found.plan, standing.place
+    if found.pool is None or found.ranked is None or place is None or plan.table == "doc":
+        return []
+    page = range(plan.offset, min(plan.offset + plan.limit, found.total))
+    if place not in page:
+        return []
+    return [found.pool.keys[found.ranked.order[at]].rowid for at in page if at != place]
+
+
+def _terms_of(found: Answer, rowids: Sequence[int], store: Store) -> set[str]:
+    """The phrases for which any of these rows has points."""
+    if found.plan.config.fusion == "rrf":
+        return set()
+    made = lexical_contributions(found, rowids, store)
+    return {each.text for contributions in made.values() for each in contributions}
+
+
+def _copy_of(found: Answer, position: int, store: Store) -> CopyView:
+    """The row that stands for a chunk that does not."""
+    assert found.ranked is not None  # noqa: S101 - it has copies
+    place = found.ranked.order.index(standing_for(found).first(position))
+    (hit,) = hits(found, store, start=place, stop=place + 1)
+    return CopyView(rank=hit.rank, id="" if hit.chunk is None else hit.chunk.id, path=hit.doc.path)
 
 
 def _why_absent(found: Answer, standing: Standing, store: Store) -> WhyAbsent:
@@ -283,7 +347,9 @@ def _why_absent(found: Answer, standing: Standing, store: Store) -> WhyAbsent:
     if standing.scored is None:
         passes = store.candidates(found.plan.where, rowids=[standing.row.rowid])
         return "not_in_pool" if passes else "filtered"
-    return "below_min_score" if standing.scored.score < found.plan.config.min_score else "document"
+    if standing.scored.score < found.plan.config.min_score:
+        return "below_min_score"
+    return "document" if found.plan.table == "doc" else "copy"
 
 
 def _why_not(found: Answer, target: str) -> Hint:

@@ -112,6 +112,22 @@ def score_of(inputs: Inputs) -> float:
     return (1 - share) * fused + share * value
 
 
+def points_of(inputs: Inputs) -> dict[Signal, float]:
+    """What each signal that was asked gives to the score; together they are `score_of`, but for the last bits."""
+    fusion, rrf_k = inputs.fusion
+    share, value = inputs.rerank
+    points: dict[Signal, float] = {}
+    for signal, weight, raw in zip(_SIGNALS, inputs.weights, (inputs.lexical, inputs.semantic), strict=True):
+        if weight:
+            gained = stage_value(raw.value, signal, inputs.normalizer)
+            if fusion == "rrf":
+                gained = 0.0 if raw.rank is None else (rrf_k + 1) / (rrf_k + raw.rank)
+            points[signal] = (1 - share) * weight * gained / sum(inputs.weights)
+    if share:
+        points["rerank"] = share * value
+    return points
+
+
 def stage_value(raw: float | None, signal: Signal, used: Scale) -> float:
     """One raw value on this scale; beyond 0 and 1 where the scale was measured on another pool."""
     low, high = used.lexical if signal == "lexical" else used.semantic

@@ -44,7 +44,7 @@ class _Clock:
 
 
 def trace(asker: Asker, question: Question) -> Trace:
-    """The way of a question: store, live, filter, each signal, union, documents, kept, shown, packed.
+    """The way of a question: store, live, filter, each signal, union, documents, kept, copies, shown, packed.
 
     Rows are chunks, of FROM doc documents from where they are put together. Signals run side by side: both take what
     the filter leaves, and union is every candidate: of an exact pool all that the filter leaves, also what no signal
@@ -91,7 +91,9 @@ class _Stages:
 
     def scanned(self, found: Answer) -> None:
         """Rows without a score: all that pass are on the list."""
-        if found.total != self.left:
+        if found.struck:
+            self.add("copies", found.total)
+        elif found.total != self.left:
             self.add("documents", found.total)
 
 
@@ -114,7 +116,9 @@ def _scored(asker: Asker, plan: Plan, found: Answer, clock: _Clock, stages: _Sta
     clock.timed("kept", lambda: rank(pool, plan.config))
     if plan.table == "doc":
         stages.add("documents", len(fused))
-    stages.add("kept", ranked.kept)
+    stages.add("kept", ranked.kept + found.struck)
+    if found.struck:
+        stages.add("copies", ranked.kept)
 
 
 def _by_words(asker: Asker, plan: Plan, pool: Pool) -> int:

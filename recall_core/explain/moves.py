@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from recall_core.explain.factors import FactorShare, Inputs, causes, inputs_at
+from recall_core.explain.factors import FactorShare, Inputs, causes, inputs_at, points_of
+from recall_core.rank.columns import positions_of
 from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import standing_for
+from recall_core.retrieve.copies import listed, scanned
 from recall_core.store.port import Store
-from recall_core.types import Row, Table
+from recall_core.types import SIGNALS, Row, Signal, Table
 
 PERSISTENCE = 0.9
 
@@ -123,10 +126,11 @@ DEPTH = 100
 
 Kind = Literal["same", "moved", "new", "gone"]
 
-AbsenceCause = Literal["store", "filter", "no_match", "pool", "min_score"]
+AbsenceCause = Literal["store", "filter", "no_match", "pool", "min_score", "copy"]
 
 """Why a row is not in a list: the store has none like it; the filter removes it; it has no word of the question, and
-nothing else was asked; a bounded pool left it out; its score is below min_score."""
+nothing else was asked; a bounded pool left it out; its score is below min_score; a row before it has its very text.
+"""
 
 
 class Side(NamedTuple):
@@ -159,6 +163,16 @@ class Move(NamedTuple):
     a: RowStanding
     b: RowStanding
     causes: tuple[FactorShare, ...]
+    subtotals: tuple[SignalShare, ...] = ()
+    """What each signal gives on either side, where the score is known on both."""
+
+
+class SignalShare(NamedTuple):
+    """The points of a signal in the score of a row on either side."""
+
+    signal: Signal
+    a: float
+    b: float
 
 
 class Diff(NamedTuple):
@@ -210,8 +224,7 @@ def _first(side: Side, depth: int) -> list[int]:
 
 
 def _scanned(side: Side, depth: int | None) -> list[int]:
-    plan = side.answer.plan
-    _, rows = side.store.scan(plan.where, table=plan.table, order=plan.order, limit=depth, offset=0)
+    rows = listed(side.answer.plan, side.store, start=0, stop=depth)
     return [doc if chunk is None else chunk for doc, chunk in rows]
 
 
@@ -220,25 +233,46 @@ def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
     found = side.answer
     if found.pool is None or found.ranked is None:
         ranks = {rowid: rank for rank, rowid in enumerate(_scanned(side, None), start=1)}
-        return [_unscored(rowid, ranks) for rowid in rowids]
+        struck = scanned(found.plan, side.store).first if found.struck else {}
+        return [_unscored(rowid, ranks, struck) for rowid in rowids]
     places = _places(found)
     missing = [rowid for rowid in rowids if rowid is not None and rowid not in places]
     passing = _passing(side, missing)
+    struck = _struck_positions(found, missing)
     displaced = set() if found.recall is None else {each.displaced for each in found.recall.given.values()}
-    listed = []
+    standings = []
     for rowid in rowids:
         if rowid is None:
-            listed.append(RowStanding(None, None, None, "store"))
+            standings.append(RowStanding(None, None, None, "store"))
         elif rowid in places:
-            listed.append(_placed(found, places[rowid], displaced))
+            standings.append(_placed(found, places[rowid], displaced))
+        elif rowid in struck:
+            standings.append(_struck(found, struck[rowid]))
         else:
-            listed.append(RowStanding(None, None, None, _why_absent(found, rowid in passing)))
-    return listed
+            standings.append(RowStanding(None, None, None, _why_absent(found, rowid in passing)))
+    return standings
 
 
-def _unscored(rowid: int | None, ranks: dict[int, int]) -> RowStanding:
+def _struck_positions(found: Answer, rowids: Sequence[int]) -> dict[int, int]:
+    """rowid to position, of those of these rows that another one stands for."""
+    if found.copies is None or found.pool is None:
+        return {}
+    copies = standing_for(found)
+    held = positions_of(found.pool.keys, rowids)
+    return {rowid: position for rowid, position in held.items() if copies.is_struck(position)}
+
+
+def _struck(found: Answer, position: int) -> RowStanding:
+    assert found.pool is not None and found.ranked is not None  # noqa: S101, PT018 - it has copies
+    inputs = inputs_at(position, found.ranked, found.pool, found.plan.config)
+    return RowStanding(None, found.ranked.scores[position], inputs, "copy")
+
+
+def _unscored(rowid: int | None, ranks: dict[int, int], struck: Mapping[int, int]) -> RowStanding:
     if rowid is None:
         return RowStanding(None, None, None, "store")
+    if rowid in struck:
+        return RowStanding(None, None, None, "copy")
     rank = ranks.get(rowid)
     return RowStanding(rank, None, None, "filter" if rank is None else None)
 
@@ -291,5 +325,13 @@ def _move(pair: RowPair, a: RowStanding, b: RowStanding, *, k: int) -> Move:
         kind = "new" if inside[1] else "gone"
     elif a.rank == b.rank:
         kind = "same"
-    split = () if a.inputs is None or b.inputs is None else causes(a.inputs, b.inputs)
-    return Move(pair, kind, a, b, split)
+    if a.inputs is None or b.inputs is None:
+        return Move(pair, kind, a, b, ())
+    return Move(pair, kind, a, b, causes(a.inputs, b.inputs), tuple(_by_signal(a.inputs, b.inputs)))
+
+
+def _by_signal(a: Inputs, b: Inputs) -> Iterator[SignalShare]:
+    of_a, of_b = points_of(a), points_of(b)
+    for signal in SIGNALS:
+        if signal in of_a or signal in of_b:
+            yield SignalShare(signal, of_a.get(signal, 0.0), of_b.get(signal, 0.0))

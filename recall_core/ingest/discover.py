@@ -145,6 +145,8 @@ class _Walker:
         if node.relative and "pyvenv.cfg" in found:
             return [], []
         rules = node.rules
+        if self.root.gitignore and ".git" in found and node.relative:
+            rules = (*rules, *ignore.of_repository(Path(node.place)))
         if self.root.gitignore and ".gitignore" in found:
             rules = (*rules, *ignore.of_folder(Path(node.place)))
         nodes: list[_Node] = []

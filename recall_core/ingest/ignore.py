@@ -1,7 +1,8 @@
 """`.gitignore` files: the rules of a folder, of the folders above it in its repository, and what they exclude.
 
 Every line is one rule, and the last one that matches a place decides on it, the innermost file first; what lies below
-an excluded folder is never asked about, so nothing in there can be let in again. A line becomes a GLOB pattern: of a
+an excluded folder is never asked about, so nothing in there can be let in again. Beyond the outermost stand the lines
+of the repository's `.git/info/exclude`, and beyond these the person's own. A line becomes a GLOB pattern: of a
 name where it holds no `/` but a last one, else of the path below the file's folder. git compares bytes, and so do we,
 as Latin-1 code points. One quirk is left out: where literal text stands straight before `**` (`foo**/bar`), git lets
 the `**` cross folders.
@@ -16,9 +17,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recall_core.errors import UsageError
+from recall_core.ingest import global_ignore
 from recall_core.rql.patterns import compiled_glob
 
 _NAME = ".gitignore"
+_EXCLUDE = Path(".git", "info", "exclude")
 _BOM = b"\xef\xbb\xbf"
 
 _TOKEN = re.compile(r"\\.|\[[!^]?\]?(?:\\.|\[:[a-z]*:\]|[^\]\\/])*\]|\*{3,}|.", re.DOTALL)
@@ -40,7 +43,7 @@ _CLASSES = {  # without `/`, which no bracket matches, and never with `!` first,
 
 
 class Rule(NamedTuple):
-    """One line of a `.gitignore` that means something."""
+    """One line that means something."""
 
     excludes: bool
     """False for a line that begins with `!`."""
@@ -59,31 +62,52 @@ class Rule(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The rules of one `.gitignore`, the last line first. folder: where it lies, as a prefix that ends in `/`."""
+    """The rules of one file, the last line first. folder: what its lines are of, as a prefix that ends in `/`."""
 
     folder: str
     rules: tuple[Rule, ...]
+    source: str
+    """The file itself, as it can be opened."""
 
 
 def above(folder: Path) -> tuple[Rules, ...]:
-    """The rules of the enclosing repository's folders above this one, outermost first.
+    """The rules from above a folder, outermost first: the person's own, its repository's, those of the folders there.
 
-    None of them count when they exclude the folder itself: who names an ignored folder wants what is in it.
+    None of them count when they exclude the folder itself: who names an ignored folder wants what is in it. Where
+    there is no repository, the person's own rules are of the folder.
     """
     parents = [folder, *folder.parents]
     depth = next((i for i, parent in enumerate(parents) if os.path.exists(parent / ".git")), 0)  # noqa: PTH110 - Path.exists raises where one may not look
-    rules = tuple(found for parent in reversed(parents[1 : depth + 1]) for found in of_folder(parent))
+    rules = (*_of_person(parents[depth]), *of_repository(parents[depth]))
+    rules += tuple(found for parent in reversed(parents[1 : depth + 1]) for found in of_folder(parent))
     excluded = any(is_ignored(rules, str(parent), is_folder=True) for parent in parents[:depth])
     return () if excluded else rules
 
 
 def of_folder(folder: Path) -> tuple[Rules, ...]:
     """The rules of a folder's own `.gitignore`; none where it is missing or cannot be read."""
+    return _of_file(folder / _NAME, folder)
+
+
+def of_repository(folder: Path) -> tuple[Rules, ...]:
+    """The rules that a repository keeps to itself, in `.git/info/exclude`; none where the folder is no repository's
+    top, or where a link or a `.git` that is a file would lead out of the folder to them."""
+    place = folder / _EXCLUDE
+    real, top = os.path.realpath(place), os.path.realpath(folder)
+    return _of_file(place, folder) if real.startswith(top.rstrip("/") + "/") else ()
+
+
+def _of_person(folder: Path) -> tuple[Rules, ...]:
+    place = global_ignore.place(os.environ)
+    return () if place is None else _of_file(place, folder)
+
+
+def _of_file(place: Path, folder: Path) -> tuple[Rules, ...]:
     try:
-        content = (folder / _NAME).read_bytes()
-    except OSError:
+        content = global_ignore.regular_bytes(place)
+    except (OSError, ValueError):
         return ()
-    return (Rules(str(folder).rstrip("/") + "/", tuple(_rules(content))[::-1]),)
+    return (Rules(str(folder).rstrip("/") + "/", tuple(_rules(content))[::-1], str(place)),)
 
 
 def is_ignored(rules: tuple[Rules, ...], place: str, *, is_folder: bool) -> bool:

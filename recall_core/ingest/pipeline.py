@@ -10,7 +10,8 @@ from time import monotonic
 from recall_core import shell
 from recall_core.config import COMMIT_SECONDS, Config
 from recall_core.errors import IngestError
-from recall_core.ingest import discover, read
+from recall_core.ingest import content, discover, read
+from recall_core.ingest.batch import Batch
 from recall_core.ingest.discover import Found
 from recall_core.ingest.parse import parser
 from recall_core.ingest.targets import (
@@ -24,24 +25,23 @@ from recall_core.ingest.targets import (
     standing_roots,
 )
 from recall_core.ingest.vectors import (
-    TEXT_CHARS,
     Pace,
     TextVector,
+    check_cut,
     check_embedder,
+    cut_by,
     made_in_turn,
     missing_texts,
     tokens_of,
     with_vectors,
 )
 from recall_core.ports import Embedder
-from recall_core.store.port import Store, Writer
+from recall_core.store.port import Store
 from recall_core.text import counter, nfc
-from recall_core.types import Fingerprint, NewFile, Progress, Root, Skip, Stage
+from recall_core.types import Fingerprint, NewDocument, NewFile, Progress, Root, Skip, Stage
 
 EVENT_SECONDS = 0.05  # between two events about files, so that nobody drowns in them
-_COMMIT_CHARS = 4_000_000  # at most: a slow embedder reads fewer within COMMIT_SECONDS
 _FIRST_COMMIT_CHARS = 20_000  # before anything is known of the embedder's pace
-_COMMIT_CHUNKS = 512
 
 
 def ingest(
@@ -70,69 +70,40 @@ def ingest(
     yield from run.all_of(roots, swept=[root for root in roots if root in run.remembered])
 
 
-def sync(store: Store, embedder: Embedder, config: Config, base: Path) -> Iterator[Progress]:
+def ingest_content(
+    raw: read.RawFile,
+    name: str,
+    *,
+    template: Root,
+    store: Store,
+    embedder: Embedder,
+    config: Config,
+    base: Path,
+) -> Iterator[Progress]:
+    """Read content that no file holds into the store, under a name of its own; it takes the place of what had it.
+
+    template: parser and labels.  Raises IngestError as a named file does; UsageError `bad_value` for what is no path
+    below the store's directory, `name_taken` for that of a file or of a document from one.
+    """
+    run = _IngestRun(store, embedder, config, base)
+    yield from run.read_content(raw, nfc(name), template)
+
+
+def sync(
+    store: Store, embedder: Embedder, config: Config, base: Path, *, reparse: bool = False
+) -> Iterator[Progress]:
     """Bring every remembered folder and file up to date; what vanished from disk is taken out.
 
+    reparse: read and parse every file, also those that did not change: what is told of texts by now, and was not when
+    they were read, comes in. A text that stays keeps its vector.
     Where several roots find the same file, the one that was added last gives it its labels.  Raises IngestError
     `root_missing` before anything is written.
     """
     run = _IngestRun(store, embedder, config, base)
     run.is_sync = True
+    run.reparse = reparse
     standing = standing_roots(run.remembered, known=run.known, base=base)
     yield from run.all_of(standing, swept=run.remembered)
-
-
-class _Batch:
-    """What the next commit will write."""
-
-    def __init__(self) -> None:
-        self.since = monotonic()
-        self.roots: list[Root] = []
-        self.renewed: list[Root] = []
-        self.files: list[NewFile] = []
-        self.touched: list[tuple[str, read.RawFile]] = []
-        self.settled: list[tuple[str, read.RawFile]] = []
-        self.labelled: list[tuple[str, Root]] = []
-        self.gone: list[str] = []
-        self.taken_back: list[str] = []
-        self.chunks = 0
-        self.waiting = 0
-        self.chars = 0
-
-    def add(self, file: NewFile) -> None:
-        self.files.append(file)
-        chunks = sum(len(document.chunks) for document in file.documents)
-        self.chunks += chunks
-        self.waiting += chunks
-        self.chars += file.size
-
-    def is_empty(self) -> bool:
-        names = (self.touched, self.settled, self.labelled, self.gone, self.taken_back)
-        return not any((self.roots, self.renewed, self.files, *names))
-
-    def is_due(self, chars: float) -> bool:
-        """Whether to write it. chars: how many the embedder reads in the time that a commit may take."""
-        if self.is_empty():
-            return False
-        late = monotonic() - self.since >= COMMIT_SECONDS
-        read = self.chars + TEXT_CHARS * self.chunks
-        return late or self.chunks >= _COMMIT_CHUNKS or read >= min(chars, _COMMIT_CHARS)
-
-    def write(self, writer: Writer, files: Sequence[NewFile]) -> None:
-        for root in self.roots:
-            writer.put_root(root)
-        for root in self.renewed:
-            writer.renew_root(root)
-        for path, raw in self.touched:
-            writer.refresh(path, size=raw.size, mtime_ns=raw.mtime_ns)
-        for path, raw in (*self.touched, *self.settled):
-            writer.settle(path, raw.digest, raw.stamp)
-        for path, root in self.labelled:
-            writer.relabel(path, tags=root.tags or None, source=root.source, meta=dict(root.meta) or None)
-        writer.tombstone(self.gone)
-        writer.take_back(self.taken_back)
-        for file in files:
-            writer.put(file)
 
 
 class _IngestRun:
@@ -144,13 +115,15 @@ class _IngestRun:
         self.config = config
         self.base = base
         self.counter = counter(config.counter)
+        self.cut_by = cut_by(store)
         self.known: dict[str, Fingerprint] = {file.path: file for file in store.files()}
         self.remembered = store.roots()[::-1]  # newest first
         self.left_out = {each.root: frozenset(each.left_out) for each in store.known_roots() if each.left_out}
         self.taken_back: set[str] = set()
         self.is_sync = False
         self.mtime_only = False
-        self.batch = _Batch()
+        self.reparse = False
+        self.batch = Batch()
         self.pace = Pace()
         self.tokens_before = tokens_of(embedder)
         self.told = monotonic()
@@ -176,6 +149,25 @@ class _IngestRun:
             if self.batch.is_due(self._chars_in_time()):
                 yield from self._commit(path)
         yield from self._commit("")
+        yield self._event("done", "")
+
+    def read_content(self, raw: read.RawFile, name: str, options: Root) -> Iterator[Progress]:
+        """The whole run of content without a file."""
+        content.check_name(name)
+        if raw.size > self.config.max_file_bytes:
+            raise read.too_large(name, raw.size, self.config)
+        self.is_discovered = True
+        found = Found(name, "", raw.size, raw.mtime_ns)
+        documents = self._documents(found, raw, options)
+        content.check_free(name, documents, store=self.store, base=self.base)
+        known = self._as_known(found, options)
+        if known and known.hash == raw.digest and content.is_as_kept(known, documents, store=self.store):
+            self.unchanged, self.documents = 1, known.documents
+        else:
+            self._put(found, raw, None, options, documents)
+            self.batch.taken_back = [name]
+        self.files_done = 1
+        yield from self._commit(name)
         yield self._event("done", "")
 
     def take_back(self, roots: Sequence[Root]) -> None:
@@ -227,7 +219,13 @@ class _IngestRun:
         What a program brought was never read from a file, and stays.
         """
         for path, file in self.known.items():
-            if not file.os_path or path in self.jobs or not any(belongs(root, path) for root in roots):
+            if not file.os_path or path in self.jobs:
+                continue
+            if self.is_sync and read.is_edited(file) and not self._is_held_up(path):
+                self.batch.gone.append(path)
+                self.removed += 1
+                continue
+            if not any(belongs(root, path) for root in roots):
                 continue
             place = self.base / file.os_path
             if is_no_file(place) or (path not in self.skips and is_gone(place)):
@@ -236,6 +234,14 @@ class _IngestRun:
             elif path not in self.skips and self.is_sync and not is_as_read(file, place, self.config):
                 reason = "a rule leaves it out by now, and what was read of it stays"
                 self._skip(path, "excluded", f"{reason} (recall rm {shell.quote(path)})")
+
+    def _is_held_up(self, path: str) -> bool:
+        """Whether a file was not met for another reason than that no root asks for it."""
+        skip = self.skips.get(path)
+        if skip is not None:
+            return skip.code != "symlink_outside"
+        above = (path[:end] for end, mark in enumerate(path) if mark == "/")
+        return any(folder in self.skips and self.skips[folder].code == "unreadable" for folder in above)
 
     def _take(self, found: Found, root: Root) -> None:
         """One file: left alone, refreshed, put into the batch, or skipped with its reason."""
@@ -254,12 +260,14 @@ class _IngestRun:
                     self.batch.settled.append((found.path, raw))
                 self._leave(known, root)
             else:
-                self._put(found, raw, root, options)
+                self._put(found, raw, root, options, self._documents(found, raw, options))
         except OSError as error:
             self._skip(found.path, "unreadable", f"it cannot be read: {error.strerror}")
         except IngestError as error:
             reason = error.message.removeprefix(found.path).lstrip(": ")
-            self._skip(found.path, error.code, f"{reason} ({error.hint})" if error.hint else reason)
+            details = error.details if isinstance(error.details, dict) else {}
+            reason = f"{reason} ({error.hint})" if error.hint else reason
+            self._skip(found.path, error.code, reason, kind=str(details.get("kind", "")))
 
     def _renew(self, root: Root, path: str) -> None:
         """A root that is added again is the last one added, if that makes a difference to what a sync reads."""
@@ -269,7 +277,7 @@ class _IngestRun:
 
     def _as_known(self, found: Found, options: Root) -> Fingerprint | None:
         """The file as last read, provided that it would be read the same way again."""
-        known = None if found.path in self.taken_back else self.known.get(found.path)
+        known = None if self.reparse or found.path in self.taken_back else self.known.get(found.path)
         if known and known.os_path == found.os_path and known.settings == read.settings_of(options, self.config):
             return known
         return None
@@ -280,8 +288,8 @@ class _IngestRun:
         if not self.is_sync and (root.tags or root.source is not None or root.meta):
             self.batch.labelled.append((known.path, root))
 
-    def _put(self, found: Found, raw: read.RawFile, root: Root, options: Root) -> None:
-        documents = read.documents(
+    def _documents(self, found: Found, raw: read.RawFile, options: Root) -> tuple[NewDocument, ...]:
+        return read.documents(
             raw,
             path=found.path,
             root=options,
@@ -289,7 +297,12 @@ class _IngestRun:
             counter=self.counter,
             config=self.config,
         )
-        left_out = frozenset() if found.path in self.taken_back else self.left_out.get(root, frozenset())
+
+    def _put(
+        self, found: Found, raw: read.RawFile, root: Root | None, options: Root, documents: tuple[NewDocument, ...]
+    ) -> None:
+        is_back = root is None or found.path in self.taken_back
+        left_out = frozenset() if is_back else self.left_out.get(root, frozenset())  # type: ignore[arg-type]
         documents = tuple(each for each in documents if each.path not in left_out) if left_out else documents
         settings = read.settings_of(options, self.config)
         self.batch.add(
@@ -314,8 +327,8 @@ class _IngestRun:
         else:
             self.added += 1
 
-    def _skip(self, path: str, code: str, reason: str) -> None:
-        self.skips[path] = Skip(path, code, reason)
+    def _skip(self, path: str, code: str, reason: str, *, kind: str = "") -> None:
+        self.skips[path] = Skip(path, code, reason, kind)
 
     def _chars_in_time(self) -> float:
         """How many characters the embedder reads in the time between two commits."""
@@ -332,9 +345,10 @@ class _IngestRun:
         files = [with_vectors(file, made) for file in batch.files]
         with self.store.writer() as writer:
             check_embedder(self.store, self.embedder)
+            check_cut(self.store, self.cut_by)
             batch.write(writer, files)
         self.reused += batch.chunks - len(missing)
-        self.batch = _Batch()
+        self.batch = Batch()
         yield self._event("commit", path)
 
     def _embed(self, missing: Mapping[bytes, str], made: dict[bytes, TextVector], path: str) -> Iterator[Progress]:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from time import time_ns
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from recall_core.config import EMBEDDED, Config, chunker_identity
+from recall_core.config import EDITED, EMBEDDED, Config, chunker_identity
 from recall_core.errors import IngestError
 from recall_core.ingest.chunk import chunk
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.parse import identity
 from recall_core.ports import ParsedDocument, Parser
 from recall_core.text import Counter, embedded_hash, nfc, spaced
-from recall_core.types import NewChunk, NewDocument, Root, Span, Stamp
+from recall_core.types import Fingerprint, NewChunk, NewDocument, Root, Span, Stamp
+
+PIECES = "pieces"
+"""What stands in the place of a parser where a program has cut the document."""
 
 _YOUNG_NS = 2_000_000_000  # the coarsest clock of a file system that is met
 
@@ -74,12 +78,28 @@ def too_large(path: str, size: int, config: Config) -> IngestError:
 
 def settings_of(root: Root, config: Config) -> str:
     """What a file's chunks and vectors depend on besides its bytes: parser, chunker, counter, what is embedded."""
-    return f"{identity(root.parser)} {chunker_identity(config)} {config.counter} {EMBEDDED}"
+    return settings_by(identity(root.parser), config)
+
+
+def settings_by(read_by: str, config: Config) -> str:
+    """The settings of a file that the parser of that identity reads."""
+    return f"{read_by} {chunker_identity(config)} {config.counter} {EMBEDDED}"
 
 
 def read_by(settings: str) -> str:
     """The identity of the parser in a file's settings."""
     return settings.partition(" ")[0]
+
+
+def settings_of_pieces(spans: Sequence[Span], *, title: str, tags: Sequence[str], meta: Mapping[str, Any]) -> str:
+    """The settings of a document that a program has cut and labelled itself."""
+    layout = json.dumps([list(spans), title, tags, meta], ensure_ascii=False, sort_keys=True)
+    return f"{PIECES} {sha256(layout.encode()).hexdigest()}"
+
+
+def is_edited(file: Fingerprint) -> bool:
+    """Whether the next sync is to read the file as its roots ask by now, or to let it go where none does."""
+    return file.settings.endswith(EDITED)
 
 
 def documents(
@@ -107,7 +127,6 @@ def parsed(raw: RawFile, *, path: str, parser: Parser) -> Iterator[ParsedDocumen
 
 
 def _document(parsed: ParsedDocument, path: str, root: Root, counter: Counter, config: Config) -> NewDocument:
-    spans = chunk(parsed.text, counter=counter, config=config, markdown=parsed.markdown)
     name = path if parsed.record is None else nfc(f"{path}#{parsed.record}")
     return NewDocument(
         path=name,
@@ -117,8 +136,14 @@ def _document(parsed: ParsedDocument, path: str, root: Root, counter: Counter, c
         tags=tuple(sorted(set(root.tags))),
         source=root.source,
         meta={**parsed.meta, **dict(root.meta)},
-        chunks=tuple(_chunks(name, parsed, spans)),
+        chunks=chunks_of(parsed, path=name, counter=counter, config=config),
     )
+
+
+def chunks_of(parsed: ParsedDocument, *, path: str, counter: Counter, config: Config) -> tuple[NewChunk, ...]:
+    """A document's text, cut. path: the document's own; no chunk has a vector yet."""
+    spans = chunk(parsed.text, counter=counter, config=config, markdown=parsed.markdown)
+    return tuple(_chunks(path, parsed, spans))
 
 
 def _chunks(path: str, parsed: ParsedDocument, spans: tuple[Span, ...]) -> Iterator[NewChunk]:
@@ -139,4 +164,5 @@ def _chunks(path: str, parsed: ParsedDocument, spans: tuple[Span, ...]) -> Itera
             text_hash=embedded_hash(path, title, content),
             vector=None,
             is_title=parsed.is_title,
+            place=parsed.place,
         )

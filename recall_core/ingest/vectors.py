@@ -9,9 +9,10 @@ from typing import NamedTuple
 from recall_core.config import COMMIT_SECONDS
 from recall_core.errors import EmbedError, StoreError
 from recall_core.ports import Embedder
+from recall_core.store.flaws import flaws
 from recall_core.store.port import Store
 from recall_core.text import embedded_text
-from recall_core.types import NewFile, Vector, flaws
+from recall_core.types import NewFile, Vector
 
 BATCH_TEXTS = 256
 CALL_SECONDS = 0.5  # what one call of an embedder should take at most, so that a person sees it move
@@ -143,6 +144,32 @@ def check_embedder(store: Store, embedder: Embedder) -> None:
         raise StoreError(
             "embedder_changed",
             f"{identity} has replaced {embedder.identity} in this store meanwhile.",
+            hint="run the same command again",
+        )
+
+
+class CutBy(NamedTuple):
+    """What a store has texts cut and counted by."""
+
+    chunker: str
+    counter: str
+
+
+def cut_by(store: Store) -> CutBy:
+    """What the store has texts cut and counted by at this moment."""
+    info = store.info()
+    return CutBy(info.chunker, info.counter)
+
+
+def check_cut(store: Store, before: CutBy) -> None:
+    """Raises StoreError `chunker_changed` where the store has its texts cut otherwise by now.
+
+    Asked inside a write transaction: otherwise what was cut before a rechunk would come in behind it.
+    """
+    if cut_by(store) != before:
+        raise StoreError(
+            "chunker_changed",
+            "A rechunk has changed how this store cuts texts meanwhile.",
             hint="run the same command again",
         )
 

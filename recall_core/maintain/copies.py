@@ -17,6 +17,7 @@ from recall_core.embed.registry import kind as embedder_kind
 from recall_core.errors import RecallError, StoreCorrupt, StoreError, UsageError, why_unread
 from recall_core.maintain.doctor import RESTORE, examined, lost_view, made_with, make_vectors
 from recall_core.maintain.transfer import checked_export
+from recall_core.maintain.vector_index import make_anew
 from recall_core.shell import Hint, quote
 from recall_core.store.port import Store, StoreKind
 from recall_core.types import Progress, StoreInfo
@@ -139,6 +140,8 @@ def recover(old: Path, new: Path, *, kind: StoreKind, config: Config | None) -> 
         with closing(store):
             if config is None or not embedder_kind(config.embedding).sends_text(config):
                 make_vectors(store, partial(embedder_of, store.embedder(), config or Config()))
+            if config is not None:
+                make_anew(store, config)
             checks, info = examined(store), store.info()
             without = sum(map(len, store.without_vector()))
         files.put_in_place(part, place)

@@ -9,11 +9,13 @@ from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 
+from recall_core import installing
 from recall_core.config import Config, chunker_identity
 from recall_core.contract.views import CheckView, LostView
 from recall_core.embed.registry import HASH_NOTE, embedder_of, kind, new_embedder
 from recall_core.errors import ConfigError, EmbedError, Interrupted, StoreCorrupt, StoreError, StoreLocked, UsageError
 from recall_core.ingest.vectors import TextVector, embed
+from recall_core.maintain import vector_index
 from recall_core.maintain.checks import CALIBRATE, ceiling_reachable, near_duplicates, self_retrieval, unchanged_files
 from recall_core.ports import Embedder
 from recall_core.shell import INSTALL, Hint
@@ -26,7 +28,6 @@ _FROM_DISK = f"{_REPAIR}, then {Hint('sync')}"
 _OF_DAMAGE = (_REPAIR, _FROM_DISK, READ_AGAIN)
 """What helps where a check has found damage."""
 _COMPACT = Hint("compact")
-_INSTALL_VEC = Hint(INSTALL, "sqlite-vec", force_reinstall=True)
 
 
 def doctor(
@@ -67,6 +68,7 @@ def doctor(
     lost = _mended(store, rebuild, made, is_damaged=is_damaged, is_index=not errors.keys() & _TABLES)
     if is_damaged or lost is not None:
         make_vectors(store, own)
+    vector_index.make_anew(store, config)
     found = [_ask(store, own, *question) for question in questions]
     if backup:
         found.append(CheckView(code="backup", severity="ok", evidence=f"the store as it was: {backup}"))
@@ -176,13 +178,21 @@ def _nobody() -> Embedder:
 def _questions(base: Path, config: Config, *, dups: bool = False) -> tuple[Question, ...]:
     pairs: tuple[Question, ...] = (("near_duplicates", _of_store(near_duplicates), ""),) if dups else ()
     return (
-        *_QUESTIONS,
+        *((code, ask, installing.upgrade() if code == "schema" else fix) for code, ask, fix in _QUESTIONS),
+        *_index_questions(config),
         ("files", _of_store(partial(unchanged_files, base=base, config=config)), ""),
         ("self_retrieval", partial(_selves, config=config), _REPAIR),
         ("sparse_ceiling", partial(_ceiling, config=config), CALIBRATE),
         *pairs,
-        ("environment", _checked("environment"), _INSTALL_VEC),
+        ("environment", _checked("environment"), Hint(INSTALL, "sqlite-vec", force_reinstall=True)),
     )
+
+
+def _index_questions(config: Config) -> tuple[Question, ...]:
+    """Of the index of signatures, where the settings want one."""
+    if config.vector_index != "lsh":
+        return ()
+    return (("vector_index", partial(vector_index.check, config=config), _REPAIR),)
 
 
 def _vectors_anew(store: Store, own: Own) -> dict[int, TextVector]:
@@ -295,7 +305,7 @@ Question = tuple[str, Callable[[Store, Own], Finding], str]
 _QUESTIONS: tuple[Question, ...] = (
     ("integrity", _checked("integrity"), _REPAIR),
     ("foreign_keys", _checked("foreign_keys"), _REPAIR),
-    ("schema", _checked("schema"), Hint(INSTALL, "recall-tui", upgrade=True)),
+    ("schema", _checked("schema"), ""),
     ("fulltext", _checked("fulltext"), _REPAIR),
     ("fulltext_rows", _checked("fulltext_rows"), _REPAIR),
     ("orphan_vectors", _checked("orphan_vectors"), _REPAIR),

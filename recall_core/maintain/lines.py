@@ -88,6 +88,7 @@ class ChunkLine(ExportLine, frozen=True, tag="chunk"):
     """A chunk of the document above. vector: float32 in base64, null without a feature; absent by request.
 
     windows: of how many the vector is the mean; absent for one.  is_title: see types.Chunk; absent where it is false.
+    place: the same; absent for none.
     """
 
     id: str
@@ -101,6 +102,7 @@ class ChunkLine(ExportLine, frozen=True, tag="chunk"):
     vector: str | msgspec.UnsetType | None = msgspec.UNSET
     windows: int | msgspec.UnsetType = msgspec.UNSET
     is_title: bool | msgspec.UnsetType = msgspec.UNSET
+    place: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class End(ExportLine, frozen=True, tag="end"):
@@ -154,6 +156,7 @@ def _chunk_line(chunk: NewChunk, doc_id: str, *, embeddings: bool) -> ChunkLine:
         encoded if embeddings else msgspec.UNSET,
         chunk.windows if embeddings and chunk.windows > 1 else msgspec.UNSET,
         chunk.is_title or msgspec.UNSET,
+        chunk.place or msgspec.UNSET,
     )
 
 
@@ -230,6 +233,7 @@ def chunk_of(line: ChunkLine, document: DocumentLine) -> NewChunk:
         _vector(line),
         _windows(line),
         is_title,
+        None if isinstance(line.place, msgspec.UnsetType) else line.place,
     )
 
 

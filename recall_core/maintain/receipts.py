@@ -20,14 +20,28 @@ from recall_core.contract.replaying import ReplayChangeView
 from recall_core.errors import UsageError, why_unread
 from recall_core.shell import Hint
 from recall_core.store.port import Store
+from recall_core.text import ESTIMATES
 from recall_core.types import Document
 
 FORMAT = 1
 MOST_BYTES = 64 * 2**20
 _OWN_MODELS = ("", "hash", "local", "minilm")
 """Rerankers that read no file of the person's and ask nobody."""
-_OWN_COUNTERS = (None, "whitespace", "approx")
-_PACKING = ("budget_tokens", "diversity", "min_fragment", "pack", "header", "separator", "sparse_share")
+_OWN_COUNTERS = (None, "", *ESTIMATES)
+_PACKING = (
+    *(
+        "pack_counter",
+        "budget_tokens",
+        "diversity",
+        "min_fragment",
+        "pack",
+        "header",
+        "footer",
+        "separator",
+        "line_numbers",
+    ),
+    "sparse_share",
+)
 _OF_QUERIES = ("max_limit", "strict")
 _ASIDE = ("version", "store")
 """What may differ while an answer is the same."""
@@ -43,7 +57,7 @@ class ReceiptPacking(_Part, frozen=True):
     budget_tokens: int | None
     diversity: int | None
     counter: str | None
-    format: Literal["plain", "markdown"]
+    format: Literal["plain", "markdown", "xml"]
     pins: tuple[str, ...]
     drops: tuple[str, ...]
     pack: Literal["rank", "optimal"] | None
@@ -192,17 +206,18 @@ def _bad(name: str, why: str) -> UsageError:
     return UsageError("bad_receipt", f"{name} {why}.", hint=Hint("search", "WORDS", receipt="FILE"))
 
 
-def expect_harmless(question: ReceiptQuestion, config: Config, *, set_rerank: str, counter: str) -> None:
+def expect_harmless(question: ReceiptQuestion, config: Config, *, set_rerank: str, counters: Sequence[str]) -> None:
     """Raises UsageError `untrusted_receipt` where asking again would read a file, load code or send a text because
     the receipt says so.
 
-    config: under which it would be asked. set_rerank, counter: those that the person's own settings name.
+    config: under which it would be asked. set_rerank, counters: those that the person's own settings name.
     """
     if config.rerank not in (*_OWN_MODELS, set_rerank):
         raise _untrusted(f"rerank = {config.rerank!r}", 'rerank = "…" in recall.toml')
-    counting = None if question.packing is None else question.packing.counter
-    if counting not in (*_OWN_COUNTERS, counter):
-        raise _untrusted(f"the counter {counting!r}", Hint("context", "WORDS", counter="NAME"))
+    packing = question.packing
+    for counting in () if packing is None else (packing.counter, config.pack_counter):
+        if counting not in (*_OWN_COUNTERS, *counters):
+            raise _untrusted(f"the counter {counting!r}", Hint("context", "WORDS", counter="NAME"))
 
 
 def _untrusted(what: str, hint: str) -> UsageError:
@@ -225,6 +240,8 @@ def changes(before: Receipt, after: Receipt, store: Store) -> Iterator[ReplayCha
     yield from _values("embedder", {"": before.store.embedder}, {"": after.store.embedder})
     yield from _values("counter", {"": before.store.counter}, {"": after.store.counter})
     unsaid = {key: Config._field_defaults[key] for key in after.settings if key not in before.settings}
+    if "collapse" in unsaid:  # who does not know it shows every copy, which is the same where there is none
+        unsaid["collapse"] = before.rows == after.rows and after.settings["collapse"]
     yield from _values("setting", {**before.settings, **unsaid}, after.settings)
     yield from _values("plan", msgspec.structs.asdict(before.plan), msgspec.structs.asdict(after.plan))
     yield from _documents(before, store)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-from recall_core.config import COMMIT_SECONDS, Config, Settings, assign, assignments, replace, settings_of
+from recall_core.config import (
+    COMMIT_SECONDS,
+    CUTTING,
+    Config,
+    GivenSettings,
+    assign,
+    assignments,
+    replace,
+    settings_of,
+)
 from recall_core.contract.views import ReembedView
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.embed.trust import EMBEDDER, Act, FoundSettings
@@ -21,7 +30,7 @@ from recall_core.store.values import ReembedTarget
 from recall_core.types import Progress, Stage
 
 _BLOCK_TEXTS = 1_024
-_FIXED = ("store_path", "embedding", "counter", "chunk_tokens", "overlap_tokens", "max_chunk_chars")
+_FIXED = ("store_path", "embedding", *CUTTING)
 
 
 class Reembedded(NamedTuple):
@@ -33,7 +42,7 @@ class Reembedded(NamedTuple):
 
 
 def reembed(
-    store: Store, name: str, settings: Settings | Sequence[str], *, found: FoundSettings, toml: Path
+    store: Store, name: str, settings: GivenSettings, *, found: FoundSettings, toml: Path
 ) -> Generator[Progress, None, Reembedded]:
     """Make every vector with the embedder of that name, then change recall.toml (at `toml`) accordingly.
 
@@ -64,7 +73,7 @@ def reembed(
 
 
 def _resolved(
-    name: str, settings: Settings | Sequence[str], found: FoundSettings
+    name: str, settings: GivenSettings, found: FoundSettings
 ) -> tuple[Config, tuple[str, ...], tuple[Act, ...]]:
     """The settings with the new embedder, a sentence on each that `auto` looked at, and what is accepted with it."""
     named, is_auto = settings_of(settings, where=flag("set")), name == AUTO
@@ -75,13 +84,20 @@ def _resolved(
     return wanted, reasons, found.asked(wanted, named, is_auto=is_auto)
 
 
-def _wanted(name: str, settings: Settings | Sequence[str], config: Config) -> Config:
+def _wanted(name: str, settings: GivenSettings, config: Config) -> Config:
     for setting in assignments(settings):
         key = setting.partition("=")[0].strip()
         if key in _FIXED:
-            hint = Hint("reembed", setting.partition("=")[2] or "NAME") if key == "embedding" else Hint("init")
+            hint = _apart(key, setting.partition("=")[2])
             raise UsageError("setting_fixed", f"{key} cannot be set along with a new embedder.", hint=hint)
     return assign(replace(config, {"embedding": name}, where=Hint("reembed")), settings, where=flag("set"))
+
+
+def _apart(key: str, text: str) -> Hint:
+    """What gives the store this value instead."""
+    if key in CUTTING:
+        return Hint("rechunk", **{key: text or "VALUE"})
+    return Hint("reembed", text or "NAME") if key == "embedding" else Hint("init")
 
 
 def _is_new(wanted: Config, embedder: Embedder, found: FoundSettings) -> bool:
@@ -91,7 +107,7 @@ def _is_new(wanted: Config, embedder: Embedder, found: FoundSettings) -> bool:
     return not agrees(found.config, embedder.identity)
 
 
-def _changed(wanted: Config, settings: Settings | Sequence[str], *, is_new: bool) -> dict[str, Any]:
+def _changed(wanted: Config, settings: GivenSettings, *, is_new: bool) -> dict[str, Any]:
     """What recall.toml has to say: a new embedder with the weights that suit it unless one was set; what was set."""
     named = settings_of(settings, where=flag("set"))
     changed: dict[str, Any] = {"embedding": wanted.embedding} if is_new else {}

@@ -8,10 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from recall_core.config import Config
 from recall_core.contract.views import CompactView, RemovedView
 from recall_core.errors import StoreError
 from recall_core.files import is_part
 from recall_core.ingest.targets import belongs
+from recall_core.maintain import vector_index
 from recall_core.retrieve.targets import Reading, ambiguous, by_id, readings, unknown
 from recall_core.rql.patterns import glob_match
 from recall_core.shell import Hint
@@ -167,11 +169,15 @@ def _gone_below(store: Store, name: str) -> list[str]:
     return sorted({*store.removed_below(name), *pending})
 
 
-def compact(store: Store) -> CompactView:
-    """Drop what removed documents left behind, and give its room back.
+def compact(store: Store, config: Config = Config()) -> CompactView:
+    """Drop what removed documents left behind, and give its room back; keep the signatures that the settings want.
 
     Raises StoreError `disk_full` before anything is touched where the disk has no room for it, and StoreLocked.
     """
     before = store.size_bytes()
     tombstones = store.compact()
-    return CompactView(tombstones=tombstones, bytes_before=before, bytes_after=store.size_bytes())
+    signatures = vector_index.settle(store, config)
+    view = CompactView(tombstones=tombstones, bytes_before=before, bytes_after=store.size_bytes())
+    if signatures is not None:
+        view["signatures"] = signatures
+    return view

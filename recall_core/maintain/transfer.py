@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TextIO
 
+from recall_core import installing
 from recall_core.contract.views import TransferView
 from recall_core.errors import StoreError, UsageError, why_unread
 from recall_core.ingest.vectors import embed, missing_texts, with_vectors
@@ -15,12 +16,14 @@ from recall_core.maintain import lines
 from recall_core.maintain.lines import AnyLine, ChunkLine, DocumentLine, End, FileLine, Header, RootLine
 from recall_core.ports import Embedder
 from recall_core.rql.ast import Compare, Field
-from recall_core.shell import INSTALL, Hint, flag
+from recall_core.shell import Hint, flag
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest, store_digest
-from recall_core.store.port import Store, Writer
+from recall_core.store.flaws import flaws
+from recall_core.store.port import Store
 from recall_core.store.values import KnownRoot
+from recall_core.store.writing import Writer
 from recall_core.text import chunk_id, document_id, utc
-from recall_core.types import NewChunk, NewDocument, NewFile, Root, flaws
+from recall_core.types import NewChunk, NewDocument, NewFile, Root
 
 ON_CONFLICT = ("error", "skip", "replace")
 
@@ -223,7 +226,7 @@ def _check_version(header: Header) -> None:
         raise StoreError(
             "import_version",
             f"This export has format {header.recall_export}; this Recall reads {lines.FORMAT_VERSION}.",
-            hint=Hint(INSTALL, "recall-tui", upgrade=True),
+            hint=installing.upgrade(),
         )
 
 

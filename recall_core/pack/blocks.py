@@ -73,7 +73,7 @@ def least_beginning(sheet: Layout, text: str, wanted: int) -> int | None:
 
 
 def omission(
-    reason: Literal["empty", "budget", "diversity", "duplicate", "dropped"], hit: Hit, *, count: int = 1
+    reason: Literal["empty", "budget", "diversity", "duplicate", "dropped", "copy"], hit: Hit, *, count: int = 1
 ) -> Omission:
     """Why a hit is not packed; count: with so many that come behind it."""
     return Omission(reason, hit.rank, count, chunk_of(hit).id, hit.doc.path)

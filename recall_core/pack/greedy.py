@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.pack.blocks import beginning, chunk_of, least_beginning, longest_beginning, omission, whole
+from recall_core.pack.copies import ALONE, Alike, Taker
 from recall_core.pack.layout import Draft, Layout, finished, fits, joined, layout, placed, render
 from recall_core.pack.reserve import Injected, Reserve, fill, least_budget, reserve
 from recall_core.text import Counter
@@ -41,11 +42,13 @@ def pack(
     pinned: frozenset[str] = frozenset(),
     dropped: frozenset[str] = frozenset(),
     injected: Sequence[Hit] = (),
+    alike: Alike = ALONE,
 ) -> Packed:
     """A context of the best candidates: count(text) == used_tokens <= budget_tokens.
 
     candidates: chunk hits, best first; read no further than the chunk behind the one that ends packing, or than
-    the last pinned one. total: how many there are. pinned, dropped: chunk ids; pinned hits go first, in rank
+    the last pinned one. alike: others with their texts, which are candidates too, each only where none before it was
+    packed. total: how many there are in all. pinned, dropped: chunk ids; pinned hits go first, in rank
     order, and dropped wins over pinned. injected: those of the candidates that sparse-document recall brought in,
     nearest first; a part of the budget is kept for them, see `reserve`.
 
@@ -65,7 +68,7 @@ def pack(
     limits = _Limits(budget_tokens, config.min_fragment, config.diversity, dropped, own)
     apart = own.ranks
     queue = (hit for hit in chain(pins, rest) if hit.rank not in apart)
-    ranked, omitted, misfit = _fill(sheet, queue, limits)
+    ranked, omitted, misfit = _fill(sheet, queue, limits, alike)
     added = fill(
         sheet,
         own,
@@ -77,18 +80,20 @@ def pack(
     )
     drafts = [*ranked, *added.drafts]
     omitted += added.omitted
+    waiting = _apart(own, added, alike, omitted)
     warnings = [f"W_PIN: {chunk_id} is not among the candidates" for chunk_id in sorted(absent)]
-    if misfit is not None:
-        fragment = _fragment(sheet, ranked, added, misfit, limits)
-        first_left: Hit | None = misfit
+    if misfit is not None and misfit.hit is not None:
+        fragment = _fragment(sheet, ranked, added, misfit.hit, limits)
+        waiting = chain(misfit.rest(), queue, waiting)
         if fragment is not None:
             drafts = [*drafts, fragment]
-            first_left = next(queue, None)
-        elif not drafts:
-            warnings.append(_too_small(sheet, misfit, limits, config))
-        left = total - len(omitted) - sum(len(each.block.ranks) for each in drafts)
-        if first_left is not None and left > 0:
-            omitted.append(omission("budget", first_left, count=left))
+        else:
+            waiting = chain([misfit.hit], waiting)
+            if not drafts:
+                warnings.append(_too_small(sheet, misfit.hit, limits, config))
+    left = total - sum(each.chunks for each in omitted) - sum(len(each.block.ranks) for each in drafts)
+    if left > 0 and (first_left := next(waiting, None)) is not None:
+        omitted.append(omission("budget", first_left, count=left))
     text = render(sheet, drafts)
     return Packed(
         text=text,
@@ -118,22 +123,43 @@ def _pinned_first(candidates: Iterable[Hit], pinned: frozenset[str]) -> tuple[li
     return first, chain(others, rest), waiting
 
 
-def _fill(sheet: Layout, queue: Iterator[Hit], limits: _Limits) -> tuple[list[Draft], list[Omission], Hit | None]:
+def _apart(own: Reserve, added: Injected, alike: Alike, omitted: list[Omission]) -> Iterator[Hit]:
+    """Those that hits with a part of their own stand for: where such a hit is packed they are omitted, else left."""
+    cut = frozenset(rank for each in added.drafts if each.block.truncated for rank in each.block.ranks)
+    out = cut | frozenset(each.rank for each in added.omitted if each.reason == "budget")
+    waiting: list[Iterator[Hit]] = []
+    for hit in own.hits:
+        if hit.rank in out:
+            waiting.append(Taker(hit, alike).rest())
+        else:
+            omitted += Taker(hit, alike).copies()
+    return chain.from_iterable(waiting)
+
+
+def _fill(
+    sheet: Layout, queue: Iterator[Hit], limits: _Limits, alike: Alike
+) -> tuple[list[Draft], list[Omission], Taker | None]:
     """The blocks before the first misfit, the hits passed over on the way, and the misfit."""
     drafts: list[Draft] = []
     omitted: list[Omission] = []
     packed_of = Tally(hit.doc.path for hit in limits.own.hits)
-    for hit in queue:
+    for first in queue:
         check()
-        reason = _refusal(hit, drafts, packed_of, limits)
-        if reason is not None:
-            omitted.append(omission(reason, hit))
-            continue
-        grown = _add(sheet, drafts, hit)
-        if not fits(sheet, grown, limits.room_tokens):
-            return drafts, omitted, hit
-        drafts = grown
-        packed_of[hit.doc.path] += 1
+        taker = Taker(first, alike)
+        while (hit := taker.hit) is not None:
+            reason = _refusal(hit, drafts, packed_of, limits)
+            if reason is None:
+                grown = _add(sheet, drafts, hit)
+                if not fits(sheet, grown, limits.room_tokens):
+                    return drafts, omitted, taker
+                drafts = grown
+                packed_of[hit.doc.path] += 1
+            else:
+                omitted.append(omission(reason, hit))
+            if reason in (None, "duplicate"):  # its text is in the context
+                omitted += taker.copies()
+                break
+            taker.pass_over()
     return drafts, omitted, None
 
 

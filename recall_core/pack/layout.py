@@ -16,7 +16,10 @@ them: words add up, and `approx` rounds every part up."""
 
 
 class Draft(NamedTuple):
-    """A block with the line that stands above it, and the tokens of both; together never below the real count."""
+    """A block with the line that stands above it, and the tokens of both; together never below the real count.
+
+    lead_tokens: those of the line below it too.
+    """
 
     block: Block
     heading: str
@@ -28,10 +31,14 @@ class Draft(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The template, the separator and the counter of one context."""
+    """The templates, the separator and the counter of one context."""
 
     header: str
+    footer: str
+    """With the line end before it; or ""."""
     separator: str
+    is_numbered: bool
+    """Every line of a block begins with its number and a tab."""
     count: Callable[[str], int]
     gap_tokens: int
     summable: bool
@@ -42,21 +49,26 @@ class Layout(NamedTuple):
 def layout(config: Config, counter: Counter) -> Layout:
     """The layout that a config asks for. An empty header leaves the header line out."""
     separator = config.separator
+    footer = f"\n{config.footer}" if config.footer else ""
     spaced = separator[:1].isspace() and separator[-1:].isspace()
     gap = counter.count(separator)
-    summable = spaced and counter.name in _SUMMABLE
-    return Layout(config.header, separator, counter.count, gap, summable, counter.name == _WORDS)
+    adds_up = not config.line_numbers and counter.name in _SUMMABLE
+    counts_words = not config.line_numbers and counter.name == _WORDS
+    numbered = config.line_numbers
+    return Layout(config.header, footer, separator, numbered, counter.count, gap, adds_up and spaced, counts_words)
 
 
 def draft(layout: Layout, block: Block, heading: str) -> Draft:
     """The block as it will be shown."""
-    return placed(layout, block, heading, texts=(block.text,), text_tokens=layout.count(block.text))
+    shown = _shown(layout, block, (block.text,))
+    return placed(layout, block, heading, texts=(block.text,), text_tokens=layout.count(shown))
 
 
 def placed(layout: Layout, block: Block, heading: str, *, texts: tuple[str, ...], text_tokens: int) -> Draft:
     """The same of a block whose text is known in slices, with what it costs."""
     lead = _lead(layout.header, block, heading)
-    return Draft(block, heading, lead, layout.count(lead), text_tokens, texts)
+    lead_tokens = layout.count(lead) + (layout.count(layout.footer) if layout.footer else 0)
+    return Draft(block, heading, lead, lead_tokens, text_tokens, texts)
 
 
 def finished(draft: Draft) -> Block:
@@ -104,7 +116,31 @@ def _is_inside(before: tuple[str, ...], after: tuple[str, ...]) -> bool:
 
 def render(layout: Layout, drafts: Sequence[Draft]) -> str:
     """The whole context."""
-    return layout.separator.join("".join((each.lead, *each.texts)) for each in drafts)
+    return layout.separator.join(
+        "".join((each.lead, _shown(layout, each.block, each.texts), layout.footer)) for each in drafts
+    )
+
+
+def text_ranges(layout: Layout, drafts: Sequence[Draft]) -> list[tuple[int, int]]:
+    """From where to where the text of each block stands in the whole context, in code points."""
+    ranges: list[tuple[int, int]] = []
+    at = 0
+    for each in drafts:
+        start = at + len(each.lead)
+        end = start + len(_shown(layout, each.block, each.texts))
+        ranges.append((start, end))
+        at = end + len(layout.footer) + len(layout.separator)
+    return ranges
+
+
+def _shown(layout: Layout, block: Block, texts: Sequence[str]) -> str:
+    """The block's text as it stands in the context."""
+    text = "".join(texts)
+    if not layout.is_numbered:
+        return text
+    lines = text.removesuffix("\n").split("\n")
+    end = "\n" if text.endswith("\n") else ""
+    return "\n".join(f"{number}\t{line}" for number, line in enumerate(lines, block.line_start)) + end
 
 
 def fits(layout: Layout, drafts: Sequence[Draft], budget_tokens: int) -> bool:
@@ -125,6 +161,11 @@ def _lead(header: str, block: Block, heading: str) -> str:
         return ""
     lines = f"{block.line_start}-{block.line_end}"
     doc = block.doc
-    path, title, heading = one_line(doc.path), one_line(doc.title), one_line(heading)
+    path, title, heading = map(_escaped if header.startswith("<") else one_line, (doc.path, doc.title, heading))
     line = header.format(n=block.number, path=path, lines=lines, title=title, heading=heading)
     return line + "\n"
+
+
+def _escaped(name: str) -> str:
+    """A name as the value of an attribute."""
+    return one_line(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")

@@ -9,6 +9,7 @@ from itertools import chain, count, islice
 from recall_core.config import OPTIMAL_ROWS, Config
 from recall_core.deadline import check
 from recall_core.pack.blocks import chunk_of, omission, whole
+from recall_core.pack.copies import ALONE, Alike, Taker
 from recall_core.pack.knapsack import Thing, choose
 from recall_core.pack.layout import Draft, Layout, fits, layout, render
 from recall_core.pack.reserve import fill, reserve
@@ -29,6 +30,7 @@ def pack_optimal(
     pinned: frozenset[str] = frozenset(),
     dropped: frozenset[str] = frozenset(),
     injected: Sequence[Hit] = (),
+    alike: Alike = ALONE,
 ) -> Packed:
     """The most valuable context of whole, unmerged chunks among the best 200 candidates and the pinned ones below.
 
@@ -40,10 +42,14 @@ def pack_optimal(
     order. Nothing is cut, so a larger budget may show other chunks; raising it never lowers the value. injected: hits
     that have a part of the budget to themselves, see `reserve`; they stand last, and of them one may be cut.
 
+    Of candidates with one text the first that is not dropped is looked at, and no other.
+
     Where a counter does not add up over blocks, the choice is made again with less room until the text fits.
     """
     sheet = layout(config, counter)
-    stream = iter(candidates)
+    takers: dict[int, Taker] = {}
+    passed_over: list[Omission] = []
+    stream = _undropped(candidates, dropped, alike, takers, passed_over)
     hits = list(islice(stream, OPTIMAL_ROWS))
     last = hits[-1].rank if hits else 0
     pins, passed = _further_pins(stream, pinned - dropped - {chunk_of(hit).id for hit in hits})
@@ -74,10 +80,15 @@ def pack_optimal(
     left = sorted((hit for hit in hits if hit.rank not in ranks), key=lambda hit: hit.rank)
     omitted = [_omission(hit, [*chosen, *own.hits], config.diversity, dropped) for hit in left]
     omitted += added.omitted
-    if total > len(hits) + len(own.hits):
+    kept = {rank for each in drafts if not each.block.truncated for rank in each.block.ranks}
+    for hit in (*hits, *own.hits):
+        if hit.rank in kept:
+            omitted += (takers.get(hit.rank) or Taker(hit, alike)).copies()
+    omitted += passed_over
+    tail = total - sum(each.chunks for each in omitted) - sum(len(each.block.ranks) for each in drafts)
+    if tail:
         known = {hit.rank for hit in hits} | apart
-        tail = next(rank for rank in count(last + 1) if rank not in known)
-        omitted.append(Omission("budget", tail, total - len(hits) - len(own.hits), "", ""))
+        omitted.append(Omission("budget", next(rank for rank in count(last + 1) if rank not in known), tail, "", ""))
     absent = pinned - dropped - {chunk_of(hit).id for hit in hits}
     warnings = [f"W_PIN: {chunk_id} is not among the candidates" for chunk_id in sorted(absent)]
     if hits and not drafts:
@@ -95,6 +106,24 @@ def pack_optimal(
         reserved_tokens=own.tokens,
         reserved_used_tokens=added.used_tokens,
     )
+
+
+def _undropped(
+    candidates: Iterable[Hit],
+    dropped: frozenset[str],
+    alike: Alike,
+    takers: dict[int, Taker],
+    passed_over: list[Omission],
+) -> Iterator[Hit]:
+    """Of candidates with one text the first that is not dropped; where all are, the first. takers: by rank."""
+    for first in candidates:
+        takers[first.rank] = taker = Taker(first, alike)
+        skipped: list[Omission] = []
+        while taker.hit is not None and chunk_of(taker.hit).id in dropped:
+            skipped.append(omission("dropped", taker.hit))
+            taker.pass_over()
+        passed_over += skipped if taker.hit is not None else skipped[1:]
+        yield first if taker.hit is None else taker.hit
 
 
 class _Below:

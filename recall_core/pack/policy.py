@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.pack import greedy
+from recall_core.pack.copies import ALONE, Alike
 from recall_core.text import Counter
 from recall_core.types import Hit, Packed
 
@@ -30,6 +31,7 @@ def pack(
     pinned: frozenset[str] = frozenset(),
     dropped: frozenset[str] = frozenset(),
     injected: Sequence[Hit] = (),
+    alike: Alike = ALONE,
 ) -> Packed:
     """A context by the packing that config.pack names; arguments as for `greedy.pack`."""
     packing = greedy.pack
@@ -46,4 +48,5 @@ def pack(
         pinned=pinned,
         dropped=dropped,
         injected=injected,
+        alike=alike,
     )

@@ -317,6 +317,13 @@ def positions_of(keys: Sequence[Key], rowids: Collection[int]) -> dict[int, int]
     return dict(zip(keys.rowids[places].tolist(), places.tolist(), strict=True))
 
 
+def rowids_of(keys: Sequence[Key]) -> Sequence[int]:
+    """Those of all candidates, by position."""
+    if isinstance(keys, KeyColumns):
+        return Series(keys.rowids)
+    return keys.rowids if isinstance(keys, KeySequence) else [key.rowid for key in keys]
+
+
 def keys_at(keys: Sequence[Key], positions: Sequence[int]) -> list[Key]:
     """Those at these positions, made together."""
     return keys.made(positions) if isinstance(keys, KeySequence) else [keys[position] for position in positions]

@@ -203,6 +203,10 @@ class OnDemand(Sequence[T]):
         self._prepare(positions)
         return [self._entry(position) for position in positions]
 
+    def prepare(self, positions: Sequence[int]) -> None:
+        """Work these entries out together; positions ascend."""
+        self._prepare(positions)
+
     def __iter__(self) -> Iterator[T]:
         return iter(self[:])
 

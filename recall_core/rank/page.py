@@ -165,7 +165,8 @@ class _Order(Sequence[int]):
     def __getitem__(self, index: int | slice) -> int | list[int]:
         if isinstance(index, slice):
             places = range(self._size)[index]
-            return [self._upto(max(places, default=-1) + 1)[place] for place in places]
+            known = self._upto(max(places, default=-1) + 1)
+            return [known[place] for place in places]
         place = range(self._size)[index]
         return self._upto(place + 1)[place]
 

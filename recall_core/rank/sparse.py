@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from heapq import nlargest
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from recall_core.config import Config
 from recall_core.named import NamedTuple
@@ -13,6 +13,9 @@ from recall_core.rank.columns import RawColumn, UnsettledColumn, documents_of
 from recall_core.rank.fuse import Same
 from recall_core.rank.weighing import Ranking
 from recall_core.types import Pool
+
+if TYPE_CHECKING:
+    from recall_core.rank.copies import Copies
 
 LOOK_AT = 50  # the nearest chunks that are looked at, or three times the list's length where that is more
 DECIMALS = 6
@@ -87,7 +90,13 @@ def near_documents(pool: Pool, ranking: Ranking, *, limit: int) -> Set[int]:
 
 
 def recalled(
-    pool: Pool, ranking: Ranking, config: Config, *, limit: int, chunk_counts: Mapping[int, int]
+    pool: Pool,
+    ranking: Ranking,
+    config: Config,
+    *,
+    limit: int,
+    chunk_counts: Mapping[int, int],
+    copies: Copies | None = None,
 ) -> Recalled:
     """The ranking with the last of its first `limit` rows given to near chunks of short documents.
 
@@ -98,15 +107,27 @@ def recalled(
     the rows belong to documents with more chunks: nobody has crowded the short ones out of such a list. Every other
     row keeps its order, so those displaced come right behind the list. min_score does not keep a chunk from being
     injected.
+
+    copies: whose rows stand in the ranking, where others do not. A document has a row in the list where a row has the
+    text of one of its chunks; a chunk that is injected stands for its text.
     """
-    absent, report = left_out(pool, ranking, config, limit=limit, chunk_counts=chunk_counts)
+    absent, report = left_out(pool, ranking, config, limit=limit, chunk_counts=chunk_counts, copies=copies)
     if not report.injections:
         return Recalled(ranking, {}, report)
-    return _injected(pool, ranking, absent[: report.injections], limit=limit, report=report)
+    nearest = absent[: report.injections]
+    if copies is not None:
+        ranking = copies.led_by(nearest).standing()
+    return _injected(pool, ranking, nearest, limit=limit, report=report, is_by_chunk=copies is not None)
 
 
 def left_out(
-    pool: Pool, ranking: Ranking, config: Config, *, limit: int, chunk_counts: Mapping[int, int]
+    pool: Pool,
+    ranking: Ranking,
+    config: Config,
+    *,
+    limit: int,
+    chunk_counts: Mapping[int, int],
+    copies: Copies | None = None,
 ) -> tuple[list[int], Report]:
     """The nearest chunks (positions) of the documents that meet every condition of their own, nearest first.
 
@@ -120,8 +141,8 @@ def left_out(
     most = config.sparse_chunk_threshold
     short = [doc for doc in nearest if chunk_counts[doc] <= most]
     within = [doc for doc in short if distance(pool, nearest[doc]) <= config.sparse_distance_ceiling]
-    present = _documents(pool, listed) if within else frozenset()
-    absent = [nearest[doc] for doc in within if doc not in present]
+    present = _documents(pool, _with_copies(listed, copies)) if within else frozenset()
+    absent = _told_once([nearest[doc] for doc in within if doc not in present], copies)
     long_rows = sum(chunk_counts[document] > most for document in documents_of(pool.keys, listed))
     crowded_out = len(absent) if is_mostly_long(len(listed), long_rows) else 0
     injections = min(crowded_out, config.sparse_max_injections, limit)
@@ -161,11 +182,30 @@ def _reason(
     return "max_injections" if crowded_out else "not_mostly_long"
 
 
-def in_place(ranking: Ranking, found: Recalled) -> Recalled:
+def _with_copies(listed: Sequence[int], copies: Copies | None) -> Sequence[int]:
+    return listed if copies is None else [each for position in listed for each in copies.alike(position)]
+
+
+def _told_once(nearest: list[int], copies: Copies | None) -> list[int]:
+    """Without those that have the text of one before them."""
+    if copies is None:
+        return nearest
+    told: set[int] = set()
+    listed = []
+    for position in nearest:
+        if position not in told:
+            listed.append(position)
+        told.update(copies.alike(position))
+    return listed
+
+
+def in_place(ranking: Ranking, found: Recalled, copies: Copies | None = None) -> Recalled:
     """The same documents where no row is taken from anyone: each stands where `ranking`, all of it, has it.
 
-    Those that min_score cut come right behind the list.
+    Those that min_score cut come right behind the list. copies: see `recalled`.
     """
+    if copies is not None:
+        ranking = copies.led_by(found.given).standing()
     given = {row: each._replace(displaced=None) for row, each in found.given.items()}
     below = [row for row in given if ranking.order.index(row) >= ranking.kept]
     if below:
@@ -235,9 +275,11 @@ def _near_column(cosines: RawColumn, depth: int) -> tuple[int, list[int]]:
     return len(cosines) - cosines.count(None), chosen
 
 
-def _injected(pool: Pool, ranking: Ranking, nearest: list[int], *, limit: int, report: Report) -> Recalled:
+def _injected(
+    pool: Pool, ranking: Ranking, nearest: list[int], *, limit: int, report: Report, is_by_chunk: bool
+) -> Recalled:
     listed = _listed(ranking, limit)
-    rows = _rows(pool, ranking, nearest)
+    rows = nearest if is_by_chunk else _rows(pool, ranking, nearest)
     start = min(limit, len(listed) + len(rows)) - len(rows)
     given: dict[int, Given] = {}
     for place, (row, position) in enumerate(zip(rows, nearest, strict=True), start=start):

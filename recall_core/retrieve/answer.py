@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.errors import EmbedError, Outdated
 from recall_core.ports import Embedder, Reranker
-from recall_core.rank.columns import keys_at
+from recall_core.rank.columns import documents_of, keys_at, rowids_of
 from recall_core.rank.fuse import best_of_each_document, rank
 from recall_core.rank.normalize import DECIMALS
 from recall_core.rank.rescore import head, rescored
@@ -21,7 +21,10 @@ from recall_core.retrieve.pool import retrieve
 from recall_core.shell import AGAIN, Hint
 from recall_core.store.port import Store
 from recall_core.text import embedded_text
-from recall_core.types import Chunk, Document, Hit, Injection, Key, Pool, Row
+from recall_core.types import Chunk, Document, Hit, Injection, Key, Pool, Row, Twins
+
+if TYPE_CHECKING:
+    from recall_core.rank.copies import Copies
 
 _FIRST_ROWS = 24  # texts that packing reads first: a context seldom looks at more
 _FETCH_ROWS = 64  # as many at a time after them
@@ -34,6 +37,9 @@ class RankingCache(NamedTuple):
     """By document rowid."""
     rerank_values: Mapping[int, float] = {}
     """By chunk rowid, from the reranker that the plan names."""
+    texts: Mapping[int, int] | None = None
+    """Position in the pool to the number of a text, of those that stand more than once in the store; None where
+    nobody has asked yet."""
 
 
 class Answer(NamedTuple):
@@ -43,7 +49,7 @@ class Answer(NamedTuple):
     pool: Pool | None
     ranked: Ranking | None
     total: int
-    """Rows in the full list, whatever LIMIT and OFFSET say."""
+    """Rows in the full list, whatever LIMIT and OFFSET say; of those that share a text, the one that stands."""
     digest: str
     generation: int
     snapshot: str
@@ -55,10 +61,16 @@ class Answer(NamedTuple):
     rows: dict[int, Row]
     """By chunk rowid: the texts read so far. It grows; all answers that were weighed from one pool share it."""
     fused: Ranking | None = None
-    """The list before sparse-document recall gave rows away."""
+    """The list before sparse-document recall gave rows away, of the rows that stand."""
     recall: Recalled | None = None
     """What sparse-document recall did; None where it is off."""
     known: RankingCache = RankingCache()
+    copies: Copies | None = None
+    """Which rows stand for others with their text; None where a text may stand several times, or none does."""
+    struck: int = 0
+    """How many rows of the list do not stand."""
+    twins: dict[int, Twins | None] | None = None
+    """By chunk rowid: the other chunks with a text, as far as they were asked for. It grows as `rows` does."""
 
     @property
     def exact(self) -> bool:
@@ -88,7 +100,7 @@ def answer(
             plan=plan,
             pool=pool,
             ranked=None,
-            total=store.scan(plan.where, table=plan.table, order=(), limit=0, offset=0)[0] if pool is None else 0,
+            total=0,
             digest=info.digest,
             generation=info.generation,
             snapshot=info.snapshot,
@@ -97,14 +109,30 @@ def answer(
             warnings=plan.warnings + (pool.warnings if pool else ()),
             counter=info.counter,
             rows={},
+            twins={},
         )
-        found = _ranked(found, plan, store, reranker)
+        found = _counted(found, store) if pool is None else _ranked(found, plan, store, reranker)
     done = perf_counter()
     if pool is not None and not pool.exact and plan.offset + plan.limit > found.total:
-        end = f"W_POOL_END: the list ends at the {found.total} candidates of the pool; OPTION exact ON reads on"
-        found = found._replace(warnings=(*found.warnings, end))
+        found = found._replace(warnings=(*found.warnings, _pool_end(found)))
     timings = {"retrieve": _ms(started, retrieved), "rank": _ms(retrieved, done)}
     return found._replace(took_ms=_ms(started, done), timings=timings)
+
+
+def _counted(found: Answer, store: Store) -> Answer:
+    """A list without scores: how many rows it has."""
+    plan = found.plan
+    if plan.collapses:
+        from recall_core.retrieve.copies import scanned as scan  # noqa: PLC0415 - few lists are of copies
+
+        scanned = scan(plan, store)
+        return found._replace(total=len(scanned.rows), struck=len(scanned.first))
+    return found._replace(total=store.scan(plan.where, table=plan.table, order=(), limit=0, offset=0)[0])
+
+
+def _pool_end(found: Answer) -> str:
+    copies = f", {found.struck} more of which are copies of these" if found.struck else ""
+    return f"W_POOL_END: the list ends at the {found.total} candidates of the pool{copies}; OPTION exact ON reads on"
 
 
 def weigh(found: Answer, config: Config, store: Store, reranker: Reranker | None = None) -> Answer:
@@ -131,7 +159,7 @@ def packable(found: Answer, store: Store) -> Answer:
     if not found.plan.config.sparse_share:
         return with_all_rows(found, store)
     recall, known = _recalled(found, found.fused, found.plan.config, store, limit=found.plan.limit)
-    return _with_recall(found, in_place(found.fused, recall), known)
+    return _with_recall(found, in_place(found.fused, recall, found.copies), known)
 
 
 def with_all_rows(found: Answer, store: Store) -> Answer:
@@ -144,7 +172,14 @@ def with_all_rows(found: Answer, store: Store) -> Answer:
 
 
 def _with_recall(found: Answer, recall: Recalled, known: RankingCache) -> Answer:
-    return found._replace(ranked=recall.ranking, total=recall.ranking.kept, recall=recall, known=known)
+    found = found._replace(ranked=recall.ranking, total=recall.ranking.kept, recall=recall, known=known)
+    return found if found.copies is None else found._replace(struck=standing_for(found).struck)
+
+
+def standing_for(found: Answer) -> Copies:
+    """Which rows of the list stand, and for which others; those that were injected stand for their texts."""
+    assert found.copies is not None  # noqa: S101 - the caller looked
+    return found.copies if found.recall is None else found.copies.led_by(found.recall.given)
 
 
 def hits(found: Answer, store: Store, *, start: int, stop: int) -> list[Hit]:
@@ -164,8 +199,40 @@ def hits(found: Answer, store: Store, *, start: int, stop: int) -> list[Hit]:
 
 
 def page(found: Answer, store: Store) -> list[Hit]:
-    """The rows that LIMIT and OFFSET ask for."""
-    return hits(found, store, start=found.plan.offset, stop=found.plan.offset + found.plan.limit)
+    """The rows that LIMIT and OFFSET ask for, with the other places of their texts where a text is shown once."""
+    plan = found.plan
+    start, stop = plan.offset, min(found.total, plan.offset + plan.limit)
+    return with_twins(found, hits(found, store, start=start, stop=stop), store, start=start)
+
+
+def with_twins(found: Answer, shown: list[Hit], store: Store, *, start: int) -> list[Hit]:
+    """The hits from rank start + 1 on, with the other places of their texts where a text is shown once."""
+    plan, stop = found.plan, start + len(shown)
+    if not plan.collapses or not shown:
+        return shown
+    if found.pool is None or found.ranked is None:
+        from recall_core.retrieve.copies import listed  # noqa: PLC0415 - few lists are of copies
+
+        rowids = [chunk or 0 for _, chunk in listed(plan, store, start=start, stop=stop)]
+    else:
+        shared = found.known.texts or {}
+        positions = found.ranked.order[start:stop]
+        if not any(position in shared for position in positions):
+            return shown
+        rowids = [key.rowid for key in keys_at(found.pool.keys, positions)]
+    twins = twins_of(found, rowids, store)
+    return [hit._replace(twins=twins.get(rowid)) for hit, rowid in zip(shown, rowids, strict=True)]
+
+
+def twins_of(found: Answer, rowids: Sequence[int], store: Store) -> Mapping[int, Twins | None]:
+    """The other chunks with the texts of these, each asked for once."""
+    told = {} if found.twins is None else found.twins
+    unknown = [each for each in rowids if each not in told]
+    if unknown and (found.pool is None or found.known.texts):
+        from recall_core.retrieve import copies  # noqa: PLC0415 - few lists are of copies
+
+        told.update(copies.twins_of(unknown, found.plan, store))
+    return told
 
 
 def candidates(found: Answer, store: Store) -> Iterator[Hit]:
@@ -175,6 +242,14 @@ def candidates(found: Answer, store: Store) -> Iterator[Hit]:
         count = _FIRST_ROWS if first == start else _FETCH_ROWS
         for hit in hits(found, store, start=first, stop=min(stop, first + count)):
             yield _with_chunk(hit, store)
+
+
+def hit_at(found: Answer, position: int, *, rank: int, store: Store) -> Hit:
+    """The candidate at a position of the pool, whether it stands in the list or not, under this rank."""
+    assert found.pool is not None and found.ranked is not None  # noqa: S101, PT018 - positions are those of a pool
+    (row,) = _read(found, [found.pool.keys[position]], store)
+    (own,) = found.ranked.reordered([position], kept=1)
+    return Hit(rank, own.score, row.doc, row.chunk, own.parts)
 
 
 def injected(found: Answer, store: Store) -> tuple[Hit, ...]:
@@ -195,6 +270,23 @@ def candidate_range(found: Answer) -> tuple[int, int]:
     if not plan.is_capped:
         return plan.offset, max(plan.offset, found.total)
     return plan.offset, max(plan.offset, min(found.total, plan.offset + plan.limit))
+
+
+def rows_with_words(found: Answer) -> int | None:
+    """How many rows of the full list, copies among them, the words match; None unless words and meaning were asked.
+
+    A document is a row that they match where any of its chunks is.
+    """
+    pool, ranked = found.pool, found.ranked if found.copies is None else found.copies.ranking
+    if pool is None or ranked is None or not (pool.terms and pool.lexical and pool.semantic):
+        return None
+    is_document = found.plan.table == "doc"
+    if not is_document and ranked.kept == len(pool.keys):
+        return len(pool.lexical) - pool.lexical.count(None)
+    held = [position for position, raw in enumerate(pool.lexical) if raw is not None]
+    if is_document:
+        return len(set(documents_of(pool.keys, held)) & set(documents_of(pool.keys, ranked.order[: ranked.kept])))
+    return len(set(held).intersection(ranked.order[: ranked.kept]))
 
 
 def outdated(found: Answer) -> Outdated:
@@ -223,10 +315,28 @@ def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) 
         fused = rescored(fused, {position: values[key.rowid] for position, key in keys.items()}, config)
     if plan.order:
         fused = _by_keys(found, pool, fused, plan, store)
+    found = _collapsed(found._replace(plan=plan), fused, store)
+    assert found.fused is not None  # noqa: S101 - it was just put there
     if plan.order or not config.sparse_recall:
-        return found._replace(plan=plan, ranked=fused, total=fused.kept, fused=fused, recall=None)
-    recall, known = _recalled(found, fused, config, store, limit=plan.limit)
-    return _with_recall(found._replace(plan=plan, fused=fused), recall, known)
+        return found
+    return _with_recall(found, *_recalled(found, found.fused, config, store, limit=plan.limit))
+
+
+def _collapsed(found: Answer, fused: Ranking, store: Store) -> Answer:
+    """The answer with this list, in which a text stands once if it is to; without sparse-document recall."""
+    pool, plan, known = found.pool, found.plan, found.known
+    assert pool is not None  # noqa: S101 - what is ranked comes out of a pool
+    if plan.collapses and known.texts is None:
+        known = known._replace(texts=store.same_texts(rowids_of(pool.keys)))
+    copies = None
+    if known.texts:
+        from recall_core.retrieve.copies import collapsed  # noqa: PLC0415 - few lists are of copies
+
+        copies = collapsed(fused, known.texts, plan)
+    listed = fused if copies is None else copies.standing()
+    struck = 0 if copies is None else copies.struck
+    found = found._replace(known=known, copies=copies, struck=struck, recall=None)
+    return found._replace(ranked=listed, total=listed.kept, fused=listed)
 
 
 def _recalled(
@@ -240,7 +350,8 @@ def _recalled(
         if len(counts) < len(unknown):
             raise outdated(found)
         known = known._replace(chunk_counts={**known.chunk_counts, **counts})
-    return recalled(pool, fused, config, limit=limit, chunk_counts=known.chunk_counts), known
+    sizes, copies = known.chunk_counts, found.copies
+    return recalled(pool, fused, config, limit=limit, chunk_counts=sizes, copies=copies), known
 
 
 def embedded_of(doc: Document, chunk: Chunk) -> str:
@@ -304,7 +415,7 @@ def _scanned(plan: Plan, store: Store, start: int, stop: int) -> list[Hit]:
     documents: dict[int, Document] = {}
     chunks: dict[int, Row] = {}
     with store.reading():
-        _, rows = store.scan(plan.where, table=plan.table, order=plan.order, limit=stop - start, offset=start)
+        rows = _rows_listed(plan, store, start, stop)
         if plan.table == "doc":
             documents = store.documents([doc for doc, _ in rows])
         else:
@@ -316,6 +427,14 @@ def _scanned(plan: Plan, store: Store, start: int, stop: int) -> list[Hit]:
         else:
             listed.append(Hit(number, None, chunks[chunk].doc, chunks[chunk].chunk, ()))
     return listed
+
+
+def _rows_listed(plan: Plan, store: Store, start: int, stop: int) -> list[tuple[int, int | None]]:
+    if plan.collapses:
+        from recall_core.retrieve.copies import listed  # noqa: PLC0415 - few lists are of copies
+
+        return listed(plan, store, start=start, stop=stop)
+    return store.scan(plan.where, table=plan.table, order=plan.order, limit=stop - start, offset=start)[1]
 
 
 def _with_chunk(hit: Hit, store: Store) -> Hit:

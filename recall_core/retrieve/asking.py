@@ -32,10 +32,17 @@ class Ask(NamedTuple):
     strict_fresh: bool = False
     receipt: bool = False
     """Give the answer's receipt with it, where the answer is a list or a context."""
+    lines_around: int = 0
+    """Lines of the document to give above and below each passage, where the answer is a list."""
+    verbose: bool = False
+    """Also say what was looked at and changed nothing."""
 
 
 class Pack(NamedTuple):
-    """How hits are packed; None leaves the configured value. pins and drops: ids or prefixes of packed chunks."""
+    """How hits are packed; None leaves the configured value. pins and drops: ids or prefixes of packed chunks.
+
+    lean: say the text of chunks and blocks by its place in the context alone.
+    """
 
     budget_tokens: int | None = None
     diversity: int | None = None
@@ -44,6 +51,7 @@ class Pack(NamedTuple):
     pins: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
     pack: str | None = None
+    lean: bool = False
 
 
 class AskFields(TypedDict, total=False):
@@ -59,6 +67,8 @@ class AskFields(TypedDict, total=False):
     fresh: bool
     strict_fresh: bool
     receipt: bool
+    lines_around: int
+    verbose: bool
 
 
 class QuestionFields(AskFields, total=False):
@@ -70,6 +80,7 @@ class QuestionFields(AskFields, total=False):
     format: str
     pins: tuple[str, ...]
     drops: tuple[str, ...]
+    lean: bool
 
 
 def asked(ask: Ask | None, fields: AskFields) -> Ask:

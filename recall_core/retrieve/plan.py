@@ -1,9 +1,9 @@
 """A question, understood: words or RQL with every default filled in."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from recall_core.config import SEARCH_K, Config, Settings, override, replace
+from recall_core.config import SEARCH_K, Config, GivenSettings, override, replace
 from recall_core.errors import ConfigError, EmbedError, UsageError
 from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, OrderKey, Query
@@ -51,6 +51,16 @@ class Plan(NamedTuple):
                 return "semantic"
         return "filter"
 
+    @property
+    def collapses(self) -> bool:
+        """Whether a text that several rows hold is shown once."""
+        return self.config.collapse and self.table == "chunk"
+
+
+def with_copies(plan: Plan) -> Plan:
+    """The plan for a list in which every copy of a text has its row."""
+    return plan._replace(config=plan.config._replace(collapse=False))
+
 
 def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None, k: int | None, exact: bool) -> Plan:
     """A search for these words. mode: hybrid, lexical or semantic. Raises UsageError `bad_value`, RqlError."""
@@ -78,11 +88,11 @@ def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None
     )
 
 
-def plan_rql(text: str, *, config: Config, exact: bool, settings: Settings | Sequence[str] = ()) -> Plan:
+def plan_rql(text: str, *, config: Config, exact: bool, settings: GivenSettings = ()) -> Plan:
     """A query in RQL. Raises RqlError with the place of the first mistake.
 
     settings: live ones, see `override`. A query's rows are reordered only where it, or one of these, says so:
-    sparse_recall and rerank are off whatever the config says.
+    sparse_recall, rerank and collapse are off whatever the config says.
     """
     from recall_core.rql.parser import parse_query  # noqa: PLC0415 - words alone need no parser
 
@@ -90,9 +100,7 @@ def plan_rql(text: str, *, config: Config, exact: bool, settings: Settings | Seq
     return plan_query(query, text, config=config, exact=exact, settings=settings)._replace(warnings=warnings)
 
 
-def plan_query(
-    query: Query, text: str, *, config: Config, exact: bool, settings: Settings | Sequence[str] = ()
-) -> Plan:
+def plan_query(query: Query, text: str, *, config: Config, exact: bool, settings: GivenSettings = ()) -> Plan:
     """The plan of a query that was read or made before, whose text this is. Raises RqlError at an option."""
     from recall_core.rql.fields import selected  # noqa: PLC0415 - words alone need no parser
     from recall_core.rql.print import print_filter  # noqa: PLC0415
@@ -100,10 +108,16 @@ def plan_query(
     options = dict(query.options)
     exact = bool(options.pop("exact", False)) or exact
     options = {name: "" if name == "rerank" and value is False else value for name, value in options.items()}
-    plain = override(config._replace(sparse_recall=False, rerank=""), settings)
+    plain = override(config._replace(sparse_recall=False, rerank="", collapse=False), settings)
     config = _with_options(plain, options, text)
     if config.sparse_recall:
         _check_sparse(query)
+    if config.collapse and query.table == "doc":
+        raise UsageError(
+            "collapse_of_documents",
+            "collapse shows a chunk's text once; here the rows are documents.",
+            hint="OPTION collapse OFF",
+        )
     signals = {using.function: using.text for using in query.using}
     return Plan(
         text=text,
@@ -125,7 +139,7 @@ def plan_query(
     )
 
 
-def replan(plan: Plan, *, config: Config, settings: Settings | Sequence[str] = (), k: int | None = None) -> Plan:
+def replan(plan: Plan, *, config: Config, settings: GivenSettings = (), k: int | None = None) -> Plan:
     """The same question under other settings and for another number of rows, without reading its text again.
 
     Strictness alone can make something else of a text: it refuses what a query was only warned of.

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from recall_core.config import EXACT_VECTORS, Config
+from recall_core.config import EXACT_VECTORS, SHORTLIST, Config
 from recall_core.errors import UsageError
 from recall_core.ports import Embedder
 from recall_core.rank.bm25 import bound, scores
 from recall_core.rank.columns import KeyColumns, KeySequence, RawColumn, Scores, Series, UnsettledColumn, scores_of
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.query import literal
+from recall_core.rql.ast import Expr
+from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.types import Key, LexicalQuery, LiteralQuery, Pool, RawQuery, TermStat, Vector
 
@@ -37,8 +39,10 @@ class Candidates(NamedTuple):
     lexical: Mapping[int, float]
     semantic: Mapping[int, float] | UnsettledColumn
     """Or, of these rows, estimates of them."""
-    is_searched_whole: bool = True
-    """No vector was passed over by an index that only comes near."""
+    index_kind: str = "exact"
+    shortlist: tuple[int, ...] | None = None
+    """As `Pool` has both."""
+    warnings: tuple[str, ...] = ()
 
 
 def retrieve(plan: Plan, store: Store, embedder: Embedder | None, *, is_read_on: bool = False) -> Pool:
@@ -53,9 +57,8 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None, *, is_read_on:
     model = question.lexical_model
     whole = plan.exact or store.info().vectors <= EXACT_VECTORS
     estimated = _estimated(plan, store, question) if whole and is_read_on else None
-    rows, lexical, semantic, is_searched_whole = estimated or (_everything if whole else _proposed)(
-        plan, store, question
-    )
+    found = estimated or (_everything if whole else _proposed)(plan, store, question)
+    rows, lexical, semantic, index_kind, shortlist, warnings = found
     if model == "bm25f" and isinstance(question.lexical, LiteralQuery):
         lexical = _by_bm25f(question.lexical, list(lexical), store, plan.config)
     return Pool(
@@ -65,10 +68,11 @@ def retrieve(plan: Plan, store: Store, embedder: Embedder | None, *, is_read_on:
         bound=bound(question.terms, plan.config._replace(lexical_model=model)),
         terms=question.terms,
         exact=whole,
-        index_kind="exact" if is_searched_whole else "approximate",
-        warnings=question.warnings,
+        index_kind=index_kind,
+        warnings=question.warnings + warnings,
         lexical_model=model,
         dropped=question.lexical.dropped if isinstance(question.lexical, LiteralQuery) else (),
+        shortlist=shortlist,
     )
 
 
@@ -170,16 +174,66 @@ def _proposed(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
     k, weight = plan.config.pool, plan.config.title_weight
     lexical: Mapping[int, float] = {}
     semantic: Mapping[int, float] = {}
-    is_searched_whole = True
+    near = Near({})
     if question.vector:
-        semantic, is_searched_whole = store.nearest(question.vector, where=plan.where, k=k)
+        near = nearest(store, question.vector, plan)
+        semantic = near.cosines
     if question.lexical is not None:
-        near = list(semantic)
-        lexical = store.lexical(question.lexical, where=plan.where, k=k, title_weight=weight, also=near)
+        also = list(semantic)
+        lexical = store.lexical(question.lexical, where=plan.where, k=k, title_weight=weight, also=also)
     rowids = list({**lexical, **semantic})
     if question.vector and (left := [rowid for rowid in lexical if rowid not in semantic]):
         semantic = {**semantic, **store.cosines(question.vector, where=None, rowids=left)}
-    return Candidates(store.candidates(None, rowids=rowids), lexical, semantic, is_searched_whole)
+    return Candidates(store.candidates(None, rowids=rowids), lexical, semantic, *near[1:])
+
+
+class Near(NamedTuple):
+    """rowid to cosine of what the semantic signal proposes, the best first; the others as in `Candidates`."""
+
+    cosines: Mapping[int, float]
+    index_kind: str = "exact"
+    shortlist: tuple[int, ...] | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def nearest(store: Store, vector: Vector, plan: Plan) -> Near:
+    """The `pool` best of the rows that the filter lets through, by the index that the settings ask for.
+
+    By signatures: of the 500 rows with the nearest ones, or as many as the pool takes, all cosines are worked out.
+    Where the store has none that are made so, it searches as it does without.
+    """
+    k, where, config = plan.config.pool, plan.where, plan.config
+    wants_signatures = config.vector_index == "lsh"
+    if wants_signatures and (near := by_signatures(store, vector, config, where=where, k=k)) is not None:
+        return near
+    warnings = (_unsigned(store, config),) if wants_signatures else ()
+    cosines, is_exact = store.nearest(vector, where=where, k=k)
+    return Near(cosines, "exact" if is_exact else "approximate", None, warnings)
+
+
+def by_signatures(store: Store, vector: Vector, config: Config, *, where: Expr | None, k: int) -> Near | None:
+    """The k best of the rows that have the nearest signatures, of those that the settings want; None without."""
+    from recall_core.store.values import signing_of  # noqa: PLC0415 - few stores are searched so
+
+    signing = signing_of(config)
+    if signing is None or "signatures" not in store.capabilities:
+        return None
+    shortlist = store.shortlist(vector, signing, where=where, k=max(SHORTLIST, k))
+    return None if shortlist is None else Near(_best(store, vector, shortlist, k), "lsh", tuple(shortlist))
+
+
+def _best(store: Store, vector: Vector, rowids: Sequence[int], k: int) -> Mapping[int, float]:
+    """The k best cosines of these rows, best first, ties in natural order."""
+    cosines = store.cosines(vector, where=None, rowids=rowids)
+    order = [key.rowid for key in store.candidates(None, rowids=rowids)]
+    return {rowid: cosines[rowid] for rowid in sorted(order, key=lambda rowid: -cosines[rowid])[:k]}
+
+
+def _unsigned(store: Store, config: Config) -> str:
+    if "signatures" not in store.capabilities:
+        return "W_VECTOR_INDEX: this kind of store keeps no signatures of vectors; it was searched without"
+    made = f"a signature of {config.ann_bits} bits with seed {config.ann_seed}"
+    return f"W_VECTOR_INDEX: every vector was compared, because not each has {made}; {Hint('compact')} makes them"
 
 
 def _by_bm25f(query: LiteralQuery, rowids: list[int], store: Store, config: Config) -> Mapping[int, float]:

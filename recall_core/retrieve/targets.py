@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
 
@@ -18,6 +18,11 @@ from recall_core.text import nfc
 from recall_core.types import Row
 
 _SAYS_WHERE = re.compile(r"\.\.?(/|$)")
+
+_LINES = re.compile(r":[0-9]+(-[0-9]+)?$")
+
+_SHORTEST = 4  # letters of a name that another may be like
+_MOST_SIMILAR = 1_000  # paths that are looked through for one
 
 _WILD = re.compile(r"[\\*?\[\]{},]")
 
@@ -97,13 +102,59 @@ def ambiguous(target: str, *, base: Path) -> UsageError:
     return UsageError("ambiguous_path", message, hint=" or ".join(forms))
 
 
-def unknown(target: str) -> UnknownTarget:
-    """The error for a target that names nothing."""
+def by_ending(store: Store, target: str, *, base: Path) -> list[str]:
+    """Live paths, and files of records, that end with these whole segments, sorted; for a name that nothing else has.
+
+    None for one that says where it begins, and for one that a file on disk has: this file is meant, and not read.
+    """
+    name = nfc(target.replace(os.sep, "/")).rstrip("/")
+    if not name or _SAYS_WHERE.match(name) or name.startswith("/"):
+        return []
+    if any(_is_there(each.place) for each in readings(target, base=base)):
+        return []
+    found = store.paths_with((name,), _MOST_SIMILAR)
+    files = (path if path.endswith(f"/{name}") else path.partition("#")[0] for path in found)
+    return sorted({path for path in files if path.endswith(f"/{name}")})
+
+
+def several(target: str, paths: Sequence[str]) -> UsageError:
+    """The error for the ending of more paths than one."""
+    named = " or ".join(map(shell.quote, paths[:3])) + (" …" if len(paths) > 3 else "")
+    return UsageError("ambiguous_path", f"{len(paths)} paths end with {target}.", hint=named)
+
+
+def unknown(target: str, store: Store | None = None) -> UnknownTarget:
+    """The error for a target that names nothing, with the nearest path of the store where one is like it."""
     is_quoted = len(target) > 2 and target[0] == target[-1] == '"'
     words = target[1:-1] if is_quoted else target
-    hint = Hint("search", words) if words.strip() else Hint("stats")
+    near = None if is_quoted or store is None else _nearest(store, target)
+    hint: str = Hint("search", words) if words.strip() else Hint("stats")
+    if near is not None:
+        hint = f"did you mean {shell.quote(near)}?"
     message = f"The store holds nothing {'with the text' if is_quoted else 'named'} {target}."
     return UnknownTarget("unknown_target", message, hint=hint)
+
+
+def _nearest(store: Store, target: str) -> str | None:
+    """The live path whose last segment is most like that of the target, of those that begin or end as it does."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
+
+    name = _LINES.sub("", target).replace(os.sep, "/").rstrip("/").rpartition("/")[2]
+    if len(name) < _SHORTEST:
+        return None
+    some = (*store.paths_with((name[:3],), _MOST_SIMILAR), *store.paths_with((name[-5:],), _MOST_SIMILAR))
+    by_name: dict[str, str] = {}
+    for path in some:
+        by_name.setdefault(path.rpartition("/")[2], path)
+    near = get_close_matches(name, by_name, n=1, cutoff=0.75)
+    return by_name[near[0]] if near else None
+
+
+def _is_there(place: Path) -> bool:
+    try:
+        return os.path.lexists(place)
+    except ValueError:  # no file has a NUL in its name
+        return False
 
 
 def _first(store: Store, names: Iterable[str]) -> str | None:

@@ -10,6 +10,7 @@ from recall_core.contract.packing import AccountView, AlternativeView, CoverageV
 from recall_core.pack.account import Account, account, coverage, spent, worth_of
 from recall_core.pack.optimal import pack_optimal
 from recall_core.pack.policy import Terms
+from recall_core.retrieve.alike import AlikeInAnswer
 from recall_core.retrieve.answer import Answer, candidate_range, candidates, injected
 from recall_core.retrieve.query import literal
 from recall_core.store.port import Store
@@ -50,10 +51,17 @@ def _worth_view(worth: Account, config: Config) -> dict[str, object]:
 
 
 def _looked_at(packed: Packed, found: Answer, store: Store) -> list[Hit]:
-    """The best candidates, at least down to the last that was packed."""
+    """The best candidates, at least down to the last that was packed; of those with one text the one that was."""
     start, _ = candidate_range(found)
-    last = max((rank for block in packed.blocks for rank in block.ranks), default=start)
-    return list(islice(candidates(found, store), max(OPTIMAL_ROWS, last - start)))
+    ids = {rank: each for block in packed.blocks for rank, each in zip(block.ranks, block.chunk_ids, strict=True)}
+    last = max(ids, default=start)
+    alike = AlikeInAnswer(found, store, [])
+    hits = []
+    for hit in islice(candidates(found, store), max(OPTIMAL_ROWS, last - start)):
+        own = "" if hit.chunk is None else hit.chunk.id
+        others = alike.others(hit) if ids.get(hit.rank, own) != own else ()
+        hits.append(next((each for each in others if each.chunk and each.chunk.id == ids[hit.rank]), hit))
+    return hits
 
 
 def _coverage(packed: Packed, found: Answer, store: Store) -> CoverageView | None:

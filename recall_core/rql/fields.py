@@ -36,6 +36,7 @@ CATALOGUE: tuple[FieldInfo, ...] = (
     FieldInfo("doc", "tag", "tags", "has this tag; shown and ordered by the first tag"),
     FieldInfo("doc", "tags", "tags", "every tag, in code point order"),
     FieldInfo("doc", "source", "text", f"the label given with {flag('source')}, if any"),
+    FieldInfo("doc", "title", "text", "a record's own title, a Markdown file's first heading, else the file's name"),
     FieldInfo("doc", "meta", "meta", "a metadata value: doc.meta.key, or doc.meta.'any key'"),
     FieldInfo("chunk", "id", "text", "sha256 of the document's id and the chunk's offset"),
     FieldInfo("chunk", "doc_id", "text", "the id of the chunk's document"),

@@ -47,6 +47,7 @@ OPTIONS: dict[str, Option] = {
     **{name: _from_setting(name) for name in _SHARED},
     "exact": Option("scan every vector instead of an index"),
     "sparse_recall": Option("let a near but short document take the last row"),
+    "collapse": Option("show a text that several chunks hold once"),
     "rerank": Option("the reranker that reorders the best rows", names_anything=True),
 }
 

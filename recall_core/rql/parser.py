@@ -53,6 +53,7 @@ def parse_query(text: str, *, strict: bool = False) -> Parsed:
     _check_end(cursor)
     query = _check_score_order(cursor, query, seen)
     _check_sparse(cursor, query, seen)
+    _check_collapse(cursor, query, seen)
     return Parsed(query, tuple(cursor.warnings))
 
 
@@ -230,6 +231,18 @@ def _vain_order(cursor: Cursor, token: Token) -> RqlError:
     return cursor.error(
         "order_without_using", message, reach=token, expected="a field such as doc.path", hint="add USING"
     )
+
+
+def _check_collapse(cursor: Cursor, query: Query, seen: dict[str, Token]) -> None:
+    if ("collapse", True) in query.options and query.table == "doc":
+        message = "collapse shows a chunk's text once; here the rows are documents."
+        raise cursor.error(
+            "collapse_of_documents",
+            message,
+            reach=seen["OPTION"],
+            expected="FROM chunk beside collapse ON",
+            hint="remove OPTION collapse",
+        )
 
 
 def _check_sparse(cursor: Cursor, query: Query, seen: dict[str, Token]) -> None:

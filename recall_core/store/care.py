@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         NearPairs,
         ReembedTarget,
         RerankVector,
+        Signing,
         StoreCheck,
     )
 
@@ -106,6 +107,25 @@ class Maintenance(Protocol):
         No answer changes. Raises StoreError `disk_full` before anything is touched, StoreLocked.
         """
 
+    def told_skips(self) -> frozenset[str]:
+        """What `Writer.keep_told` kept last."""
+
+    def signing(self) -> Signing | None:
+        """What signatures of vectors are kept, or None. Without the capability `signatures` neither this nor what
+        follows is ever asked of a store."""
+
+    def is_signed(self, signing: Signing) -> bool:
+        """Whether every vector has a signature that is made so."""
+
+    def sign(self, wanted: Signing | None) -> bool:
+        """Make a signature of every vector, and from now on of each that comes, in its transaction; or keep none.
+
+        False where it is so already. Neither digest nor generation change.
+        """
+
+    def wrong_signatures(self) -> int:
+        """How many signatures are missing, or not those of their vectors, of a store that keeps some."""
+
     def pending_purge(self) -> tuple[str, ...] | None:
         """The paths of the documents whose purge has begun and not ended; None where there is none."""
 
@@ -156,6 +176,9 @@ class Maintenance(Protocol):
 
     def drop_reembed(self) -> None:
         """Drop what an unfinished reembed has made."""
+
+    def has_copies(self) -> bool:
+        """Whether any text stands in more than one live chunk."""
 
     def texts(self) -> int:
         """How many distinct texts the live chunks have."""

@@ -1,4 +1,4 @@
-"""The seam to a store: how it is opened, searched and written, and what it holds; `care` has the rest of it.
+"""The seam to a store: how it is opened and searched, and what it holds; `writing` and `care` have the rest.
 
 Every reading method sees one consistent state. Natural order is (path, offset, id). Rowids are opaque integers, which
 a store gives out and takes back.
@@ -6,19 +6,18 @@ a store gives out and takes back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from recall_core.rql.ast import Expr, OrderKey, Predicate
-from recall_core.store.care import Judgements, JudgementWriter, Maintenance
+from recall_core.store.care import Judgements, Maintenance
 from recall_core.types import (
     Document,
     Fingerprint,
     Key,
     LexicalQuery,
     LiteralQuery,
-    MetaValue,
     NewFile,
     Occurrences,
     RawQuery,
@@ -34,6 +33,7 @@ from recall_core.types import (
 if TYPE_CHECKING:
     from recall_core.rank.estimates import Estimates
     from recall_core.rql.complete import Vocabulary
+    from recall_core.store.instances import Instance
     from recall_core.store.one_thread import ThreadGuard
     from recall_core.store.values import (
         Capability,
@@ -42,64 +42,12 @@ if TYPE_CHECKING:
         Lost,
         MadeWith,
         Nearest,
+        Signing,
         Sizes,
         Source,
         Totals,
     )
-
-
-class Writer(Protocol):
-    """One atomic batch of changes; everything becomes visible at once when its `with` block ends."""
-
-    @property
-    def judgements(self) -> JudgementWriter:
-        """Changes to judgements in the same batch."""
-
-    def put(self, file: NewFile) -> None:
-        """Replace whatever the store holds for this file's path by these documents."""
-
-    def refresh(self, path: str, *, size: int, mtime_ns: int) -> None:
-        """Record that a file was touched and its bytes did not change."""
-
-    def settle(self, path: str, digest: str, stamp: Stamp) -> None:
-        """Record ctime and inode of a file whose size, time and bytes, of that sha256, are as they were read."""
-
-    def relabel(
-        self,
-        path: str,
-        *,
-        tags: tuple[str, ...] | None,
-        source: str | None,
-        meta: Mapping[str, MetaValue] | None,
-    ) -> bool:
-        """Replace labels of a file's documents (None keeps what stands); True when anything changed.
-
-        meta: these keys are set, others stay, because a record's own fields live there too.
-        """
-
-    def tombstone(self, paths: Iterable[str]) -> int:
-        """Take these files' documents, or single records, out of every index; returns how many documents left."""
-
-    def put_root(self, root: Root, *, is_active: bool = True) -> None:
-        """Remember a root, once. is_active: False leaves a new one aside until it is put again without."""
-
-    def leave_out(self, root: Root, paths: Iterable[str]) -> None:
-        """Keep in mind that these files, or records, of a root are not read again."""
-
-    def take_back(self, paths: Iterable[str]) -> None:
-        """Let these files and records be read again, whatever root left them out."""
-
-    def begin_purge(self, paths: Iterable[str]) -> None:
-        """Record, until `Store.purge` has done its work, that nothing of these documents may be left."""
-
-    def renew_root(self, root: Root) -> None:
-        """Make a remembered root the one that was added last; its files stay with it."""
-
-    def forget_roots(self, folders: Iterable[str]) -> None:
-        """Stop syncing these folders."""
-
-    def keep_vectors(self, vectors: Mapping[bytes, tuple[Vector, int]]) -> None:
-        """Keep text_hash to (vector, windows) for chunks that come later; no answer changes."""
+    from recall_core.store.writing import Writer
 
 
 class Search(Protocol):
@@ -151,11 +99,22 @@ class Search(Protocol):
         is_searched: a search for these words follows; what it needs may be read with them.
         """
 
+    def terms_of_length(self, shortest: int, longest: int, most: int) -> list[tuple[str, int]]:
+        """Terms of so many code points, as `stems` gives them, each with the number of chunks that hold it.
+
+        Those of the most chunks first, ties in code point order; at most so many.
+        """
+
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
 
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
         """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
+
+    def instances(
+        self, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
+    ) -> list[tuple[Instance, ...]]:
+        """For each row where its text and title hold what `phrases` counts, the title first, each in text order."""
 
     def lexical(
         self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
@@ -188,6 +147,14 @@ class Search(Protocol):
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
         """The k best of `cosines`, best first, ties in natural order; and whether they are, or only come near."""
 
+    def shortlist(self, vector: Vector, signing: Signing, *, where: Expr | None, k: int) -> Sequence[int] | None:
+        """Rowids of the k rows, of those that the filter lets through, whose signatures differ from the vector's in
+        the fewest bits, the nearest first, ties in natural order.
+
+        None where not every vector has a signature that is made so, see `store.signatures`. Without the capability
+        `signatures` it is never asked of a store.
+        """
+
     def ahead(self, vector: Vector, rowid: int, *, where: Expr | None) -> int | None:
         """How many of the rows that the filter lets through come before this one by `cosines`, ties in natural order;
         None where it is not among them."""
@@ -203,6 +170,12 @@ class Search(Protocol):
 
     def is_indexed(self, rowid: int) -> bool:
         """Whether the full-text index holds a chunk."""
+
+    def same_texts(self, rowids: Sequence[int]) -> Mapping[int, int]:
+        """Place in rowids to a number that chunks of the very same text share; none where a text stands once."""
+
+    def twins(self, rowids: Sequence[int]) -> Mapping[int, Sequence[int]]:
+        """chunk rowid to all live chunks with its very text, by rowid; none where it stands once."""
 
     def fetch(self, rowids: Sequence[int]) -> list[Row]:
         """Chunks with their documents, in the order asked for."""

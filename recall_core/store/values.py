@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from recall_core.config import Config
 from recall_core.shell import Hint
 from recall_core.types import Root, Vector
 
@@ -74,8 +75,20 @@ class JudgementRow(NamedTuple):
     grade: int
 
 
-Capability = Literal["lexical_fts", "estimates"]
+Capability = Literal["lexical_fts", "estimates", "signatures"]
 """lexical_fts: it understands a RawQuery, in a full-text syntax of its own."""
+
+
+class Signing(NamedTuple):
+    """What signatures of vectors are made with: how many bits, a multiple of 64, and the seed of the hyperplanes."""
+
+    bits: int
+    seed: int
+
+
+def signing_of(config: Config) -> Signing | None:
+    """What the settings want signatures made with; None where they want none."""
+    return Signing(config.ann_bits, config.ann_seed) if config.vector_index == "lsh" else None
 
 
 class Nearest(NamedTuple):

@@ -140,7 +140,8 @@ def row_funnel(run: AnalysisRun, _analysis: Analysis) -> Funnel:
 
 def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
     """The account of the target in the question on the screen."""
-    from recall_core.explain.whynot.why import why_not  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.api.whynot import add_passage  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.explain.whynot.why import why_not  # noqa: PLC0415 - as above
 
     recall, session = run.recall, run.session
     with recall.store.reading():
@@ -150,6 +151,7 @@ def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
         in_list = why_not(asker, listed, analysis.target, fixes=False).view["present"]
         asked = question if in_list else listed
         done = why_not(asker, asked, analysis.target)
+        add_passage(done.view, recall.engine, done.found)
         fixes = done.view.get("fixes", [])
         for fix in fixes:
             fix["command"] = shell.in_store(fix["command"], run.store)

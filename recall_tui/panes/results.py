@@ -176,6 +176,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         line.append(f" {judging.sign(judging.grade_of(self._judgements, hit, self._table))} {tokens}  ")
         state = self._states.get(hit.doc.id)
         line.append(f"({state}) " if state else "")
+        line.append(f"+{figure(hit.twins.number)} identical " if hit.twins else "")
         where = Text(_where(hit, width - line.cell_len, self.glyphs))
         for start, end in _shown(where.plain, hit, self._of_question(hit), self.glyphs):
             where.stylize(MATCHED, start, end)

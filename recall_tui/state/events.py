@@ -14,7 +14,7 @@ from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.rates import Meter
 
 if TYPE_CHECKING:
-    from recall_core.contract.views import IngestView
+    from recall_core.contract.filling import IngestView
     from recall_core.retrieve import Answer
     from recall_core.retrieve.freshness import State
     from recall_tui.state.chart import Chart

@@ -72,6 +72,10 @@ def as_query(words: str, config: Config, *, limit: int, options: Mapping[str, Va
         said["sparse_recall"] = True
     else:
         said.pop("sparse_recall", None)
+    if config.collapse:
+        said["collapse"] = True
+    else:
+        said.pop("collapse", None)
     if config.rerank:
         said["rerank"] = config.rerank
     query = Query(

@@ -151,7 +151,10 @@ def _waiting(recall: Recall, answer: Answer, chunk_ids: tuple[str, ...]) -> tupl
         start, stop = candidate_range(found)
         if found.pool is not None and found.ranked is not None:
             keys = found.pool.keys
-            inside = {keys[position].rowid for position in found.ranked.order[start:stop]}
+            positions = found.ranked.order[start:stop]
+            if found.copies is not None:
+                positions = [each for position in positions for each in found.copies.alike(position)]
+            inside = {keys[position].rowid for position in positions}
         else:
             inside = _scanned(recall, found, start, stop)
         for chunk_id in chunk_ids:
@@ -164,8 +167,10 @@ def _waiting(recall: Recall, answer: Answer, chunk_ids: tuple[str, ...]) -> tupl
 
 def _scanned(recall: Recall, found: Answer, start: int, stop: int) -> set[int]:
     """The chunks of rows that have no scores; a row that is a document stands for its first chunk."""
+    from recall_core.retrieve import copies  # noqa: PLC0415 - the engine loads behind the first frame
+
     plan, store = found.plan, recall.store
-    _, rows = store.scan(plan.where, table=plan.table, order=plan.order, limit=stop - start, offset=start)
+    rows = copies.listed(plan, store, start=start, stop=stop)
     if plan.table != "doc":
         return {chunk for _, chunk in rows if chunk is not None}
     documents = store.documents([doc for doc, _ in rows]).values()

@@ -38,6 +38,10 @@ class PointedList(OptionList, can_focus=False):
         """Cells that a line has; those of the screen as long as there is no size."""
         return (self.size.width or self.app.size.width) - self.styles.scrollbar_size_vertical - MARGIN
 
+    def on_resize(self) -> None:
+        """What changes its height leaves the chosen line in sight."""
+        self.scroll_to_highlight()
+
     def fill(self, lines: Iterable[Text], *, chosen: int | None) -> None:
         """Show these lines and choose one, or none."""
         self.set_options(_row(line) for line in lines)

@@ -110,7 +110,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (docs / "bin.dat").write_bytes(b"\x00\x01")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
-        assert run("init")[0] == 0
+        assert run("init", "--embedding", "hash")[0] == 0
         assert run("add", "docs", "--tag", "docs", "--source", "test", "--meta", "year=2024")[0] == 0
         assert run("search", "retry", "--receipt", "retry.json")[0] == 0
     return home
@@ -185,7 +185,7 @@ def test_every_writing_command_fits_the_schema(store, check) -> None:  # type: i
         "export": run("export", "--out", "all.jsonl", "--json"),
         "verify": run("verify", "all.jsonl", "--json"),
         "recover": run("recover", "recall.db", "recovered.db", "--json"),
-        "init": run("init", "other", "--json"),
+        "init": run("init", "other", "--embedding", "hash", "--json"),
         "import": run("--store", "other/recall.db", "import", "all.jsonl", "--json"),
     }
 

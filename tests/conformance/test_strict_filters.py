@@ -25,7 +25,7 @@ WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa".split()
 FAR = f"{' '.join(WORDS)} retry {' '.join(reversed(WORDS))} "
 MODES = ("hybrid", "lexical", "semantic")
 FILES, CHUNKS, KEPT = 200, 100, 20
-CONFIG = Config(embedding_dim=64)
+CONFIG = Config(embedding_dim=64, collapse=False)
 
 
 @lru_cache

@@ -365,6 +365,7 @@ SYNC = Scene("sync", _to_sync, ("sync",))
 COMPACT = Scene("compact", _to_compact, ("compact",))
 IMPORT = Scene("import", _to_import, ("import", "{base}/all.jsonl"))
 REEMBED = Scene("reembed", _added, ("reembed", "hash", "--set", "embedding_dim=128"))
+RECHUNK = Scene("rechunk", _added, ("rechunk", "--chunk-tokens", "12", "--overlap-tokens", "4"))
 PURGE = Scene("purge", _to_purge, ("rm", "--purge", "{base}/secret"), (8,), tuple(SECRETS.values()))
 MIGRATE = Scene("migrate", _to_migrate, ("roots",))
 EXPORT = Scene("export", _to_copy, ("export", "--out", "{base}/out.jsonl"), files=("out.jsonl",))
@@ -373,5 +374,5 @@ BACKUP = Scene("backup", _to_copy, ("backup", "{base}/copy.db", "--force"), file
 FIX = Scene("fix", _to_fix, ("doctor", "--fix"), is_damaged=True)
 RECOVER = Scene("recover", _to_recover, ("recover", "{base}/old.db", "{base}/new.db"), (1,), files=("new.db",))
 
-SCENES = (INIT, ADD, SYNC, COMPACT, IMPORT, REEMBED, PURGE, MIGRATE, EXPORT, RECEIPT, BACKUP, FIX, RECOVER)
+SCENES = (INIT, ADD, SYNC, COMPACT, IMPORT, REEMBED, RECHUNK, PURGE, MIGRATE, EXPORT, RECEIPT, BACKUP, FIX, RECOVER)
 """Every command that writes; one more takes a line here."""

@@ -1,7 +1,7 @@
 """A process that asks one store the same questions over and over, and says what it was answered.
 
-A line for each answer: the digest of the state that it is of, the number of the question, and a hash of the answer.
-It ends once its input does.
+A line for each answer: the digest of the state that it is of, the number of the question, a hash of the answer, and
+whether any of it came from memory. It ends once its input does.
 """
 
 from __future__ import annotations
@@ -16,11 +16,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from recall_core.api.recall import Recall
+from recall_core.errors import RecallError
+from recall_core.store.sqlite.memory.shared import Lease, Shared
+from recall_core.store.sqlite.memory.snapshot import Snapshot
 
 ROOT = Path(__file__).parents[2]
+
+FILLED = 0.3
+"""How often a reader waits until all of the store is in memory: the others ask while it is read."""
 
 QUESTIONS: tuple[Callable[[Recall], Any], ...] = (
     lambda recall: recall.search("quokka wombat", k=10, explain=True),
@@ -43,6 +49,19 @@ def answered(recall: Recall, question: int) -> tuple[str, str]:
     return digest, sha256(json.dumps(answer).encode()).hexdigest()
 
 
+REFUSED = "refused"
+"""What stands for the digest, and for the answer, of a question that is not answered."""
+
+
+class Answer(NamedTuple):
+    """One line."""
+
+    digest: str
+    question: int
+    answer: str
+    is_remembered: bool
+
+
 class Reader:
     """The process, from outside; its answers go to a file."""
 
@@ -55,19 +74,24 @@ class Reader:
         assert self._process.poll() is None, self._process.returncode
         return self._answers.read_bytes().count(b"\n")
 
-    def answers(self) -> list[tuple[str, int, str]]:
+    def so_far(self) -> list[Answer]:
+        """Every answer that it has written by now."""
+        text, _, _ = self._answers.read_text().rpartition("\n")
+        lines = (line.split() for line in text.splitlines())
+        return [Answer(digest, int(question), answer, bool(int(used))) for digest, question, answer, used in lines]
+
+    def answers(self) -> list[Answer]:
         """Every answer, once it has ended."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         assert self._process.wait() == 0
-        lines = (line.split() for line in self._answers.read_text().splitlines())
-        return [(digest, int(question), answer) for digest, question, answer in lines]
+        return self.so_far()
 
 
 @contextmanager
-def started(base: Path, answers: Path, *, seed: int) -> Iterator[Reader]:
-    """A reader of the store in that folder."""
-    command = [sys.executable, "-m", "tests.crash.reader", str(base), str(seed)]
+def started(base: Path, answers: Path, *, seed: int, is_careless: bool = False) -> Iterator[Reader]:
+    """A reader of the store in that folder. is_careless: takes what is in memory for that of any generation."""
+    command = [sys.executable, "-m", "tests.crash.reader", str(base), str(seed), "careless" * is_careless]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
     with (
         answers.open("wb") as out,
@@ -79,18 +103,45 @@ def started(base: Path, answers: Path, *, seed: int) -> Iterator[Reader]:
             process.kill()
 
 
-def main(base: str, seed: str) -> None:
-    """Ask until there is no more input; at times through a connection that is new."""
+def main(base: str, seed: str, fault: str) -> None:
+    """Ask until there is no more input; at times through a connection that is new, and with all of it in memory."""
     rng = random.Random(seed)
+    if fault:
+        Shared.kept = lambda shared, _: shared._kept  # type: ignore[method-assign]
+    used = _followed()
     while not _has_ended():
         with Recall.open(base) as recall:
             for _ in range(rng.randint(1, 60)):
+                if rng.random() < FILLED:
+                    recall.engine.store.fill_memory()
                 question = rng.randrange(len(QUESTIONS))
-                digest, answer = answered(recall, question)
-                sys.stdout.write(f"{digest} {question} {answer}\n")
+                used.clear()
+                try:
+                    digest, answer = answered(recall, question)
+                except RecallError:
+                    if not fault:
+                        raise
+                    digest = answer = REFUSED
+                sys.stdout.write(f"{digest} {question} {answer} {int(any(used))}\n")
                 sys.stdout.flush()
                 if _has_ended():
                     break
+
+
+def _followed() -> list[bool]:
+    """Gets an entry whenever a question looks for what is in memory: whether it is."""
+    used: list[bool] = []
+
+    def follow(look: Callable[..., Snapshot | None]) -> Callable[..., Snapshot | None]:
+        def followed(*arguments: Any) -> Snapshot | None:
+            found = look(*arguments)
+            used.append(found is not None)
+            return found
+
+        return followed
+
+    Lease.kept, Lease.get = follow(Lease.kept), follow(Lease.get)  # type: ignore[method-assign]
+    return used
 
 
 def _has_ended() -> bool:

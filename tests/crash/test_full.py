@@ -21,6 +21,7 @@ from tests.crash.harness import (
     IMPORT,
     MIGRATE,
     PURGE,
+    RECHUNK,
     RECOVER,
     REEMBED,
     SYNC,
@@ -115,7 +116,9 @@ def _small_disk(folder: Path, size: int) -> Iterator[Path]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
-@pytest.mark.parametrize("scene", [*SCENES, REEMBED, MIGRATE, BACKUP, FIX, RECOVER], ids=lambda scene: scene.name)
+@pytest.mark.parametrize(
+    "scene", [*SCENES, REEMBED, RECHUNK, MIGRATE, BACKUP, FIX, RECOVER], ids=lambda scene: scene.name
+)
 def test_on_a_full_file_system_a_command_has_lost_nothing_and_can_be_run_again(
     scene: Scene, stage: Stage, tmp_path: Path, counted: Callable[..., None]
 ) -> None:

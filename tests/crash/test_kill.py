@@ -18,6 +18,7 @@ from tests.crash.harness import (
     COMPACT,
     IMPORT,
     PURGE,
+    RECHUNK,
     REEMBED,
     SCENES,
     SYNC,
@@ -28,7 +29,7 @@ from tests.crash.harness import (
 )
 
 SEED = 19
-READ = (ADD, SYNC, COMPACT, IMPORT, REEMBED, PURGE, BACKUP)
+READ = (ADD, SYNC, COMPACT, IMPORT, REEMBED, RECHUNK, PURGE, BACKUP)
 """Commands beside which somebody has the store open, every second time."""
 KILLS = 72
 """For each command, in a nightly run."""

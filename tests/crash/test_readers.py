@@ -11,10 +11,12 @@ from time import monotonic
 import pytest
 
 from recall_core import Recall, RecallError
-from recall_core.store.sqlite.memory.shared import Shared
+from recall_core.store.sqlite.memory.shared import Shared, _Files
+from recall_core.store.sqlite.state import file_at
+from recall_core.store.sqlite.store import SqliteStore
 from tests.crash import reader
 from tests.crash.harness import SETTINGS, command, notes
-from tests.crash.reader import QUESTIONS, answered
+from tests.crash.reader import QUESTIONS, REFUSED, Answer, Reader, answered
 
 FILES = 4
 """So few that a sync commits all of them at once."""
@@ -46,7 +48,11 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
 def test_each_answer_beside_a_writer_is_that_of_a_committed_state(
     tmp_path: Path, expected: dict[str, list[str]], counted: Callable[..., None]
 ) -> None:
-    _read_beside_a_writer(tmp_path, expected, readers=2, is_over=lambda asked, _: asked >= 120, counted=counted)
+    def is_over(reading: list[Reader]) -> bool:
+        answers = [each.so_far() for each in reading]
+        return sum(map(len, answers)) >= 120 and all(any(one.is_remembered for one in each) for each in answers)
+
+    _read_beside_a_writer(tmp_path, expected, readers=2, is_over=is_over, counted=counted)
 
 
 @pytest.mark.slow
@@ -54,7 +60,39 @@ def test_each_answer_beside_a_writer_is_that_of_a_committed_state(
 def test_each_answer_of_eight_readers_in_five_minutes_is_that_of_a_committed_state(
     tmp_path: Path, expected: dict[str, list[str]], counted: Callable[..., None]
 ) -> None:
-    _read_beside_a_writer(tmp_path, expected, readers=8, is_over=lambda _, seconds: seconds > 300, counted=counted)
+    end = monotonic() + 300
+
+    _read_beside_a_writer(tmp_path, expected, readers=8, is_over=lambda _: monotonic() > end, counted=counted)
+
+
+def test_a_reader_that_takes_the_memory_of_another_generation_is_caught_beside_a_writer(
+    tmp_path: Path, expected: dict[str, list[str]]
+) -> None:
+    base = _store(tmp_path)
+    with reader.started(base, tmp_path / "answers", seed=0, is_careless=True) as careless:
+        _write(base, lambda: bool(_false(careless.so_far(), expected)))
+
+        assert all(each.is_remembered for each in _false(careless.answers(), expected))
+
+
+def test_a_snapshot_of_another_generation_that_is_planted_answers_nothing(
+    tmp_path: Path, expected: dict[str, list[str]]
+) -> None:
+    base = _store(tmp_path)
+    with Recall.open(str(base)) as recall:
+        store = recall.engine.store
+        assert isinstance(store, SqliteStore)
+        assert store.fill_memory()
+        (shared,) = (each for file, each in _Files.shared.items() if file == file_at(store.path))
+        planted = shared._kept
+        notes(base, FILES, version=1)
+        assert command(base, "sync")[0] == 0
+
+        for question in range(len(QUESTIONS)):
+            assert store.fill_memory()  # so that no thread reads what would take its place
+            shared._kept = planted
+            digest, answer = answered(recall, question)
+            assert expected[digest][question] == answer
 
 
 def test_answers_from_the_memory_of_another_generation_do_not_pass_for_those_of_a_committed_state(
@@ -88,40 +126,41 @@ def _wrong(recall: Recall, expected: dict[str, list[str]]) -> list[int]:
     return wrong
 
 
+def _false(answers: list[Answer], expected: dict[str, list[str]]) -> list[Answer]:
+    """Those that are refusals, or are not what the state that they name answers."""
+    return [each for each in answers if each.digest == REFUSED or expected[each.digest][each.question] != each.answer]
+
+
 def _read_beside_a_writer(
     folder: Path,
     expected: dict[str, list[str]],
     *,
     readers: int,
-    is_over: Callable[[int, float], bool],
+    is_over: Callable[[list[Reader]], bool],
     counted: Callable[..., None],
 ) -> None:
-    """Write until it is over, as so many questions were asked in so many seconds; then look at every answer."""
+    """Write until it is over, and all have begun to ask; then look at every answer."""
     base = _store(folder)
     with ExitStack() as stack:
         reading = [stack.enter_context(reader.started(base, folder / f"answers{n}", seed=n)) for n in range(readers)]
-        steps = _write(base, lambda: all(each.asked() for each in reading), is_over, reading)
+        steps = _write(base, lambda: all(each.asked() for each in reading) and is_over(reading))
         answers = [each for one in reading for each in one.answers()]
-    wrong = [(digest, question) for digest, question, answer in answers if expected[digest][question] != answer]
-    assert wrong == []
-    states = len({digest for digest, _, _ in answers})
+    assert _false(answers, expected) == []
+    states = len({each.digest for each in answers})
+    remembered = sum(each.is_remembered for each in answers)
     assert states > 1
-    counted("readers", f"{readers} beside a writer", answers=len(answers), states=states, writes=steps)
+    assert 0 < remembered < len(answers)
+    counts = {"answers": len(answers), "from_memory": remembered, "states": states, "writes": steps}
+    counted("readers", f"{readers} beside a writer", **counts)
 
 
-def _write(
-    base: Path,
-    has_begun: Callable[[], bool],
-    is_over: Callable[[int, float], bool],
-    reading: list[reader.Reader],
-) -> int:
+def _write(base: Path, is_over: Callable[[], bool]) -> int:
     """Change the store again and again; returns how often."""
-    began = monotonic()
     for step in count(1):
         notes(base, FILES, version=(step // len(STEPS)) % VERSIONS)
         code, answer = command(base, *STEPS[step % len(STEPS)])
         assert code == 0, answer
-        if has_begun() and is_over(sum(each.asked() for each in reading), monotonic() - began):
+        if is_over():
             return step
     raise AssertionError
 

@@ -38,7 +38,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "docs").mkdir()
     (folder / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
     (folder / "docs" / "b.md").write_text("# Deploy\n\nRoll out slowly, retry later.\n")
-    assert run("init", cwd=folder).returncode == 0
+    assert run("init", "--embedding", "hash", cwd=folder).returncode == 0
     assert run("add", "docs", cwd=folder).returncode == 0
     return folder
 
@@ -104,23 +104,24 @@ def test_a_wrong_filter_shows_a_caret_under_the_word(home: Path) -> None:
     assert source[carets.index("^") :].startswith(("doc.tgas", "tgas"))
 
 
-def test_a_search_in_a_pipe_is_one_plain_line_a_hit(home: Path) -> None:
+def test_a_search_in_a_pipe_is_plain_places_with_passages_below(home: Path) -> None:
     done = run("search", "retry", cwd=home)
 
     assert done.returncode == 0
     assert "\x1b" not in done.stdout
-    assert sorted(line.split("  ")[1].split(":")[0] for line in done.stdout.splitlines()) == [
-        "docs/a.md",
-        "docs/b.md",
-    ]
+    lines = done.stdout.splitlines()
+    places = [line.split("  ")[1].split(":")[0] for line in lines if line[0] != " "]
+    assert sorted(places) == ["docs/a.md", "docs/b.md"]
+    assert "       Roll out slowly, retry later." in lines
     assert "2 of 2 hits" in done.stderr
 
 
-def test_a_search_on_a_terminal_is_a_table_and_no_color_is_obeyed(home: Path) -> None:
+def test_a_search_on_a_terminal_has_its_terms_in_bold_and_no_color_is_obeyed(home: Path) -> None:
     coloured, plain = (on_a_terminal("search", "retry", cwd=home, **env) for env in ({}, {"NO_COLOR": "1"}))
 
-    assert "score" in coloured
     assert "docs/a.md" in coloured
+    assert "# \x1b[1mRetry\x1b[0m" in coloured
+    assert "# \x1b[1mRetry\x1b[0m" in plain
     assert "\x1b[36m" in coloured
     assert "\x1b[36m" not in plain
 
@@ -160,7 +161,7 @@ def test_get_prints_a_file_byte_for_byte(home: Path) -> None:
 
 def test_an_export_comes_back_the_same_through_an_import(home: Path, tmp_path: Path) -> None:
     assert run("export", "--out", str(tmp_path / "a.jsonl"), cwd=home).returncode == 0
-    assert run("init", cwd=tmp_path).returncode == 0
+    assert run("init", "--embedding", "hash", cwd=tmp_path).returncode == 0
 
     assert run("import", "a.jsonl", cwd=tmp_path).returncode == 0
 
@@ -205,7 +206,7 @@ def test_an_interrupted_add_says_so_and_can_be_repeated(kind: signal.Signals, tm
     many.mkdir()
     for i in range(1500):
         (many / f"{i:04}.md").write_text(f"# Note {i}\n\n" + f"word{i} and more words. " * 120)
-    assert run("init", cwd=tmp_path).returncode == 0
+    assert run("init", "--embedding", "hash", cwd=tmp_path).returncode == 0
     command = [sys.executable, "-m", "recall_core", "add", "many", "--json"]
     process = subprocess.Popen(
         command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -233,7 +234,7 @@ def wait_for(path: Path) -> None:
 def test_a_watched_folder_is_followed_until_a_signal(tmp_path: Path, kind: signal.Signals) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff.\n")
-    assert run("init", cwd=tmp_path).returncode == 0
+    assert run("init", "--embedding", "hash", cwd=tmp_path).returncode == 0
     assert run("add", "docs", cwd=tmp_path).returncode == 0
     watch = subprocess.Popen(
         [sys.executable, "-m", "recall_core", "sync", "--watch", "--json"],
@@ -309,7 +310,7 @@ def test_a_receipt_is_replayed_by_another_process_until_a_document_changes(home:
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "a.md").write_text("Retry with backoff.\n")
-    assert run("init", cwd=tmp_path).returncode == 0
+    assert run("init", "--embedding", "hash", cwd=tmp_path).returncode == 0
     assert run("add", "notes", cwd=tmp_path).returncode == 0
     assert (
         run("context", "retry", "--receipt", "r.json", cwd=tmp_path).stdout

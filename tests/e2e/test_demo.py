@@ -59,7 +59,7 @@ def files_of(demo: Demo) -> int:
 def test_demo_finds_the_file_that_answers_the_question(demo: Demo) -> None:
     search = demo.first.split("$ recall ")[1]
 
-    assert "library/jobs/command.py:1-3" in search
+    assert "library/jobs/command.py:1\n" in search
 
 
 def test_demo_explains_the_first_hit(demo: Demo) -> None:

@@ -160,6 +160,8 @@ def commands(base: Path) -> list[list[str]]:
         ["--store", f"new{HOSTILE}", "stats"],
         ["--store", f"none{HOSTILE}", "stats"],
         ["reembed", HOSTILE],
+        ["rechunk", "--counter", HOSTILE],
+        ["rechunk", "--overlap-tokens", "1"],
         ["search", "quokka", f"--{HOSTILE}"],
         ["search", "quokka", "--k", HOSTILE],
         ["search", "quokka", "--set", f"rerank={HOSTILE}"],
@@ -175,7 +177,7 @@ def commands(base: Path) -> list[list[str]]:
     ]
 
 
-BARS = ("add", "sync", "diff", "eval", "tune", "reembed", "backup", "verify")
+BARS = ("add", "sync", "diff", "eval", "tune", "reembed", "rechunk", "backup", "verify")
 """Commands that draw how far they are."""
 VERBATIM = ("context", "get", "export", "check", "format", "report")
 """Commands that write data into a pipe as it is, where it is asked for."""

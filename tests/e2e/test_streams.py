@@ -54,7 +54,7 @@ def last(told: str) -> str:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     (folder / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n", encoding="utf-8")
-    assert run("init", cwd=folder).returncode == 0
+    assert run("init", "--embedding", "hash", cwd=folder).returncode == 0
     assert run("add", "a.md", cwd=folder).returncode == 0
     return folder
 

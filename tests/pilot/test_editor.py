@@ -90,7 +90,7 @@ async def test_tab_takes_the_first_candidate_and_stays_in_the_field(shared_store
 async def test_arrows_choose_and_enter_takes(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.write(f"{RQL}FILTER doc.t")
-        assert offered(bench) == ["doc.tag", "doc.tags"]
+        assert offered(bench) == ["doc.tag", "doc.tags", "doc.title"]
 
         await bench.press("down", "enter")
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.explain.factors import FACTORS, causes, inputs_at, score_of, shapley
+from recall_core.explain.factors import FACTORS, causes, inputs_at, points_of, score_of, shapley
 from recall_core.explain.moves import alike_chunks, jaccard, rbo
 from recall_core.rank.fuse import rank
 from recall_core.rank.rescore import head, rescored
@@ -124,6 +124,18 @@ def test_inputs_give_the_score_again(given_: tuple[Ranking, Pool, Config]) -> No
         assert score_of(inputs_at(position, ranking, pool, config)) == pytest.approx(
             ranking.scores[position], abs=1e-12
         )
+
+
+@given(ranked(5))
+def test_the_points_of_each_signal_are_those_of_its_part(given_: tuple[Ranking, Pool, Config]) -> None:
+    ranking, pool, config = given_
+    for position in range(5):
+        points = points_of(inputs_at(position, ranking, pool, config))
+        (row,) = ranking.reordered([position], kept=1)
+        parts = {part.signal: part.points for part in row.parts}
+
+        assert sum(points.values()) == pytest.approx(ranking.scores[position], abs=1e-12)
+        assert {signal: points.get(signal, 0.0) for signal in parts} == pytest.approx(parts, abs=1e-12)
 
 
 @given(ranked(4), ranked(4))

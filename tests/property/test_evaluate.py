@@ -6,10 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import ir_measures
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ir_measures import AP, RR, P, R, nDCG
 from sklearn.metrics import average_precision_score, ndcg_score
 
 from recall_core.errors import UsageError
@@ -120,6 +122,32 @@ def judged_rankings(draw: st.DrawFn) -> tuple[dict[str, int], list[str]]:
     judged = {document: draw(st.integers(0, 3)) for document in documents}
     judged[draw(st.sampled_from(documents))] = draw(st.integers(1, 3))
     return judged, draw(st.permutations(documents))
+
+
+@st.composite
+def sparsely_judged(draw: st.DrawFn) -> tuple[dict[str, int], list[str]]:
+    """Some hits are not judged, some judged documents are no hits, and a grade may be below 0."""
+    documents = [f"d{number}" for number in range(draw(st.integers(2, 30)))]
+    judged = draw(st.dictionaries(st.sampled_from(documents), st.integers(-1, 3)))
+    judged[draw(st.sampled_from(documents))] = draw(st.integers(1, 3))
+    return judged, draw(st.lists(st.sampled_from(documents), unique=True))
+
+
+@given(st.lists(sparsely_judged(), min_size=1, max_size=4), st.integers(1, 40))
+def test_the_five_measures_are_those_of_ir_measures_to_the_last_digit(
+    cases: list[tuple[dict[str, int], list[str]]], k: int
+) -> None:
+    grades = {f"q{number}": judged for number, (judged, _) in enumerate(cases)}
+    rankings = {f"q{number}": hits for number, (_, hits) in enumerate(cases)}
+    theirs = [AP, AP @ k, RR, RR @ k, P @ k, R @ k, nDCG, nDCG @ k]
+    ours = parse_measures(f"map,map@{k},mrr,mrr@{k},p@{k},recall@{k},ndcg,ndcg@{k}")
+    run = {query: {document: float(-rank) for rank, document in enumerate(hits)} for query, hits in rankings.items()}
+    known = {(each.measure, each.query_id): each.value for each in ir_measures.iter_calc(theirs, grades, run)}
+
+    found = values(ours, grades, rankings)
+
+    for measure, their in zip(ours, theirs, strict=True):
+        assert found[measure] == {query: round(known.get((their, query), 0.0), 6) for query in grades}
 
 
 @given(judged_rankings(), st.integers(1, 12))

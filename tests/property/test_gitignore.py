@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.config import Config
+from recall_core.ingest import global_ignore
 from recall_core.ingest.discover import Found, walk
 from recall_core.types import Root
 
@@ -110,3 +111,76 @@ def test_a_walk_finds_what_git_lists(tmp_path: Path, seed: int) -> None:
     }
     assert (sorted(set(found) - set(expected)), sorted(set(expected) - set(found)), rules) == ([], [], {})
     assert len(found) > TREES
+
+
+def git_home(home: Path) -> dict[str, str]:
+    """An environment whose git asks no other person's settings than those in this folder."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home / "own"),
+        "GIT_CONFIG_SYSTEM": os.devnull,
+    }
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git on PATH")
+@pytest.mark.parametrize("seed", range(8))
+def test_a_walk_leaves_out_what_the_repository_and_its_person_exclude(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    chance = random.Random(seed)
+    environment = git_home(tmp_path)
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, environment[name])
+    monkeypatch.delenv("GIT_CONFIG_GLOBAL")
+    (tmp_path / "own/git").mkdir(parents=True)
+    own = tmp_path / chance.choice(("own/git/ignore", "mine"))
+    if own.name == "mine":
+        (tmp_path / ".gitconfig").write_text("[core]\n\texcludesFile = ~/mine\n")
+
+    for number in range(12):
+        folder = tmp_path / f"{number:03}"
+        grow(folder, chance)
+        subprocess.run(["git", "init", "--quiet"], cwd=folder, env=environment, check=True)
+        own.write_text("\n".join(a_line(chance) for _ in range(chance.randrange(4))))
+        lines = [a_line(chance) for _ in range(chance.randrange(4))]
+        (folder / ".git/info/exclude").write_text("\n".join(lines))
+        ask = ["git", "ls-files", "-z", "--others", "--exclude-standard"]
+        said = subprocess.run(ask, cwd=folder, env=environment, check=True, capture_output=True)
+        listed = sorted(path for path in said.stdout.decode().split("\0") if path and ".gitignore" not in path)
+
+        found = sorted(step.os_path for step in walk(Root("."), folder, Config()) if isinstance(step, Found))
+
+        assert found == listed, (own.read_text(), lines)
+
+
+VALUES = (
+    *("~/x", "/a/b", "", '"/a b"', '"/a b "', "/a\\\\b", "/a ; c", '"/a;b" # c', "/a\\tb", " /s ", "/a\\\n/b"),
+    *('/"q"r', "/a#b"),
+)
+HEADS = ("[core]\n", "[Core]", "[core] ", "[user]\n", '[core "x"]\n', "# [core] \\\n", "; c\n", "\n", "[a][core]\n")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git on PATH")
+def test_the_settings_of_git_mean_what_they_mean_to_git(tmp_path: Path) -> None:
+    chance = random.Random(5)
+    environment = git_home(tmp_path)
+    settings = tmp_path / ".gitconfig"
+    found = 0
+    for _ in range(150):
+        pieces = [chance.choice(HEADS)]
+        for _ in range(chance.randrange(1, 4)):
+            key = chance.choice(("excludesFile", "excludesfile", "\tEXCLUDESFILE ", "editor", "excludes-file"))
+            pieces += [chance.choice(("", *HEADS[:5])), f"{key} = {chance.choice(VALUES)}\n"]
+        settings.write_text("".join(pieces))
+        ask = ["git", "config", "--file", str(settings), "--get", "--type=path", "core.excludesFile"]
+        said = subprocess.run(ask, env=environment, check=False, capture_output=True)
+        if said.returncode > 1:
+            continue  # to git these are no settings
+        value = said.stdout.decode().removesuffix("\n") if said.returncode == 0 else str(tmp_path / "own/git/ignore")
+
+        place = global_ignore.place(environment)
+
+        assert (str(place) if place else "") == (value if value.startswith("/") else ""), settings.read_text()
+        found += said.returncode == 0
+    assert found > 30

@@ -28,7 +28,7 @@ from tests.builders import EMBEDDER, memory_store, new_file, put
 from tests.sixty_questions import SHAPES
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
-CONFIG = Config(embedding_dim=64)
+CONFIG = Config(embedding_dim=64, collapse=False)
 FILTERS = [
     None,
     "doc.tag = 'even'",

@@ -164,7 +164,7 @@ class World:
 
     TABLES = """
     CREATE TABLE doc(rowid INTEGER PRIMARY KEY, id TEXT NOT NULL, path TEXT NOT NULL, mtime TEXT NOT NULL,
-      hash TEXT NOT NULL, source TEXT, meta TEXT NOT NULL);
+      hash TEXT NOT NULL, title TEXT NOT NULL, source TEXT, meta TEXT NOT NULL);
     CREATE TABLE doc_tag(doc INTEGER NOT NULL, tag TEXT NOT NULL, PRIMARY KEY(doc, tag)) WITHOUT ROWID;
     CREATE INDEX doc_tag_tag ON doc_tag(tag, doc);
     CREATE INDEX doc_path ON doc(path);
@@ -181,13 +181,13 @@ class World:
         self.documents: dict[int, Document] = {}
         self.rows: dict[int, Row] = {}
         for number, (path, mtime, source, tags, meta, chunks) in enumerate(values, start=1):
-            self._add(number, Document(f"d{number}", path, "h", mtime, 0, "", source, tuple(tags), meta), chunks)
+            self._add(number, Document(f"d{number}", path, "h", mtime, 0, path, source, tuple(tags), meta), chunks)
 
     def _add(self, number: int, document: Document, chunks: list[tuple]) -> None:
         self.documents[number] = document
         meta = json.dumps(document.meta, ensure_ascii=number % 2 == 0)
-        values = (number, document.id, document.path, document.mtime, "h", document.source, meta)
-        self.db.execute("INSERT INTO doc VALUES(?, ?, ?, ?, ?, ?, ?)", values)
+        values = (number, document.id, document.path, document.mtime, "h", document.title, document.source, meta)
+        self.db.execute("INSERT INTO doc VALUES(?, ?, ?, ?, ?, ?, ?, ?)", values)
         self.db.executemany("INSERT INTO doc_tag VALUES(?, ?)", [(number, tag) for tag in document.tags])
         for position, (offset, tokens, text, is_deleted) in enumerate(chunks):
             rowid = number * 10 + position

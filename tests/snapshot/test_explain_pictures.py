@@ -104,7 +104,7 @@ def steps_store(home: Path) -> Path:
     lines = [f"def step{number}(budget):  # step {number}\n    return 'word{number}'" for number in range(1, 41)]
     (home / "steps.py").write_text("\n".join(lines), encoding="utf-8")
     os.utime(home / "steps.py", ns=(MODIFIED, MODIFIED))
-    Recall.init(str(home), settings=("chunk_tokens=40", "overlap_tokens=10"))
+    Recall.init(str(home), settings=("chunk_tokens=40", "overlap_tokens=10", "pack_counter=whitespace"))
     with Recall.open(str(home)) as recall:
         for _ in recall.add([str(home / "steps.py")], Root("")):
             pass

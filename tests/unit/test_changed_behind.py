@@ -418,7 +418,8 @@ def expect(recall: Recall, marks: Marks) -> None:
     """Search, context and get mark these documents and no other, and `strict_fresh` refuses what is marked."""
     far = str(recall.engine.base.parent / "far" / "f.txt")
     marks = {far if path == FAR else path: mark for path, mark in marks.items()}
-    found, context = recall.search("smiles"), recall.context("smiles")
+    each = Ask(settings=("collapse=false",))  # a change can make a copy of another
+    found, context = recall.search("smiles", each), recall.context("smiles", each)
     assert {hit["doc"]["path"] for hit in found["results"]} == {*READ, *RECORDS, far}
     states = {hit["doc"]["path"]: hit["doc"].get("state", "") for hit in found["results"]}
     blocks = {block["path"]: block.get("state", "") for block in context["context"]["blocks"]}

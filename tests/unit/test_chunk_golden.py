@@ -44,7 +44,7 @@ def test_a_golden_that_changed_is_another_version_of_the_chunker() -> None:
 
     assert DIGESTS[CHUNKER_VERSION] == digest, (
         "tests/golden/chunks.json is not what was recorded for this version of the chunker. Where a span moved, "
-        "raise CHUNKER_VERSION in recall_core/config.py, or stores keep chunks that nothing cuts any more, and say "
+        "raise CHUNKER_VERSION in recall_core/config, or stores keep chunks that nothing cuts any more, and say "
         f"so in CHANGELOG.md. Where cases were only added, keep the version. Then record {digest} here."
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import recall_core
 from recall_core.adapters import completion
 
 
-def answered(line: str, tmp_path: Path) -> list[str]:
+def answered(line: str, tmp_path: Path, program: str = "recall_core") -> list[str]:
     answers = tmp_path / "answers"
     env = {
         **os.environ,
@@ -25,15 +26,16 @@ def answered(line: str, tmp_path: Path) -> list[str]:
         "COMP_LINE": line,
         "COMP_POINT": str(len(line)),
     }
-    subprocess.run([sys.executable, "-m", "recall_core"], env=env, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", program], cwd=tmp_path, env=env, check=True, capture_output=True)
     return answers.read_text().split("\n")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_gets_a_script_that_names_recall(shell: str) -> None:
+def test_each_shell_gets_a_script_that_names_both_programs(shell: str) -> None:
     script = completion.script(shell)
 
-    assert "recall" in script
+    assert re.search(r"\brecall\b(?!-)", script)
+    assert "recall-tui" in script
     assert "_ARGCOMPLETE" in script
     assert script.endswith("\n")
 
@@ -46,7 +48,20 @@ def test_each_shell_gets_a_script_that_names_recall(shell: str) -> None:
         ("recall completion z", "zsh"),
         ("recall import --on-conflict re", "replace"),
         ("recall doctor --du", "--dups"),
+        ("recall roots fo", "forget"),
+        ("recall roots edit 1 --no-gi", "--no-gitignore"),
     ],
 )
 def test_a_shell_is_told_commands_flags_and_choices(line: str, expected: str, tmp_path: Path) -> None:
     assert [word.strip() for word in answered(line, tmp_path)] == [expected]
+
+
+def test_the_workbench_is_completed_with_its_flags_and_with_files(tmp_path: Path) -> None:
+    (tmp_path / "notes.db").touch()
+
+    assert [word.strip() for word in answered("recall-tui --ser", tmp_path, "recall_tui")] == ["--serve"]
+    assert [word.strip() for word in answered("recall-tui not", tmp_path, "recall_tui")] == ["notes.db"]
+
+
+def test_a_short_flag_is_completed_like_its_long_one(tmp_path: Path) -> None:
+    assert "-n" in {word.strip() for word in answered("recall search x -", tmp_path)}

@@ -27,7 +27,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "docs" / "b.txt").write_text("A retry budget for every client.\n")
     (tmp_path / "q.tsv").write_text("q1\tbackoff\nq2\tbudget of a client\n")
     (tmp_path / "r.txt").write_text("q1 0 docs/a.md 1\nq2 0 b 1\nq2 0 zzz 0\n")
-    assert run("init")[0] == 0
+    assert run("init", "--embedding", "hash")[0] == 0
     assert run("add", "docs")[0] == 0
     return tmp_path
 

@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import pytest
 
-from recall_core.adapters.progress import follow, share
+from recall_core.adapters.progress import WorkName, called, counts, follow, share
 from recall_core.adapters.streams import Streams
 from recall_core.contract.responses import Response
 from recall_core.errors import Interrupted
@@ -63,6 +63,38 @@ def test_a_terminal_sees_a_bar() -> None:
 
     assert follow(work([], stop_after=9), streams=streams(terminal)) == DONE
     assert "3/3 files" in terminal.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "stage", "told"),
+    [
+        ("reading", "discover", ("looking for files", "2/3 files, 5 texts")),
+        ("reading", "read", ("reading", "2/3 files, 5 texts")),
+        ("reading", "embed", ("embedding", "2/3 files, 5 texts")),
+        ("reading", "done", ("reading", "2/3 files, 5 texts")),
+        ("embedding", "embed", ("embedding", "9/12 texts")),
+        ("embedding", "commit", ("embedding", "9/12 texts")),
+        ("embedding", "ask", ("asking", "2/3 queries, 5 texts")),
+        ("asking", "ask", ("asking", "2/3 queries, 5 texts")),
+        ("copying", "copy", ("copying", "2/3 pages, 5 texts")),
+    ],
+)
+def test_the_bar_is_called_by_its_work_and_counts_what_that_is_done_to(
+    name: WorkName, stage: Stage, told: tuple[str, str]
+) -> None:
+    event = moment(2)._replace(stage=stage, chunks=12, embedded=5, reused=4)
+
+    assert (called(event, name), counts(event, name)) == told
+
+
+def test_a_bar_has_its_name_before_the_first_event() -> None:
+    terminal = Terminal()
+
+    follow(work([], stop_after=9), streams=streams(terminal), name="copying")
+
+    assert "copying" in terminal.getvalue()
+    assert "files" in terminal.getvalue()
+    assert "discover" not in terminal.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 
 import pytest
 
-from recall_core.adapters import render, tables
+from recall_core.adapters import hits, render, tables
 from recall_core.contract.responses import Response
 from recall_core.contract.views import ResultView
 from recall_core.rank.sparse import Reason
@@ -66,10 +66,10 @@ def test_an_explained_hit_shows_one_line_a_part() -> None:
         {"signal": "lexical", "raw": 4.2, "value": 0.8, "weight": 0.9, "rank": 1, "points": 0.72},
         {"signal": "semantic", "raw": None, "value": 0.0, "weight": 0.1, "rank": None, "points": 0.0},
     ]
-    shown = list(render.hits(answer(hit(explain={"parts": parts}))))
+    shown = list(hits.lines(answer(hit(explain={"parts": parts}))))
 
-    assert shown[1] == "  +0.720  lexical   value 0.800  weight 0.9  raw 4.200  rank #1"
-    assert shown[2] == "  +0.000  semantic  value 0.000  weight 0.1  raw -  rank -"
+    assert shown[1] == "  +0.720  lexical   value 0.800  weight 0.9  raw 4.200  rank #1\n"
+    assert shown[2] == "  +0.000  semantic  value 0.000  weight 0.1  raw -  rank -\n"
 
 
 RECALL = {"recall_injected": True, "reason": "sparse_doc_recall", "distance": 0.11, "displaced": "d" * 64}
@@ -116,18 +116,22 @@ SPARSE = {
         ({"reason": "max_injections"}, "max_injections (sparse_max_injections = 0)"),
     ],
 )
-def test_why_nothing_was_recalled_is_talk(counts: dict[str, Any], told: str) -> None:
+def test_why_nothing_was_recalled_is_told_to_who_asks_for_it(counts: dict[str, Any], told: str) -> None:
     response = answer(hit(), sparse={**SPARSE, **counts, "present": counts.get("within_ceiling", 0)})
 
-    assert list(render.talk(response)) == ["1 of 7 hits in 3 ms", f"sparse     nothing recalled: {told}"]
-    assert len(list(render.hits(response))) == 1
+    assert list(render.talk(response)) == ["1 of 7 hits in 3 ms"]
+    assert list(render.talk(response, is_verbose=True)) == [
+        "1 of 7 hits in 3 ms",
+        f"sparse     nothing recalled: {told}",
+    ]
+    assert len(list(hits.lines(response))) == 1
 
 
 def test_of_a_recall_that_happened_and_on_a_report_nothing_more_is_told() -> None:
     given = answer(hit(recall=RECALL), sparse={**SPARSE, "injections": 1, "reason": "injected"})
     report = answer(hit(), sparse=SPARSE, report={})
 
-    assert list(render.talk(given)) == list(render.talk(report)) == ["1 of 7 hits in 3 ms"]
+    assert list(render.talk(given, is_verbose=True)) == list(render.talk(report)) == ["1 of 7 hits in 3 ms"]
 
 
 def test_every_reason_to_recall_nothing_has_its_words() -> None:
@@ -141,13 +145,24 @@ def test_figures_and_warnings_are_talk_and_not_data() -> None:
         "1 of 7 hits in 3 ms, next page: OFFSET 1",
         "warning: W_STALE: docs/a.md has changed",
     ]
-    assert len(list(render.hits(response))) == 1
+    assert len(list(hits.lines(response))) == 1
+
+
+def test_the_one_line_says_how_many_rows_have_a_word_and_what_was_not_looked_for() -> None:
+    figures = {"took_ms": 3.2, "total_hits": 1420, "word_hits": 31}
+    response = answer(hit(), stats=figures, query={"text": "e.g. cats", "dropped": ["e.g."]})
+
+    (line,) = render.talk(response)
+
+    assert line == (
+        "1 of 1,420 hits in 3 ms · 31 with a word of the question · not looked for: e.g. (--all-words looks for each)"
+    )
 
 
 def test_no_hits_is_said_and_prints_nothing() -> None:
     response = answer(stats={"took_ms": 1.0, "total_hits": 0})
 
-    assert list(render.hits(response)) == []
+    assert list(hits.lines(response)) == []
     assert next(render.talk(response)).startswith("no hits")
 
 

@@ -31,7 +31,7 @@ def home(nowhere: Path) -> Path:
     (nowhere / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
     (nowhere / "docs" / "b.txt").write_text("A retry budget.\n")
     (nowhere / "c.txt").write_text("Nothing to see.\n")
-    assert run("init")[0] == 0
+    assert run("init", "--embedding", "hash")[0] == 0
     assert run("add", "docs", "--tag", "docs", "--meta", "year=2024")[0] == 0
     assert run("add", "c.txt")[0] == 0
     return nowhere

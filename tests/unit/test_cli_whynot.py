@@ -12,6 +12,10 @@ import pytest
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams, shown
+from recall_core.adapters.whynot import VERDICTS
+from recall_core.explain.whynot.fix import Change, by_effort
+from recall_core.explain.whynot.question import Question
+from recall_core.explain.whynot.stage import OF_AN_INDEX, STAGES
 from tests.contracts import schema, validator
 
 FILTER = "doc.path GLOB 'r*' AND (doc.source = 's' OR chunk.tokens > 3)"
@@ -23,7 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "retry.md").write_text("A failed call is retried three times.\n")
     (home / "cache.md").write_text("Answers are cached; a failed call is not.\n")
     (home / "paint.md").write_text("Blue paint dries within an hour.\n")
-    run("init", str(home))
+    run("init", str(home), "--embedding", "hash")
     run("--store", str(home), "add", str(home))
     return home
 
@@ -84,14 +88,91 @@ def test_exit_codes_and_answers_that_fit_the_contract(folder: Path, argv: list[s
 
 
 def test_the_ladder_marks_each_stage_and_expands_the_first_cross(folder: Path) -> None:
-    _, text, _ = run("whynot", "retried", "--target", "paint.md", "--k", "1", "--filter", FILTER)
+    _, text, _ = run("whynot", "retried", "--target", "paint.md", "--k", "1", "--filter", FILTER, "--all")
     lines = text.splitlines()
-    marked = [line.split()[1] for line in lines if line[0] in "✓✗·"]
-    assert lines[0].startswith("absent: filter  paint.md:1-1")
+    marked = [line.split()[1] for line in lines if line and line[0] in "✓✗·"]
     assert marked[:3] == ["identify", "ingested", "fresh"]
     assert len(marked) == 20
     cross = next(number for number, line in enumerate(lines) if line.startswith("✗"))
     assert lines[cross + 1].strip() == "doc.path GLOB 'r*'  is paint.md"
+
+
+def test_people_are_told_the_verdict_its_stage_and_what_to_type_and_no_more(folder: Path) -> None:
+    argv = ("whynot", "retried", "--target", "paint.md", "--k", "1", "--filter", FILTER)
+    _, text, _ = run(*argv)
+    verdict, why, *rest = text.splitlines()
+    fixes = json.loads(run(*argv, "--json")[1])["whynot"]["fixes"]
+
+    assert verdict.startswith("paint.md:1-1 is not in the answer: the filter keeps it out  ")
+    assert why == "why   filter: it fails doc.path GLOB 'r*' (it is paint.md)"
+    assert [line.split(None, 1)[1] for line in rest if line.startswith("fix")] == [fix["command"] for fix in fixes]
+    assert len(fixes) > 0
+    assert rest[-1] == "more  --all shows all 20 stages"
+    assert len(rest) == 2 * len(fixes) + 1
+
+
+def test_a_rank_is_told_beside_that_of_the_last_row_in_a_whole_sentence(folder: Path) -> None:
+    argv = ("whynot", "failed call", "--target", "cache.md", "--k", "1")
+    view = json.loads(run(*argv, "--json")[1])["whynot"]
+    held = next(stage["evidence"] for stage in view["stages"] if stage["stage"] == "fusion")
+
+    assert run(*argv)[1].splitlines()[1] == (
+        f"why   fusion: it is row 2 of 3 with a score of {held['score']:.6f}; "
+        f"row 1, the last that is shown, has {held['last_score']:.6f}"
+    )
+
+
+def test_what_all_adds_stands_below_the_rest(folder: Path) -> None:
+    argv = ("whynot", "failed call", "--target", "call", "--k", "1", "--set", "collapse=false")
+    short, whole = (run(*argv, *more)[1].splitlines() for more in ((), ("--all",)))
+
+    assert whole[: len(short) - 1] == short[:-1]
+    assert short[-1] == "more  --all shows all 20 stages and 1 other chunk"
+    assert [line for line in whole if line.startswith("also")] != []
+
+
+def test_every_verdict_has_plain_words() -> None:
+    codes = {code for each in (*STAGES.values(), *OF_AN_INDEX.values()) for code in each}
+
+    assert codes == set(VERDICTS)
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("doc.path = 'x' OR doc.source = 's'", "ask without (doc.path = 'x' OR doc.source = 's')"),
+        ("NOT (doc.path = 'paint.md' AND chunk.tokens > 1)", None),
+        ("chunk.tokens > 1 AND doc.path = 'x'", "drop doc.path = 'x'"),
+        (
+            "chunk.tokens > 1 AND (doc.path = 'x' OR doc.source = 's')",
+            "ask without (doc.path = 'x' OR doc.source = 's')",
+        ),
+    ],
+)
+def test_a_fix_of_a_filter_says_what_its_command_leaves_out(folder: Path, where: str, said: str | None) -> None:
+    answer = json.loads(run("whynot", "paint", "--target", "paint.md", "--filter", where, "--json")[1])
+    changes = [fix["change"] for fix in answer["whynot"]["fixes"] if fix["kind"] == "filter"]
+
+    assert changes == [said or f"ask without {where}"]
+
+
+def test_words_that_tell_a_text_apart_come_last_and_are_called_so(folder: Path) -> None:
+    argv = ("whynot", "failed retried", "--target", "paint.md", "--k", "1")
+    kinds = [fix["kind"] for fix in json.loads(run(*argv, "--json")[1])["whynot"]["fixes"]]
+    changes = [line for line in run(*argv)[1].splitlines() if line.startswith("      ")]
+
+    assert kinds[0] != "term"
+    assert kinds == sorted(kinds, key=lambda kind: kind == "term")
+    assert ["tells its text apart" in line for line in changes] == [kind == "term" for kind in kinds]
+
+
+def test_fixes_stand_by_the_effort_of_the_last_thing_they_change() -> None:
+    kinds = "term filter spelling filter+k k weight filter+weight min_score+k budget offset match".split()
+    changes = [Change(kind, "", Question(""), {}, 1) for kind in kinds]
+
+    told = [change.kind for change in by_effort(changes)]
+
+    assert told == "weight budget match k min_score+k offset filter filter+k filter+weight spelling term".split()
 
 
 def test_a_fix_can_be_typed_as_it_stands(folder: Path) -> None:

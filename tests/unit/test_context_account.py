@@ -28,7 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    assert run("init")[0] == 0
+    assert run("init", "--embedding", "hash", "--set", "pack_counter=whitespace")[0] == 0
     assert run("add", ".")[0] == 0
     return tmp_path
 
@@ -80,7 +80,7 @@ def test_queries_and_pins_and_drops_go_with_it(home: Path) -> None:
 
 
 def test_twins_are_reported_and_not_dropped(home: Path) -> None:
-    view = context("client counts retries", "--budget-tokens", "400", "--explain")
+    view = context("client counts retries", "--budget-tokens", "400", "--explain", "--all-copies")
 
     (twins,) = view["account"]["duplicates"]
     assert twins["wasted_tokens"] == 5

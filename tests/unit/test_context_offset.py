@@ -40,7 +40,8 @@ def _text(n: int) -> str:
 
 def packed(recall: Recall, rql: str, **options: Any) -> dict[str, Any]:
     ask = Ask(**{name: options.pop(name) for name in ("k", "explain", "settings") if name in options})
-    return dict(recall.context(None, ask, Pack(**{"budget_tokens": PLENTY, **options}), rql=rql))
+    pack = Pack(**{"budget_tokens": PLENTY, "counter": "whitespace", **options})
+    return dict(recall.context(None, ask, pack, rql=rql))
 
 
 def ranks(context: dict[str, Any]) -> list[int]:

@@ -52,7 +52,7 @@ def fill(folder: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
-    assert run("init", str(folder))[0] == 0
+    assert run("init", str(folder), "--embedding", "hash")[0] == 0
     assert run("--store", str(folder), "add", str(folder))[0] == 0
 
 
@@ -86,6 +86,11 @@ def test_every_score_change_is_the_sum_of_its_causes(home: Path, settings: str) 
     for move in diff["moves"]:
         assert sum(cause["points"] for cause in move["causes"]) == pytest.approx(move["delta"], abs=1e-9)
         assert move["delta"] == move["b"]["score"] - move["a"]["score"]
+        assert [each["signal"] for each in move["subtotals"]] == ["lexical", "semantic"]
+        for side in ("a", "b"):
+            total = sum(each[side] for each in move["subtotals"])
+            assert total == pytest.approx(move[side]["score"], abs=1e-12)
+        assert sum(each["delta"] for each in move["subtotals"]) == pytest.approx(move["delta"], abs=1e-12)
 
 
 def test_causes_name_what_was_changed(home: Path) -> None:

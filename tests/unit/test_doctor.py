@@ -18,7 +18,9 @@ from recall_core.config import Config
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import EmbedError, Interrupted, StoreError
 from recall_core.maintain.doctor import check_one, codes, doctor
-from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
+from recall_core.shell import INSTALL, Hint
+from recall_core.store.sqlite.kind import create_store, open_store
+from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.values import ReembedTarget
 from recall_core.text import spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Span
@@ -428,7 +430,10 @@ def test_a_vector_library_that_cannot_be_loaded_is_a_warning(
 
     check = check_one(store, "environment", lambda: EMBEDDER, base=HERE)
 
-    assert (check["severity"], check["fix"]) == ("warning", "pip install --force-reinstall sqlite-vec")
+    assert (check["severity"], check["fix"]) == (
+        "warning",
+        Hint(INSTALL, "sqlite-vec", force_reinstall=True),
+    )
     assert "sqlite-vec cannot be loaded" in check["evidence"]
 
 

@@ -180,3 +180,25 @@ def test_a_query_is_embedded_without_loading_numpy() -> None:
     )
 
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_what_spans_give_adds_up_to_the_features_of_their_words() -> None:
+    embedder = HashEmbedder(512)
+    text = "Payments, retried.\nDucks swim.\nA payment."
+    spans = [(0, 18), (19, 30), (31, 41)]
+
+    (given,) = embedder.shares_of("payment retries", [text], [spans])
+    (shares,) = embedder.shares("payment retries", [text])
+
+    assert given[2] > given[0] > given[1] == 0
+    features = sum(share.value for share in shares if share.kind == "feature")
+    (other,) = embedder.shares("payment", ["payment"])
+    (alone,) = embedder.shares_of("payment", ["payment"], [[(0, 7)]])
+    vectors = [math.sqrt(sum(x * x for x in hash_batch.sums([each], 512)[0].tolist())) for each in (text, "payment")]
+    question = math.sqrt(sum(x * x for x in hash_batch.sums(["payment retries"], 512)[0].tolist()))
+    assert sum(given) / vectors[0] / question == pytest.approx(features, abs=1e-6)
+    assert alone[0] / vectors[1] ** 2 == pytest.approx(other[0].value, abs=1e-6)
+
+
+def test_spans_without_a_gram_of_the_question_give_nothing() -> None:
+    assert HashEmbedder(64).shares_of("zebra", ["ducks swim", ""], [[(0, 5), (6, 10)], []]) == [[0.0, 0.0], []]

@@ -18,6 +18,7 @@ from recall_core.embed.installed import ModelFile, folder_of
 from recall_core.embed.local import LOCAL, TOKENIZER, WEIGHTS, LocalEmbedder, LocalKind, embed_numpy, embed_plain
 from recall_core.embed.windows import components
 from recall_core.errors import EmbedError
+from recall_core.shell import install_extra
 from recall_core.testing import DeterministicEmbedderConformance
 
 GOLDEN: list[dict[str, Any]] = json.loads(
@@ -133,7 +134,7 @@ def test_one_changed_bit_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     assert caught.value.code == "embedder_damaged"
     assert caught.value.hint is not None
-    assert caught.value.hint.startswith("pip install --force-reinstall")
+    assert caught.value.hint.endswith("--force-reinstall wordllama==0.4.0.post1 'tokenizers>=0.20'")
 
 
 def test_an_empty_file_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +160,7 @@ def test_an_empty_file_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_what_is_not_installed_is_named_with_its_remedy(weights: ModelFile, reason: str) -> None:
     kind = LocalKind(weights=weights)
 
-    assert kind.missing(Config()) == f"{reason}: pip install 'recall-tui[local]'"
+    assert kind.missing(Config()) == f"{reason}: {install_extra('local')}"
     with pytest.raises(EmbedError, match=reason) as caught:
         kind.new(Config())
     assert caught.value.code == "embedder_unavailable"
@@ -173,3 +174,34 @@ def test_shares_add_up_to_the_cosine_word_by_word(embedder: LocalEmbedder) -> No
     assert {"Retry", "payment", "then", "retry", "ms"} <= {share.text for share in shares}
     assert len({share.text for share in shares}) == len(shares)
     assert nothing == []
+
+
+def test_what_spans_give_is_what_their_words_give(embedder: LocalEmbedder) -> None:
+    lines = ["Ducks swim on the lake.", "Then retry the payment", "and a 😀 payment again."]
+    text = "\n".join(lines)
+    starts = [0, 24, 47]
+    spans = [(start, start + len(line)) for start, line in zip(starts, lines, strict=True)]
+
+    ((*given,), (nothing,)) = embedder.shares_of("payment retries", [text, "x"], [spans, [(0, 0)]])
+    (whole,) = embedder.shares("payment retries", [text])
+
+    assert max(given) == given[1]
+    assert min(given) == given[0]
+    assert nothing == 0
+    (all_of_it,) = embedder.shares_of("payment retries", [text], [[(0, len(text))]])
+    factor = all_of_it[0] / sum(share.value for share in whole)
+    words = {share.text: share.value for share in whole}
+    assert given[0] / factor == pytest.approx(sum(words[word] for word in ("Ducks", "swim", "on", "lake")), abs=0.2)
+
+
+def test_what_spans_give_is_the_same_number_with_and_without_numpy(
+    embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "Retry the payment, then retry. " * 9 + "A payment of `retry_ms`; 重试"
+    spans = [(start, start + 7) for start in range(0, len(text), 7)]
+
+    with_numpy = embedder.shares_of("payment retries of a bank", [text], [spans])
+    monkeypatch.delitem(sys.modules, "numpy")
+
+    assert embedder.shares_of("payment retries of a bank", [text], [spans]) == with_numpy
+    assert embedder.shares_of(" ", [text], [spans]) == [[0.0] * len(spans)]

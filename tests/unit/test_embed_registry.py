@@ -18,6 +18,7 @@ from recall_core.embed.rescore import EmbedderReranker, new_reranker
 from recall_core.embed.windows import components
 from recall_core.errors import EmbedError, RecallError
 from recall_core.ports import Embedder
+from recall_core.shell import install_extra
 from recall_core.testing import DeterministicEmbedderConformance
 
 PLUG_IN = """
@@ -187,7 +188,7 @@ def test_auto_says_why_the_others_failed(tmp_path: Path, monkeypatch: pytest.Mon
 
     assert config.embedding == "hash"
     assert [reason.partition(" ")[0] for reason in reasons] == ["local", "openai", "gemini", "hash"]
-    assert reasons[0].endswith("the package no_such_package is not installed: pip install 'recall-tui[local]'")
+    assert reasons[0].endswith(f"the package no_such_package is not installed: {install_extra('local')}")
     assert "allow_network is false" in reasons[1]
     assert reasons[3] == "hash is chosen and written down"
 

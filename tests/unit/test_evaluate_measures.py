@@ -78,13 +78,38 @@ def test_a_query_without_hits_has_0_and_names_may_hold_anything() -> None:
     assert found[measure] == {"é\0": 0.0, "é\0x": 0.0}
 
 
-def test_a_missing_library_is_told_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_five_measures_need_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+
+    found = values(parse_measures(DEFAULT), {"q": {"a": 1, "b": 2}}, {"q": ["b", "x", "a"]})
+
+    assert {measure.name: each["q"] for measure, each in found.items()} == {
+        "ndcg@10": round((2 + 1 / 2) / (2 + 1 / log2(3)), 6),
+        "map": round((1 + 2 / 3) / 2, 6),
+        "mrr": 1.0,
+        "p@5": 0.4,
+        "recall@100": 1.0,
+    }
+
+
+def test_a_measure_that_needs_the_package_says_so_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_measures", None)
 
     with pytest.raises(UsageError) as caught:
-        values([Measure("AP", None)], {}, {})
+        values(parse_measures("map,success@5"), {}, {})
 
-    assert (caught.value.code, caught.value.hint) == ("eval_unavailable", "pip install 'recall-tui[eval]'")
+    assert caught.value.code == "eval_unavailable"
+    assert "success@5 needs the package ir-measures" in caught.value.message
+
+
+def test_ir_measures_gives_the_rest() -> None:
+    judged, hits = {"a": 2, "b": 1, "c": 0}, ["x", "a", "c", "b"]
+
+    assert value("success@1", judged, hits) == 0.0
+    assert value("success@2", judged, hits) == 1.0
+    assert value("rprec", judged, hits) == 0.5
+    assert value("bpref", judged, hits) == 0.5
+    assert refused("rprec@5").code == refused("success").code == "bad_value"
 
 
 def test_judged_is_a_share_of_the_hits_there_are() -> None:

@@ -35,7 +35,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(f"The text of {place.parent.name}/{place.name}.\n")
     monkeypatch.chdir(tmp_path / "home")
-    run("init")
+    run("init", "--embedding", "hash")
     run("add", ".", str(tmp_path / "far"))
     return tmp_path / "home"
 

@@ -82,6 +82,7 @@ def test_without_the_current_folder_only_what_begins_at_the_root_is_found() -> N
         ["compact"],
         ["doctor"],
         ["reembed", "hash"],
+        ["rechunk"],
     ],
 )
 @pytest.mark.usefixtures("gone")

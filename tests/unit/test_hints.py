@@ -6,6 +6,7 @@ import ast
 import copy
 import pickle
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -178,7 +179,10 @@ def test_the_command_of_a_question_asks_that_question() -> None:
         (Hint("tune", Verbatim('"words"'), sweep=True), 'recall tune "words" --sweep'),
         (Hint("search", "…", k=1), "recall search '…' --k 1"),
         (Hint(AGAIN, budget_tokens=2000), "--budget-tokens 2000"),
-        (Hint(INSTALL, "recall-tui[all]", upgrade=True), "pip install --upgrade 'recall-tui[all]'"),
+        (
+            Hint(INSTALL, "ir-measures<0.5", upgrade=True),
+            f"{shlex.quote(sys.executable)} -m pip install --upgrade 'ir-measures<0.5'",
+        ),
     ],
 )
 def test_a_hint_reads_as_it_is_typed(hint: Hint, line: str) -> None:

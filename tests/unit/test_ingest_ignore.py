@@ -1,5 +1,6 @@
 """Promises of `.gitignore`, each idiom as git reads it. What git itself says of random rules: tests/property."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,74 @@ def test_a_line_that_matches_nothing_is_passed_over(tmp_path: Path) -> None:
 
     assert of_folder(tmp_path)[0].rules == ()
     assert of_folder(tmp_path / "nowhere") == ()
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home folder of somebody whose global ignore names logs."""
+    home = tmp_path / "home"
+    (home / "own/git").mkdir(parents=True)
+    (home / "own/git/ignore").write_text("*.log\n")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "own"))
+    monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
+    return home
+
+
+def test_what_a_person_ignores_everywhere_is_left_out_of_every_folder(tmp_path: Path, person: Path) -> None:
+    assert "x.log" not in read(tmp_path / "plain", b"")
+    (tmp_path / "repository/.git").mkdir(parents=True)
+    assert "x.log" not in read(tmp_path / "repository", b"")
+    assert "sub/x.log" in read(tmp_path / "other", b"!*.log\n")
+
+
+def test_a_repository_does_not_name_the_file_that_its_person_ignores_by(tmp_path: Path, person: Path) -> None:
+    (tmp_path / "repository/.git").mkdir(parents=True)
+    (tmp_path / "elsewhere").write_text("keep.md\n")
+    (tmp_path / "repository/.git/config").write_text(f"[core]\n\texcludesFile = {tmp_path}/elsewhere\n")
+
+    assert read(tmp_path / "repository", b"").startswith("foo keep.md sub/deep/foo")
+
+
+def test_the_settings_in_the_home_folder_come_after_those_below_xdg_config_home(tmp_path: Path, person: Path) -> None:
+    (person / "own/git/config").write_text("[core]\n\texcludesFile = ~/first\n")
+    (person / "first").write_text("foo\n")
+    assert "foo" not in read(tmp_path / "one", b"").split()
+    (person / ".gitconfig").write_text(f'[core] excludesfile = "{person}/second" ; mine\n')
+    (person / "second").write_text("keep.md\n")
+
+    assert "keep.md" not in read(tmp_path / "two", b"")
+    assert "foo" in read(tmp_path / "two", b"").split()
+
+
+def test_a_repository_keeps_rules_to_itself_and_so_does_one_below_it(tmp_path: Path) -> None:
+    for top in ("", "sub"):
+        (tmp_path / top / ".git/info").mkdir(parents=True)
+    (tmp_path / ".git/info/exclude").write_text("*.log\n")
+    (tmp_path / "sub/.git/info/exclude").write_text("/keep.md\n")
+
+    assert read(tmp_path, b"") == "foo keep.md sub/deep/foo sub/deep/keep.md sub/foo/a.md"
+
+
+def test_rules_that_a_link_brings_from_outside_the_repository_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere/info").mkdir(parents=True)
+    (tmp_path / "elsewhere/info/exclude").write_text("keep.md\n")
+    whole = "foo keep.md sub/deep/foo sub/deep/keep.md sub/foo/a.md sub/foo/b.log sub/keep.md sub/x.log x.log"
+    for name, kind in (("a", "link"), ("b", "file"), ("c", "inner")):
+        (tmp_path / name).mkdir()
+        if kind == "link":
+            (tmp_path / name / ".git").symlink_to(tmp_path / "elsewhere")
+        elif kind == "file":
+            (tmp_path / name / ".git").write_text(f"gitdir: {tmp_path}/elsewhere\n")
+        else:
+            (tmp_path / name / ".git").mkdir()
+            (tmp_path / name / ".git/info").symlink_to(tmp_path / "elsewhere/info")
+
+        assert read(tmp_path / name, b"") == whole
+
+
+def test_a_pipe_in_the_place_of_rules_holds_nobody_up(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    os.mkfifo(tmp_path / "sub/.gitignore")
+
+    assert "sub/keep.md" in read(tmp_path, b"*.log\n")

@@ -41,7 +41,13 @@ def test_every_line_of_jsonl_is_a_document_of_its_own() -> None:
     (document,) = records(line)
 
     assert document == ParsedDocument(
-        "x", "words", "T", sha256(line.encode()).hexdigest(), len(line), {"year": 1999, "deep": {"a": [1]}}
+        "x",
+        "words",
+        "T",
+        sha256(line.encode()).hexdigest(),
+        len(line),
+        {"year": 1999, "deep": {"a": [1]}},
+        place="line 1",
     )
 
 

@@ -12,7 +12,7 @@ from typing import cast
 
 import pytest
 
-from recall_core.adapters import cli, ledger, render
+from recall_core.adapters import cli, hits, ledger
 from recall_core.adapters.streams import Streams
 from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Recall
@@ -59,7 +59,7 @@ class BlackBox:
 def recall() -> Recall:
     store = memory_store()
     put(store, *(new_file(path, [text]) for path, text in TEXTS.items()))
-    return Recall(Engine(store, config=Config(embedding_dim=64), base=Path("/nowhere")))
+    return Recall(Engine(store, config=Config(embedding_dim=64, collapse=False), base=Path("/nowhere")))
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_a_quoted_phrase_is_one_leaf_that_weighs_what_its_words_weigh_together(r
     assert leaf["idf"] == sum(term["idf"] for term in alone)
     assert "floored" not in leaf
     assert found["query"]["plan"]["signals"][0]["terms"][0]["words"] == 4
-    (line,) = [each for each in render.hits(cast(Response, found)) if "backoff and" in each and "term" in each]
+    (line,) = [each for each in hits.lines(cast(Response, found)) if "backoff and" in each and "term" in each]
     assert f"phrase of 4 words, idf {leaf['idf']:.3f}  in 1 chunk " in line
     assert not [term for term in alone if "words" in term]
 
@@ -193,6 +193,24 @@ def test_two_chunks_differ_by_what_their_leaves_differ(recall: Recall) -> None:
     assert [abs(delta) for delta in deltas] == sorted(map(abs, deltas), reverse=True)
     assert view["versus"]["winner"] == (one if scores[0] > scores[1] else other)
     assert view["versus"]["margin"] == max(scores) - min(scores)
+
+
+@pytest.mark.parametrize("settings", [(), ("rerank=hash",), ("fusion=rrf",), ("normalize=minmax",)])
+def test_what_two_chunks_differ_by_is_told_by_signal_too(recall: Recall, settings: tuple[str, ...]) -> None:
+    one, other = chunk_id(recall, "a.txt"), chunk_id(recall, "c.txt")
+    response = recall.explain("payment timeout", one, ASK._replace(settings=settings), versus=other)
+    view = response["explanation"]
+    subtotals = view["versus"]["subtotals"]
+
+    for side, ledger_of in (("points", view["chunk"]), ("other_points", view["other"])):
+        assert {each["signal"]: each[side] for each in subtotals} == {
+            part["signal"]: part["points"] for part in ledger_of["explain"]["parts"]
+        }
+        assert sum(each[side] for each in subtotals) == ledger_of["score"]
+    deltas = fsum(each["delta"] for each in subtotals)
+    assert deltas == pytest.approx(view["chunk"]["score"] - view["other"]["score"], abs=1e-12)
+    in_all = [line.split()[-3] for line in ledger.lines(response) if line.endswith(" in all")]
+    assert in_all == ["words", "meaning", "rerank"][: len(subtotals)]
 
 
 def test_two_chunks_change_places_at_the_weight_that_is_named(recall: Recall) -> None:

@@ -16,10 +16,11 @@ import pytest
 from recall_core.errors import StoreCorrupt
 from recall_core.retrieve.query import literal
 from recall_core.rql.parser import parse_filter
+from recall_core.store.sqlite.kind import open_store
 from recall_core.store.sqlite.memory import arithmetic, matrix, shared, snapshot
 from recall_core.store.sqlite.memory.rows import PIECE_ROWS
 from recall_core.store.sqlite.state import state_of
-from recall_core.store.sqlite.store import SqliteStore, open_store
+from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery, Occurrences, Vector
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
@@ -188,6 +189,16 @@ def test_connections_of_one_process_share_what_is_read(path: str) -> None:
             assert one.in_memory() is other.in_memory() is not None
 
 
+@pytest.mark.timeout(60)
+def test_who_waits_for_a_state_that_somebody_has_written_over_waits_no_longer(path: str) -> None:
+    with opened(path) as reading, opened(path) as writing:
+        with reading.reading():
+            state = reading.state()
+            put(writing, new_file("b.txt", ["unheard"]))
+            assert reading._leased().wait(state, 512) is None
+        assert reading.fill_memory()
+
+
 def test_nothing_is_left_once_the_last_one_closes(path: str) -> None:
     with opened(path) as store:
         assert store.fill_memory()
@@ -250,6 +261,20 @@ def test_a_reading_keeps_to_its_state_while_others_write(path: str) -> None:
             after = reading.lexical(query(reading, "unheard cat"), where=None, k=5, title_weight=3.0)
             assert (before, reading.term_stats(query(reading, "unheard"))[0].df) == ({}, 0)
             assert len(after) == 5
+
+
+def test_a_word_of_a_row_that_is_not_there_is_damage_in_memory_too(path: str) -> None:
+    with opened(path) as store:
+        put(store, new_file("b.txt", ["unheard"]))
+        with store.transaction():
+            (row,) = store.execute("SELECT rowid, title, text FROM chunk WHERE text = 'unheard'")
+            store.execute("INSERT INTO chunk_fts(chunk_fts, rowid, title, body) VALUES('delete', ?, ?, ?)", row)
+            store.execute("INSERT INTO chunk_fts(rowid, title, body) VALUES(?, ?, ?)", (9_999, *row[1:]))
+            store.execute("UPDATE chunk_fts_docsize SET id = ? WHERE id = 9999", row[:1])
+        assert store.fill_memory()
+
+        with pytest.raises(StoreCorrupt):
+            ask(store, "unheard")
 
 
 def test_a_store_that_contradicts_itself_is_not_kept(path: str) -> None:

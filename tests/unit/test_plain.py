@@ -9,7 +9,8 @@ import pytest
 
 from recall_core.adapters import parser, plain
 from recall_core.adapters.menu import COMMANDS
-from recall_core.config import Config, _plain, render
+from recall_core.config import Config, render
+from recall_core.config.toml import plain as plain_toml
 from recall_core.errors import UsageError
 from recall_core.retrieve import question_words
 
@@ -74,7 +75,7 @@ def test_what_is_asked_most_is_plain(line: str) -> None:
 
 def test_a_recall_toml_as_it_is_written_is_read_as_tomllib_reads_it() -> None:
     text = render(Config())
-    assert _plain(text) == tomllib.loads(text)
+    assert plain_toml(text) == tomllib.loads(text)
 
 
 KEYS = ("key", "k_y-2", "a", "a.b", "", "1", '"q"', "é", "[t]", " # on", "#")
@@ -89,7 +90,7 @@ def test_whatever_is_read_plainly_is_what_tomllib_reads() -> None:
     for _ in range(40_000):
         parts = [[chance.choice(each) for each in (KEYS, SIGNS, VALUES, ENDS)] for _ in range(chance.randrange(1, 3))]
         text = "\n".join(map("".join, parts))
-        said = _plain(text)
+        said = plain_toml(text)
         if said is not None:
             read += 1
             assert repr(said) == repr(tomllib.loads(text)), text

@@ -142,7 +142,7 @@ def test_all_words_is_a_flag_of_what_asks(command: str, tmp_path: Path, monkeypa
         False,
     )
     if command in ("search", "context", "explain", "whynot", "trace"):
-        assert "words      not looked for: e.g. (--all-words looks for each)\n" in told()[1]
+        assert "not looked for: e.g. (--all-words looks for each)\n" in told()[1]
 
 
 def test_a_word_that_was_not_looked_for_is_among_the_fixes() -> None:

@@ -62,7 +62,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "docs" / 'a<b>&"c.md').write_text(HOSTILE)
     (tmp_path / "docs" / "plain.md").write_text("# Plain\n\nA retry budget for every client.\n")
     (tmp_path / "docs" / "more.md").write_text("# More\n\nMore of a budget, and no other word.\n")
-    assert run("init")[0] == 0
+    assert run("init", "--embedding", "hash")[0] == 0
     assert run("add", "docs")[0] == 0
     return tmp_path
 

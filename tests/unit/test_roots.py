@@ -9,7 +9,7 @@ import pytest
 from recall_core.api.recall import Recall
 from recall_core.steps import Piece, index
 from recall_core.types import Root
-from tests.builders import memory_store, new_file, put
+from tests.builders import memory_store, new_file, put, without_privileges
 from tests.ingest_folder import PLAIN, IngestFolder
 
 
@@ -228,3 +228,19 @@ def test_a_file_whose_document_a_program_replaced_is_read_again_from_the_disk(tm
 
         assert recall.get("docs/a.md")["found"]["text"] == "from the disk\n"
         assert [(source.root.folder, source.documents) for source in recall.store.root_sources()] == [("docs", 1)]
+
+
+def test_what_lies_in_a_folder_that_nobody_may_look_into_stays_when_its_root_is_edited(folder: IngestFolder) -> None:
+    folder.write("docs/closed/d.md", "words\n")
+    folder.ingest("docs")
+    with folder.store.writer() as writer:
+        writer.edit_root(Root("docs"), Root("docs", tags=("new",)), ["docs/a.md", "docs/closed/d.md"])
+    (folder.base / "docs/closed").chmod(0)
+
+    with without_privileges(folder.base):
+        done = folder.sync()
+
+    assert (done.removed, [skip.code for skip in done.skipped]) == (0, ["unreadable"])
+    assert folder.documents()["docs/a.md"].tags == ("new",)
+    (folder.base / "docs/closed").chmod(0o755)
+    assert (folder.sync().updated, folder.documents()["docs/closed/d.md"].tags) == (1, ("new",))

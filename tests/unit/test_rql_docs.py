@@ -125,6 +125,7 @@ BEYOND_GRAMMAR = {
     "bad_order",
     "sparse_with_offset",
     "sparse_with_order",
+    "collapse_of_documents",
 }
 DEEP = 14
 

@@ -35,6 +35,7 @@ def test_the_catalogue_is_the_language_s_promise() -> None:
         "doc.tag",
         "doc.tags",
         "doc.source",
+        "doc.title",
         "doc.meta",
         "chunk.id",
         "chunk.doc_id",

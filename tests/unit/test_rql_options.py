@@ -56,6 +56,7 @@ def test_the_list_is_closed() -> None:
         "pool",
         "exact",
         "sparse_recall",
+        "collapse",
         "rerank",
     )
 

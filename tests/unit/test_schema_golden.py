@@ -23,8 +23,9 @@ from recall_core.api.engine import Engine
 from recall_core.config import Config
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError
-from recall_core.store.sqlite.schema import SCHEMA_VERSION
-from recall_core.store.sqlite.store import SqliteStore, open_store
+from recall_core.store.sqlite.kind import open_store
+from recall_core.store.sqlite.schema import AS_NEWER, SCHEMA_VERSION
+from recall_core.store.sqlite.store import SqliteStore
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -73,7 +74,9 @@ def test_a_store_with_one_vector_a_row_answers_as_it_does_once_they_lie_in_block
     old: Path, mode: Literal["semantic", "hybrid"]
 ) -> None:
     old.write_bytes(gzip.decompress((GOLDEN / "schema-4.db.gz").read_bytes()))
-    before = SqliteStore(apsw.Connection(str(old), flags=apsw.SQLITE_OPEN_READONLY), str(old), writable=False)
+    db = apsw.Connection(str(old), flags=apsw.SQLITE_OPEN_READONLY)
+    db.execute(AS_NEWER)
+    before = SqliteStore(db, str(old), writable=False)
     config = Config(embedding="hash", embedding_dim=before.info().dimension)
 
     def asked(store: SqliteStore) -> object:

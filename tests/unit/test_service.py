@@ -125,6 +125,7 @@ def test_select_gives_back_what_it_names(recall: Recall) -> None:
             "score": response["results"][0]["score"],
             "doc": {"path": "cache.md"},
             "chunk": {"text": TEXTS["cache.md"]},
+            "passage": response["results"][0]["passage"],
         }
     ]
 
@@ -296,10 +297,10 @@ def test_a_value_that_no_setting_has_is_refused_by_whatever_is_asked(
         ("embedding=", "recall reembed NAME"),
         ("embedding_dim=64", "recall reembed hash --set embedding_dim=64"),
         ("embedding_model=nomic", "recall reembed hash --set embedding_model=nomic"),
-        ("counter=approx", "set counter in recall.toml before recall init"),
-        ("chunk_tokens=9", "set chunk_tokens in recall.toml before recall init"),
-        ("overlap_tokens=9", "set overlap_tokens in recall.toml before recall init"),
-        ("max_chunk_chars=99", "set max_chunk_chars in recall.toml before recall init"),
+        ("counter=approx", "recall rechunk --counter approx"),
+        ("chunk_tokens=9", "recall rechunk --chunk-tokens 9"),
+        ("overlap_tokens=9", "recall rechunk --overlap-tokens 9"),
+        ("max_chunk_chars=99", "recall rechunk --max-chunk-chars 99"),
         ("max_file_bytes=9", "set max_file_bytes in recall.toml"),
         ("allow_network=true", "set allow_network in recall.toml"),
     ],
@@ -514,7 +515,7 @@ def test_purge_says_so_when_a_reader_keeps_the_log(recall: Recall) -> None:
 
 
 def test_a_context_is_within_every_budget_and_only_grows(recall: Recall) -> None:
-    count = counter("whitespace").count
+    count = counter("approx-2").count
     packed_before: set[tuple[str, int]] = set()
     for budget in range(1, 601):
         context = recall.context("retry cache notes", Ask(), Pack(budget_tokens=budget))["context"]

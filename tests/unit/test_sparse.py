@@ -246,7 +246,7 @@ def test_three_times_the_list_and_at_least_fifty_chunks_are_looked_at(limit: int
 
 
 QUESTION = "sleepy otter"
-RARE = Config(embedding_dim=64, bm25_weight=1.0, vector_weight=0.0, sparse_distance_ceiling=0.6)
+RARE = Config(embedding_dim=64, bm25_weight=1.0, vector_weight=0.0, sparse_distance_ceiling=0.6, collapse=False)
 
 
 @pytest.fixture(scope="module")

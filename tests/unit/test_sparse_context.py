@@ -85,7 +85,7 @@ def test_a_list_of_short_documents_keeps_nothing(recall: Recall) -> None:
     assert (response["sparse"]["rows"], response["sparse"]["long_rows"]) == (1, 0)
     assert "reserved_tokens" not in response["context"]
     told = "sparse     nothing recalled: not_mostly_long (0 of 1 rows are of documents with more than 2 chunks)"
-    assert told in list(render.talk(response))
+    assert told in list(render.talk(response, is_verbose=True))
 
 
 def test_a_fact_that_no_long_document_crowds_out_is_said_to_be_blocked_so(recall: Recall, tmp_path: Path) -> None:

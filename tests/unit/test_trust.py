@@ -516,7 +516,7 @@ def test_a_plug_in_that_was_found_is_not_even_loaded(
     with monkeypatch.context() as at_init:
         at_init.chdir(plain.parent)
         (plain.parent / "recall.toml").write_text("".join(f'{key} = "{value}"\n' for key, value in settings.items()))
-        run("init")
+        run("init", "--embedding", "hash")
 
     assert not installed.exists()
     assert "the plug-in s" in run("trust", "--show")[1]

@@ -77,7 +77,7 @@ def test_a_line_that_is_no_command_has_no_question(line: str) -> None:
     ("line", "offered"),
     [
         ("sea", Offered("search ", ())),
-        ("re", Offered("re", ("replay", "report", "reembed", "recover"))),
+        ("re", Offered("re", ("replay", "report", "reembed", "rechunk", "recover"))),
         ("th", Offered("theme ", ())),
         ("theme high-contrast-", Offered("theme high-contrast-light ", ())),
         ("theme high", Offered("theme high-contrast", ("high-contrast", "high-contrast-light"))),

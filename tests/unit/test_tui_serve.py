@@ -11,6 +11,7 @@ import pytest
 
 from recall_core.adapters.streams import Streams
 from recall_core.errors import RecallError, UsageError
+from recall_core.shell import install_extra
 from recall_tui import program
 from recall_tui.driver import written
 from recall_tui.serve import HOST, Site, serve
@@ -27,7 +28,7 @@ def test_serving_without_its_package_says_what_to_install(monkeypatch: pytest.Mo
 
     error = refused("--serve")
 
-    assert (error.code, error.hint) == ("serve_unavailable", "pip install 'recall-tui[serve]'")
+    assert (error.code, error.hint) == ("serve_unavailable", install_extra("serve"))
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "nine.tsv").write_text("".join(queries[:9]))
     (tmp_path / "r.txt").write_text("".join(relevant))
     (tmp_path / "random.txt").write_text("".join(decoys))
-    assert run("init")[0] == 0
+    assert run("init", "--embedding", "hash")[0] == 0
     assert run("add", "docs")[0] == 0
     return tmp_path
 

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from recall_core.types import flaws
+from recall_core.store.flaws import flaws
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,16 @@
 
 from recall_core.adapters.flags import (
     ALL_WORDS,
+    AS_ROWS,
     CHECKS,
     EXPLAIN,
+    PASSAGE,
     QUESTION,
     RECEIPT,
     RQL,
     SET,
     TIMEOUT,
+    VERBOSE,
     WORDS,
     Command,
     Flag,
@@ -27,22 +30,23 @@ COMMANDS: tuple[Command, ...] = (
         "search",
         "Find the chunks that answer a question, best first.",
         on_store("commands:search"),
-        in_lines("render:hits"),
+        later("hits:lines"),
         Operand("WORDS", WORDS, most=None),
-        (K, *QUESTION, RECEIPT),
+        (K, *PASSAGE, *QUESTION, RECEIPT, *AS_ROWS, VERBOSE),
         (
-            'recall search "zero-downtime deploy" --k 5',
+            'recall search "zero-downtime deploy" -n 5',
             "recall search retries --filter \"doc.tag = 'docs'\" --explain",
             "recall search '\"exact phrase\" other words' --bm25 --json",
+            "recall search retries -l | xargs ls -l",
         ),
     ),
     Command(
         "query",
         "Answer a question in RQL, the query language.",
         on_store("commands:query"),
-        in_lines("render:hits"),
+        later("hits:lines"),
         Operand("RQL", "the query: text, @FILE, or - for stdin; or give --rql", least=0, most=None),
-        (RQL, ALL_WORDS, EXPLAIN, SET, *CHECKS, TIMEOUT, RECEIPT),
+        (RQL, *PASSAGE, ALL_WORDS, EXPLAIN, SET, *CHECKS, TIMEOUT, RECEIPT, *AS_ROWS, VERBOSE),
         (
             "recall query \"SELECT doc.path, score FROM chunk USING lexical('retry') LIMIT 5\"",
             "recall query --rql @nightly.rql --json",
@@ -74,6 +78,7 @@ COMMANDS: tuple[Command, ...] = (
             "recall rql complete 'SELECT * FROM chunk FILTER doc.t' --json",
         ),
         note="check and format need no store; complete suggests the values of one where there is one.",
+        is_text=True,
     ),
     Command(
         "context",
@@ -84,22 +89,35 @@ COMMANDS: tuple[Command, ...] = (
         (
             RQL,
             Flag("--budget-tokens", "tokens the whole text may have", "N", least=1),
-            Flag("--k", "pack no more than the best N chunks (all)", "N", least=0),
+            Flag("--k", "pack no more than the best N chunks (all)", "N", least=0, short="-n"),
             Flag("--diversity", "most chunks of one document, 0 for no cap", "N", least=0),
-            Flag("--counter", "count tokens with this counter: whitespace, approx or hf:FILE", "NAME"),
-            Flag("--format", "how blocks are written (plain)", "FORMAT", choices=("plain", "markdown")),
+            Flag(
+                "--counter",
+                "count tokens with approx-2 (the default), whitespace, approx or hf:FILE",
+                "NAME",
+            ),
+            Flag(
+                "--format",
+                "how blocks are written (plain); json is --json",
+                "FORMAT",
+                choices=("plain", "markdown", "xml", "json"),
+            ),
+            Flag("--numbers", "begin every line of a block with its number"),
+            Flag("--lean", "in JSON leave out the texts of chunks and blocks, which stand in the context's own"),
             Flag("--pack", "fill by rank order, or by most value", "POLICY", choices=("rank", "optimal")),
             Flag("--pin", "pack this chunk first", "ID", many=True),
             Flag("--drop", "leave this chunk out", "ID", many=True),
             _RAW,
             *(_ACCOUNT if flag is EXPLAIN else flag for flag in QUESTION),
             RECEIPT,
+            VERBOSE,
         ),
         (
             'recall context "how we handle retries" --budget-tokens 1200 --diversity 2',
             "recall context retries --format markdown > context.md",
             "recall context --rql \"SELECT * FROM chunk USING lexical('retry')\" --json",
         ),
+        is_text=True,
     ),
     Command(
         "replay",
@@ -122,6 +140,7 @@ COMMANDS: tuple[Command, ...] = (
         Operand("TARGET", "a path, path:FIRST-LAST, or an id (six digits are enough)"),
         (_RAW, TIMEOUT),
         examples=("recall get docs/deploy.md", "recall get docs/deploy.md:10-24", "recall get 3f2a9c"),
+        is_text=True,
     ),
 )
 
@@ -165,6 +184,7 @@ MISSING: tuple[Command, ...] = (
         (
             Flag("--target", 'what is missed: a path, path:LINE, an id, or "its text"', "TARGET"),
             Flag("--no-fixes", "do not look for changes that would bring it in"),
+            Flag("--all", "show every stage, the target's other chunks and the proof as well"),
             RQL,
             K,
             *_PACKING,
@@ -176,6 +196,7 @@ MISSING: tuple[Command, ...] = (
             "recall whynot retries --target 'three times' --budget-tokens 800 --json",
         ),
         note="Exit 0 when the target is in the answer, 7 when it is not, 8 when nothing has that name.",
+        prints_all=in_lines("whynot:all_lines"),
     ),
     Command(
         "trace",
@@ -194,7 +215,7 @@ MISSING: tuple[Command, ...] = (
 _COMPARED = tuple(
     flag
     for flag in QUESTION
-    if flag.name in ("--bm25", "--vector", "--filter", "--no-sparse", "--all-words", "--set")
+    if flag.name in ("--bm25", "--vector", "--filter", "--no-sparse", "--all-copies", "--all-words", "--set")
 )
 
 _EXACT = tuple(flag for flag in QUESTION if flag.name == "--exact")

@@ -2,48 +2,58 @@
 
 from recall_core.adapters.flags import MODE, TIMEOUT, Command, Flag, Operand, in_lines, later, on_store
 
+_VERBOSE = Flag("--verbose", "name every file that was skipped, and why, also those told before", short="-v")
+
+_RULES = (
+    Flag("--glob", "only files that match, relative to the folder", "PATTERN", many=True),
+    Flag("--ignore", "not these files", "PATTERN", many=True),
+    Flag("--tag", "a tag for every document", "TAG", many=True),
+    Flag("--source", "a label that says where the documents come from", "LABEL"),
+    Flag("--meta", "a value kept with every document", "KEY=VALUE", many=True),
+    Flag(
+        "--parser",
+        "text: one document a file, jsonl: one a line, auto (the default): as added before, else text",
+        "NAME",
+    ),
+)
+"""What a folder is remembered with, besides switches."""
+
 FILLING: tuple[Command, ...] = (
     Command(
         "init",
         "Create recall.db and recall.toml in a folder.",
         later("commands:init"),
-        in_lines("render:store"),
+        in_lines("commands:created"),
         Operand("DIR", "the folder, by default this one", least=0),
         (
-            Flag("--embedding", "the embedder that makes the vectors (hash)", "NAME"),
+            Flag("--embedding", "the embedder that makes the vectors (local if installed, else hash)", "NAME"),
             Flag("--set", "write this setting into recall.toml", "KEY=VALUE", many=True),
             MODE,
         ),
         ("recall init", "recall init ~/notes --set chunk_tokens=200"),
-        then=later("commands:created"),
+        is_drawn=False,
     ),
     Command(
         "add",
         "Read files and folders into the store; what did not change costs nothing.",
         on_store("commands:add"),
         in_lines("render:ingested"),
-        Operand("PATH", "a file, or a folder that is remembered for sync", most=None),
+        Operand("PATH", "a file, a folder that is remembered for sync, or - for stdin", most=None),
         (
-            Flag("--glob", "only files that match, relative to the folder", "PATTERN", many=True),
-            Flag("--ignore", "not these files", "PATTERN", many=True),
-            Flag("--tag", "a tag for every document", "TAG", many=True),
-            Flag("--source", "a label that says where the documents come from", "LABEL"),
-            Flag("--meta", "a value kept with every document", "KEY=VALUE", many=True),
-            Flag(
-                "--parser",
-                "text: one document a file, jsonl: one a line, auto (the default): as added before, else text",
-                "NAME",
-            ),
+            *_RULES,
             Flag("--hidden", "also read hidden files and folders"),
             Flag("--follow", "follow symbolic links that lead out of the folder"),
             Flag("--no-gitignore", "also read what .gitignore leaves out"),
             Flag("--mtime-only", "trust size and time; do not hash files that look unchanged"),
             Flag("--strict", "exit 1 when any file was skipped"),
+            Flag("--name", "of what - brings: the path that its document has, in the store's folder", "PATH"),
+            _VERBOSE,
         ),
         (
             "recall add docs --glob '**/*.md' --tag docs",
             "recall add src tests --ignore '**/fixtures/**' --source repo",
             "recall add paper.txt --meta year=2024",
+            "date | recall add - --name notes/today.md",
         ),
     ),
     Command(
@@ -60,18 +70,46 @@ FILLING: tuple[Command, ...] = (
     ),
     Command(
         "roots",
-        "List what was added, and what is left out of it; accept folders that came with an import.",
-        on_store("commands:roots"),
-        in_lines("render:roots"),
-        Operand("ACTION", "accept, then the numbers of the roots that wait", least=0, most=None, actions=("accept",)),
-        examples=("recall roots", "recall roots accept 2"),
+        "List what was added, by number, with its rules; change them, or forget what was added.",
+        on_store("roots:roots"),
+        in_lines("roots:lines"),
+        Operand(
+            "ACTION",
+            "accept, edit or forget; then the number of the root, or numbers",
+            least=0,
+            most=None,
+            actions=("accept", "edit", "forget"),
+        ),
+        (
+            *_RULES,
+            Flag("--hidden", "also read hidden files and folders"),
+            Flag("--no-hidden", "read none"),
+            Flag("--follow", "follow symbolic links that lead out of the folder"),
+            Flag("--no-follow", "follow none"),
+            Flag("--gitignore", "leave out what .gitignore does"),
+            Flag("--no-gitignore", "also read what .gitignore leaves out"),
+            Flag("--sync", "edit: sync at once"),
+            Flag("--rm", "forget: take out its documents too, but for those that another root holds"),
+            _VERBOSE,
+        ),
+        (
+            "recall roots",
+            "recall roots edit 2 --glob '**/*.md' --tag docs --sync",
+            "recall roots forget 3 --rm",
+            "recall roots accept 2",
+        ),
+        note="Every flag of edit takes the place of what the root had; an empty value ('') takes it away.",
     ),
     Command(
         "sync",
         "Bring every added folder up to date: new, changed and vanished files.",
         on_store("commands:sync"),
         in_lines("render:ingested"),
-        flags=(Flag("--watch", "go on with every change, until Ctrl-C"),),
+        flags=(
+            Flag("--watch", "go on with every change, until Ctrl-C"),
+            Flag("--reparse", "read every file again, also those that did not change; no text is embedded anew"),
+            _VERBOSE,
+        ),
         examples=("recall sync", "recall sync --watch", "recall sync --json"),
     ),
 )
@@ -211,6 +249,24 @@ COMMANDS: tuple[Command, ...] = (
         (Flag("--set", "write this setting into recall.toml too", "KEY=VALUE", many=True),),
         ("recall reembed local", "recall reembed openai --set embedding_model=text-embedding-3-small"),
         note="Interrupted, the same command goes on where it was.",
+    ),
+    Command(
+        "rechunk",
+        "Cut every document anew into larger or smaller chunks; questions use the old ones until all are there.",
+        on_store("commands:rechunk"),
+        in_lines("render:rechunked"),
+        flags=(
+            Flag("--chunk-tokens", "tokens a chunk aims at", "N", least=1),
+            Flag("--overlap-tokens", "tokens neighbouring chunks share", "N", least=0),
+            Flag("--max-chunk-chars", "characters no chunk exceeds", "N", least=1),
+            Flag("--counter", "what counts the tokens: whitespace, approx or hf:tokenizer.json", "NAME"),
+            Flag("--dry-run", "only say how many chunks there would be, and how many texts to embed"),
+        ),
+        examples=(
+            "recall rechunk --chunk-tokens 200 --overlap-tokens 40 --dry-run",
+            "recall rechunk --chunk-tokens 200 --overlap-tokens 40",
+        ),
+        note="What no flag says is as in recall.toml. Interrupted, the same command goes on where it was.",
     ),
     Command(
         "warm",

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from recall_core.config import Config
 from recall_core.embed.providers.windows import cut, means, unit
 from recall_core.embed.providers.wire import (
-    INSTALL_HTTPX,
     TIMEOUT_SECONDS,
     Wire,
     is_loopback,
@@ -19,6 +18,7 @@ from recall_core.embed.providers.wire import (
     server_of,
 )
 from recall_core.errors import EmbedError
+from recall_core.shell import install_extra
 from recall_core.types import Vector
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ class RemoteKind(NamedTuple):
     def _lack(self, config: Config) -> _Lack | None:
         sends_text = self.sends_text(config)
         if find_spec("httpx") is None:
-            return _Lack("the httpx package is not installed", INSTALL_HTTPX)
+            return _Lack("the httpx package is not installed", install_extra("providers"))
         if sends_text and self.variables and key_of(self.variables) is None:
             reason = f"the environment has no {' or '.join(self.variables)}"
             return _Lack(reason, f"export {self.variables[0]}=…")

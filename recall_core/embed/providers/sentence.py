@@ -16,7 +16,6 @@ from recall_core.errors import EmbedError
 from recall_core.shell import INSTALL, Hint
 from recall_core.types import Vector
 
-_INSTALLING = Hint(INSTALL, "sentence-transformers")
 MODEL = "all-MiniLM-L6-v2"
 _OTHER_MAX_INPUT = 512  # where a model does not tell
 
@@ -69,7 +68,7 @@ class SentenceEmbedder:
             return SentenceTransformer(self._name, local_files_only=not self._allow_network)
         except ImportError as error:
             message = "The sentence-transformers package is not installed."
-            raise EmbedError("embedder_unavailable", message, hint=_INSTALLING) from error
+            raise EmbedError("embedder_unavailable", message, hint=Hint(INSTALL, "sentence-transformers")) from error
         except (OSError, ValueError) as error:
             message = f"The model {self._name} cannot be loaded: {error}"
             raise EmbedError("embedder_unavailable", message, hint='embedding_model = "FOLDER"') from error
@@ -89,7 +88,7 @@ class SentenceKind(NamedTuple):
     def missing(self, config: Config) -> str | None:
         """That the package is not installed; whether the model is there shows at use."""
         found = find_spec("sentence_transformers")
-        return None if found else f"it is not installed: {_INSTALLING}"
+        return None if found else f"it is not installed: {Hint(INSTALL, 'sentence-transformers')}"
 
     def dimension(self, config: Config) -> int | None:
         """Known when the model is loaded."""

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from recall_core.deadline import check, seconds_left
 from recall_core.errors import ConfigError, EmbedError, Interrupted, TimedOut
-from recall_core.shell import INSTALL, REST, Hint
+from recall_core.shell import REST, Hint, install_extra
 
 if TYPE_CHECKING:
     import httpx
@@ -31,7 +31,6 @@ LONGEST_WAIT_SECONDS = 60.0
 TIMEOUT_SECONDS = 60.0
 LOOK_SECONDS = 0.05
 """How long an interrupt may go unnoticed while a server is waited for."""
-INSTALL_HTTPX = Hint(INSTALL, "recall-tui[providers]")
 _QUOTED_CHARS = 200
 _SHORTEST_SECRET = 6  # characters of a key that may not be quoted in a row
 
@@ -295,7 +294,9 @@ def _client(url: str, headers: dict[str, str], timeout_seconds: float) -> httpx.
     try:
         import httpx  # noqa: PLC0415 - an extra, loaded when it is asked for
     except ImportError as error:
-        raise EmbedError("embedder_unavailable", "The httpx package is not installed.", hint=INSTALL_HTTPX) from error
+        raise EmbedError(
+            "embedder_unavailable", "The httpx package is not installed.", hint=install_extra("providers")
+        ) from error
     try:
         same_host = httpx.URL(url).host == urlsplit(url).hostname
     except httpx.InvalidURL:

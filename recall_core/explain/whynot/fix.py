@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -88,3 +89,22 @@ def moved(
     return Start(
         question, found, (*start.kinds, kind), (*start.said, said), {**start.settings, **settings}, start.size + size
     )
+
+
+_OF_ROWS = ("k", "offset")
+
+_OF_WORDS = ("spelling", "term")
+
+
+def by_effort(changes: Iterable[Change]) -> list[Change]:
+    """Changes as a person would try them: settings, more rows, another filter, and what is typed otherwise last.
+
+    One of several kinds stands where the last of them does; those of one place keep their order.
+    """
+    return sorted(changes, key=lambda change: max(map(_effort, change.kind.split("+"))))
+
+
+def _effort(kind: str) -> int:
+    if kind in _OF_WORDS:
+        return 3 + _OF_WORDS.index(kind)
+    return 2 if kind == "filter" else int(kind in _OF_ROWS)

@@ -10,11 +10,21 @@ from math import floor
 from typing import NamedTuple
 
 from recall_core.config import Settings, SettingValue
-from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved
+from recall_core.explain.whynot.fix import K_MOST, Change, Start, by_effort, confirmed, from_start, moved
 from recall_core.explain.whynot.kept import KeptAsker, kept
 from recall_core.explain.whynot.lead import is_led_in_deeper_pools, lead
-from recall_core.explain.whynot.predicates import drops, without
-from recall_core.explain.whynot.present import answered, is_packed, is_present, is_shown, place, position, row_of
+from recall_core.explain.whynot.predicates import drops, given_up, said_of, without
+from recall_core.explain.whynot.present import (
+    answered,
+    is_packed,
+    is_present,
+    is_shown,
+    is_struck_unscored,
+    place,
+    position,
+    row_of,
+    standing,
+)
 from recall_core.explain.whynot.question import (
     Question,
     command,
@@ -28,6 +38,7 @@ from recall_core.explain.whynot.question import (
 )
 from recall_core.explain.whynot.ranking_fixes import Never, never, ranked_changes
 from recall_core.explain.whynot.signals import full_ranks
+from recall_core.explain.whynot.spelling import spelling_changes
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.normalize import DECIMALS
 from recall_core.retrieve import Answer
@@ -49,21 +60,22 @@ class Fixes(NamedTuple):
 
 
 def fixes(asker: Asker, question: Question, found: Answer, sought: Sought) -> Fixes:
-    """What brings the sought chunk into the answer: filter and score, rank, packing, the rest, then words."""
+    """What brings the sought chunk into the answer: settings, more rows, another filter, and other words last."""
     asker = kept(asker)
     start = Start(question, found)
     changes: list[Change] = []
     proof: Never | None = None
     proved = start
     for entered in _entered(asker, start, sought):
-        changes += _from(asker, entered, sought)
+        changes += _from(asker, _uncollapsed(asker, entered, sought), sought)
         if proof is None:
             proof, proved = never(entered, sought), entered
     if not is_filtered_out(start, sought):
         changes += other_changes(asker, start, sought)
+        changes += spelling_changes(asker, start, sought)
         changes += added_words(asker, start, sought)
     is_weighed = any("weight" in change.kind.split("+") for change in changes)
-    return Fixes(_distinct(changes), None if is_weighed else proof, proved)
+    return Fixes(_distinct(by_effort(changes)), None if is_weighed else proof, proved)
 
 
 def is_filtered_out(start: Start, sought: Sought) -> bool:
@@ -81,9 +93,20 @@ def _entered(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Start]:
         return
     for dropped in sets[:_DROPS_TRIED]:
         question = with_filter(start.question, without(where, dropped))
-        said = f"drop {' and '.join(dropped)}"
+        said = said_of(given_up(where, dropped))
         found = answered(asker, question)
         yield _scored(asker, moved(start, "filter", said, question, found, size=len(dropped)), sought)
+
+
+def _uncollapsed(asker: KeptAsker, start: Start, sought: Sought) -> Start:
+    """With every copy in the list, where another row stands for its text."""
+    is_hidden = standing(start.found, sought) is not None or is_struck_unscored(asker, start.found, sought)
+    if not is_hidden:
+        return start
+    values = {"collapse": False}
+    question = with_settings(start.question, values)
+    found = answered(asker, question)
+    return moved(start, "collapse", "show every copy", question, found, size=1, settings=values)
 
 
 def _scored(asker: KeptAsker, start: Start, sought: Sought) -> Start:

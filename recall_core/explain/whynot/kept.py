@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from recall_core.config import Config
-from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve import Answer, Plan, copies
 from recall_core.retrieve.asking import Asker, Pack
 from recall_core.types import Packed, Signal
 
 _RANKING = """
 fusion normalize bm25_weight vector_weight rrf_k min_score rerank rerank_rows rerank_weight rerank_keep rerank_mb
-sparse_recall sparse_chunk_threshold sparse_distance_ceiling sparse_max_injections sparse_share
-max_limit budget_tokens diversity min_fragment pack header separator strict
+collapse sparse_recall sparse_chunk_threshold sparse_distance_ceiling sparse_max_injections sparse_share
+max_limit pack_counter budget_tokens diversity min_fragment pack header footer separator line_numbers strict
 """.split()
 
 _DEFAULTS = {name: Config._field_defaults[name] for name in _RANKING}
@@ -44,10 +44,10 @@ class KeptAsker:
             self._answers[retrieved] = found = self._asker.answer(plan)
             return found
         if kept.pool is None:
-            return kept._replace(plan=plan)
+            return kept._replace(plan=plan) if kept.plan.collapses == plan.collapses else self._asker.answer(plan)
         before = kept.plan.config
         found = self._asker.weigh(kept._replace(plan=plan._replace(config=before)), plan.config)
-        known = kept.known._replace(chunk_counts=found.known.chunk_counts)
+        known = kept.known._replace(chunk_counts=found.known.chunk_counts, texts=found.known.texts)
         self._answers[retrieved] = kept._replace(known=known)
         return found
 
@@ -62,12 +62,16 @@ class KeptAsker:
 
     def places(self, plan: Plan) -> Mapping[int, int]:
         """Where each row stands, from 0, in a list without scores: by rowid, of the table that the plan lists."""
-        listed = (plan.table, plan.filters, plan.order)
+        listed = (plan.table, plan.filters, plan.order, plan.collapses)
         if listed not in self._places:
-            _, rows = self.store.scan(plan.where, table=plan.table, order=plan.order, limit=None, offset=0)
+            rows = copies.listed(plan, self.store, start=0, stop=None)
             column = 0 if plan.table == "doc" else 1
             self._places[listed] = {row[column] or 0: at for at, row in enumerate(rows)}
         return self._places[listed]
+
+    def struck(self, plan: Plan) -> Mapping[int, int]:
+        """Of a list without scores that shows a text once: chunk rowid of a row to that of the row with its text."""
+        return copies.scanned(plan, self.store).first if plan.collapses and plan.mode == "filter" else {}
 
 
 class _PackedOnce(NamedTuple):

@@ -44,7 +44,7 @@ class _Own(NamedTuple):
 def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bool:
     """Whether no deeper pool, nor every row, shows it: enough of the candidates, which those hold too, lead it."""
     found, plan = start.found, start.found.plan
-    pool, needed = found.pool, _rows_that_hide(start)
+    pool, needed = found.pool, _rows_that_hide(asker, start)
     if pool is None or needed is None or pool.index_kind != "exact":
         return False
     query, _ = lexical_query(plan, asker.store)
@@ -184,16 +184,18 @@ class Lead:
 
 def lead(asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermStat]) -> Lead | None:
     """What there is to know before these words are tried; None where each has to be asked for."""
-    pool, needed = start.found.pool, _rows_that_hide(start)
+    pool, needed = start.found.pool, _rows_that_hide(asker, start)
     if pool is None or needed is None or len(pool.keys) <= needed or not words:
         return None
     return Lead(asker, start, sought, words, needed)
 
 
-def _rows_that_hide(start: Start) -> int | None:
+def _rows_that_hide(asker: KeptAsker, start: Start) -> int | None:
     """How many rows with higher scores keep a chunk off the page; None where it takes more than scores to say so."""
     plan, config = start.found.plan, start.found.plan.config
     is_by_score = plan.table == "chunk" and not plan.order and start.question.budget_tokens is None
+    if plan.collapses and asker.store.has_copies():
+        return None  # of rows with one text only one hides it
     last = max(plan.offset + plan.limit, config.rerank_rows if config.rerank else 0)
     is_steady = config.fusion == "weighted" and config.normalize == "bound"  # no score depends on other candidates
     return last if is_by_score and is_steady and last <= _MOST_ROWS else None

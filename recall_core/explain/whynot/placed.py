@@ -7,24 +7,29 @@ from typing import Any
 
 from recall_core.contract.whynot import RivalView
 from recall_core.explain.whynot.kept import KeptAsker
-from recall_core.explain.whynot.present import is_packed, place, row_of
+from recall_core.explain.whynot.present import is_packed, place, position, position_in, row_of, standing
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.fuse import best_of_each_document, rank
 from recall_core.rank.weighing import Ranking
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import candidate_range
+from recall_core.retrieve.copies import collapsed
 from recall_core.types import Block, Packed, Table
 
 
-def placed_stages(asker: KeptAsker, found: Answer, sought: Sought, *, is_context: bool) -> Iterator[Stage]:
-    """fusion, tie_break, min_score, rerank, sparse, page."""
+def placed_stages(
+    asker: KeptAsker, found: Answer, sought: Sought, *, is_context: bool, packed: Packed | None = None
+) -> Iterator[Stage]:
+    """fusion, tie_break, min_score, rerank, copy where the list has copies, sparse, page."""
     if found.pool is None or found.ranked is None or found.fused is None:
-        for name in ("fusion", "tie_break", "min_score", "rerank", "sparse"):
+        for name in ("fusion", "tie_break", "min_score", "rerank"):
             yield passed_over(name, "the question scores nothing")
+        yield from copy_stages(asker, found, sought)
+        yield passed_over("sparse", "the question scores nothing")
         yield _page(found, row_of(asker, found, sought), is_context=is_context)
         return
-    if place(found, sought) is None:
+    if place(found, sought) is None and standing(found, sought) is None:
         for name in ("fusion", "tie_break", "min_score", "rerank", "sparse", "page"):
             yield passed_over(name, "it is not among the candidates")
         return
@@ -32,6 +37,7 @@ def placed_stages(asker: KeptAsker, found: Answer, sought: Sought, *, is_context
     yield from _fusion(asker, found, order, sought, is_context=is_context)
     yield _min_score(found, sought)
     yield _rerank(found, order, sought)
+    yield from copy_stages(asker, found, sought, packed=packed)
     yield _sparse(asker, found, sought, is_taken=found.plan.is_capped or not is_context)
     yield _page(found, place(found, sought), is_context=is_context)
 
@@ -55,9 +61,10 @@ def _fusion(asker: KeptAsker, found: Answer, order: Ranking, sought: Sought, *, 
         yield passed_over("fusion", "ORDER BY decides the order, not the score")
         yield passed_over("tie_break", "ORDER BY decides the order, not the score")
         return
-    at = place(found, sought, order=order.order)
-    assert at is not None  # noqa: S101 - the candidates are the same
-    position, last = order.order[at], last_row(found, is_context=is_context)
+    text, own = _of_text(found, order, sought)
+    at, whole = text.order.index(own), place(found, sought, order=order.order)
+    assert whole is not None  # noqa: S101 - the candidates are the same
+    position, last, order = order.order[whole], last_row(found, is_context=is_context), text
     score = order.scores[position]
     evidence: dict[str, Any] = {"rank": at + 1, "of": len(order), "score": score}
     told = f"rank {at + 1} of {len(order)} with {score:.6f}"
@@ -68,9 +75,9 @@ def _fusion(asker: KeptAsker, found: Answer, order: Ranking, sought: Sought, *, 
     last_position = order.order[last - 1]
     last_score = order.scores[last_position]
     evidence |= {"last": last, "last_score": last_score, "gap": last_score - score}
-    reach = max(last, found.plan.config.rerank_rows) if found.plan.config.rerank else last
-    is_tied = score == last_score and position != last_position
-    if at < reach or is_tied:
+    is_reached = at < last or (bool(found.plan.config.rerank) and whole < found.plan.config.rerank_rows)
+    is_tied = score == last_score and own != last_position
+    if is_reached or is_tied:
         yield passed("fusion", told, evidence)
     else:
         behind = f", {last_score - score:.6f} behind row {last}"
@@ -78,7 +85,7 @@ def _fusion(asker: KeptAsker, found: Answer, order: Ranking, sought: Sought, *, 
     if not is_tied:
         yield passed_over("tie_break", f"row {last} does not have its score")
         return
-    yield _tie(asker, found, last_position, sought, score=score, is_lost=at >= reach)
+    yield _tie(asker, found, last_position, sought, score=score, is_lost=not is_reached)
 
 
 def _tie(asker: KeptAsker, found: Answer, other: int, sought: Sought, *, score: float, is_lost: bool) -> Stage:
@@ -100,10 +107,12 @@ def _tie(asker: KeptAsker, found: Answer, other: int, sought: Sought, *, score: 
 
 def _min_score(found: Answer, sought: Sought) -> Stage:
     least = found.plan.config.min_score
-    at = place(found, sought)
+    at = position(found, sought)
+    if standing(found, sought) is not None and found.pool is not None:
+        at = position_in(found.pool, sought)
     if least <= 0 or at is None or found.ranked is None:
         return passed_over("min_score", "no score is too low")
-    score = found.ranked.scores[found.ranked.order[at]]
+    score = found.ranked.scores[at]
     evidence = {"score": score, "min_score": least}
     if score >= least:
         return passed("min_score", f"{score:.6f} is not below {least:g}", evidence)
@@ -115,6 +124,9 @@ def _rerank(found: Answer, order: Ranking, sought: Sought) -> Stage:
     if not config.rerank or found.fused is None:
         return passed_over("rerank", "no reranker is set")
     before, after = place(found, sought, order=order.order), place(found, sought, order=found.fused.order)
+    if found.copies is not None and found.pool is not None:
+        own = position_in(found.pool, sought)
+        after = None if own is None else found.fused.order.index(found.copies.first(own))
     if before is None or after is None or before >= config.rerank_rows:
         return passed_over("rerank", f"it is not among the {config.rerank_rows} rows that are scored again")
     evidence = {"rank_before": before + 1, "rank": after + 1, "depth": config.rerank_rows}
@@ -124,10 +136,64 @@ def _rerank(found: Answer, order: Ranking, sought: Sought) -> Stage:
     return passed("rerank", told, evidence)
 
 
+def _of_text(found: Answer, order: Ranking, sought: Sought) -> tuple[Ranking, int]:
+    """The order by score in which a text stands once, if it is to, and the position there that has what is sought."""
+    assert found.pool is not None  # noqa: S101 - the caller looked
+    if found.plan.table == "doc":
+        at = place(found, sought, order=order.order)
+        return order, order.order[at or 0]
+    own = position_in(found.pool, sought)
+    assert own is not None  # noqa: S101 - as above
+    copies = collapsed(order, found.known.texts or {}, found.plan)
+    return (order, own) if copies is None else (copies.standing(), copies.first(own))
+
+
+def copy_stages(asker: KeptAsker, found: Answer, sought: Sought, *, packed: Packed | None = None) -> Iterator[Stage]:
+    """Whether another row stands for its text; nothing where the list has no copies. packed: the context, of one."""
+    if not found.struck:
+        return
+    rank, rowid = _standing_row(asker, found, sought)
+    if rowid is None:
+        yield passed("copy", "no row before it has its text")
+        return
+    (row,) = asker.store.fetch([rowid])
+    evidence = {"rank": rank, "against": RivalView(chunk_id=row.chunk.id, path=row.doc.path)}
+    where = f"{row.doc.path}:{row.chunk.line_start}-{row.chunk.line_end}"
+    if packed is None:
+        yield failed("copy", "copy", f"{where} has its very text and stands for it, at rank {rank}", evidence)
+    elif (holding := holder_of_text(asker, packed, sought)) is None:
+        yield passed("copy", f"its text, of which {where} is the first, is not packed elsewhere", evidence)
+    else:
+        yield failed("copy", "copy", f"its very text is packed, in block {holding.number}", evidence)
+
+
+def holder_of_text(asker: KeptAsker, packed: Packed, sought: Sought) -> Block | None:
+    """The block that holds a whole chunk with its very text, and another one than it."""
+    own = sought.row.rowid
+    alike = frozenset(asker.store.twins([own]).get(own, ())) - {own}
+    for block in packed.blocks:
+        if not block.truncated and any(asker.store.rowid("chunk", each) in alike for each in block.chunk_ids):
+            return block
+    return None
+
+
+def _standing_row(asker: KeptAsker, found: Answer, sought: Sought) -> tuple[int | None, int | None]:
+    """The rank of its text and the rowid of the chunk that stands for it; (None, None) where no other does."""
+    if found.pool is None:
+        rowid = asker.struck(found.plan).get(sought.row.rowid)
+        return (None, None) if rowid is None else (asker.places(found.plan)[rowid] + 1, rowid)
+    other = standing(found, sought)
+    if other is None or found.ranked is None:
+        return None, None
+    return found.ranked.order.index(other) + 1, found.pool.keys[other].rowid
+
+
 def _sparse(asker: KeptAsker, found: Answer, sought: Sought, *, is_taken: bool) -> Stage:
     """is_taken: whether rows are given away; a context of all rows keeps tokens instead."""
     at = place(found, sought)
-    if found.recall is None or found.ranked is None or found.pool is None or at is None:
+    if at is None:
+        return passed_over("sparse", "another row stands for its text")
+    if found.recall is None or found.ranked is None or found.pool is None:
         return passed_over("sparse", "sparse-document recall is off")
     position = found.ranked.order[at]
     reason = found.recall.report.reason
@@ -161,9 +227,12 @@ NAMES = ("diversity", "duplicate", "budget", "truncated")
 
 
 def packed_stages(
-    packed: Packed | None, table: Table, sought: Sought, *, cap: int, is_listed: bool
+    packed: Packed | None, table: Table, sought: Sought, *, cap: int, is_listed: bool, is_copy: bool = False
 ) -> Iterator[Stage]:
-    """diversity, duplicate, budget, truncated. cap: the most chunks of one document, 0 for none."""
+    """diversity, duplicate, budget, truncated. cap: the most chunks of one document, 0 for none.
+
+    is_copy: it is left out because its text is packed elsewhere.
+    """
     if packed is None or not is_listed:
         reason = "the answer is a list, not a context" if packed is None else "it is not on the list that is packed"
         yield from (passed_over(name, reason) for name in NAMES)
@@ -172,7 +241,7 @@ def packed_stages(
     reason = reasons.get(sought.row.chunk.id, "")
     yield _diversity(packed, sought, reason, cap)
     yield _duplicate(packed, sought, reason)
-    yield _budget(packed, table, sought, is_refused=reason in ("diversity", "duplicate", "dropped"))
+    yield _budget(packed, table, sought, is_refused=is_copy or reason in ("diversity", "duplicate", "dropped"))
     yield _truncated(packed, table, sought)
 
 

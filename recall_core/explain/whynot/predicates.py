@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from recall_core.deadline import check
@@ -48,6 +48,42 @@ def without(where: Expr, dropped: Iterable[str]) -> Expr | None:
     A part in which nothing is dropped stays as it was written.
     """
     return _without(where, frozenset(dropped))
+
+
+def given_up(where: Expr, dropped: Iterable[str]) -> tuple[Expr, ...]:
+    """The parts of a filter that `without` leaves out, in reading order; of an OR all, as one branch decides it."""
+    return tuple(_given_up(where, frozenset(dropped)))
+
+
+def said_of(parts: Iterable[Expr]) -> str:
+    """What leaving these parts out is called: predicates are dropped, without a whole OR is asked."""
+    parts = tuple(parts)
+    if not any(isinstance(_inner(each), And | Or) for each in parts):
+        return f"drop {' and '.join(map(print_filter, parts))}"
+    told = [f"({print_filter(each)})" if isinstance(each, And | Or) else print_filter(each) for each in parts]
+    return f"ask without {' and without '.join(told)}"
+
+
+def _inner(expr: Expr) -> Expr:
+    """The part under every NOT."""
+    return _inner(expr.operand) if isinstance(expr, Not) else expr
+
+
+def _given_up(expr: Expr, dropped: frozenset[str]) -> Iterator[Expr]:
+    if isinstance(expr, Not) and isinstance(expr.operand, And | Or | Not):
+        pushed = _pushed(expr, negated=False)
+        left = _without(pushed, dropped)
+        if left is None:
+            yield expr
+        elif left != pushed:
+            yield from _given_up(pushed, dropped)
+    elif isinstance(expr, Or) and _without(expr, dropped) is None:
+        yield expr
+    elif isinstance(expr, And | Or):
+        for term in expr.terms:
+            yield from _given_up(term, dropped)
+    elif print_filter(expr) in dropped:
+        yield expr
 
 
 def _without(expr: Expr, dropped: frozenset[str]) -> Expr | None:

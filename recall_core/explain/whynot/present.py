@@ -9,9 +9,9 @@ from recall_core.explain.whynot.question import Question, pack_of, planned
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.columns import KeyColumns, Series, positions_of
 from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import packable
+from recall_core.retrieve.answer import packable, standing_for
 from recall_core.retrieve.asking import Asker
-from recall_core.types import Packed, Pool, Table
+from recall_core.types import Block, Packed, Pool, Table
 
 
 def answered(asker: Asker, question: Question) -> Answer:
@@ -43,8 +43,15 @@ def is_packed(packed: Packed, table: Table, sought: Sought) -> bool:
         if table == "doc" and block.doc.id == sought.row.doc.id:
             return True
         if sought.row.chunk.id in block.chunk_ids:
-            return not block.truncated or (sought.snippet is not None and sought.snippet in block.text)
+            return not block.truncated or _is_within(sought, block)
     return False
+
+
+def _is_within(sought: Sought, block: Block) -> bool:
+    """Whether the beginning of a chunk that was packed holds the text or the lines that were looked for."""
+    if sought.snippet is not None:
+        return sought.snippet in block.text
+    return sought.lines is not None and sought.wanted[1] <= len(block.text)
 
 
 def place(found: Answer, sought: Sought, *, order: Sequence[int] | None = None) -> int | None:
@@ -61,6 +68,20 @@ def place(found: Answer, sought: Sought, *, order: Sequence[int] | None = None) 
     if isinstance(order, Series):
         return next(iter((order.array == position).nonzero()[0].tolist()), None)
     return order.index(position) if position in order else None
+
+
+def standing(found: Answer, sought: Sought) -> int | None:
+    """The position of the row that stands for its text; None where it stands itself, or no row has its text."""
+    if found.copies is None or found.pool is None:
+        return None
+    position = position_in(found.pool, sought)
+    copies = standing_for(found)
+    return copies.first(position) if position is not None and copies.is_struck(position) else None
+
+
+def is_struck_unscored(asker: KeptAsker, found: Answer, sought: Sought) -> bool:
+    """Whether, in a list without scores, a row before it has its text."""
+    return found.pool is None and sought.row.rowid in asker.struck(found.plan)
 
 
 def position_in(pool: Pool, sought: Sought) -> int | None:

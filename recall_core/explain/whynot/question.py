@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from types import MappingProxyType
 from typing import NamedTuple
@@ -137,6 +138,15 @@ def with_word(question: Question, word: str) -> Question:
         return question._replace(words=f"{question.words} {word}")
     query = tree(question, question.rql)
     using = tuple(each._replace(text=f"{each.text} {word}") for each in query.using)
+    return with_query(question, query._replace(using=using))
+
+
+def with_spelling(question: Question, written: Callable[[str], str]) -> Question:
+    """The question with each text that it searches for as it is written otherwise."""
+    if question.rql is None:
+        return question._replace(words=written(question.words))
+    query = tree(question, question.rql)
+    using = tuple(each._replace(text=written(each.text)) for each in query.using)
     return with_query(question, query._replace(using=using))
 
 

@@ -101,7 +101,7 @@ def never(start: Start, sought: Sought) -> Never | None:
     """The proof that no weight brings it among the first K_MOST by score; None where one does, or others decide."""
     config = start.found.plan.config
     lines, x = lines_for(start, sought), position(start.found, sought)
-    if lines is None or x is None or start.found.plan.table == "doc":
+    if lines is None or x is None or start.found.plan.table == "doc" or start.found.copies is not None:
         return None
     if config.rerank and config.rerank_rows > K_MOST:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from recall_core.contract.whynot import SoughtTermView
@@ -68,6 +68,29 @@ def semantic_stage(plan: Plan, found: Answer, sought: Sought, *, is_listed: bool
             return passed("semantic", f"{nothing}, and it has its place without", evidence)
         return failed("semantic", "semantic", nothing, evidence)
     return passed("semantic", f"cosine {part.raw:g}{_ranked(evidence)}", evidence)
+
+
+def index_stages(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) -> Iterator[Stage]:
+    """Whether an index that skips rows let it through; nothing where none was asked.
+
+    Fails where an exact search by meaning would have proposed it, and nothing else does.
+    """
+    if found.pool is None or (shortlist := found.pool.shortlist) is None:
+        return
+    depth, of = plan.config.pool, len(shortlist)
+    if sought.row.rowid in shortlist:
+        place = shortlist.index(sought.row.rowid) + 1
+        yield passed("index", f"its signature is {place} of the {of} nearest", {"rank": place, "of": of})
+        return
+    rank = full_ranks(asker, plan, found, sought)["semantic"]
+    missed = f"its signature is not among the {of} nearest"
+    evidence = {"rank": rank, "of": of, "depth": depth}
+    if position(found, sought) is not None:
+        yield passed("index", f"{missed}, and its words propose it", evidence)
+    elif rank is None or rank > depth:
+        yield passed("index", f"{missed}, nor would its meaning have proposed it", evidence)
+    else:
+        yield failed("index", "ann_miss", f"{missed}, though it is {rank} by meaning", evidence)
 
 
 def pool_stage(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) -> Stage:

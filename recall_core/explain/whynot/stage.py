@@ -22,6 +22,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "tie_break": ("tie_break",),
     "min_score": ("threshold",),
     "rerank": ("rerank",),
+    "copy": ("copy",),
     "sparse": ("displaced",),
     "page": ("offset", "limit"),
     "diversity": ("diversity",),
@@ -30,6 +31,9 @@ STAGES: dict[str, tuple[str, ...]] = {
     "truncated": ("truncated",),
 }
 """Every stage in order, with the verdicts that it may give."""
+
+OF_AN_INDEX: dict[str, tuple[str, ...]] = {"index": ("ann_miss",)}
+"""What stands before `pool` where an index that skips rows has proposed some."""
 
 
 class Stage(NamedTuple):

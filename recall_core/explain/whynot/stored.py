@@ -89,7 +89,7 @@ def _fresh(asker: Asker, row: Row) -> Stage:
     if state is None:
         return passed("fresh", "the file is as it was read")
     detail = f"{row.doc.path} is {state} since it was read"
-    hint: str = Hint("sync")
+    hint: str | None = Hint("sync")
     file = asker.store.sources([row.doc.id])[row.doc.id]
     if state == "modified" and (reason := why_not_read_again(asker, file)):
         detail, hint = f"{detail}; a sync leaves it so: {reason.detail}", reason.hint
@@ -97,11 +97,11 @@ def _fresh(asker: Asker, row: Row) -> Stage:
 
 
 class Reason(NamedTuple):
-    """Which rules keep a file out, in a sentence and one by one, and what to type."""
+    """Which rules keep a file out, in a sentence and one by one, and what to type, where anything helps."""
 
     detail: str
     rules: tuple[str, ...]
-    hint: str
+    hint: str | None
 
 
 def why_not_ingested(asker: Asker, path: str) -> Reason:
@@ -157,7 +157,7 @@ def _by_content(root: Root, place: Path, name: str, config: Config) -> Reason:
         for _ in parser(root.parser).parse(raw.content, path=name, digest=raw.digest):
             pass
     except IngestError as error:
-        return Reason(error.message, (error.code,), error.hint or Hint("add", str(place)))
+        return Reason(error.message, (error.code,), error.hint)  # adding it by name would end with the same error
     except OSError as error:
         return Reason(f"it cannot be read: {error.strerror}", ("unreadable",), f"ls -l {shell.quote(str(place))}")
     return Reason(f"{root.folder} was added before the file was there", ("not_synced",), Hint("sync"))
@@ -192,11 +192,10 @@ def _gitignore_line(root: Root, place: Path, base: Path) -> str | None:
     rules = ignore.above(top)
     for depth, part in enumerate(below.parts):
         folder = Path(os.path.abspath(top), *below.parts[:depth])  # noqa: PTH100
-        rules = (*rules, *ignore.of_folder(folder))
+        rules = (*rules, *(ignore.of_repository(folder) if depth else ()), *ignore.of_folder(folder))
         is_folder = depth + 1 < len(below.parts)
         decisive = ignore.decided_by(rules, str(folder / part), is_folder=is_folder)
         if decisive and decisive[1].excludes:
             file, rule = decisive
-            line = f"{Path(file.folder, '.gitignore')} line {rule.line}"
-            return f"{line} says {rule.text} ({flag('no_gitignore')})"
+            return f"{file.source} line {rule.line} says {rule.text} ({flag('no_gitignore')})"
     return None

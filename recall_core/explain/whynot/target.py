@@ -24,6 +24,8 @@ class Target(NamedTuple):
     rows: tuple[Row, ...] = ()
     snippet: str | None = None
     """The text that was looked for."""
+    lines: tuple[int, int] | None = None
+    """The first and the last line that were looked for."""
     absent: Literal["", "not_ingested", "tombstoned", "not_indexed"] = ""
     """Why there are no rows."""
     path: str = ""
@@ -36,6 +38,19 @@ class Sought(NamedTuple):
     row: Row
     doc_rowid: int
     snippet: str | None
+    lines: tuple[int, int] | None = None
+    """Of its document, that are sought; the chunk may hold a part of them."""
+
+    @property
+    def wanted(self) -> tuple[int, int]:
+        """The code points of the chunk's text that have to be shown: all of it, or those of the sought lines."""
+        chunk = self.row.chunk
+        if self.lines is None:
+            return 0, len(chunk.text)
+        ends = [place + 1 for place, mark in enumerate(chunk.text) if mark == "\n"]
+        starts = [0, *ends, len(chunk.text)]
+        first, last = (min(max(line - chunk.line_start, 0), len(starts) - 2) for line in self.lines)
+        return starts[first], len(chunk.text[: starts[last + 1]].rstrip("\r\n"))
 
 
 def identify(asker: Asker, text: str) -> Target:
@@ -45,8 +60,20 @@ def identify(asker: Asker, text: str) -> Target:
     """
     if len(text) > 2 and text[0] == text[-1] == '"':
         return _text(asker, text, text[1:-1])
-    target = _named(asker, text) or _lines(asker, text) or _not_in_store(asker, text)
+    target = _named(asker, text) or _lines(asker, text) or _not_in_store(asker, text) or _by_ending(asker, text)
     return target or _text(asker, text, text)
+
+
+def _by_ending(asker: Asker, text: str) -> Target | None:
+    """The one document, or lines of it, whose path ends so. Of several none is meant: it may be a text."""
+    lines = _LINES.fullmatch(text)
+    for name, rest in ((text, ""), *(((lines["path"], text[lines.end("path") :]),) if lines else ())):
+        paths = targets.by_ending(asker.store, name, base=asker.base)
+        if len(paths) == 1:
+            path = str(asker.base / paths[0])
+            found = _lines(asker, path + rest) if rest else _named(asker, path)
+            return None if found is None else found._replace(text=text)
+    return None
 
 
 def _named(asker: Asker, text: str) -> Target | None:
@@ -85,7 +112,7 @@ def _lines(asker: Asker, text: str) -> Target | None:
     rowids = asker.store.chunks_of_lines(one[1], first, int(lines["last"] or first))
     if not rowids:
         raise targets.unknown(text)
-    return Target(text, "lines", tuple(asker.store.fetch(rowids)))
+    return Target(text, "lines", tuple(asker.store.fetch(rowids)), lines=(first, int(lines["last"] or first)))
 
 
 def _not_in_store(asker: Asker, text: str) -> Target | None:
@@ -110,5 +137,7 @@ def _is_file(place: Path) -> bool:
 def _text(asker: Asker, typed: str, snippet: str) -> Target:
     rowids = asker.store.chunks_with(snippet) if snippet.strip() else []
     if not rowids:
-        raise targets.unknown(typed)
+        if typed == snippet and (several := targets.by_ending(asker.store, typed, base=asker.base)):
+            raise targets.several(typed, several)
+        raise targets.unknown(typed, asker.store)
     return Target(typed, "text", tuple(asker.store.fetch(rowids)), snippet=snippet)

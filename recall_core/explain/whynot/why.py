@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -20,11 +20,11 @@ from recall_core.contract.whynot import (
 )
 from recall_core.explain.whynot.fix import K_MOST, Change, Start
 from recall_core.explain.whynot.kept import KeptAsker, kept
-from recall_core.explain.whynot.placed import last_row, packed_stages, placed_stages
+from recall_core.explain.whynot.placed import holder_of_text, last_row, packed_stages, placed_stages
 from recall_core.explain.whynot.predicates import drops, failing, without
-from recall_core.explain.whynot.present import answered, as_asked, is_packed, is_shown, row_of
+from recall_core.explain.whynot.present import answered, as_asked, is_packed, is_shown, row_of, standing
 from recall_core.explain.whynot.question import Question, command, pack_of, planned, understood, with_filter
-from recall_core.explain.whynot.signals import lexical_stage, pool_stage, semantic_stage
+from recall_core.explain.whynot.signals import index_stages, lexical_stage, pool_stage, semantic_stage
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.stored import absent_stages, stored_stages
 from recall_core.explain.whynot.target import Sought, Target, identify
@@ -62,8 +62,9 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
         _filter_stage(plan, sought.row),
         lexical_stage(asker, listed.plan, listed, sought, is_listed=is_listed),
         semantic_stage(listed.plan, listed, sought, is_listed=is_listed),
+        *index_stages(asker, listed.plan, listed, sought),
         pool_stage(asker, listed.plan, listed, sought),
-        *placed_stages(asker, listed, sought, is_context=question.budget_tokens is not None),
+        *_placed_stages(asker, question, listed, sought),
         *_packed_stages(asker, question, found, sought),
     ]
     is_present = is_shown(asker, question, found, sought)
@@ -71,6 +72,12 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
     view["target"]["chosen"]["rank"] = _rank(asker, found, sought)
     changes = _add_fixes(view, asker, question, found, sought) if fixes and not is_present else ()
     return WhyNot(view, found, changes)
+
+
+def _placed_stages(asker: KeptAsker, question: Question, listed: Answer, sought: Sought) -> Iterator[Stage]:
+    is_context = question.budget_tokens is not None
+    packed = asker.pack(listed, pack_of(question)) if is_context and listed.struck else None
+    return placed_stages(asker, listed, sought, is_context=is_context, packed=packed)
 
 
 def _chosen(asker: KeptAsker, question: Question, plan: Plan, found: Answer, named: Target) -> tuple[Sought, Answer]:
@@ -85,10 +92,12 @@ def _chosen(asker: KeptAsker, question: Question, plan: Plan, found: Answer, nam
 
 
 def _best(asker: KeptAsker, found: Answer, rows: Iterable[Row], named: Target, question: Question) -> Sought:
-    """The best ranked of these chunks; of a context, one that is packed."""
-    choices = [Sought(row, _doc_rowid(asker, row), named.snippet) for row in rows]
+    """The best ranked of these chunks, first those with a row of their own; of a context, one that is packed."""
+    choices = [Sought(row, _doc_rowid(asker, row), named.snippet, named.lines) for row in rows]
     places = _places(asker, found, choices)
     ranked = sorted(choices, key=lambda each: places.get(each.row.rowid, inf))
+    if ranked[0].row.rowid not in places:
+        ranked.sort(key=lambda each: standing(found, each) is None)
     if question.budget_tokens is None or len(ranked) == 1:
         return ranked[0]
     packed = asker.pack(found, pack_of(question))
@@ -144,12 +153,16 @@ def _packed_stages(asker: KeptAsker, question: Question, found: Answer, sought: 
         return list(packed_stages(None, plan.table, sought, cap=cap, is_listed=False))
     is_listed = _is_listed(asker, question, found, sought)
     packed = asker.pack(found, pack_of(question))
-    return list(packed_stages(packed, plan.table, sought, cap=cap, is_listed=is_listed))
+    is_copy = standing(found, sought) is not None and holder_of_text(asker, packed, sought) is not None
+    return list(packed_stages(packed, plan.table, sought, cap=cap, is_listed=is_listed, is_copy=is_copy))
 
 
 def _is_listed(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> bool:
     """Whether it has one of the rows that are shown, or that may be packed."""
-    rank, last = _rank(asker, found, sought), last_row(found, is_context=question.budget_tokens is not None)
+    is_context = question.budget_tokens is not None
+    rank, last = _rank(asker, found, sought), last_row(found, is_context=is_context)
+    if rank is None and is_context and (other := standing(found, sought)) is not None and found.ranked is not None:
+        rank = found.ranked.order.index(other) + 1
     return rank is not None and found.plan.offset < rank <= min(found.total if last is None else last, found.total)
 
 

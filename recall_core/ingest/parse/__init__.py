@@ -43,6 +43,19 @@ def is_earlier(read_by: str) -> bool:
     return (int(version) if version.isdecimal() else 1) < VERSIONS.get(name, 1)
 
 
+def is_markdown(read_by: str, path: str) -> bool | None:
+    """Whether the parser of that identity has this file's texts cut as Markdown; None where it alone can tell."""
+    match read_by.partition("@")[0]:
+        case "text":
+            from recall_core.ingest.parse import text  # noqa: PLC0415 - a parser is imported where it is used
+
+            return text.is_markdown(path)
+        case "jsonl":
+            return False
+        case _:
+            return None
+
+
 def _built_in(target: str) -> Parser:
     module, _, attribute = target.partition(":")
     made: Parser = getattr(import_module(module), attribute)()

@@ -76,7 +76,9 @@ def _document(record: dict[str, Any], line: bytes, number: int, where: str) -> P
     title = title or ""
     is_title = not text.strip() and bool(title.strip())
     digest = sha256(line).hexdigest()
-    return ParsedDocument(str(name), title if is_title else text, title, digest, len(line), record, is_title=is_title)
+    own = title if is_title else text
+    place = f"line {number}"
+    return ParsedDocument(str(name), own, title, digest, len(line), record, is_title=is_title, place=place)
 
 
 def _bad(where: str, reason: str) -> IngestError:

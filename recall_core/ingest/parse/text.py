@@ -9,28 +9,50 @@ from recall_core.ports import ParsedDocument
 _PROBE_BYTES = 8192  # where a NUL marks a file as binary, as git does
 
 _BOM = b"\xef\xbb\xbf"
+_RESAVE = "re-save it as UTF-8"
 
 
 def decode(raw: bytes, *, path: str) -> str:
     """The text of UTF-8 bytes without their byte order mark; line ends stay as they are.
 
-    Raises IngestError `binary_file` for a NUL in the first 8 KiB, `not_utf8` with the offset of the first bad byte.
+    Raises IngestError `binary_file` for a NUL in the first 8 KiB, `not_utf8` with the offset of the first bad byte;
+    either says what the file is where its first bytes tell, with the `kind` among its details.
     """
     if b"\0" in raw[:_PROBE_BYTES]:
-        raise IngestError("binary_file", f"{path} is a binary file: it has a NUL byte.")
+        raise _no_text("binary_file", raw, path) or IngestError(
+            "binary_file", f"{path} is a binary file: it has a NUL byte."
+        )
     try:
         return raw.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         offset = error.start + (len(_BOM) if raw.startswith(_BOM) else 0)
-        raise IngestError(
+        raise _no_text("not_utf8", raw, path, offset=offset) or IngestError(
             "not_utf8",
             f"{path} is not UTF-8: byte 0x{raw[offset]:02x} at offset {offset}.",
-            hint="re-save it as UTF-8",
+            hint=_RESAVE,
             details={"path": path, "offset": offset},
         ) from error
 
 
+def _no_text(code: str, raw: bytes, path: str, **details: int) -> IngestError | None:
+    """What the file is instead; None where nobody knows."""
+    from recall_core.ingest.parse.magic import kind_of  # noqa: PLC0415 - a text never needs it
+
+    kind = kind_of(raw, path=path)
+    if kind is None:
+        return None
+    told = {"path": path, **details, "kind": kind.label}
+    if kind.label.startswith("UTF-"):
+        return IngestError(code, f"{path} is {kind.name}, not in UTF-8.", hint=_RESAVE, details=told)
+    return IngestError(code, f"{path} is {kind.name}, not text.", details=told)
+
+
 _MARKDOWN = (".md", ".markdown")
+
+
+def is_markdown(path: str) -> bool:
+    """Whether a file of this name is read as Markdown."""
+    return path.lower().endswith(_MARKDOWN)
 
 
 class Text:
@@ -39,6 +61,6 @@ class Text:
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
         """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
-        markdown = path.lower().endswith(_MARKDOWN)
+        markdown = is_markdown(path)
         title = (first_heading(text) if markdown else "") or path.rpartition("/")[2]
         return (ParsedDocument(None, text, title, digest, len(raw), {}, markdown),)

@@ -15,7 +15,7 @@ from recall_core.store.sqlite.compile import json_path
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.records import LIVE, Execute
-from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER
+from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER, TOLD_SKIPS
 from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.text import STOP_WORDS_NAME
 from recall_core.types import Document, Fingerprint, NewDocument, NewFile, Root, Row, Stamp, StoreInfo, Vector
@@ -96,7 +96,7 @@ FROM doc WHERE file = ? AND deleted = 0 ORDER BY path
 
 _CHUNKS = f"""
 SELECT c.offset, c.end_offset, c.tokens, c.heading, c.line_start, c.line_end, c.text, c.search_text, c.text_hash,
-  coalesce(v.embedding, x''), coalesce(v.windows, 1), c.hash, {records.IS_TITLE}
+  coalesce(v.embedding, x''), coalesce(v.windows, 1), c.hash, {records.IS_TITLE}, c.place
 FROM doc d JOIN chunk c ON c.doc = d.rowid LEFT JOIN vec v ON v.chunk = c.rowid
 WHERE d.rowid = ? AND c.deleted = 0 ORDER BY c.offset
 """
@@ -126,7 +126,7 @@ class SqliteCatalog(OpenStore):
         return info
 
     def _read_info(self) -> StoreInfo:
-        rows = self.execute("SELECT key, value FROM meta")
+        rows = self.execute("SELECT key, value FROM meta WHERE key <> ?", (TOLD_SKIPS,))
         with making_sense(self.path):
             meta = {key: records.text_of(value) for key, value in rows}
             windowed, newest = census.told(self.execute, meta)
@@ -396,6 +396,7 @@ _FREQUENT = "count(*) DESC, 1"
 _COLUMNS = {
     "path": _COLUMN.format(column="d.path", order="1"),
     "source": _COLUMN.format(column="d.source", order=_FREQUENT),
+    "title": _COLUMN.format(column="d.title", order=_FREQUENT),
     "mtime": _COLUMN.format(column="substr(d.mtime, 1, 10)", order="1 DESC"),
     "id": _COLUMN.format(column="d.id", order="1"),
     "hash": _COLUMN.format(column="d.hash", order=_FREQUENT),

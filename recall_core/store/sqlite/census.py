@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from recall_core.store.sqlite import copies
 from recall_core.store.sqlite.records import Execute, text_of
 
 TYPE_CHECKING = False
@@ -96,6 +97,7 @@ def recount(execute: Execute, generation: int) -> dict[str, str]:
 def wrong(execute: Execute, meta: Mapping[str, str]) -> list[str]:
     """Names of what is kept otherwise than it is counted."""
     found = [name for name, sql in COUNTS.items() if meta.get(name) != str(_one(execute, sql))]
+    found += ["copies"] if copies.are_wrong(execute) else []
     try:
         own = kept(meta)
     except (LookupError, ValueError):

@@ -14,6 +14,7 @@ import apsw
 
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.digest import digest_sum
+from recall_core.store.flaws import flaws
 from recall_core.store.sqlite import census, reranked, sums
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
@@ -21,7 +22,6 @@ from recall_core.store.sqlite.records import digest_of, metadata, text_of
 from recall_core.store.sqlite.schema import MIGRATIONS, vector_checksum
 from recall_core.store.values import READ_AGAIN, Finding, StoreCheck
 from recall_core.text import chunk_id, counter, document_id, spaced
-from recall_core.types import flaws
 
 _BLOCK_ROWS = 4_096
 _WASTE_SHARE = 0.25  # of documents or of pages: above it, compacting is worth the rewrite

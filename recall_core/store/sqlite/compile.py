@@ -62,6 +62,7 @@ _COLUMNS = {
     "doc.mtime": "d.mtime",
     "doc.hash": "d.hash",
     "doc.source": "d.source",
+    "doc.title": "d.title",
     "chunk.id": "c.id",
     "chunk.doc_id": "d.id",
     "chunk.offset": 'c."offset"',

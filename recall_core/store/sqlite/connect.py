@@ -280,16 +280,18 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
             raise unmade(path)
         raise StoreCorrupt("not_a_store", f"{path} is not a Recall store.", hint=_way_out(path))
     if version > SCHEMA_VERSION:
-        raise StoreError(
-            "schema_newer",
-            f"{path} was written by a newer Recall (schema {version}, this one reads {SCHEMA_VERSION}).",
-            hint=Hint(INSTALL, "recall-tui", upgrade=True),
-        )
-    if version == SCHEMA_VERSION or (not writable and version >= schema.READABLE_VERSION):
+        from recall_core import installing  # noqa: PLC0415 - rarely asked
+
+        message = f"{path} was written by a newer Recall (schema {version}, this one reads {SCHEMA_VERSION})."
+        raise StoreError("schema_newer", message, hint=installing.upgrade())
+    if version == SCHEMA_VERSION:
         return ""
-    if not writable:
+    if writable:
+        return _upgraded(db, path)
+    if version < schema.READABLE_VERSION:
         raise StoreError("schema_older", f"{path} needs an upgrade and cannot be written.", hint=f"ls -l {path}")
-    return _upgraded(db, path)
+    db.execute(schema.AS_NEWER)
+    return ""
 
 
 def _upgraded(db: apsw.Connection, path: str) -> str:

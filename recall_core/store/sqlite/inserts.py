@@ -18,8 +18,8 @@ _WAITING_ROWS = 1_000  # a bound on the texts that wait in memory
 
 _CHUNK = """
 INSERT INTO chunk(rowid, id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text,
-  search_text, text_hash, hash)
-VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  search_text, text_hash, hash, place)
+VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _USED = "DELETE FROM vec_cache WHERE text_hash = ?"
 _FULL_TEXT = "INSERT INTO chunk_fts(rowid, title, body) VALUES(?, ?, ?)"
@@ -57,6 +57,7 @@ class Inserts:
                 chunk.search_text,
                 chunk.text_hash,
                 own_hash(chunk.text),
+                chunk.place,
             )
         )
         self._texts.append((rowid, title, chunk.text if chunk.search_text is None else chunk.search_text))

@@ -20,9 +20,9 @@ _WHOLE = PAGE_SIZE - 35  # a payload up to here lies on its page
 
 _COLUMNS = (
     *("rowid", "id", "doc", "offset", "end_offset", "line_start", "line_end", "tokens", "heading", "title", "text"),
-    *("search_text", "text_hash", "deleted", "hash"),
+    *("search_text", "text_hash", "deleted", "hash", "place"),
 )
-"""Of a chunk, in the order in which they are kept; the last came with a later version."""
+"""Of a chunk, in the order in which they are kept; the last two came with later versions, one after the other."""
 
 
 def chunk_rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -43,8 +43,8 @@ def _rows(file: BinaryIO, page: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
             values = _values(_payload(file, page, place, size))
         except (ValueError, IndexError):
             continue  # no row, or a damaged one
-        row = dict(zip(_COLUMNS, [*values, None], strict=False))
-        is_chunk = len(_COLUMNS) - 1 <= len(values) <= len(_COLUMNS) and isinstance(row["id"], bytes)
+        row = dict(zip(_COLUMNS, [*values, None, None], strict=False))
+        is_chunk = len(_COLUMNS) - 2 <= len(values) <= len(_COLUMNS) and isinstance(row["id"], bytes)
         if is_chunk and len(row["id"]) == _ID_DIGITS:
             yield rowid, row
 

@@ -35,6 +35,14 @@ def stemmed_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:
     return _run(db.fts5_tokenizer(name, arguments), text)
 
 
+def own_tokenizer(db: apsw.Connection) -> Callable[[bytes], list[tuple[int, int, str]]]:
+    """What tells the tokens of a text as the index holds them, each with its first byte and the end of its last."""
+    name, *arguments = TOKENIZER.split()
+    tokenizer: Any = db.fts5_tokenizer(name, arguments)  # apsw gives its tokenizers no public type
+    reason = apsw.FTS5_TOKENIZE_DOCUMENT
+    return lambda content: tokenizer(content, reason, None, include_offsets=True, include_colocated=False)
+
+
 def tokenizers() -> tuple[Callable[[str], tuple[str, ...]], Callable[[str], tuple[str, ...]]]:
     """`folded_tokens` and `stemmed_tokens` of a text, for those who have no store at hand."""
     db = apsw.Connection(":memory:")

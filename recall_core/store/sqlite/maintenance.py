@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.digest import digest_sum
-from recall_core.store.sqlite import blocks, census
+from recall_core.store.sqlite import blocks, census, copies
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, discard, making_sense
 from recall_core.store.sqlite.records import digest_of, text_of
-from recall_core.store.sqlite.schema import vector_checksum
+from recall_core.store.sqlite.schema import TOLD_SKIPS, vector_checksum
 from recall_core.store.sqlite.write import keep_rowids
 from recall_core.text import embedded_text
 from recall_core.types import Vector
 
 if TYPE_CHECKING:
-    from recall_core.store.values import Finding, NearPairs, ReembedTarget, RerankVector, StoreCheck
+    from recall_core.store.values import Finding, NearPairs, ReembedTarget, RerankVector, Signing, StoreCheck
 
 _EMBED_BATCH = 256
 
@@ -156,6 +156,7 @@ class SqliteMaintenance(SqliteCatalog):
             if self.embedder() == embedder:
                 self._put_vectors(made)
             self._digest_again()
+            copies.keep_again(self.execute)
             self._next_generation()
 
     def compact(self) -> int:
@@ -182,6 +183,39 @@ class SqliteMaintenance(SqliteCatalog):
                 hint=f"df -h {folder}",
                 details={"needed_bytes": needed, "free_bytes": free},
             )
+
+    def told_skips(self) -> frozenset[str]:
+        """The skips that were told, each as `ingest.skips.key` has it."""
+        found = self.execute("SELECT value FROM meta WHERE key = ?", (TOLD_SKIPS,))
+        with making_sense(self.path):
+            return frozenset(text_of(found[0][0]).split()) if found else frozenset()
+
+    def signing(self) -> Signing | None:
+        """What signatures of vectors are kept, or None."""
+        from recall_core.store.sqlite import lsh  # noqa: PLC0415 - few stores have some
+
+        return lsh.made_with(self.execute)
+
+    def is_signed(self, signing: Signing) -> bool:
+        """Whether every vector has a signature that is made so."""
+        from recall_core.store.sqlite import lsh  # noqa: PLC0415 - as above
+
+        return lsh.is_whole(self.execute, signing)
+
+    def sign(self, wanted: Signing | None) -> bool:
+        """Make a signature of every vector, from now on of each that comes; or keep none. False where it is so."""
+        from recall_core.store.sqlite import lsh  # noqa: PLC0415 - as above
+
+        if self.signing() is wanted is None:
+            return False
+        with self.transaction():
+            return lsh.switch(self.execute, wanted)
+
+    def wrong_signatures(self) -> int:
+        """How many signatures are missing, or not those of their vectors, of a store that keeps some."""
+        from recall_core.store.sqlite import lsh  # noqa: PLC0415 - as above
+
+        return lsh.wrong(self.execute)
 
     def pending_purge(self) -> tuple[str, ...] | None:
         """The paths of the documents whose purge has begun and not ended; None where there is none."""
@@ -296,6 +330,10 @@ class SqliteMaintenance(SqliteCatalog):
         """Drop what an unfinished reembed has made."""
         with self.transaction():
             self._clear()
+
+    def has_copies(self) -> bool:
+        """Whether any text stands in more than one live chunk."""
+        return copies.are_any(self.execute)
 
     def texts(self) -> int:
         """How many distinct texts the live chunks have."""

@@ -7,11 +7,12 @@ from array import array
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from recall_core.store.flaws import flaws
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.check import bad_vectors, blocks
 from recall_core.store.sqlite.vectors import cosines, rows_of
 from recall_core.store.values import NearPairs, Pair
-from recall_core.types import Vector, flaws
+from recall_core.types import Vector
 
 if TYPE_CHECKING:
     import numpy as np

@@ -101,6 +101,9 @@ class OpenStore:
         with self.without_writers():
             self._learn_sums()
             yield
+            from recall_core.store.sqlite import lsh  # noqa: PLC0415 - a search never needs it
+
+            lsh.sign(self.execute, self.execute_many)
             self._expect_in_place()
             self.execute("COMMIT")
             self._has_written = True
@@ -178,7 +181,7 @@ class OpenStore:
 
     @contextmanager
     def writer(self) -> Iterator[SqliteWriter]:
-        """A transaction in which files are put and taken away; see store.port.Writer."""
+        """A transaction in which files are put and taken away; see store.writing.Writer."""
         with self.writing():
             batch = SqliteWriter(self.execute, self.execute_many, self.path)
             yield batch

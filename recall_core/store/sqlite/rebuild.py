@@ -18,6 +18,7 @@ import apsw
 
 from recall_core.errors import StoreCorrupt
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
+from recall_core.store.flaws import flaws
 from recall_core.store.sqlite import blocks, census, sums
 from recall_core.store.sqlite.leaves import chunk_rows
 from recall_core.store.sqlite.records import metadata, root_of
@@ -26,7 +27,6 @@ from recall_core.store.sqlite.salvage import Row, Salvage, text_of, vectors
 from recall_core.store.sqlite.schema import own_hash, vector_checksum
 from recall_core.store.values import Lost, MadeWith
 from recall_core.text import chunk_id, embedded_hash, spaced, utc
-from recall_core.types import flaws
 
 _SAMPLE = 100  # vectors, of which some may be damaged
 
@@ -37,7 +37,7 @@ _NEXT = ("next_embedder", "next_dimension", "next_command")
 
 _CHUNK = (
     *("id", "doc", "offset", "end_offset", "line_start", "line_end", "tokens", "heading", "text", "text_hash"),
-    *("hash", "title"),
+    *("hash", "title", "place"),
 )
 
 _PUT_FILE = """
@@ -52,7 +52,7 @@ VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 _PUT_CHUNK = """
 INSERT OR IGNORE INTO chunk(rowid, id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text,
-  search_text, text_hash, hash) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING rowid
+  search_text, text_hash, hash, place) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING rowid
 """
 
 _PLACES = """
@@ -182,8 +182,8 @@ class _Rebuild:
         if rowid in self.text_hashes or document is None or (put := _chunk_of(row, document)) is None:
             return
         if self.put(_PUT_CHUNK, (rowid, put[0], row["doc"], *put[1:])):
-            self.text_hashes[rowid] = put[-2]
-            document.titles.add(text_of(row["title"]) or ("" if document.title == "" else put[-4]))
+            self.text_hashes[rowid] = put[-3]
+            document.titles.add(text_of(row["title"]) or ("" if document.title == "" else put[-5]))
 
     # What was put, held against itself.
 
@@ -446,4 +446,5 @@ def _chunk_of(row: Mapping[str, Any], document: OldDocument) -> tuple[Any, ...] 
         search_text if search_text != text else None,
         embedded,
         hashed,
+        text_of(row["place"]),
     )

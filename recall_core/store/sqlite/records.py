@@ -22,7 +22,7 @@ d.id, d.path, d.hash, d.mtime, d.size, d.title, d.source,
 """
 IS_TITLE = "c.title = '' AND d.title != ''"
 """Only a document's own text stands below no title while the document has one."""
-CHUNK = f"c.id, c.offset, c.end_offset, c.line_start, c.line_end, c.tokens, c.heading, c.text, {IS_TITLE}"
+CHUNK = f"c.id, c.offset, c.end_offset, c.line_start, c.line_end, c.tokens, c.heading, c.text, {IS_TITLE}, c.place"
 LIVE = "d.deleted = 0 AND c.deleted = 0"
 FILE = """
 f.path, f.size, f.mtime_ns, f.hash, f.settings, (SELECT count(*) FROM doc WHERE file = f.rowid), f.os_path,
@@ -86,15 +86,18 @@ _SOURCES: dict[Table, tuple[str, str, str]] = {
 _NONE = type(None)
 _TEXT: frozenset[tuple[type, ...]] = frozenset([(str,)])
 _DOCUMENT_TYPES = frozenset((str, str, str, str, int, str, source, str, str) for source in (str, _NONE))
-_CHUNK_TYPES = frozenset((str, int, int, int, int, int, heading, str, int) for heading in (str, _NONE))
+_CHUNK_TYPES = frozenset(
+    (str, int, int, int, int, int, heading, str, int, place) for heading in (str, _NONE) for place in (str, _NONE)
+)
 _FILE_TYPES = frozenset(
     (str, int, int, str, str, int, str, ctime, inode) for ctime in (int, _NONE) for inode in (int, _NONE)
 )
 _NEW_CHUNK_TYPES = frozenset(
-    (int, int, int, heading, int, int, str, search_text, bytes, bytes, int, kept, int)
+    (int, int, int, heading, int, int, str, search_text, bytes, bytes, int, kept, int, place)
     for heading in (str, _NONE)
     for search_text in (str, _NONE)
     for kept in (bytes, _NONE)
+    for place in (str, _NONE)
 )
 
 
@@ -134,10 +137,10 @@ _METADATA = json.JSONDecoder(parse_constant=lambda _: None)
 def row_of(row: Sequence[Any]) -> Row:
     """From a row of FETCH. Raises ValueError where the text is not the one that was stored, TypeError."""
     doc = document(row[1:10])
-    expect(row[10:19], _CHUNK_TYPES)
-    chunk_id, *rest, is_title, kept = row[10:]
+    expect(row[10:20], _CHUNK_TYPES)
+    chunk_id, *rest, is_title, place, kept = row[10:]
     check_text(rest[-1], kept, doc.path)
-    return Row(row[0], doc, Chunk._make([chunk_id, doc.id, *rest, bool(is_title)]))
+    return Row(row[0], doc, Chunk._make([chunk_id, doc.id, *rest, bool(is_title), place]))
 
 
 def check_text(text: str, kept: bytes | None, path: str) -> None:
@@ -155,10 +158,10 @@ def file_of(row: Sequence[Any]) -> Fingerprint:
 def new_chunk(row: Sequence[Any], path: str) -> NewChunk:
     """A chunk with its vector, as it would be put into another store. Raises ValueError, TypeError."""
     expect(row, _NEW_CHUNK_TYPES)
-    line_start, line_end, text, search_text, text_hash, vector, windows, kept, is_title = row[4:]
+    line_start, line_end, text, search_text, text_hash, vector, windows, kept, is_title, place = row[4:]
     check_text(text, kept, path)
     made = line_start, line_end, text, search_text, text_hash, vector, windows
-    return NewChunk(Span(*row[:4]), *made, bool(is_title))
+    return NewChunk(Span(*row[:4]), *made, bool(is_title), place)
 
 
 def joined(execute: Execute, doc_id: str, rows: Sequence[Row]) -> str:

@@ -27,9 +27,12 @@ _NO_DAMAGE = (
 )
 
 _TEXTS = frozenset(
-    """key value spec path os_path hash settings id mtime title source meta digest tag heading text query""".split()
+    """key value spec path os_path hash settings id mtime title source meta digest tag heading text query
+    place""".split()
 )
-"""Columns that hold texts; the hash of a chunk is none."""
+"""Columns that hold texts, but for those of `_NO_TEXTS`."""
+
+_NO_TEXTS = {("chunk", "hash"), ("vec_place", "place")}
 
 Row = tuple[Any, ...]
 
@@ -152,7 +155,7 @@ def vectors(old: Salvage, known: Collection[int] = ()) -> Iterator[Row]:
 def _column(table: str, name: str, *, is_there: bool) -> str:
     if not is_there:
         return "NULL"
-    is_text = name in _TEXTS and (table, name) != ("chunk", "hash")
+    is_text = name in _TEXTS and (table, name) not in _NO_TEXTS
     return f'CAST("{name}" AS BLOB)' if is_text else f'"{name}"'
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import apsw
 
-from recall_core.store.sqlite import blocks
+from recall_core.store.sqlite import blocks, copies
 from recall_core.text import embedded_hash, sha256
 
 APPLICATION_ID = 0x5265636C  # "Recl": tells a Recall store from any other SQLite file
 PAGE_SIZE = 8192  # 8-14 % smaller files than 4096 with full text inside
+TOLD_SKIPS = "told_skips"
+"""The key of the only value of meta that may be long: who reads the others leaves it out."""
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 
 _TABLES = f"""
@@ -264,19 +266,34 @@ def _gather_vectors(db: apsw.Connection) -> None:
     db.execute("DROP TABLE vec_row")
 
 
+def _keep_copies(db: apsw.Connection) -> None:
+    """Which chunks hold the very text of others: see `copies`."""
+    db.execute(copies.SCHEMA + copies.FILL)
+
+
+def _keep_places(db: apsw.Connection) -> None:
+    """Where a file has what a parser made a document of, see `types.Chunk`; files tell once they are read again."""
+    db.execute("ALTER TABLE chunk ADD COLUMN place TEXT")
+
+
 MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (
     _create,
     _evaluate,
     _prove,
     _keep_for_reranking,
     _gather_vectors,
+    _keep_copies,
+    _keep_places,
 )
 """Step i brings a file from schema version i to i + 1. Steps are only ever appended."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
 
 READABLE_VERSION = 4
-"""From here on a store that cannot be written, and so not be upgraded, is read as it is."""
+"""From here on a store that cannot be written, and so not be upgraded, is read as it is, through `AS_NEWER`."""
+
+AS_NEWER = "CREATE TEMP VIEW chunk AS SELECT rowid, *, NULL AS place FROM main.chunk"
+"""What this connection sees in the place of an older store's own table."""
 
 
 @contextmanager

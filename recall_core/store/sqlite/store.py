@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import apsw
 
-from recall_core.errors import StoreCorrupt, StoreError
-from recall_core.paths import PRIVATE
+from recall_core.errors import StoreError
 from recall_core.rql.ast import Expr, OrderKey, Predicate
-from recall_core.shell import Hint
-from recall_core.store.sqlite import blocks, census, lexical, postings, records, vectors
+from recall_core.store.sqlite import blocks, copies, lexical, postings, records, vectors
 from recall_core.store.sqlite.compile import is_native
 from recall_core.store.sqlite.connect import (
-    connect,
-    create,
-    discard,
     load_vector_functions,
     making_sense,
     translated,
 )
 from recall_core.store.sqlite.judgements import SqliteJudgements
 from recall_core.store.sqlite.maintenance import SqliteMaintenance
-from recall_core.store.sqlite.schema import PAGE_SIZE
 from recall_core.types import (
     Key,
     LexicalQuery,
@@ -40,103 +33,27 @@ from recall_core.types import (
 
 if TYPE_CHECKING:
     from recall_core.rank.estimates import Estimates
-    from recall_core.store.port import Store
+    from recall_core.store.instances import Instance
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.snapshot import Snapshot
     from recall_core.store.sqlite.memory.words import WordSearch
-    from recall_core.store.values import Capability, FilterCounts, Lost, MadeWith, Nearest
+    from recall_core.store.values import Capability, FilterCounts, Lost, MadeWith, Nearest, Signing
 
 _VECTORS = "SELECT chunk, embedding FROM vec"
 _VECTORS_WHERE = """
 SELECT v.chunk, v.embedding FROM doc d JOIN chunk c ON c.doc = d.rowid JOIN vec v ON v.chunk = c.rowid WHERE
 """
 _FEW_ROWS = 3
+_TERMS_OF_LENGTH = """
+SELECT term, doc FROM chunk_vocab WHERE length(term) BETWEEN ? AND ? ORDER BY doc DESC, term LIMIT ?
+"""
 _VECTORS_OF = f"{_VECTORS} WHERE chunk IN (SELECT value FROM json_each(?)) ORDER BY chunk"
-
-
-def create_store(
-    path: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
-) -> SqliteStore:
-    """A new, empty store, or no file at all; `:memory:` keeps it off the disk."""
-    settings = {
-        "embedder": embedder,
-        "dimension": str(dimension),
-        "counter": counter,
-        "chunker": chunker,
-        "generation": "0",
-        "digest_sum": "0" * 64,
-        **census.none(),
-    }
-    return SqliteStore(create(path, settings, mode=mode), path, writable=True)
-
-
-def open_store(path: str) -> SqliteStore:
-    """An existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
-    try:
-        db, writable, upgrade = connect(path)
-    except StoreCorrupt as error:
-        if error.code == "store_corrupt" or _was_store(path):  # doctor could not open it either
-            raise StoreCorrupt(error.code, error.message, hint=Hint("recover", path, "NEW")) from error
-        raise
-    return SqliteStore(db, path, writable=writable, upgrade=upgrade)
-
-
-def _was_store(path: str) -> bool:
-    """Whether the definition of a table of ours stands at the start of the file."""
-    with suppress(OSError), open(path, "rb") as raw:
-        return b"CREATE VIRTUAL TABLE chunk_fts" in raw.read(4 * PAGE_SIZE)
-    return False
-
-
-class SqliteKind:
-    """Stores in SQLite files; see store.port.StoreKind. A path, or `:memory:`."""
-
-    name = "sqlite"
-
-    def open(self, where: str) -> Store:
-        """An existing store."""
-        return open_store(where)
-
-    def create(
-        self, where: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
-    ) -> Store:
-        """A new, empty store, or no file at all."""
-        return create_store(
-            where, embedder=embedder, dimension=dimension, counter=counter, chunker=chunker, mode=mode
-        )
-
-    def discard(self, where: str) -> None:
-        """Take a store's files away, as far as they are there."""
-        discard(where)
-
-    @contextmanager
-    def aside(self, where: str) -> Iterator[Store]:
-        """A copy of the store there, byte for byte, for as long as the block."""
-        from recall_core.store.sqlite.copying import aside  # noqa: PLC0415 - a search never needs it
-
-        with aside(where) as (db, writable):
-            store = SqliteStore(db, where, writable=writable)
-            try:
-                yield store
-            finally:
-                store.close()
-
-    def recover(
-        self, where: str, target: str, *, made_with: Callable[[], MadeWith | None]
-    ) -> tuple[Store, tuple[Lost, ...]]:
-        """A new store at target of what can be read of the one at where, and what cannot."""
-        from recall_core.store.sqlite.mend import recover  # noqa: PLC0415 - a search never needs it
-
-        return recover(where, target, made_with=made_with, create=create_store)
-
-
-SQLITE = SqliteKind()
 
 
 class SqliteStore(SqliteJudgements, SqliteMaintenance):
     """See store.port.Store, and Search for what is here. One connection; use one in each thread."""
 
-    capabilities: frozenset[Capability] = frozenset({"lexical_fts", "estimates"})
+    capabilities: frozenset[Capability] = frozenset({"lexical_fts", "estimates", "signatures"})
 
     def __init__(self, db: apsw.Connection, path: str, *, writable: bool, upgrade: str = "") -> None:
         super().__init__(db, path, writable=writable)
@@ -171,6 +88,10 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
                 return memory.terms
             return lexical.term_stats(self.db, self.execute, query, self._live_chunks())
 
+    def terms_of_length(self, shortest: int, longest: int, most: int) -> list[tuple[str, int]]:
+        """Terms of the index of so many code points, with the number of chunks that hold each, the most first."""
+        return self.execute(_TERMS_OF_LENGTH, (shortest, longest, most))
+
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
         is_asked_of_few = rowids is not None and len(rowids) <= _FEW_ROWS  # for which no posting is read as a whole
@@ -188,6 +109,15 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             if is_plain and (memory := self._words_in_memory(query)) is not None:
                 return memory.occurrences(rowids)._replace(phrases=tuple(terms))
             return postings.counted(self.db, self.execute, query, terms, rowids)
+
+    def instances(
+        self, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
+    ) -> list[tuple[Instance, ...]]:
+        """Where each phrase counts in the texts and titles of these rows. terms: `term_stats` of the same query."""
+        from recall_core.store.sqlite.instances import instances  # noqa: PLC0415 - only rows that are shown have any
+
+        with translated(self.path):
+            return instances(self.db, self.execute, query, terms, rows)
 
     def _live_chunks(self) -> int:
         if self._info_read is not None:
@@ -207,7 +137,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         if memory is None:
             return None
         if self._words is None or self._words[0] is not memory or self._words[1] != query:
-            self._words = memory, query, memory.words(self.db, self.execute, query)
+            with making_sense(self.path):
+                self._words = memory, query, memory.words(self.db, self.execute, query)
         return self._words[2]
 
     def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> Sequence[Key]:
@@ -215,7 +146,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         memory = self.in_memory()
         if memory is None:
             return self._candidates(where, rowids)
-        passing = None if where is None else memory.passing(where, self.execute)
+        passing = None if where is None else self._passing(where)
         places = passing if rowids is None else memory.rows.natural(rowids, among=passing)
         return memory.rows.keys if places is None else memory.rows.keys.at(places)
 
@@ -261,7 +192,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def _passing(self, where: Expr) -> Places:
         memory = self.in_memory()
         assert memory is not None  # noqa: S101 - asked for where something is in memory
-        return memory.passing(where, self.execute)
+        with making_sense(self.path):
+            return memory.passing(where, self.execute)
 
     def _phrased(self, query: LexicalQuery) -> postings.Phrased | None:
         """Who scores a query with phrases of several words."""
@@ -334,6 +266,27 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         best = sorted(order, key=lambda rowid: -exact[rowid])[:k]
         return Nearest({rowid: exact[rowid] for rowid in best}, is_exact=True)
 
+    def shortlist(self, vector: Vector, signing: Signing, *, where: Expr | None, k: int) -> Sequence[int] | None:
+        """Rowids of the k rows of the filter whose signatures are nearest, ties in natural order; None without."""
+        from recall_core.store.signatures import signature  # noqa: PLC0415 - few stores have some
+        from recall_core.store.sqlite import lsh  # noqa: PLC0415 - as above
+
+        if not lsh.is_whole(self.execute, signing):
+            return None
+        own, memory = signature(vector, signing), self.remember(vector)
+        if memory is not None and memory.nearby is not None:
+            among = None if where is None else self._passing(where)
+            found: list[int] = memory.rows.keys.rowids[memory.nearby.near(own, k, among)].tolist()
+            return found
+        load_vector_functions(self.db)
+        distances = {} if where is not None else lsh.near(self.execute, own, "", (), k=k)
+        order = [key.rowid for key in self.candidates(None, rowids=list(distances))]
+        if where is not None or len(order) < len(distances):  # some are of no live chunk
+            condition, parameters = records.condition_of(where, None)
+            distances = lsh.near(self.execute, own, condition, parameters, k=k)
+            order = [key.rowid for key in self.candidates(None, rowids=list(distances))]
+        return sorted(order, key=distances.__getitem__)[:k]
+
     def ahead(self, vector: Vector, rowid: int, *, where: Expr | None) -> int | None:
         """How many rows of the filter come before this one by `cosines`; None where it is not among them."""
         memory = self.remember(vector)
@@ -363,6 +316,18 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
                 return near
         condition, parameters = records.condition_of(where, None)  # many may tie, or some are of no live chunk
         return vectors.near(self.execute, vector, condition, parameters, k=k)
+
+    def same_texts(self, rowids: Sequence[int]) -> dict[int, int]:
+        """Place in rowids to a number that chunks of the very same text share; see `store.port`."""
+        memory = self.in_memory()
+        if memory is not None:
+            return memory.rows.same_texts(rowids)
+        found = copies.numbers(self.execute, rowids)
+        return {place: found[rowid] for place, rowid in enumerate(rowids) if rowid in found} if found else {}
+
+    def twins(self, rowids: Sequence[int]) -> dict[int, list[int]]:
+        """chunk rowid to the live chunks with its very text, itself among them, by rowid; none of one alone."""
+        return copies.twins(self.execute, rowids)
 
     def fetch(self, rowids: Sequence[int]) -> list[Row]:
         """Chunks with their documents, in the order asked for."""
@@ -410,6 +375,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
         """Put a new store of what can be read of this one in its place, in one step; what cannot."""
-        from recall_core.store.sqlite.mend import rebuild_in_place  # noqa: PLC0415 - a search never needs it
+        from recall_core.store.sqlite.kind import create_store  # noqa: PLC0415 - a search never needs it
+        from recall_core.store.sqlite.mend import rebuild_in_place  # noqa: PLC0415 - as above
 
         return rebuild_in_place(self, copy=copy, made_with=made_with, create=create_store)

@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from recall_core.config import EDITED
 from recall_core.errors import EmbedError
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
 from recall_core.store.sqlite.blocks import ExecuteMany
 from recall_core.store.sqlite.census import Tally
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.records import Execute, digest_of, text_of
-from recall_core.store.sqlite.schema import vector_checksum
+from recall_core.store.sqlite.schema import TOLD_SKIPS, vector_checksum
 from recall_core.text import document_id, spaced, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
 
@@ -23,6 +24,8 @@ _INSERT_DOC = """
 INSERT INTO doc(rowid, id, path, file, mtime, size, hash, title, source, meta, digest)
 VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+
+_PLACE = "UPDATE chunk SET place = ? WHERE doc = ? AND offset = ? AND deleted = 0 AND place IS NOT ?"
 
 _INSERT_TAG = "INSERT INTO doc_tag(doc, tag) VALUES(?, ?)"
 
@@ -36,6 +39,8 @@ RETURNING rowid
 """
 
 _SETTLE = "UPDATE file SET ctime_ns = ?, inode = ? WHERE path = ? AND hash = ? AND size = ? AND mtime_ns = ?"
+
+_READ_AGAIN = "UPDATE file SET settings = settings || ?1 WHERE path = ?2 AND NOT settings LIKE '%' || ?1"
 
 _ACTIVATE = "UPDATE root SET active = 1 WHERE rowid = ? AND NOT active RETURNING 1"
 
@@ -90,7 +95,7 @@ class SqliteWriter:
         """Replace whatever the store holds for this file's path by these documents."""
         self._changed = True
         before = self._execute("SELECT rowid, settings FROM file WHERE path = ?", (file.path,))
-        rechunked = bool(before) and before[0][1] != file.settings
+        rechunked = bool(before) and before[0][1].removesuffix(EDITED) != file.settings
         root = self._root(file.root) if file.root else None
         status = file.size, file.mtime_ns
         row = (file.path, file.os_path, *status, file.hash, file.settings, root, file.ctime_ns, file.inode)
@@ -186,6 +191,23 @@ class SqliteWriter:
         self._execute("UPDATE left_out SET root = ? WHERE root = ?", (after, before))
         self._execute("DELETE FROM root WHERE rowid = ?", (before,))
 
+    def edit_root(self, before: Root, after: Root, paths: Iterable[str]) -> None:
+        """Change a remembered root in its place; these files are `is_edited` from now on."""
+        self._changed = True
+        self._execute("UPDATE root SET spec = ? WHERE rowid = ?", (_spec(after), self._root(before)))
+        self._execute_many(_READ_AGAIN, [(EDITED, path) for path in paths])
+
+    def keep_told(self, skips: Iterable[str]) -> None:
+        """Keep in mind which skips were told; no answer changes, nor the generation."""
+        self._set_meta(TOLD_SKIPS, " ".join(sorted(skips)))
+
+    def cut_by(self, *, chunker: str, counter: str) -> None:
+        """Record what cuts texts into chunks and counts their tokens from now on."""
+        for key, value in (("chunker", chunker), ("counter", counter)):
+            if self._meta(key) != value:
+                self._changed = True
+                self._set_meta(key, value)
+
     def keep_vectors(self, vectors: Mapping[bytes, tuple[Vector, int]]) -> None:
         """Keep text_hash to (vector, windows) for chunks that come later; no answer changes, nor the generation.
 
@@ -203,9 +225,16 @@ class SqliteWriter:
         for folder in folders:
             rows = self._execute("SELECT rowid FROM root WHERE json_extract(spec, '$.folder') = ?", (folder,))
             for (rowid,) in rows:
-                self._execute("UPDATE file SET root = NULL WHERE root = ?", (rowid,))
-                self._execute("DELETE FROM root WHERE rowid = ?", (rowid,))
-                self._changed = True
+                self._forget(rowid)
+
+    def forget_root(self, root: Root) -> None:
+        """Forget one root, whatever others there are of its folder."""
+        self._forget(self._root(root))
+
+    def _forget(self, rowid: int) -> None:
+        self._execute("UPDATE file SET root = NULL WHERE root = ?", (rowid,))
+        self._execute("DELETE FROM root WHERE rowid = ?", (rowid,))
+        self._changed = True
 
     def finish(self) -> None:
         """Record what the batch did; a batch that changed nothing writes nothing."""
@@ -230,6 +259,8 @@ class SqliteWriter:
             )
             self._set_tags(kept, document.tags)
             self._redigest(kept)
+            places = [(each.place, kept, each.span.offset, each.place) for each in document.chunks if each.place]
+            self._execute_many(_PLACE, places)
             return
         self._displace(document.path)
         self._tally.drop(len(self._execute("DELETE FROM doc WHERE id = ? RETURNING 1", (doc_id,))))
@@ -315,7 +346,7 @@ class SqliteWriter:
         self._execute_many(_INSERT_TAG, [(rowid, tag) for tag in sorted(set(tags))])
 
     def _root(self, root: Root, *, is_active: bool = True) -> int:
-        spec = canonical(root._asdict())
+        spec = _spec(root)
         rows = self._execute("SELECT rowid FROM root WHERE spec = ?", (spec,))
         if not rows:
             self._changed = True
@@ -357,6 +388,10 @@ class SqliteJudgementWriter:
     def remove(self, query: str, path: str, offset: int, end: int) -> None:
         """Forget a judgement, if it is there."""
         self._execute(_REMOVE_JUDGEMENT, (query, path, offset, end))
+
+
+def _spec(root: Root) -> str:
+    return canonical(root._asdict())
 
 
 def last_rowid(execute: Execute, table: str) -> int:

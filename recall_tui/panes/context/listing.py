@@ -17,6 +17,7 @@ REASONS = {
     "budget": "over budget",
     "diversity": "document cap",
     "duplicate": "already in",
+    "copy": "a copy",
     "below_min_score": "below min score",
     "dropped": "forced out",
     "empty": "no text",

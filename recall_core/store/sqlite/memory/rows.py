@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recall_core.config import BM25_K1
 from recall_core.rank.bm25 import FTS5_B
-from recall_core.rank.columns import KeyColumns, Scores
+from recall_core.rank.columns import KeyColumns, Scores, Series
 from recall_core.store.sqlite.postings import pair
 from recall_core.store.sqlite.records import LIVE
 
@@ -34,8 +34,12 @@ class LiveRows:
     """Live chunks in natural order: the place of a row is its number in it, and every array is read by place.
 
     keys: of all. title_lengths, body_lengths: (n,) float64, in tokens. held: what FTS5's bm25() holds against a
-    frequency, by these lengths.
+    frequency, by these lengths. texts: (n,) int32, a number that rows of the very same text share, 0 where a text
+    stands once; None where each does.
     """
+
+    texts: NDArray[np.int32] | None = None
+    _same_texts: dict[int, int] | None = None
 
     def read(self, cursor: Iterator[Sequence[Any]], sizes: Iterator[tuple[int, bytes]]) -> Iterator[None]:
         """Read KEYS and SIZES to their ends, piece by piece. Raises ValueError where the two do not name the same."""
@@ -55,6 +59,28 @@ class LiveRows:
         self._place_of = np.full(int(rowids.max(initial=-1)) + 2, -1, dtype=np.int32)
         self._place_of[rowids] = np.arange(len(rowids), dtype=np.int32)
         yield from self._read_lengths(sizes)
+
+    def put_copies(self, numbers: Mapping[int, int]) -> None:
+        """rowid to the number of a text that stands more than once. Raises ValueError for one of no live chunk."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        if numbers:
+            self.texts = np.zeros(len(self), dtype=np.int32)
+            self.texts[self.places(list(numbers))] = list(numbers.values())
+
+    def same_texts(self, rowids: Sequence[int]) -> dict[int, int]:
+        """Place among these rowids to the number of a text, of those whose text stands more than once."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        if self.texts is None:
+            return {}
+        if isinstance(rowids, Series) and rowids.array is self.keys.rowids:
+            if self._same_texts is None:
+                self._same_texts = _numbers(self.texts)
+            return self._same_texts
+        asked = np.asarray(rowids.array if isinstance(rowids, Series) else rowids, dtype=np.int64)
+        places = self._place_of[np.clip(asked, -1, len(self._place_of) - 1)]
+        return _numbers(np.where(places < 0, 0, self.texts[places]))
 
     def _read_lengths(self, sizes: Iterator[tuple[int, bytes]]) -> Iterator[None]:
         import numpy as np  # noqa: PLC0415 - as above
@@ -81,7 +107,9 @@ class LiveRows:
         keys = self.keys
         arrays = (keys.rowids, keys.doc_rowids, keys.offsets, keys.tokens, self._place_of)
         names = sum(map(len, keys.paths.values())) + _NAME_BYTES * len(keys.paths)
-        return sum(array.nbytes for array in (*arrays, self.title_lengths, self.body_lengths, self.held)) + names
+        counted = (*arrays, self.title_lengths, self.body_lengths, self.held)
+        texts = 0 if self.texts is None else self.texts.nbytes
+        return sum(array.nbytes for array in counted) + texts + names
 
     def scores(self, places: Places | None, values: NDArray[np.float64], *, is_natural: bool = True) -> Scores:
         """Of the rows there, or of all. is_natural: they stand in natural order."""
@@ -109,6 +137,12 @@ class LiveRows:
 
         found: Places = np.unique(self.known_places(rowids))
         return found if among is None else np.intersect1d(found, among, assume_unique=True)
+
+
+def _numbers(texts: NDArray[np.int32]) -> dict[int, int]:
+    """Place to number, without those of 0."""
+    (several,) = texts.nonzero()
+    return dict(zip(several.tolist(), texts[several].tolist(), strict=True))
 
 
 def pieces_of(rows: Iterator[Any]) -> Iterator[list[Any]]:

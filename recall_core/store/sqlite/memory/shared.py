@@ -81,16 +81,23 @@ class Shared:
             self._changed.notify_all()
 
     def wait(self, state: State, megabytes: int) -> Snapshot | None:
-        """The same once all of it is read; None where it cannot be. Questions that run do not hold it up."""
+        """The same once all of it is read; None where it cannot be, as where somebody has written since.
+
+        Questions that run do not hold it up.
+        """
         with self._changed:
             self._waiting += 1
             self._changed.notify_all()
             try:
-                found = self.get(state, megabytes)
-                while self._is_reading:
-                    self._changed.wait()
+                is_begun = False
+                while not is_begun:  # what others have begun may be of an earlier state
+                    before = self.reads
                     found = self.get(state, megabytes)
-                return found
+                    if not self._is_reading:
+                        return found
+                    is_begun = self.reads > before
+                    self._changed.wait_for(lambda: not self._is_reading)
+                return self.kept(state)
             finally:
                 self._waiting -= 1
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from recall_core.store.sqlite import blocks, lexical, records
+from recall_core.store.sqlite import blocks, copies, lexical, lsh, records
 from recall_core.store.sqlite.memory.arithmetic import is_that_of_fts5
 from recall_core.store.sqlite.memory.matrix import Matrix
+from recall_core.store.sqlite.memory.nearby import Nearby
 from recall_core.store.sqlite.memory.postings import Postings, Stems
 from recall_core.store.sqlite.memory.rows import KEYS, SIZES, LiveRows, pieces_of
 from recall_core.store.sqlite.memory.words import WordSearch
@@ -39,13 +40,16 @@ _PASSING = "SELECT group_concat(c.rowid) FROM doc d JOIN chunk c ON c.doc = d.ro
 class Snapshot:
     """What a question needs of one state of a store. For several threads, each with its own connection to that state.
 
-    matrix: None where there is no room for vectors.
+    matrix: None where there is no room for vectors.  nearby: None where there are no signatures, or no room for them.
     """
 
-    def __init__(self, state: State, rows: LiveRows, matrix: Matrix | None, room: int) -> None:
+    def __init__(
+        self, state: State, rows: LiveRows, matrix: Matrix | None, room: int, nearby: Nearby | None = None
+    ) -> None:
         self.state = state
         self.rows = rows
         self.matrix = matrix
+        self.nearby = nearby
         self._postings = Postings(rows, max(room // _POSTINGS_SHARE, MEGABYTE))
         self._passing: OrderedDict[object, Places] = OrderedDict()
         self._passing_bytes = 0
@@ -135,9 +139,16 @@ class SnapshotReader:
         """Read, with room for a pause after each piece. Raises ValueError where the store contradicts itself."""
         rows = LiveRows()
         yield from rows.read(self._db.execute(KEYS), self._db.execute(SIZES))
+        rows.put_copies(copies.numbers(self._execute, None))
         room = self._room - rows.nbytes
         if room < 0:
             return
+        nearby = self._nearby(rows, room - room // _POSTINGS_SHARE - room // _FILTERS_SHARE)
+        if nearby is not None:
+            room -= nearby.nbytes
+            for piece in pieces_of(self._db.execute(lsh.SIGNATURES)):
+                nearby.put(rows.places([row for row, _ in piece]), [signature for _, signature in piece])
+                yield
         matrix = self._matrix(rows, room - room // _POSTINGS_SHARE - room // _FILTERS_SHARE)
         if matrix is not None:
             for rowids, parts in self._vectors():
@@ -146,7 +157,7 @@ class SnapshotReader:
         _, totals = index_totals(self._execute)
         if totals != rows.totals:
             raise ValueError("the full-text index counts other tokens than its rows have")
-        self.found = Snapshot(self._state, rows, matrix, room)
+        self.found = Snapshot(self._state, rows, matrix, room, nearby)
         yield
         yield from self.found.read_frequent(self._db, self._execute)
 
@@ -156,6 +167,12 @@ class SnapshotReader:
             return
         for piece in pieces_of(self._db.execute(_VECTORS)):
             yield [row for row, _ in piece], [vector for _, vector in piece]
+
+    def _nearby(self, rows: LiveRows, room: int) -> Nearby | None:
+        """An empty one, where signatures are kept and there is room for them."""
+        signing = lsh.made_with(self._execute)
+        nearby = None if signing is None else Nearby(len(rows), signing.bits)
+        return nearby if nearby is not None and nearby.nbytes <= room else None
 
     def _matrix(self, rows: LiveRows, room: int) -> Matrix | None:
         """An empty one, as wide as there is room for."""

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from recall_core import paths
-from recall_core.errors import ConfigError, UsageError, why_unread
+from recall_core.config.toml import spelled, written
+from recall_core.errors import ConfigError, UsageError
 from recall_core.named import NamedTuple
 from recall_core.shell import Hint, flag
 
@@ -18,9 +19,11 @@ SEARCH_K = 10  # hits of a search that does not say --k
 EXACT_VECTORS = 20_000  # live vectors up to which every filtered row is a candidate
 MEMORY_MB = 512  # for what a process keeps of a store
 LEAST_WEIGHT = 1e-9  # weights that add up to less count as none: dividing by them would overflow
+SHORTLIST = 500  # rows whose signatures are nearest, of which cosines are taken
 OPTIMAL_ROWS = 200  # candidates that an optimal packing chooses from
 BUSY_TIMEOUT_MS = 5_000
 EMBEDDED = "titled"  # what embedders are given of a chunk: its document's title and its text
+EDITED = " edited"  # behind the settings of a file that a changed root covers, until a sync has met it
 CHUNKER_VERSION = 1  # raised whenever ingest/chunk.py would cut any text differently
 COMMIT_SECONDS = 2.0  # an interrupted ingest loses at most this much work
 WATCH_REST_MS = 200  # without a change before a watched folder is synced: an editor saves in several steps
@@ -32,7 +35,9 @@ _LETTERS = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t", "f": "\f"}
 
 SettingValue: TypeAlias = str | int | float | bool
 Settings: TypeAlias = Mapping[str, SettingValue]
-"""Values by the name of their setting. Where a person types them they are texts instead, `key=value` each."""
+"""Values by the name of their setting."""
+GivenSettings: TypeAlias = Settings | Sequence[str]
+"""The same, or as a person types them: texts, `key=value` each."""
 
 
 class Config(NamedTuple):
@@ -73,15 +78,22 @@ class Config(NamedTuple):
     sparse_distance_ceiling: float = 0.2
     sparse_max_injections: int = 1
     sparse_share: float = 0.0
+    collapse: bool = True
     pool: int = 200
     max_limit: int = 10
+    pack_counter: str = ""
     budget_tokens: int = 2_000
     diversity: int = 0
     min_fragment: int = 16
     pack: str = "rank"
     header: str = "[{n}] {path}:{lines}"
+    footer: str = ""
     separator: str = "\n\n"
+    line_numbers: bool = False
     strict: bool = False
+    vector_index: str = "auto"
+    ann_bits: int = 1_024
+    ann_seed: int = 0
 
 
 class Setting(NamedTuple):
@@ -102,7 +114,7 @@ SETTINGS: dict[str, Setting] = {
     "embedding_url": Setting("where an OpenAI-compatible server answers, empty for the provider's own"),
     "embedding_fallback": Setting("what auto takes when nothing better is available"),
     "allow_network": Setting("let an embedder send text off this machine"),
-    "counter": Setting("the token counter: whitespace, approx or hf:tokenizer.json"),
+    "counter": Setting("the token counter: whitespace, approx, approx-2 or hf:tokenizer.json"),
     "chunk_tokens": Setting("tokens a chunk aims at", least=1, most=100_000),
     "overlap_tokens": Setting("tokens neighbouring chunks share", least=0, most=50_000),
     "max_chunk_chars": Setting("characters no chunk exceeds", least=16, most=1_000_000),
@@ -138,15 +150,25 @@ SETTINGS: dict[str, Setting] = {
     "sparse_distance_ceiling": Setting("1 - cosine that is still near", live=True, least=0, most=2),
     "sparse_max_injections": Setting("rows that may be given away so", live=True, least=0),
     "sparse_share": Setting("share of a context kept for them, 0 for none", live=True, least=0, most=0.5),
+    "collapse": Setting("show a text that several chunks hold once, at its first place", live=True),
     "pool": Setting("candidates a signal proposes above 20,000 vectors", live=True, least=1, most=1_000_000),
     "max_limit": Setting("rows of an RQL answer without LIMIT", live=True, least=0),
+    "pack_counter": Setting(
+        "what counts a context's budget, as counter; empty: the store's if that is a model's own, else approx-2",
+        live=True,
+    ),
     "budget_tokens": Setting("tokens of a context", live=True, least=1),
     "diversity": Setting("most chunks of one document in a context, 0 for no cap", live=True, least=0),
     "min_fragment": Setting("fewest tokens of a truncated last chunk", live=True, least=1),
     "pack": Setting("what a context is filled by: rank order, or most value", live=True, choices=("rank", "optimal")),
     "header": Setting("line above each block: {n} {path} {lines} {title} {heading}", live=True),
+    "footer": Setting("line below each block, empty for none", live=True),
     "separator": Setting("text between blocks", live=True),
+    "line_numbers": Setting("begin every line of a block with its number", live=True),
     "strict": Setting("turn RQL compatibility warnings into errors", live=True),
+    "vector_index": Setting("search of over 20,000 vectors; lsh may miss some", choices=("auto", "exact", "lsh")),
+    "ann_bits": Setting("bits of a signature (lsh), a multiple of 64", least=64, most=8_192),
+    "ann_seed": Setting("seed of the hyperplanes that make signatures (lsh)", least=0, most=2**63 - 1),
 }
 
 
@@ -156,11 +178,9 @@ NEW: Settings = {"stop_words": "questions", "rerank_keep": True, "sparse_share":
 EMBEDDING = (*(key for key in SETTINGS if key.startswith("embedding")), "allow_network")
 """The settings that say who makes the vectors."""
 
-_ESCAPED = {"n": "\n", "t": "\t"}
-_PLAIN_LINES, _DIGITS = 1_000, 300  # beyond, tomllib has to say what a file means
-
 _OF_THE_VECTORS = ("embedding_dim", "embedding_model")  # another value means other vectors of the same embedder
-_MADE_WITH = ("counter", "chunk_tokens", "overlap_tokens", "max_chunk_chars")  # a store keeps these for good
+CUTTING = ("chunk_tokens", "overlap_tokens", "max_chunk_chars", "counter")
+"""What texts are cut and counted by: a store goes by what it was made with, or cut anew by."""
 
 
 def load(path: Path) -> Config:
@@ -169,57 +189,6 @@ def load(path: Path) -> Config:
     Raises ConfigError `config_invalid` (not TOML), `unknown_key`, `bad_value`.
     """
     return _anchored(replace(Config(), written(path), where=str(path)), path.parent.absolute().joinpath)
-
-
-def written(path: Path) -> dict[str, Any]:
-    """What a recall.toml says, unchecked; a missing file says nothing. Raises ConfigError `config_invalid`."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError("config_invalid", f"{path} cannot be read: {why_unread(error)}.") from error
-    said = _plain(text)
-    if said is not None:
-        return said
-    import tomllib  # noqa: PLC0415 - 14 ms that most files do not take
-
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError("config_invalid", f"{path}: {error}", hint=f"edit {path}") from error
-
-
-def _plain(text: str) -> dict[str, Any] | None:
-    """What a file says that has a key with one simple value a line, as `render` writes it; None of any other."""
-    said: dict[str, Any] = {}
-    for number, line in enumerate(text.split("\n")):
-        line = line.strip(" \t")  # noqa: PLW2901 - what stands around it says nothing
-        if not line.isprintable() or number > _PLAIN_LINES:
-            return None
-        if line and not line.startswith("#"):
-            key, _, value = (part.strip(" ") for part in line.partition("="))
-            is_name = key.isascii() and key.replace("_", "a").isalnum()
-            simple = _simple(value)
-            if not is_name or simple is None or key in said:
-                return None
-            said[key] = simple
-    return said
-
-
-def _simple(value: str) -> bool | int | float | str | None:
-    """A whole number, a decimal, a truth value or a text that escapes nothing but ends of line and tabs, or None."""
-    if value in ("true", "false"):
-        return value == "true"
-    if len(value) > 1 and value[0] == value[-1] == '"':
-        first, *others = value[1:-1].split("\\")
-        is_plain = '"' not in value[1:-1] and all(each[:1] in ("n", "t") for each in others)
-        return first + "".join(_ESCAPED[each[0]] + each[1:] for each in others) if is_plain else None
-    whole, point, part = value.removeprefix("-").partition(".")
-    is_number = value.isascii() and whole.isdigit() and (whole[0] != "0" or whole == "0") and len(value) < _DIGITS
-    if not is_number or (point and not part.isdigit()):
-        return None
-    return float(value) if point else int(value)
 
 
 def anchored(name: str, absolute: Callable[[Path], Path]) -> str:
@@ -234,7 +203,7 @@ def replace(config: Config, values: Mapping[str, Any], *, where: str) -> Config:
     return _coherent(config._replace(**checked), where=where)
 
 
-def override(config: Config, settings: Settings | Sequence[str]) -> Config:
+def override(config: Config, settings: GivenSettings) -> Config:
     """The config for one question: live settings only. Texts are `key=value`, as --set takes them."""
     if not settings:
         return config
@@ -250,13 +219,13 @@ def override(config: Config, settings: Settings | Sequence[str]) -> Config:
     return assign(config, settings, where=flag("set"))
 
 
-def assign(config: Config, settings: Settings | Sequence[str], *, where: str) -> Config:
+def assign(config: Config, settings: GivenSettings, *, where: str) -> Config:
     """The config with these settings; texts are `key=value`, values spelt as on a command line."""
     values = settings_of(settings, where=where)
     return replace(config, values, where=where) if values else config
 
 
-def settings_of(settings: Settings | Sequence[str], *, where: str) -> Settings:
+def settings_of(settings: GivenSettings, *, where: str) -> Settings:
     """Settings as values: texts are read, values stay as they are, unchecked. The last of one name counts."""
     if isinstance(settings, Mapping):
         return settings
@@ -269,7 +238,7 @@ def settings_of(settings: Settings | Sequence[str], *, where: str) -> Settings:
     return values
 
 
-def assignments(settings: Settings | Sequence[str]) -> tuple[str, ...]:
+def assignments(settings: GivenSettings) -> tuple[str, ...]:
     """Settings as texts: values are spelt as --set takes them, texts stay as they were typed.
 
     >>> assignments({"pool": 20, "sparse_recall": False})
@@ -285,6 +254,12 @@ def chunker_identity(config: Config) -> str:
     return f"boundary-{CHUNKER_VERSION}:{config.chunk_tokens}:{config.overlap_tokens}:{config.max_chunk_chars}"
 
 
+def cut_as(config: Config, *, chunker: str, counter: str) -> Config:
+    """The settings with the limits of a chunker of that identity, and that counter."""
+    limits = dict(zip(CUTTING, map(int, chunker.split(":")[1:]), strict=False))
+    return config._replace(**limits, counter=counter)  # type: ignore[arg-type]  # values of its own fields
+
+
 def outdated(config: Config, toml: Path) -> dict[str, SettingValue]:
     """What a new store would be given, of the settings that this recall.toml, or none at all, leaves as they were."""
     said = written(toml)
@@ -297,7 +272,7 @@ def render(config: Config) -> str:
     for key, value in config._asdict().items():
         setting = SETTINGS[key]
         choices = f" ({' | '.join(setting.choices)})" if len(setting.choices) > 1 else ""
-        lines.append(f"\n# {setting.doc}{choices}\n{key} = {_toml(value)}")
+        lines.append(f"\n# {setting.doc}{choices}\n{key} = {spelled(value)}")
     return "\n".join(lines) + "\n"
 
 
@@ -307,8 +282,9 @@ def _elsewhere(key: str, text: str, config: Config) -> str:
         return Hint("reembed", text or "NAME")
     if key in _OF_THE_VECTORS:
         return Hint("reembed", config.embedding, set=f"{key}={text or 'VALUE'}")
-    before = f" before {Hint('init')}" if key in _MADE_WITH else ""
-    return f"set {key} in {FILE_NAME}{before}"
+    if key in CUTTING:
+        return Hint("rechunk", **{key: text or "VALUE"})
+    return f"set {key} in {FILE_NAME}"
 
 
 def _anchored(config: Config, absolute: Callable[[Path], Path]) -> Config:
@@ -376,6 +352,8 @@ def _coherent(config: Config, *, where: str) -> Config:
         raise ConfigError("bad_value", f"{where}: at least one weight must be above 0.", hint="bm25_weight = 0.9")
     if config.embedding == "hash" and config.embedding_dim & (config.embedding_dim - 1):
         raise ConfigError("bad_value", f"{where}: embedding_dim must be a power of two.", hint="embedding_dim = 512")
+    if config.ann_bits % 64:
+        raise ConfigError("bad_value", f"{where}: ann_bits must be a multiple of 64.", hint="ann_bits = 1024")
     _check_header(config.header, where=where)
     return config
 
@@ -428,13 +406,4 @@ def _spelt(value: SettingValue) -> str:
 
 
 def _example(key: str) -> str:
-    return f"{key} = {_toml(Config._field_defaults[key])}"
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-        return '"' + re.sub(r"[\0-\x1f\x7f]", lambda found: f"\\u{ord(found[0]):04x}", escaped) + '"'
-    return repr(value)
+    return f"{key} = {spelled(Config._field_defaults[key])}"

@@ -1,0 +1,1 @@
+"""What the budget's estimate is made from and held against: the vocabularies of language models."""

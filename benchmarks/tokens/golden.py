@@ -1,0 +1,52 @@
+"""The golden of the estimate: texts of every class, and what each vocabulary counts in them.
+
+None of the texts is one that the weights were learnt from. Excerpts of prose and code are Python's own (its library
+and reference, PSF licence) and this project's; the others were written or made up for this.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import mean
+
+from benchmarks.tokens.vocabularies import Count
+from recall_core.model_tokens import model_tokens
+from recall_core.text import counter
+
+FOLDER = Path(__file__).parents[2] / "tests" / "golden" / "tokens"
+COUNTS = FOLDER / "counts.json"
+
+
+def write(counts: Mapping[str, Count]) -> None:
+    """Counts every text of the folder anew."""
+    texts = {path.stem: read(path) for path in sorted(FOLDER.glob("*.txt"))}
+    told = {name: {key: count(text) for key, count in counts.items()} for name, text in texts.items()}
+    COUNTS.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+def read(path: Path) -> str:
+    """A text as it stands there, to the last line end."""
+    return path.read_bytes().decode()
+
+
+def told() -> str:
+    """A row for each class: the estimate over the greatest count, and over each vocabulary's, on average."""
+    counted = json.loads(COUNTS.read_text(encoding="utf-8"))
+    names = list(next(iter(counted.values())))
+    lines = [f"| | texts | `approx` / greatest | least | `approx-2` / greatest | {' | '.join(names)} |"]
+    lines.append("|---" * (len(names) + 5) + "|")
+    classes: dict[str, list[str]] = {}
+    for name in counted:
+        classes.setdefault(name.rpartition("-")[0], []).append(name)
+    for each, members in classes.items():
+        texts = {name: read(FOLDER / f"{name}.txt") for name in members}
+        ours = {name: model_tokens(text) for name, text in texts.items()}
+        greatest = {name: max(counted[name].values()) for name in members}
+        over = [ours[name] / greatest[name] for name in members]
+        before = mean(counter("approx").count(texts[name]) / greatest[name] for name in members)
+        single = " | ".join(f"{mean(ours[name] / counted[name][key] for name in members):.2f}" for key in names)
+        row = f"{each} | {len(members)} | {before:.2f} | {min(over):.2f} | {mean(over):.2f}"
+        lines.append(f"| {row} | {single} |")
+    return "\n".join(lines)

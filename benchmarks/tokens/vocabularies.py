@@ -1,0 +1,79 @@
+"""The tokenizers of five language models, as packages bring them. Nothing is downloaded, and no package is imported.
+
+`pip install --no-deps wordllama litellm mistral-common` and `pip install tokenizers tiktoken` bring them all.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+Count = Callable[[str], int]
+
+LARGEST = "Llama-2"
+"""The vocabulary of the fewest tokens, which most often counts the most: 32,000, and bytes for what is not in it."""
+
+_LITELLM = "litellm/litellm_core_utils/tokenizers"
+_CL100K_FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"  # tiktoken's cache names a file by the sha1 of its URL
+_CL100K_PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+
+
+def vocabularies() -> dict[str, Count]:
+    """What each of the five counts in a text, without the tokens that begin and end one. By name.
+
+    Raises FileNotFoundError for a package that is not installed.
+    """
+    return {
+        LARGEST: _tokenizer(llama_file()),
+        "Claude-2": _tokenizer(_file("litellm", _LITELLM, "anthropic_tokenizer.json")),
+        "cl100k": _cl100k(_file("litellm", _LITELLM, _CL100K_FILE)),
+        "DeepSeek": _tokenizer(_file("litellm", _LITELLM, "deepseek_tokenizer.json")),
+        "Tekken": _tekken(_file("mistral_common", "mistral_common/data", "tekken_240911.json")),
+    }
+
+
+def llama_file() -> Path:
+    """Where Llama-2's tokenizer stands."""
+    return _file("wordllama", "wordllama/tokenizers", "l2_supercat_tokenizer_config.json")
+
+
+def _file(package: str, folder: str, name: str) -> Path:
+    found = find_spec(package)
+    if found is None or found.origin is None:
+        raise FileNotFoundError(f"{package} is not installed")
+    return Path(found.origin).parent.parent / folder / name
+
+
+def _tokenizer(path: Path) -> Count:
+    from tokenizers import Tokenizer  # noqa: PLC0415 - not everybody has it
+
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def _cl100k(path: Path) -> Count:
+    lines = (line.split() for line in path.read_text().splitlines() if line)
+    return _encoding("cl100k", _CL100K_PATTERN, {base64.b64decode(token): int(rank) for token, rank in lines})
+
+
+def _tekken(path: Path) -> Count:
+    told = json.loads(path.read_text(encoding="utf-8"))
+    config = told["config"]
+    size = config["default_vocab_size"] - config["default_num_special_tokens"]
+    ranks = {base64.b64decode(each["token_bytes"]): each["rank"] for each in told["vocab"][:size]}
+    return _encoding("tekken", config["pattern"], ranks)
+
+
+def _encoding(name: str, pattern: str, ranks: Mapping[bytes, int]) -> Count:
+    import tiktoken  # noqa: PLC0415 - as above
+
+    encoding = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=dict(ranks), special_tokens={})
+    return lambda text: len(encoding.encode_ordinary(text))

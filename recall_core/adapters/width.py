@@ -1,0 +1,131 @@
+"""Lines within the width of a terminal: broken between columns or words, commands so that they can be pasted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+from rich.cells import cell_len
+from rich.console import Console
+
+_COMMAND = re.compile(r"(?P<label>\s*(?:fix|[\w ,]+:)?\s*)(?P<line>(?:recall|pipx|uv|git|\S*/python[\w.]*) .+)")
+_LABEL = re.compile(r"\s*\S.*?\s{2,}(?=\S)")
+_DEEPEST = 3  # continuations begin in the first third of a line at the latest
+
+
+def width_of(stream: TextIO) -> int:
+    """Columns of the terminal behind the stream."""
+    return Console(file=stream).width
+
+
+def fitted(line: str, width: int) -> Iterator[str]:
+    """The line in lines of at most so many cells; what follows the first stands below its second column."""
+    if cell_len(line) <= width:
+        yield line
+    elif command := _COMMAND.fullmatch(line):
+        yield from _command(command["label"], command["line"], width)
+    else:
+        yield from _folded(line, width)
+
+
+def joined(parts: Sequence[str], width: int, *, head: str = "", indent: int | None = None) -> Iterator[str]:
+    """The parts with a dot between, as many on a line as fit. indent: of the lines, by default the head's length."""
+    blank = " " * min(len(head) if indent is None else indent, width // _DEEPEST)
+    line = head or blank
+    is_empty = True
+    for part in parts:
+        if not is_empty and cell_len(line) + cell_len(part) + 3 > width:
+            yield line
+            line, is_empty = blank, True
+        line += part if is_empty else f" · {part}"
+        is_empty = False
+    yield from fitted(line, width)
+
+
+def _folded(line: str, width: int) -> Iterator[str]:
+    indent = " " * _hang(line, width)
+    rest = line
+    while cell_len(rest) > width:
+        at = _break(rest, width, least=len(indent))
+        yield rest[:at].rstrip()
+        rest = indent + rest[at:].lstrip()
+        if cell_len(rest) > width and (command := _COMMAND.fullmatch(rest)):
+            yield from _command(command["label"], command["line"], width)
+            return
+    yield rest
+
+
+def _hang(line: str, width: int) -> int:
+    """Where the second column begins, if the first is short; else where the text does."""
+    most = width // _DEEPEST
+    label = _LABEL.match(line)
+    if label and len(label[0].rstrip()) < most:
+        return min(len(label[0]), most)
+    return min(len(line) - len(line.lstrip()), most)
+
+
+def _break(text: str, width: int, *, least: int) -> int:
+    """The place of the last gap between columns that fits, if it leaves no half empty line; else of a blank."""
+    most = _within(text, width)
+    columns = text.rfind("  ", least + 1, most + 2)
+    if columns > max(least, width // 2) and text[:columns].strip():
+        return columns
+    blank = text.rfind(" ", least + 1, most + 1)
+    return blank if blank > least and text[:blank].strip() else max(most, least + 1)
+
+
+def _within(text: str, width: int) -> int:
+    """How many characters fit into so many cells."""
+    cells = 0
+    for place, mark in enumerate(text):
+        cells += cell_len(mark)
+        if cells > width:
+            return place
+    return len(text)
+
+
+def _command(label: str, line: str, width: int) -> Iterator[str]:
+    """A command over several lines, each but the last ending in a backslash: a shell reads it as it was."""
+    indent, now = " " * min(len(label), width // _DEEPEST), label
+    for whole, is_last in _words(line):
+        word = whole
+        room = width - (0 if is_last else 2)
+        if cell_len(now) + cell_len(word) > room and now.strip():
+            yield f"{now.rstrip()} \\"
+            now = indent
+        while cell_len(now) + cell_len(word) > room:
+            head, word = _cut(word, room - 2 - cell_len(now))
+            yield f"{now}{head}\\"
+            now = ""  # a word goes on at the very beginning of the next line
+        now += word + " "
+    yield now.rstrip()
+
+
+def _words(line: str) -> Iterator[tuple[str, bool]]:
+    """The words as they are quoted, each with whether it is the last."""
+    words, quoted, start = [], "", 0
+    for place, mark in enumerate(line):
+        if quoted:
+            quoted = "" if mark == quoted else quoted
+        elif mark in "'\"":
+            quoted = mark
+        elif mark == " ":
+            words.append(line[start:place])
+            start = place + 1
+    words.append(line[start:])
+    yield from ((word, place == len(words) - 1) for place, word in enumerate(words))
+
+
+def _cut(word: str, cells: int) -> tuple[str, str]:
+    """A word in two, which a shell puts together again; within single quotes both halves have their own."""
+    at = max(2, _within(word, cells - 1))
+    quoted = ""
+    for mark in word[:at]:
+        if quoted:
+            quoted = "" if mark == quoted else quoted
+        elif mark in "'\"":
+            quoted = mark
+    while at > 1 and word[at - 1] == "\\":
+        at -= 1
+    return (f"{word[:at]}'", f"'{word[at:]}") if quoted == "'" else (word[:at], word[at:])

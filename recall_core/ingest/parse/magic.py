@@ -1,0 +1,97 @@
+"""What a file is that is no UTF-8 text, as far as its first bytes tell."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class FileKind(NamedTuple):
+    """Files of one kind."""
+
+    name: str
+    """Of one of them, behind `is`: `a PDF`."""
+    label: str
+    """Where they are counted: `PDF`, `image (.png)`."""
+
+
+_BOMS = {
+    b"\xff\xfe\0\0": "UTF-32",
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+
+_MAGIC = {
+    b"%PDF-": FileKind("a PDF", "PDF"),
+    b"\x1f\x8b\x08": FileKind("compressed by gzip", "compressed (.gz)"),
+    b"\xfd7zXZ\0": FileKind("compressed by xz", "compressed (.xz)"),
+    b"(\xb5/\xfd": FileKind("compressed by zstd", "compressed (.zst)"),
+    b"7z\xbc\xaf'\x1c": FileKind("a 7z archive", "archive (.7z)"),
+    b"Rar!\x1a\x07": FileKind("a RAR archive", "archive (.rar)"),
+    b"\x89PNG\r\n\x1a\n": FileKind("a PNG image", "image (.png)"),
+    b"\xff\xd8\xff": FileKind("a JPEG image", "image (.jpg)"),
+    b"GIF87a": FileKind("a GIF image", "image (.gif)"),
+    b"GIF89a": FileKind("a GIF image", "image (.gif)"),
+    b"II*\0": FileKind("a TIFF image", "image (.tif)"),
+    b"MM\0*": FileKind("a TIFF image", "image (.tif)"),
+    b"\0\0\1\0": FileKind("an icon", "image (.ico)"),
+    b"\x7fELF": FileKind("compiled code", "compiled (ELF)"),
+    b"MZ\x90\0": FileKind("a program for Windows", "compiled (.exe)"),
+    b"\xca\xfe\xba\xbe": FileKind("compiled code", "compiled (.class)"),
+    b"\0asm": FileKind("compiled code", "compiled (.wasm)"),
+    b"!<arch>\n": FileKind("a library or a package", "archive (ar)"),
+    b"SQLite format 3\0": FileKind("an SQLite database", "database (SQLite)"),
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": FileKind("an Office document of the old kind", "Office (.doc, .xls)"),
+    b"wOFF": FileKind("a font", "font"),
+    b"wOF2": FileKind("a font", "font"),
+    b"OTTO\0": FileKind("a font", "font"),
+    b"\0\1\0\0\0": FileKind("a font", "font"),
+    b"ID3\x03": FileKind("a recording", "audio"),
+    b"ID3\x04": FileKind("a recording", "audio"),
+    b"OggS\0": FileKind("a recording", "audio"),
+    b"fLaC\0": FileKind("a recording", "audio"),
+    b"\x1aE\xdf\xa3": FileKind("a video", "video"),
+    b"\xde\x12\x04\x95": FileKind("a catalogue of messages", "compiled (.mo)"),
+    b"\x95\x04\x12\xde": FileKind("a catalogue of messages", "compiled (.mo)"),
+    b"\x93NUMPY": FileKind("an array of NumPy", "array (.npy)"),
+}
+
+_INSIDE = {
+    (b"BZh", 4, b"1AY&SY"): FileKind("compressed by bzip2", "compressed (.bz2)"),
+    (b"", 257, b"ustar"): FileKind("a tar archive", "archive (.tar)"),
+    (b"RIFF", 8, b"WEBP"): FileKind("a WebP image", "image (.webp)"),
+    (b"RIFF", 8, b"WAVE"): FileKind("a recording", "audio"),
+    (b"\0\0", 4, b"ftyp"): FileKind("a video or a recording", "video"),
+}
+"""By how the file begins, and by what stands further on."""
+
+_ZIP = b"PK\x03\x04"
+_ZIPPED = {"docx": "Word", "xlsx": "Excel", "pptx": "PowerPoint", "odt": "Writer", "ods": "Calc", "odp": "Impress"}
+
+
+def kind_of(raw: bytes, *, path: str) -> FileKind | None:
+    """What a file is by its first bytes, where they tell it; None for bytes that are any other.
+
+    path: its suffix tells apart what lies in a ZIP archive.  What is UTF-8 text in fact may begin so as well.
+    """
+    for mark, encoding in _BOMS.items():
+        if raw.startswith(mark):
+            return FileKind(f"text in {encoding}", encoding)
+    suffix = path.rpartition("/")[2].rpartition(".")[2].lower()
+    if raw.startswith(_ZIP):
+        return _in_zip(suffix)
+    if suffix == "pyc" and raw[2:4] == b"\r\n":
+        return FileKind("compiled code", "compiled (.pyc)")
+    found = (kind for magic, kind in _MAGIC.items() if raw.startswith(magic))
+    inside = (
+        kind
+        for (begin, offset, magic), kind in _INSIDE.items()
+        if raw.startswith(begin) and raw.startswith(magic, offset)
+    )
+    return next(found, None) or next(inside, None)
+
+
+def _in_zip(suffix: str) -> FileKind:
+    if suffix in _ZIPPED:
+        return FileKind(f"a document of {_ZIPPED[suffix]}", f"Office (.{suffix})")
+    return FileKind("a ZIP archive", "archive (.epub)" if suffix == "epub" else "archive (.zip)")

@@ -1,0 +1,67 @@
+"""Skips, told by their reason: how many files of each kind, which of them come first, and what was told before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+from recall_core.types import Skip
+
+NAMED = 3  # paths of a group that are named
+
+_KINDS = {
+    "bad_metadata": "record with bad metadata",
+    "bad_name": "name in other bytes than UTF-8",
+    "bad_record": "with a bad record",
+    "binary_file": "binary",
+    "broken_link": "broken link",
+    "duplicate_record": "with a record twice",
+    "excluded": "left out by a rule since",
+    "file_too_large": "too large",
+    "left_out": "removed before",
+    "not_a_file": "neither file nor folder",
+    "not_utf8": "not UTF-8",
+    "same_name": "of the same name",
+    "symlink_inside": "link to a folder that is read anyway",
+    "symlink_loop": "link in a circle",
+    "symlink_outside": "link out of the folder",
+    "unreadable": "unreadable",
+}
+
+
+class SkipGroup(NamedTuple):
+    """Files that were skipped for one reason. kind: what they are, or the reason in words."""
+
+    code: str
+    kind: str
+    files: int
+    new: int
+    """How many of them nobody was told of before."""
+    first: tuple[str, ...]
+    """The first paths of those that are new, else of all."""
+
+
+def by_reason(skips: Iterable[Skip], told: Collection[str] = ()) -> tuple[SkipGroup, ...]:
+    """The groups of these skips, the largest first, ties by kind and code. told: `key` of those told before."""
+    groups: dict[tuple[str, str], list[Skip]] = {}
+    for skip in skips:
+        groups.setdefault((kind_of(skip), skip.code), []).append(skip)
+    found = [_group(code, kind, members, told) for (kind, code), members in groups.items()]
+    return tuple(sorted(found, key=lambda group: (-group.files, group.kind, group.code)))
+
+
+def kind_of(skip: Skip) -> str:
+    """What was skipped, in words: by its first bytes, else by the reason; a plug-in's reason is its code."""
+    return skip.kind or _KINDS.get(skip.code) or skip.code.replace("_", " ")
+
+
+def key(skip: Skip) -> str:
+    """What a skip is remembered by: the path and its reason, of which nothing can be read."""
+    return sha256(f"{skip.path}\0{skip.code}".encode()).hexdigest()[:16]
+
+
+def _group(code: str, kind: str, members: Sequence[Skip], told: Collection[str]) -> SkipGroup:
+    new = [skip for skip in members if key(skip) not in told] if told else members
+    first = tuple(sorted(skip.path for skip in new or members)[:NAMED])
+    return SkipGroup(code, kind, len(members), len(new), first)

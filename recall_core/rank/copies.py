@@ -1,0 +1,216 @@
+"""Copies: rows of a ranking whose texts are byte-equal, of which the first in order stands for all.
+
+Nothing else about a row changes: it keeps its score and its ledger, and the rows that stand keep their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any, overload
+
+from recall_core.named import NamedTuple
+from recall_core.rank.weighing import Ranking
+
+_FIRST = 24  # places of the order that are looked at first: a page, mostly
+
+
+class Texts(NamedTuple):
+    """The texts that stand more than once in a pool, whatever its order."""
+
+    numbers: Mapping[int, int]
+    """Position to the number of its text; of other texts none."""
+    rows: Mapping[int, Sequence[int]]
+    """That number to all positions, ascending."""
+
+    @property
+    def doubles(self) -> int:
+        """How many rows are there that others could stand for."""
+        return len(self.numbers) - len(self.rows)
+
+
+def texts_among(numbers: Mapping[int, int]) -> Texts:
+    """numbers: position to the number of a text, of which some stand only once in the pool."""
+    rows: dict[int, list[int]] = {}
+    for position in sorted(numbers):
+        rows.setdefault(numbers[position], []).append(position)
+    rows = {text: alike for text, alike in rows.items() if len(alike) > 1}
+    return Texts({position: text for text, alike in rows.items() for position in alike}, rows)
+
+
+class Copies:
+    """Which rows of a list stand, and for which others.
+
+    ranking: all rows, of which the first `kept` are the list.  least: min_score, below which a row is not in it.
+    leading: positions that stand for their texts, each in the place of the row that otherwise would.
+    """
+
+    def __init__(self, ranking: Ranking, texts: Texts, *, least: float, leading: Sequence[int] = ()) -> None:
+        self.ranking = ranking
+        self._all = texts
+        self._texts = texts.numbers
+        self._least = least
+        self._rows, doubles = texts.rows, texts.doubles
+        if ranking.kept < len(ranking.scores):
+            listed = self._listed(list(texts.numbers))
+            self._rows = {text: [each for each in rows if each in listed] for text, rows in texts.rows.items()}
+            doubles = sum(max(0, len(rows) - 1) for rows in self._rows.values())
+        self._places: dict[int, int] | None = None
+        self._leading = tuple(leading)
+        self._instead: dict[int, int] = {}
+        for position in leading:
+            if (first := self._first(position)) is not None:
+                self._instead.setdefault(first, position)
+        come = sum(position not in self._of_text(position) for position in self._instead.values())
+        self.kept = ranking.kept - doubles
+        """How many rows stand."""
+        self.struck = doubles + come
+        """How many rows of the list do not."""
+        holds_all = len(ranking) == len(ranking.scores)  # whoever comes from below min_score stood behind the list
+        self.size = len(ranking) - doubles - (come if holds_all else 0)
+        """How many rows stand, or are below min_score."""
+
+    def led_by(self, positions: Iterable[int]) -> Copies:
+        """The same list where these stand for their texts; of two with one text, the first."""
+        more = [position for position in positions if position in self._texts]
+        if not more:
+            return self
+        return Copies(self.ranking, self._all, least=self._least, leading=(*self._leading, *more))
+
+    def standing(self) -> Ranking:
+        """The rows that stand, then those that min_score cut; the struck ones are nowhere."""
+        if not self.struck:
+            return self.ranking
+        return self.ranking.reordered(_Standing(self), kept=self.kept)
+
+    def alike(self, position: int) -> Sequence[int]:
+        """All candidates with its text, itself among them, whether they are in the list or not."""
+        text = self._texts.get(position)
+        return (position,) if text is None else self._all.rows[text]
+
+    def first(self, position: int) -> int:
+        """Who stands for its text: itself where no row of the list does."""
+        found = self._first(position)
+        return position if found is None else self._instead.get(found, found)
+
+    def is_struck(self, position: int) -> bool:
+        """Whether it is a row of the list that another one stands for."""
+        return position in self._of_text(position) and self.first(position) != position
+
+    def behind(self, position: int) -> list[int]:
+        """The rows that it stands for, in order."""
+        if self.first(position) != position:
+            return []
+        return [each for each in self._in_order(self._of_text(position)) if each != position]
+
+    def count_behind(self, position: int) -> int:
+        """How many those are."""
+        rows = self._of_text(position)
+        if not rows or self.first(position) != position:
+            return 0
+        return len(rows) - (position in rows)
+
+    def walk(self) -> Iterator[int]:
+        """The rows that stand, best first, looked at no further than they are asked for."""
+        order, kept = self.ranking.order, self.ranking.kept
+        seen: set[int] = set()
+        start, size = 0, _FIRST
+        while start < kept:
+            for position in order[start : min(kept, start + size)]:
+                text = self._texts.get(position)
+                if text is None:
+                    yield position
+                elif text not in seen:
+                    seen.add(text)
+                    yield self._instead.get(position, position)
+            start, size = start + size, 2 * size
+
+    def rest(self) -> list[int]:
+        """The rows below min_score."""
+        leading = frozenset(self._instead.values())
+        return [each for each in self.ranking.order[self.ranking.kept :] if each not in leading]
+
+    def _of_text(self, position: int) -> Sequence[int]:
+        text = self._texts.get(position)
+        return () if text is None else self._rows[text]
+
+    def _first(self, position: int) -> int | None:
+        rows = self._of_text(position)
+        return self._in_order(rows)[0] if rows else None
+
+    def _listed(self, positions: list[int]) -> frozenset[int]:
+        """Those of them that are in the list."""
+        ranking = self.ranking
+        is_short = ranking.kept <= len(positions)  # what is not looked at need not be worked out
+        if is_short or isinstance(ranking.order, list):  # perhaps by ORDER BY, which scores have no part in
+            return frozenset(ranking.order[: ranking.kept]).intersection(positions)
+        scores = _values_at(ranking.scores, positions)
+        return frozenset(each for each in positions if scores[each] >= self._least)
+
+    def _in_order(self, positions: Sequence[int]) -> Sequence[int]:
+        """Rows of the list, given as they stand in the pool, as they are ranked."""
+        if len(positions) < 2:
+            return positions
+        order = self.ranking.order
+        if isinstance(order, list):
+            if self._places is None:
+                self._places = {each: at for at, each in enumerate(order) if each in self._texts}
+            return sorted(positions, key=self._places.__getitem__)
+        scores = _values_at(self.ranking.scores, positions)  # every other order is by score
+        return sorted(positions, key=scores.__getitem__, reverse=True)
+
+
+def _values_at(column: Sequence[float], positions: Sequence[int]) -> dict[int, float]:
+    """The values at these positions; those that have to be worked out, together."""
+    from recall_core.rank.estimates import OnDemand  # noqa: PLC0415 - few pools are estimated
+
+    if isinstance(column, OnDemand):
+        column.prepare(sorted(positions))
+    return {position: column[position] for position in positions}
+
+
+def _rest(copies: Copies) -> Iterator[int]:
+    """Worked out once all before it are."""
+    yield from copies.rest()
+
+
+class _Standing(Sequence[int]):
+    """The positions of `Copies.standing`, worked out as far as they are looked at. Equal to the list of them."""
+
+    __slots__ = ("_copies", "_known", "_walk")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, copies: Copies) -> None:
+        self._copies = copies
+        self._known: list[int] = []
+        self._walk = chain(copies.walk(), _rest(copies))
+
+    def __len__(self) -> int:
+        return self._copies.size
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        if isinstance(index, slice):
+            places = range(len(self))[index]
+            known = self._upto(max(places, default=-1) + 1)
+            return [known[place] for place in places]
+        place = range(len(self))[index]
+        return self._upto(place + 1)[place]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self[:])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """As a list's."""
+        return self[:].index(value, start, len(self) if stop is None else stop)
+
+    def _upto(self, k: int) -> list[int]:
+        """The first k, at the least."""
+        self._known += islice(self._walk, max(0, k - len(self._known)))
+        return self._known

@@ -1,0 +1,86 @@
+"""Which rows of an answer hold the very text of others, as the store tells, and where else such a text stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from recall_core.named import NamedTuple
+from recall_core.rank.copies import Copies, Texts, texts_among
+from recall_core.rank.fuse import Same
+from recall_core.rank.weighing import Ranking
+from recall_core.retrieve.plan import Plan
+from recall_core.store.port import Store
+from recall_core.types import Twins
+
+PLACES = 10
+"""Of the places where a text stands too, as many are told."""
+
+
+def collapsed(ranking: Ranking, numbers: Mapping[int, int], plan: Plan) -> Copies | None:
+    """The copies among the rows of a ranking; None where no text stands more than once, or each row is to stand.
+
+    numbers: position to the number of a text, of those that stand more than once in the store.
+    """
+    texts = _among(Same(numbers)) if plan.collapses else None
+    return Copies(ranking, texts, least=plan.config.min_score) if texts is not None and texts.rows else None
+
+
+@lru_cache(maxsize=2)
+def _among(numbers: Same[Mapping[int, int]]) -> Texts:
+    """Kept, because a store may give one answer for all its rows again and again, and a weight that moves asks."""
+    return texts_among(numbers.value)
+
+
+class Scanned(NamedTuple):
+    """Rows without a score that stand, in order. rows: (doc rowid, chunk rowid or None)."""
+
+    rows: list[tuple[int, int | None]]
+    first: Mapping[int, int]
+    """chunk rowid of a row that does not stand to that of the row that stands for it."""
+
+    def behind(self, rank: int) -> list[int]:
+        """The chunk rowids of the rows that the one of this rank stands for, in order."""
+        own = self.rows[rank - 1][1]
+        return [struck for struck, first in self.first.items() if first == own]
+
+
+def scanned(plan: Plan, store: Store) -> Scanned:
+    """The whole list of a plan without a signal that shows a text once."""
+    _, rows = store.scan(plan.where, table=plan.table, order=plan.order, limit=None, offset=0)
+    texts = store.same_texts([chunk or 0 for _, chunk in rows])
+    standing: list[tuple[int, int | None]] = []
+    of_text: dict[int, int] = {}
+    first: dict[int, int] = {}
+    for place, row in enumerate(rows):
+        text, chunk = texts.get(place), row[1] or 0
+        if text is None or text not in of_text:
+            standing.append(row)
+            if text is not None:
+                of_text[text] = chunk
+        else:
+            first[chunk] = of_text[text]
+    return Scanned(standing, first)
+
+
+def listed(plan: Plan, store: Store, *, start: int, stop: int | None) -> list[tuple[int, int | None]]:
+    """Rows start + 1 to stop, or to the end, of a list without scores: (doc rowid, chunk rowid or None)."""
+    if plan.collapses:
+        return scanned(plan, store).rows[start:stop]
+    limit = None if stop is None else stop - start
+    return store.scan(plan.where, table=plan.table, order=plan.order, limit=limit, offset=start)[1]
+
+
+def twins_of(rowids: Sequence[int], plan: Plan, store: Store) -> dict[int, Twins | None]:
+    """Of these chunks, how many others that pass the filter have their text, and the first; None for none."""
+    told: dict[int, Twins | None] = dict.fromkeys(rowids)
+    alike = {own: frozenset(listed) - {own} for own, listed in store.twins(rowids).items()} if rowids else {}
+    others = sorted(frozenset[int]().union(*alike.values()))
+    passing = [key.rowid for key in store.candidates(plan.where, rowids=others)] if others else []
+    found = {own: [each for each in passing if each in listed] for own, listed in alike.items()}
+    first = list(dict.fromkeys(each for listed in found.values() for each in listed[:PLACES]))
+    rows = {row.rowid: row for row in store.fetch(first)} if first else {}
+    for own, listed in found.items():
+        if listed:
+            told[own] = Twins(len(listed), tuple(rows[each] for each in listed[:PLACES]))
+    return told

@@ -1,0 +1,256 @@
+"""The passage of a hit: the lines or sentences of its chunk that hold most of what was asked for.
+
+Of a chunk with the question's words in it these are found from where the index counts them; of any other, by what its
+embedder's vector is made of. A passage hangs on the chunk, the question and the weights of its words, and on nothing
+else of the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, reduce
+from itertools import islice, pairwise
+from math import fsum
+from operator import itemgetter, or_
+from typing import TYPE_CHECKING
+
+from recall_core.deadline import check
+from recall_core.ports import Embedder, Locating
+from recall_core.retrieve.answer import embedded_of
+from recall_core.retrieve.pool import lexical_query
+
+if TYPE_CHECKING:
+    from recall_core.contract.ledger import PassageView
+    from recall_core.retrieve.answer import Answer
+    from recall_core.store.instances import Instance
+    from recall_core.store.port import Store
+    from recall_core.types import Chunk, Hit, Row, TermStat
+
+LONGEST = 240
+"""Code points of a passage: three lines of a terminal."""
+
+Span = tuple[int, int]
+"""A half-open range of code points in a chunk's text."""
+
+
+_Match = tuple[int, int, int, int, int]
+"""Where a phrase counts, from start to end; where the units begin and end that show all of it; its number as a bit.
+Plain tuples and bits, because every row that is shown has dozens of matches."""
+
+_Window = tuple[int, int, int]
+"""From start to end, and the phrases that count within, as bits."""
+
+
+def passages(found: Answer, rows: Sequence[Row], *, store: Store, embedder: Embedder | None) -> list[PassageView]:
+    """The passage of each row, for a question that asked a signal. embedder: the one that read the question."""
+    pool, plan = found.pool, found.plan
+    query = lexical_query(plan, store)[0] if pool is not None else None
+    terms = pool.terms if pool is not None else ()
+    counted = [()] * len(rows) if query is None else store.instances(query, terms, rows)
+    windows = [best_window(row.chunk.text, _in_text(each), terms) for row, each in zip(rows, counted, strict=True)]
+    without = [row for row, window in zip(rows, windows, strict=True) if window is None]
+    others = iter(_unmatched(without, plan.semantic, embedder))
+    return [
+        _view(row, next(others) if window is None else window, each, terms)
+        for row, window, each in zip(rows, windows, counted, strict=True)
+    ]
+
+
+def passages_of_hits(
+    found: Answer, hits: Sequence[Hit], *, store: Store, embedder: Embedder | None
+) -> list[PassageView | None]:
+    """The passage of each hit of this answer; None for one without a score, or without a text."""
+    wanted = {hit.chunk.id for hit in hits if hit.score is not None and hit.chunk is not None}
+    rows = {row.chunk.id: row for row in found.rows.values() if row.chunk.id in wanted}
+    made = dict(zip(rows, passages(found, list(rows.values()), store=store, embedder=embedder), strict=True))
+    return [None if hit.chunk is None else made.get(hit.chunk.id) for hit in hits]
+
+
+def _in_text(instances: Iterable[Instance]) -> list[Instance]:
+    return [each for each in instances if not each.in_title]
+
+
+def add_lines(passage: PassageView, text: str, lines: int) -> None:
+    """So many whole lines above and below the passage, from its document's text, and the rest of its own."""
+    start, end = passage["offset"], passage["end"]
+    first = text.rfind("\n", 0, start)
+    for _ in range(min(lines, passage["line_start"] - 1)):
+        first = text.rfind("\n", 0, first)
+    last = text.find("\n", end)
+    for _ in range(lines):
+        last = text.find("\n", last + 1) if last >= 0 else last
+    passage["before"] = text[first + 1 : start]
+    passage["after"] = text[end:last] if last >= 0 else text[end:].removesuffix("\n")
+
+
+def best_window(text: str, instances: Sequence[Instance], terms: Sequence[TermStat]) -> Span | None:
+    """The run of units with the greatest sum of idf over the phrases in it, each once; then the shortest, the first.
+
+    None where no phrase counts. A unit is a line, or one of its sentences; a run has at most 240 code points. A
+    longer unit, or a longer run that a single match stands across, is cut around its matches.
+    """
+    matches = sorted(_matches(text, instances))
+    if not matches:
+        return None
+    worth: dict[int, float] = {}
+    best = (0.0, 0, 0)
+    for start, end, phrases in (*_runs(matches), *_cuts(text, matches)):
+        if phrases not in worth:
+            worth[phrases] = fsum(term.idf for number, term in enumerate(terms) if phrases >> number & 1)
+        best = min(best, (-worth[phrases], end - start, start))
+    return best[2], best[2] + best[1]
+
+
+def _matches(text: str, instances: Iterable[Instance]) -> Iterator[_Match]:
+    unit = (0, 0)
+    lines: dict[int, list[Span]] = {}
+    for phrase, start, stop, _ in instances:
+        end = stop if stop - start <= LONGEST else _boundary(text, start + LONGEST)
+        if not unit[0] <= start < unit[1]:
+            unit = _unit_at(text, start, lines)
+        last = unit[1] if end <= unit[1] else _unit_at(text, end - 1, lines)[1]
+        yield start, end, unit[0], last, 1 << phrase
+
+
+def _unit_at(text: str, place: int, lines: dict[int, list[Span]]) -> Span:
+    """The unit that holds the place. lines: the units of those that were looked at, by where they begin."""
+    start = text.rfind("\n", 0, place) + 1
+    if start not in lines:
+        end = text.find("\n", place)
+        lines[start] = _sentences(text, start, len(text) if end < 0 else end)
+    return next((unit for unit in lines[start] if place < unit[1]), (place, place + 1))
+
+
+def _sentences(text: str, start: int, end: int) -> list[Span]:
+    """The sentences of a line, without the blanks around them."""
+    ends = [found.end() for found in _sentence_end().finditer(text, start, end)]
+    units = []
+    for begin, stop in pairwise([start, *ends, end]):
+        sentence = text[begin:stop]
+        if bare := sentence.strip():
+            first = begin + len(sentence) - len(sentence.lstrip())
+            units.append((first, first + len(bare)))
+    return units
+
+
+@cache
+def _sentence_end() -> re.Pattern[str]:
+    """Full stops of Latin and CJK scripts, with what closes behind them, where no small letter goes on."""
+    return re.compile(r"[.!?…]++[)\]\"'”’»*_]*+\s++(?![a-z])|[。！？｡]++[」』）〉》”’]*+\s*+")
+
+
+def _runs(matches: Sequence[_Match]) -> Iterator[_Window]:
+    """Runs of at most 240 code points, from a unit to the first one behind it with which a phrase more is there.
+
+    No run that is worth as much is shorter, and begins where one of these does.
+    """
+    by_last = sorted(matches, key=itemgetter(3))
+    behind = 0
+    for first in dict.fromkeys(map(itemgetter(2), matches)):
+        phrases = 0
+        while by_last[behind][3] <= first:
+            behind += 1
+        for start, _, _, last, phrase in islice(by_last, behind, None):
+            if last > first + LONGEST:
+                break
+            if start >= first and not phrases & phrase:
+                phrases |= phrase
+                yield first, last, phrases
+
+
+def _cuts(text: str, matches: Sequence[_Match]) -> Iterator[_Window]:
+    """Of longer units, for each match, the 240 code points around it and as many matches behind it as fit."""
+    for start, _, first, last, _ in matches:
+        if last - first > LONGEST:
+            near = _within(matches, start, min(start + LONGEST, last))
+            begin, stop = _around(text, (start, max(each[1] for each in near)), (first, last))
+            yield begin, stop, reduce(or_, (each[4] for each in _within(matches, begin, stop)))
+
+
+def _within(matches: Sequence[_Match], begin: int, stop: int) -> list[_Match]:
+    near = matches[bisect_left(matches, (begin,)) : bisect_left(matches, (stop,))]
+    return [each for each in near if each[1] <= stop]
+
+
+def _around(text: str, core: Span, unit: Span) -> Span:
+    """At most 240 code points of a unit with the core in their middle, cut at blanks, else between graphemes."""
+    begin = max(unit[0], core[0] - (LONGEST - (core[1] - core[0])) // 2)
+    stop = min(unit[1], begin + LONGEST)
+    begin = max(unit[0], stop - LONGEST)
+    if begin > unit[0]:
+        words = (at for at in range(begin, core[0] + 1) if text[at - 1].isspace() and not text[at].isspace())
+        letters = (at for at in range(begin, core[0]) if _boundary(text, at) == at)
+        begin = next(words, None) or next(letters, core[0])
+    if stop < unit[1]:
+        words = (at for at in range(stop, core[1] - 1, -1) if text[at].isspace() and not text[at - 1].isspace())
+        stop = next(words, None) or max(core[1], _boundary(text, stop))
+    return begin, stop
+
+
+def _boundary(text: str, place: int) -> int:
+    from recall_core.pack.graphemes import floor_boundary  # noqa: PLC0415 - few lines are so long
+
+    return floor_boundary(text, place)
+
+
+def _unmatched(rows: Sequence[Row], question: str | None, embedder: Embedder | None) -> Iterator[Span]:
+    """Of rows without a matched phrase: the unit that gives most to the cosine, else the first that says anything."""
+    units = [_units(row.chunk.text) for row in rows]
+    for row, own, given in zip(rows, units, _shares(rows, units, question, embedder), strict=True):
+        check()
+        best = max(given, default=0.0)
+        start, end = own[given.index(best)] if best > 0 else _first(row.chunk, own)
+        yield (start, end) if end - start <= LONGEST else _around(row.chunk.text, (start, start), (start, end))
+
+
+def _shares(
+    rows: Sequence[Row], units: Sequence[Sequence[Span]], question: str | None, embedder: object
+) -> list[list[float]]:
+    """What each unit gives to its row's cosine; nothing where the embedder cannot tell."""
+    if not rows or question is None or not isinstance(embedder, Locating):
+        return [[] for _ in rows]
+    texts = [embedded_of(row.doc, row.chunk) for row in rows]
+    above = [len(text) - len(row.chunk.text) for text, row in zip(texts, rows, strict=True)]
+    placed = [[(start + at, end + at) for start, end in each] for each, at in zip(units, above, strict=True)]
+    return embedder.shares_of(question, texts, placed)
+
+
+def _units(text: str) -> list[Span]:
+    units: list[Span] = []
+    start = 0
+    for line in text.split("\n"):
+        units += _sentences(text, start, start + len(line))
+        start += len(line) + 1
+    return units
+
+
+def _first(chunk: Chunk, units: Sequence[Span]) -> Span:
+    """The first unit with a letter that is no heading; else the first with a letter, else the first."""
+    lettered = [unit for unit in units if any(map(str.isalpha, chunk.text[slice(*unit)]))]
+    plain = (unit for unit in lettered if not _is_heading(chunk.text[slice(*unit)], chunk.heading))
+    return next(plain, (lettered or units or [(0, 0)])[0])
+
+
+def _is_heading(unit: str, heading: str | None) -> bool:
+    return heading is not None and (unit.startswith("#") or unit == heading)
+
+
+def _view(row: Row, window: Span, instances: Sequence[Instance], terms: Sequence[TermStat]) -> PassageView:
+    """The passage with what matches in it and in the title, a match that is cut to as much as is shown."""
+    chunk, (start, end) = row.chunk, window
+    held = (each for each in instances if not each.in_title and start <= each.start < end)
+    shown = [(each, min(each.end, end)) for each in held if each.end <= end or each.end - each.start > LONGEST]
+    line = chunk.line_start + chunk.text.count("\n", 0, start)
+    return {
+        "text": chunk.text[start:end],
+        "offset": chunk.offset + start,
+        "end": chunk.offset + end,
+        "line_start": line,
+        "line_end": line + chunk.text.count("\n", start, end),
+        "matches": [
+            [chunk.offset + each.start, chunk.offset + last, terms[each.phrase].text] for each, last in shown
+        ],
+        "title_matches": [[each.start, each.end, terms[each.phrase].text] for each in instances if each.in_title],
+    }

@@ -1,0 +1,88 @@
+"""Signatures of vectors: a bit for each of some random hyperplanes, which says on what side of it a vector lies.
+
+Two vectors whose signatures differ in few bits point in nearly the same direction (Charikar 2002). The hyperplanes
+follow from the seed alone, and their components are 1 or -1 (Achlioptas 2003). A vector's components are rounded to
+whole numbers first, so that every sum is exact, in whatever order and precision it is taken: signatures are the same
+bytes on every machine, with NumPy and without.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import compress
+from typing import TYPE_CHECKING
+
+from recall_core.store.values import Signing
+from recall_core.text import sha256
+from recall_core.types import Vector
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_SCALE = 2**15
+_PART = 256  # components of a hyperplane that one hash gives
+_IN_FLOAT32 = 2**24  # whole numbers up to here are float32, too
+_SIGNS = 2**22  # of hyperplanes, that are widened at a time
+_BITS = bytes.maketrans(b"01", b"\0\1")
+
+
+def signature(vector: Vector, signing: Signing) -> bytes:
+    """The signature of one vector, its first bit the highest of the first byte."""
+    return signatures([vector], signing)[0] if "numpy" in sys.modules else _plain(vector, signing)
+
+
+def _plain(vector: Vector, signing: Signing) -> bytes:
+    numbers = [round(component * _SCALE) for component in array("f", vector)]
+    total, found = sum(numbers), 0
+    for plane in _planes(signing, len(numbers)):
+        bits = f"{int.from_bytes(plane, 'big'):0{8 * len(plane)}b}".encode().translate(_BITS)
+        found = 2 * found + (2 * sum(compress(numbers, bits)) > total)
+    return found.to_bytes(signing.bits // 8, "big")
+
+
+def signatures(vectors: Sequence[Vector], signing: Signing) -> list[bytes]:
+    """The signatures of vectors of one length, as `signature` makes each."""
+    import numpy as np  # noqa: PLC0415 - a process that asks once does without
+
+    floats = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)
+    dimension, used = floats.shape[1], np.flatnonzero(floats.any(axis=0))
+    numbers = np.rint(floats[:, used].astype(np.float64) * _SCALE)
+    if np.abs(numbers).sum(axis=1).max(initial=0) < _IN_FLOAT32:
+        numbers = numbers.astype(np.float32)
+    step = max(8, _SIGNS // dimension // 8 * 8)
+    parts = []
+    for first in range(0, signing.bits, step):
+        signs = _signs(signing, dimension, first, step)[:, used]
+        parts.append(np.packbits(numbers @ signs.T.astype(numbers.dtype) > 0, axis=1))
+    return [row.tobytes() for row in np.concatenate(parts, axis=1)]
+
+
+@lru_cache(maxsize=2)
+def _signs(signing: Signing, dimension: int, first: int, count: int) -> NDArray[np.int8]:
+    """The components of some hyperplanes, one a row."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    planes = np.frombuffer(b"".join(_planes(signing, dimension)), dtype=np.uint8).reshape(signing.bits, -1)
+    bits = np.unpackbits(planes[first : first + count], axis=1, count=dimension)
+    return 2 * bits.astype(np.int8) - 1
+
+
+@lru_cache(maxsize=2)
+def _planes(signing: Signing, dimension: int) -> tuple[bytes, ...]:
+    """Each hyperplane, a bit a component. More bits, or components, leave the others as they are."""
+    parts = range(-(-dimension // _PART))
+    unused = -dimension % _PART
+    whole = [
+        b"".join(sha256(f"ann_lsh {signing.seed} {bit} {part}".encode()).digest() for part in parts)
+        for bit in range(signing.bits)
+    ]
+    return tuple(_without(plane, unused) for plane in whole)
+
+
+def _without(plane: bytes, unused: int) -> bytes:
+    """Without the bytes at its end that stand for no component."""
+    return plane[: len(plane) - unused // 8]

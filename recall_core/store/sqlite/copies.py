@@ -1,0 +1,113 @@
+"""Chunks whose text stands more than once: a table that triggers keep, so that no answer has to compare texts.
+
+Most stores have few such chunks, and who asks for them finds an empty table. A text is told from another by the
+sha256 that is kept of it; one that was never verified has none, and is nobody's copy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from recall_core.store.sqlite.blocks import Execute
+
+SCHEMA = """
+CREATE INDEX chunk_live_hash ON chunk(hash) WHERE deleted = 0;
+
+CREATE TABLE chunk_copy(
+  chunk INTEGER PRIMARY KEY REFERENCES chunk(rowid) ON DELETE CASCADE,
+  hash BLOB NOT NULL
+);
+
+CREATE TRIGGER chunk_copy_comes AFTER INSERT ON chunk WHEN new.deleted = 0
+  AND EXISTS (SELECT 1 FROM chunk WHERE deleted = 0 AND hash = new.hash AND rowid <> new.rowid)
+BEGIN
+  INSERT OR IGNORE INTO chunk_copy(chunk, hash)
+    SELECT rowid, hash FROM chunk WHERE deleted = 0 AND hash = new.hash AND rowid <> new.rowid LIMIT 1;
+  INSERT OR IGNORE INTO chunk_copy(chunk, hash) VALUES(new.rowid, new.hash);
+END;
+
+CREATE TRIGGER chunk_copy_leaves AFTER UPDATE OF deleted ON chunk WHEN old.deleted = 0 AND new.deleted = 1
+BEGIN
+  DELETE FROM chunk_copy WHERE chunk = old.rowid;
+  DELETE FROM chunk_copy WHERE chunk = (SELECT rowid FROM chunk WHERE deleted = 0 AND hash = old.hash)
+    AND (SELECT count(*) FROM (SELECT 1 FROM chunk WHERE deleted = 0 AND hash = old.hash LIMIT 2)) = 1;
+END;
+
+CREATE TRIGGER chunk_copy_goes AFTER DELETE ON chunk WHEN old.deleted = 0
+BEGIN
+  DELETE FROM chunk_copy WHERE chunk = old.rowid;
+  DELETE FROM chunk_copy WHERE chunk = (SELECT rowid FROM chunk WHERE deleted = 0 AND hash = old.hash)
+    AND (SELECT count(*) FROM (SELECT 1 FROM chunk WHERE deleted = 0 AND hash = old.hash LIMIT 2)) = 1;
+END;
+"""
+
+_REPEATED = """
+SELECT rowid, hash FROM chunk WHERE deleted = 0 AND hash IN (
+  SELECT hash FROM chunk WHERE deleted = 0 AND hash IS NOT NULL GROUP BY hash HAVING count(*) > 1
+)
+"""
+
+FILL = f"INSERT INTO chunk_copy(chunk, hash) {_REPEATED}"
+"""What the triggers would have put into an empty table."""
+
+_WRONG = f"""
+SELECT EXISTS (SELECT chunk, hash FROM chunk_copy EXCEPT {_REPEATED})
+  OR EXISTS ({_REPEATED} EXCEPT SELECT chunk, hash FROM chunk_copy)
+"""
+
+_ALL = "SELECT chunk, hash FROM chunk_copy"
+_AMONG = f"{_ALL} WHERE chunk IN (SELECT value FROM json_each(?))"
+_AMONG_CHUNKS = "SELECT rowid, hash FROM chunk WHERE hash IS NOT NULL AND rowid IN (SELECT value FROM json_each(?))"
+_TWINS = """
+SELECT own.chunk, twin.rowid FROM chunk_copy own JOIN chunk twin ON twin.hash = own.hash AND twin.deleted = 0
+WHERE own.chunk IN (SELECT value FROM json_each(?)) ORDER BY own.chunk, twin.rowid
+"""
+_TWINS_OF_CHUNKS = """
+SELECT own.rowid, twin.rowid FROM chunk own JOIN chunk twin ON twin.hash = own.hash AND twin.deleted = 0
+WHERE own.rowid IN (SELECT value FROM json_each(?)) ORDER BY own.rowid, twin.rowid
+"""
+
+_FEW = 1_000  # chunks that are looked up one by one; of more, all copies are read
+
+
+def are_kept(execute: Execute) -> bool:
+    """False in a store of an earlier schema that cannot be written: nobody has kept them there."""
+    return bool(execute("SELECT 1 FROM sqlite_schema WHERE name = 'chunk_copy'"))
+
+
+def numbers(execute: Execute, rowids: Sequence[int] | None) -> dict[int, int]:
+    """chunk rowid to a number that stands for its text, of those whose text stands more than once; of all of them, or
+    of these and perhaps of others."""
+    if not are_kept(execute):
+        rows = execute(_REPEATED) if rowids is None else execute(_AMONG_CHUNKS, (json.dumps(list(rowids)),))
+    elif rowids is None or len(rowids) > _FEW:
+        rows = execute(_ALL)
+    else:
+        rows = execute(_AMONG, (json.dumps(list(rowids)),))
+    known: dict[bytes, int] = {}
+    return {rowid: known.setdefault(text, len(known) + 1) for rowid, text in rows}
+
+
+def are_any(execute: Execute) -> bool:
+    """Whether any text stands more than once."""
+    return bool(execute(f"{_ALL if are_kept(execute) else _REPEATED} LIMIT 1"))
+
+
+def twins(execute: Execute, rowids: Sequence[int]) -> dict[int, list[int]]:
+    """chunk rowid to the live chunks with its text, itself among them, by rowid; none of a text that stands once."""
+    found: dict[int, list[int]] = {}
+    for own, twin in execute(_TWINS if are_kept(execute) else _TWINS_OF_CHUNKS, (json.dumps(list(rowids)),)):
+        found.setdefault(own, []).append(twin)
+    return {own: listed for own, listed in found.items() if len(listed) > 1}
+
+
+def are_wrong(execute: Execute) -> bool:
+    """Whether the table holds others than there are."""
+    return are_kept(execute) and bool(execute(_WRONG)[0][0])
+
+
+def keep_again(execute: Execute) -> None:
+    """Make the table anew."""
+    execute("DELETE FROM chunk_copy")
+    execute(FILL)

@@ -1,0 +1,134 @@
+"""Table `ann_lsh`: the signature of each vector in use, where somebody has asked for it, and what is near by it.
+
+The table is made by the act that switches it on. From then on triggers give every vector that comes a row without a
+signature, which is filled before the transaction ends, and take the row of every vector that leaves: no statement
+that writes vectors has to know of it. While a row is without its signature nobody is answered by the table, so that a
+program that knows nothing of it cannot hide what it has added.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from recall_core.store.sqlite.blocks import ExecuteMany
+from recall_core.store.sqlite.records import Execute
+from recall_core.store.values import Signing
+from recall_core.types import Vector
+
+_PIECE_ROWS = 1_024
+
+_SCHEMA = (
+    "CREATE TABLE ann_lsh(chunk INTEGER PRIMARY KEY, signature BLOB)",
+    "CREATE INDEX ann_lsh_unsigned ON ann_lsh(chunk) WHERE signature IS NULL",
+    "CREATE TRIGGER ann_lsh_come AFTER INSERT ON vec_place BEGIN INSERT INTO ann_lsh(chunk) VALUES(new.chunk); END",
+    "CREATE TRIGGER ann_lsh_leave AFTER DELETE ON vec_place BEGIN DELETE FROM ann_lsh WHERE chunk = old.chunk; END",
+    "INSERT INTO ann_lsh(chunk) SELECT chunk FROM vec_place",
+)
+_DROP = (
+    "DROP TRIGGER IF EXISTS ann_lsh_come",
+    "DROP TRIGGER IF EXISTS ann_lsh_leave",
+    "DROP TABLE IF EXISTS ann_lsh",
+    "DELETE FROM meta WHERE key IN ('ann_bits', 'ann_seed')",
+)
+_PUT_META = "INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)"
+_MADE_WITH = "SELECT key, CAST(value AS INTEGER) FROM meta WHERE key IN ('ann_bits', 'ann_seed')"
+_IS_UNSIGNED = "SELECT EXISTS (SELECT 1 FROM ann_lsh WHERE signature IS NULL)"
+_UNSIGNED = f"""
+SELECT a.chunk, v.embedding FROM ann_lsh a JOIN vec v ON v.chunk = a.chunk
+WHERE a.signature IS NULL AND a.chunk > ? AND v.embedding IS NOT NULL ORDER BY a.chunk LIMIT {_PIECE_ROWS}
+"""
+_SIGN = "UPDATE ann_lsh SET signature = ?2 WHERE chunk = ?1"
+
+# Which rows tie at the cut is settled by whoever knows the natural order.
+_NEAR = """
+WITH told AS MATERIALIZED (
+  SELECT a.chunk AS chunk, vec_distance_hamming(vec_bit(a.signature), vec_bit(?)) AS distance FROM {rows}
+)
+SELECT chunk, distance FROM told
+WHERE distance <= coalesce((SELECT distance FROM told ORDER BY distance LIMIT 1 OFFSET ?), 1e9)
+"""
+_PASSING = "doc d JOIN chunk c ON c.doc = d.rowid JOIN ann_lsh a ON a.chunk = c.rowid WHERE {condition}"
+
+_UNPAIRED = """
+SELECT (SELECT count(*) FROM vec_place WHERE chunk NOT IN (SELECT chunk FROM ann_lsh WHERE signature IS NOT NULL))
+  + (SELECT count(*) FROM ann_lsh WHERE chunk NOT IN (SELECT chunk FROM vec_place))
+"""
+_SIGNED = f"""
+SELECT a.chunk, v.embedding, a.signature FROM ann_lsh a JOIN vec v ON v.chunk = a.chunk
+WHERE a.chunk > ? AND a.signature IS NOT NULL AND v.embedding IS NOT NULL ORDER BY a.chunk LIMIT {_PIECE_ROWS}
+"""
+SIGNATURES = "SELECT chunk, signature FROM ann_lsh WHERE signature IS NOT NULL"
+
+
+def made_with(execute: Execute) -> Signing | None:
+    """What the signatures are made with; None where none are kept."""
+    found: dict[str, int] = dict(execute(_MADE_WITH))
+    return Signing(found["ann_bits"], found["ann_seed"]) if len(found) == len(Signing._fields) else None
+
+
+def is_whole(execute: Execute, signing: Signing) -> bool:
+    """Whether every vector has a signature that is made so."""
+    return made_with(execute) == signing and not execute(_IS_UNSIGNED)[0][0]
+
+
+def switch(execute: Execute, wanted: Signing | None) -> bool:
+    """In a transaction: make a table of signatures to be filled, or take it away; False where it is so already."""
+    if made_with(execute) is None if wanted is None else is_whole(execute, wanted):
+        return False
+    for sql in _DROP:
+        execute(sql)
+    if wanted is not None:
+        for sql in _SCHEMA:
+            execute(sql)
+        for key, value in zip(("ann_bits", "ann_seed"), wanted, strict=True):
+            execute(_PUT_META, (key, str(value)))
+    return True
+
+
+def sign(execute: Execute, execute_many: ExecuteMany) -> None:
+    """Give the vectors that came in this transaction their signatures, where signatures are kept."""
+    signing = made_with(execute)
+    if signing is None:
+        return
+    last = -1
+    while rows := execute(_UNSIGNED, (last,)):
+        last = rows[-1][0]
+        execute_many(_SIGN, _signed(rows, signing))
+
+
+def _signed(rows: Sequence[tuple[Any, ...]], signing: Signing) -> Iterator[tuple[int, bytes]]:
+    """Chunk and signature of these chunks and vectors; lengths differ where some are damaged."""
+    from recall_core.store.signatures import signatures  # noqa: PLC0415 - few stores have some
+
+    by_size: defaultdict[int, list[tuple[int, Vector]]] = defaultdict(list)
+    for chunk, vector, *_ in rows:
+        by_size[len(vector)].append((chunk, vector))
+    for size, alike in by_size.items():
+        if size % 4 == 0:
+            made = signatures([vector for _, vector in alike], signing)
+            yield from zip([chunk for chunk, _ in alike], made, strict=True)
+
+
+def near(execute: Execute, signature: bytes, condition: str, parameters: Sequence[Any], *, k: int) -> dict[int, int]:
+    """Rowid to Hamming distance of the k nearest signatures, and of all that tie with the last of them.
+
+    condition: "" for those of all vectors.
+    """
+    if k == 0:
+        return {}
+    rows = _PASSING.format(condition=condition) if condition else "ann_lsh a"
+    return {chunk: int(far) for chunk, far in execute(_NEAR.format(rows=rows), (signature, *parameters, k - 1))}
+
+
+def wrong(execute: Execute) -> int:
+    """How many signatures are missing, of no vector, or not those of their vectors. Only where some are kept."""
+    signing = made_with(execute)
+    assert signing is not None  # noqa: S101 - see above
+    count, last = int(execute(_UNPAIRED)[0][0]), -1
+    while rows := execute(_SIGNED, (last,)):
+        last = rows[-1][0]
+        made = dict(_signed(rows, signing))
+        count += sum(made.get(chunk) != signature for chunk, _, signature in rows)
+    return count

@@ -1,0 +1,42 @@
+"""The estimate of model tokens, of any text."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core.model_tokens import _word, model_tokens
+
+pieces = st.one_of(
+    st.text(max_size=60),
+    st.text(alphabet="aZé0.-_ \t\n", max_size=200),
+    st.sampled_from(["가나다", "漢字", "кириллица", "🙂", "\u200b", "\x00", "\udfff", "a" * 99]),
+)
+texts = st.lists(pieces, max_size=6).map("".join)
+blanks = st.text(alphabet=" \t\n\r\u3000", min_size=1, max_size=4)
+
+
+@given(texts, blanks, texts)
+def test_two_texts_that_white_space_divides_never_count_less_than_both_in_one(
+    first: str, blank: str, second: str
+) -> None:
+    assert model_tokens(first + blank + second) <= model_tokens(first + blank) + model_tokens(second)
+    assert model_tokens(first + blank + second) <= model_tokens(first) + model_tokens(blank + second)
+
+
+@given(texts, texts)
+def test_the_count_never_sinks_as_a_text_grows(first: str, second: str) -> None:
+    assert model_tokens(first) <= model_tokens(first + second)
+
+
+@given(texts)
+def test_a_text_has_at_most_a_token_a_byte_and_none_only_where_it_is_empty(text: str) -> None:
+    count = model_tokens(text)
+
+    assert count == model_tokens(text) <= 2 * len(text.encode("utf-8", "surrogatepass"))
+    assert (count == 0) == (text == "")
+
+
+def test_a_word_that_came_before_costs_the_same_as_anew() -> None:
+    for word in ("budget", "Zürich", "x" * 32, "x" * 33, "a.b.c", "0123"):
+        assert model_tokens(word) == -(-_word(word) // 32)

@@ -1,0 +1,76 @@
+"""Passages, held against a search of every window, and against the index's tokens."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core.retrieve.passage import best_window
+from recall_core.retrieve.query import literal
+from recall_core.store.instances import Instance
+from recall_core.types import TermStat
+from tests.builders import memory_store, new_file, put
+from tests.windows import check_window
+
+WORDS = ("ant", "bee", "cow")
+PIECE = st.sampled_from(
+    [
+        *WORDS,
+        *WORDS,
+        "word",
+        "x" * 70,
+        "Über",
+        "鱼",
+        "e\u0301",
+        " ",
+        " ",
+        "  ",
+        ". ",
+        "! ",
+        ".\n",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "。",
+    ]
+)
+TEXTS = st.lists(PIECE, max_size=60).map("".join)
+WEIGHTS = st.lists(st.sampled_from([1e-6, 0.5, 1.0, 1.0, 2.5]), min_size=3, max_size=3)
+
+
+def instances(text: str) -> list[Instance]:
+    """Every occurrence of the words, and of the first two beside each other."""
+    found = [
+        Instance(n, each.start(), each.end()) for n, word in enumerate(WORDS) for each in re.finditer(word, text)
+    ]
+    pairs = re.finditer(r"ant\s+bee", text)
+    return [*found, *(Instance(3, each.start(), each.end()) for each in pairs)]
+
+
+@given(TEXTS, WEIGHTS)
+def test_the_window_is_the_best_of_all(text: str, weights: list[float]) -> None:
+    weights = [*weights, weights[0] + weights[1]]
+    found = instances(text)
+    best = best_window(text, found, [TermStat(str(n), 1, weight) for n, weight in enumerate(weights)])
+    check_window(text, found, weights, best)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["Fish", "fishing", "naïve", "naive", "鱼", "件鱼", "😀", "e\u0301", "-", "x_y", " ", "\n", ", "]
+        )
+    ).map("".join)
+)
+def test_what_counts_is_every_token_of_the_stem_and_nothing_else(text: str) -> None:
+    if not text.strip():
+        return
+    store = memory_store()
+    put(store, new_file("a.txt", [text]))
+    asked = literal("fish naive 鱼 y", tokens=store.tokens, match="any")
+    rows = store.fetch([key.rowid for key in store.candidates(None)])
+    (found,) = store.instances(asked, store.term_stats(asked), rows)
+
+    assert [(each.start, each.end) for each in found] == store.spans([text], ["fish", "naive", "鱼", "y"])[0]

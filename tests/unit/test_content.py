@@ -1,0 +1,206 @@
+"""Content that no file holds: `recall add - --name PATH`."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
+from recall_core.types import Root
+
+NAME = "notes/today.md"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    (tmp_path / "a.md").write_text("a file\n")
+    assert run("init")[0] == 0
+    assert run("add", ".")[0] == 0
+    return tmp_path
+
+
+def run(*argv: str, content: bytes = b"", may_wait: bool = True) -> tuple[int, str, str]:
+    stdin = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8")
+    streams = Streams(stdin, io.StringIO(), io.StringIO(), may_wait=may_wait)
+    code = cli.main(argv, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def piped(content: bytes, *flags: str) -> str:
+    code, out, err = run("add", "-", "--name", NAME, *flags, content=content)
+    assert (code, err) == (0, "")
+    return out.partition(";")[0]
+
+
+def refused(*argv: str, content: bytes = b"words\n", may_wait: bool = True) -> tuple[int, str]:
+    code, out, _ = run(*argv, "--json", content=content, may_wait=may_wait)
+    error = json.loads(out)["error"]
+    assert "hint" in error or error["code"] == "binary_file"
+    return code, error["code"]
+
+
+def document(path: str = NAME) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run("get", path, "--json")[1])["found"]
+    return found
+
+
+def test_what_comes_through_a_pipe_is_a_document_byte_for_byte(home: Path) -> None:
+    content = "\ufeff# Today\r\n\r\nZoë’s notes\n".encode()
+
+    assert piped(content, "--tag", "note", "--source", "pipe", "--meta", "n=1").startswith("files: 1 added")
+
+    found = document()
+    assert found["text"] == "# Today\r\n\r\nZoë’s notes\n"
+    doc = found["doc"]
+    assert (doc["path"], doc["title"], doc["tags"], doc["source"], doc["meta"]) == (
+        NAME, "Today", ["note"], "pipe", {"n": 1},
+    )  # fmt: skip
+
+
+def test_no_file_is_looked_for_behind_it_and_a_sync_leaves_it(home: Path) -> None:
+    piped(b"today words\n")
+
+    code, out, err = run("search", "today", "--strict-fresh")
+
+    assert (code, "missing" in out, "W_STALE" in err) == (0, False, False)
+    assert run("sync")[1].startswith("files: 0 added, 0 updated, 1 unchanged, 0 removed;")
+    assert document()["text"] == "today words\n"
+    assert run("doctor")[0] == 0
+
+
+def test_the_same_name_takes_its_place_with_its_labels_and_the_same_again_writes_nothing(home: Path) -> None:
+    piped(b"one\n", "--tag", "x")
+    assert piped(b"two\n", "--tag", "x").startswith("files: 0 added, 1 updated")
+    before = json.loads(run("stats", "--json")[1])["store"]["generation"]
+
+    assert piped(b"two\n", "--tag", "x").startswith("files: 0 added, 0 updated, 1 unchanged")
+    assert json.loads(run("stats", "--json")[1])["store"]["generation"] == before
+
+    assert piped(b"two\n", "--source", "s").startswith("files: 0 added, 1 updated")
+    doc = document()["doc"]
+    assert (doc["tags"], doc["source"], document()["text"]) == ([], "s", "two\n")
+    assert json.loads(run("stats", "--json")[1])["store"]["documents"] == 2
+
+
+def test_records_come_through_a_pipe_as_from_a_file(home: Path) -> None:
+    first = b'{"id": "1", "text": "one"}\n{"id": "2", "text": "two"}\n'
+    piped(first, "--parser", "jsonl")
+
+    assert document(f"{NAME}#2")["text"] == "two"
+    assert piped(first, "--parser", "jsonl").startswith("files: 0 added, 0 updated, 1 unchanged")
+    piped(b'{"id": "1", "text": "one"}\n', "--parser", "jsonl")
+    assert run("get", f"{NAME}#2")[0] == 8
+
+
+def test_a_name_is_kept_in_one_form_of_unicode(home: Path) -> None:
+    run("add", "-", "--name", "cafe\u0301.md", content=b"one\n")
+    run("add", "-", "--name", "caf\u00e9.md", content=b"two\n")
+
+    assert document("caf\u00e9.md")["text"] == "two\n"
+    assert json.loads(run("stats", "--json")[1])["store"]["documents"] == 2
+
+
+def test_what_was_removed_can_come_through_a_pipe_again(home: Path) -> None:
+    piped(b"one\n")
+    run("rm", NAME)
+
+    assert piped(b"one\n").startswith("files: 1 added")
+    assert json.loads(run("roots", "--json")[1])["roots"][0]["left_out"] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"caf\xe9\n", "not_utf8"),
+        (b"a\0b", "binary_file"),
+        (b"%PDF-1.7\n\xe2", "not_utf8"),
+        (b"x" * 200, "file_too_large"),
+    ],
+)
+def test_what_could_not_be_read_from_a_file_is_refused_from_a_pipe(home: Path, content: bytes, code: str) -> None:
+    toml = home / "recall.toml"
+    toml.write_text(toml.read_text().replace("max_file_bytes = 67108864", "max_file_bytes = 100"))
+    assert "max_file_bytes = 100\n" in toml.read_text()
+
+    assert refused("add", "-", "--name", NAME, content=content) == (1, code)
+    assert run("get", NAME)[0] == 8
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        (("add", "-"), "missing_argument"),
+        (("add", "a.md", "--name", NAME), "unexpected_argument"),
+        (("add", "-", "a.md", "--name", NAME), "unexpected_argument"),
+        (("add", "-", "--name", NAME, "--glob", "*"), "conflicting_flags"),
+        (("add", "-", "--name", NAME, "--hidden"), "conflicting_flags"),
+        (("add", "-", "--name", NAME, "--no-gitignore"), "conflicting_flags"),
+        (("add", "-", "--name", NAME, "--mtime-only"), "conflicting_flags"),
+        (("add", "-", "--name", NAME, "--parser", "docx"), "unknown_parser"),
+        (("add", "-", "--name", ""), "bad_value"),
+        (("add", "-", "--name", "../x.md"), "bad_value"),
+        (("add", "-", "--name", "/x.md"), "bad_value"),
+        (("add", "-", "--name", "x/./y.md"), "bad_value"),
+        (("add", "-", "--name", "notes/"), "bad_value"),
+        (("add", "-", "--name", "a\0b"), "bad_value"),
+        (("add", "-", "--name", "a.md"), "name_taken"),
+    ],
+)
+def test_what_is_no_name_or_no_line_is_refused(home: Path, argv: tuple[str, ...], code: str) -> None:
+    assert refused(*argv) == (2, code)
+
+
+def test_the_name_of_a_file_read_or_not_or_gone_and_of_a_record_of_one_is_taken(home: Path) -> None:
+    (home / "r.jsonl").write_text('{"id": "1", "text": "words"}\n')
+    run("add", "r.jsonl", "--parser", "jsonl")
+    (home / "a.md").unlink()
+    (home / "unread.md").write_text("words\n")
+    (home / "folder").mkdir()
+
+    assert refused("add", "-", "--name", "a.md") == (2, "name_taken")
+    assert refused("add", "-", "--name", "unread.md") == (2, "name_taken")
+    assert refused("add", "-", "--name", "folder") == (2, "name_taken")
+    assert refused("add", "-", "--name", "r.jsonl#1") == (2, "name_taken")
+    assert document("r.jsonl#1")["text"] == "words"
+
+
+def test_a_file_of_that_name_takes_its_place_when_a_sync_meets_it(home: Path) -> None:
+    piped(b"from a pipe\n")
+    (home / "notes").mkdir()
+    (home / NAME).write_text("from the disk\n")
+
+    assert run("sync")[1].startswith("files: 0 added, 1 updated")
+    assert document()["text"] == "from the disk\n"
+
+
+def test_where_nobody_could_end_a_wait_stdin_is_not_read(home: Path) -> None:
+    assert refused("add", "-", "--name", NAME, may_wait=False) == (2, "bad_value")
+
+
+def test_an_export_has_it_and_an_import_brings_it(home: Path) -> None:
+    piped(b"one\n", "--tag", "x")
+    run("export", "--out", "all.jsonl")
+    (home / "other").mkdir()
+    run("init", "other")
+
+    run("import", "all.jsonl", "--store", "other")
+
+    code, out, _ = run("get", NAME, "--store", "other", "--json")
+    found = json.loads(out)["found"]
+    assert (code, found["text"], found["doc"]["tags"], "state" in found["doc"]) == (0, "one\n", ["x"], False)
+
+
+def test_a_program_brings_content_under_a_name(home: Path) -> None:
+    with Recall.open(str(home)) as recall:
+        *_, done = recall.add([NAME], Root("", tags=("x",)), content=b"words\n")
+
+        assert (done.added, done.documents) == (1, 1)
+        assert recall.search("words")["results"][0]["doc"]["path"] == NAME

@@ -1,0 +1,602 @@
+"""Rechunk: old chunks serve until all new ones are there, no file is read, and nothing else of the store changes."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from operator import le
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+import tests.embedders
+from recall_core.adapters.cli import main
+from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Ask, Recall
+from recall_core.contract.responses import RechunkResponse, Response
+from recall_core.errors import EmbedError, RecallError, StoreCorrupt, StoreError
+from recall_core.ingest import pipeline
+from recall_core.maintain import rechunk as module
+from recall_core.steps import ChunkPolicy, Piece, Segment, chunk, index
+from recall_core.store.values import JudgementRow
+from recall_core.types import Progress, Root
+from tests.contracts import validator
+from tests.embedders import COUNTING
+
+FILES = 12
+SENTENCES = 12
+COUNTERS = "use whitespace, approx, approx-2 or hf:path/to/tokenizer.json"
+NEW = {"chunk_tokens": 20, "overlap_tokens": 6}
+FLAGS = ("--chunk-tokens", "20", "--overlap-tokens", "6")
+
+
+def text_of(n: int) -> str:
+    return "".join(f"Note {n} tells in sentence {s} of tide {n * s} and of the moon. " for s in range(SENTENCES))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a store of long notes and a short one, and a stranger's embedder that counts what it reads."""
+    tests.embedders.install(tmp_path / "site", monkeypatch)
+    home = tmp_path / "home"
+    (home / "docs").mkdir(parents=True)
+    for n in range(FILES):
+        (home / f"docs/{n:02}.md").write_text(f"# Note {n}\n\n{text_of(n)}\n\n## Later\n\n{text_of(n + 99)}\n")
+    (home / "docs/short.txt").write_text("only a few words\n")
+    monkeypatch.chdir(home)
+    Recall.init(embedding="counting", settings=["chunk_tokens=60", "overlap_tokens=10"])
+    with Recall.open() as recall:
+        recall.index("docs", template=Root("", tags=("t",), source="s", meta=(("k", 1),)))
+    COUNTING.embedder.read.clear()
+    return home
+
+
+@pytest.fixture
+def recall(home: Path) -> Iterator[Recall]:
+    with Recall.open(start=home) as recall:
+        yield recall
+
+
+def run(work: Iterator[Progress]) -> RechunkResponse:
+    """The work's response."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as stop:
+            response: RechunkResponse = stop.value
+            return response
+
+
+def fresh(home: Path, place: Path, *settings: str) -> Recall:
+    """A new store of the same files under these settings."""
+    copytree(home / "docs", place / "docs")
+    Recall.init(str(place), embedding="counting", settings=settings)
+    recall = Recall.open(start=place)
+    recall.index(str(place / "docs"), template=Root("", tags=("t",), source="s", meta=(("k", 1),)))
+    return recall
+
+
+def exported(recall: Recall) -> str:
+    out = io.StringIO()
+    recall.export(out)
+    return out.getvalue()
+
+
+def answers(recall: Recall) -> list[tuple[str, float]]:
+    response = recall.search("tide 7 of the moon", Ask(k=50))
+    return [(result["chunk"]["id"], result["score"]) for result in response["results"]]
+
+
+def cli(*words: str) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    code = main(words, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_store_that_was_cut_anew_is_as_if_it_had_been_made_so(recall: Recall, home: Path, tmp_path: Path) -> None:
+    generation = recall.store.generation()
+
+    run(recall.rechunk(NEW))
+
+    with fresh(home, tmp_path / "fresh", "chunk_tokens=20", "overlap_tokens=6") as other:
+        assert exported(recall) == exported(other)
+        assert [path_and_score(recall, n) for n in range(3)] == [path_and_score(other, n) for n in range(3)]
+    assert recall.store.generation() == generation + 1
+    assert {each["severity"] for each in recall.doctor()["checks"]} <= {"ok", "warning"}
+
+
+def path_and_score(recall: Recall, n: int) -> list[tuple[str, int, float]]:
+    results = recall.search(f"note {n} of the tide", Ask(k=30))["results"]
+    return [(each["doc"]["path"], each["chunk"]["offset"], each["score"]) for each in results]
+
+
+def test_no_file_is_read_and_a_sync_behind_it_finds_nothing_to_do(recall: Recall, home: Path) -> None:
+    before = [recall.store.known(file.path) for file in recall.store.files()]
+    (home / "docs").rename(home / "away")
+
+    run(recall.rechunk(NEW))
+
+    (home / "away").rename(home / "docs")
+    after = [recall.store.known(file.path) for file in recall.store.files()]
+    assert [each and each._replace(settings="") for each in after] == [
+        each and each._replace(settings="") for each in before
+    ]
+    *_, done = recall.sync()
+    assert (done.unchanged, done.updated) == (FILES + 1, 0)
+
+
+def test_only_texts_that_the_store_does_not_know_are_embedded_and_each_once(recall: Recall) -> None:
+    view = run(recall.rechunk(NEW))["rechunked"]
+
+    texts = recall.store.texts()
+    assert view["embedded"] == sum(COUNTING.embedder.read.values()) == texts - 1  # the short one was known
+    assert view["reused"] == view["after"]["chunks"] - view["embedded"]
+    assert set(COUNTING.embedder.read.values()) == {1}
+
+    back = run(recall.rechunk({"chunk_tokens": 60, "overlap_tokens": 10}))["rechunked"]
+
+    assert (back["embedded"], back["after"]) == (0, view["before"])
+
+
+def test_the_answer_tells_both_cuts(recall: Recall) -> None:
+    chunks, tokens = recall.store.info().chunks, recall.store.totals().tokens
+
+    view = run(recall.rechunk(NEW))["rechunked"]
+
+    info = recall.store.info()
+    same = {"max_chunk_chars": 6_000, "counter": "whitespace"}
+    assert view["before"] == {
+        "chunk_tokens": 60,
+        "overlap_tokens": 10,
+        **same,
+        "chunks": chunks,
+        "tokens_per_chunk": round(tokens / chunks, 1),
+    }
+    assert (view["after"]["chunk_tokens"], view["after"]["chunks"]) == (20, info.chunks)
+    assert view["after"]["tokens_per_chunk"] == round(recall.store.totals().tokens / info.chunks, 1) <= 20
+    assert (view["documents"], view["left"], view["dry_run"]) == (FILES + 1, [], False)
+    assert info.chunker == "boundary-1:20:6:6000"
+
+
+def test_a_dry_run_tells_the_same_and_changes_nothing(recall: Recall, home: Path) -> None:
+    before, toml = exported(recall), (home / "recall.toml").read_text()
+    generation = recall.store.generation()
+    COUNTING.embedder.patience = 0
+
+    planned = run(recall.rechunk(NEW, dry_run=True))["rechunked"]
+
+    assert (exported(recall), (home / "recall.toml").read_text()) == (before, toml)
+    assert recall.store.generation() == generation
+    COUNTING.embedder.patience = None
+    done = run(recall.rechunk(NEW))["rechunked"]
+    done.pop("tokens", None)
+    assert {**planned, "dry_run": False} == done
+
+
+def test_questions_during_a_rechunk_use_the_old_chunks(recall: Recall, home: Path) -> None:
+    before, digest = answers(recall), recall.store.info().digest
+    moments = 0
+    with Recall.open(start=home) as other:
+        for event in recall.rechunk(NEW):
+            if event.stage in ("chunk", "embed", "index"):
+                moments += 1
+                assert answers(other) == answers(recall) == before
+                assert other.store.info().digest == digest
+        assert moments > 3
+        assert answers(other) == answers(recall) != before
+
+
+def test_events_never_go_back(recall: Recall) -> None:
+    counts = [event[2:8] for event in recall.rechunk(NEW)]
+
+    for before, after in pairwise(counts):
+        assert all(map(le, before, after))
+    assert counts[-1][0] == counts[-1][1] == FILES + 1
+
+
+def test_a_rechunk_that_is_stopped_goes_on_where_it_was(recall: Recall, home: Path) -> None:
+    before, toml = exported(recall), (home / "recall.toml").read_text()
+    work = recall.rechunk(NEW)
+    while next(work).embedded < 10:
+        pass
+    work.close()
+    read = COUNTING.embedder.read.total()
+
+    assert (exported(recall), (home / "recall.toml").read_text()) == (before, toml)
+    view = run(recall.rechunk(NEW))["rechunked"]
+
+    assert 10 <= read < recall.store.texts() - 1
+    assert view["embedded"] == recall.store.texts() - 1 - read
+    assert set(COUNTING.embedder.read.values()) == {1}
+
+
+def test_an_embedder_that_fails_leaves_the_store_answering_as_before(recall: Recall) -> None:
+    before = exported(recall)
+    COUNTING.embedder.patience = 20
+
+    with pytest.raises(EmbedError, match="gone home"):
+        run(recall.rechunk(NEW))
+
+    assert exported(recall) == before
+    COUNTING.embedder.patience = None
+    assert run(recall.rechunk(NEW))["rechunked"]["after"]["chunk_tokens"] == 20
+    assert set(COUNTING.embedder.read.values()) == {1}
+
+
+_KILLED = """
+import os
+from recall_core.maintain import rechunk
+from recall_core.api.recall import Recall
+rechunk.COMMIT_SECONDS = 0
+with Recall.open(trust=True) as recall:
+    for event in recall.rechunk({"chunk_tokens": 20, "overlap_tokens": 6}):
+        if event.embedded >= 10:
+            os._exit(9)
+"""
+
+
+def test_a_killed_rechunk_loses_only_what_was_not_kept(recall: Recall, home: Path) -> None:
+    before = exported(recall)
+    path = f"{home.parent / 'site'}:{Path(tests.embedders.__file__).parent.parent}"
+
+    done = subprocess.run([sys.executable, "-c", _KILLED], check=False, env={"PYTHONPATH": path}, cwd=home)
+
+    assert done.returncode == 9
+    assert exported(recall) == before
+    view = run(recall.rechunk(NEW))["rechunked"]
+    assert view["embedded"] <= recall.store.texts() - 1 - 10
+
+
+def test_texts_are_kept_on_the_way(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "COMMIT_SECONDS", 0.0)
+    kept = "SELECT count(*) FROM vec_cache"
+
+    seen = [recall.store.execute(kept)[0][0] for event in recall.rechunk(NEW) if event.stage == "embed"]
+
+    assert 0 < seen[0] < seen[1] < seen[-1]
+
+
+def test_judgements_keep_path_and_span(recall: Recall) -> None:
+    rows = [JudgementRow("q", "docs/03.md", 0, -1, 2), JudgementRow("q", "docs/04.md", 30, 90, 1)]
+    with recall.store.judging() as writer:
+        writer.put_query("q", "the tide")
+        for row in rows:
+            writer.put(row)
+
+    run(recall.rechunk(NEW))
+
+    assert recall.store.judgements() == rows
+    assert recall.store.stray_judgements() == []
+
+
+def test_what_was_left_out_stays_out(recall: Recall) -> None:
+    recall.remove(["docs/05.md"])
+    left_out = recall.store.known_roots()
+
+    run(recall.rechunk(NEW))
+
+    assert recall.store.known_roots() == left_out
+    assert left_out[0].left_out == ("docs/05.md",)
+    *_, done = recall.sync()
+    assert (done.added, recall.store.document_at("docs/05.md")) == (0, None)
+
+
+# Settings.
+
+
+def test_recall_toml_follows_and_keeps_its_words(recall: Recall, home: Path) -> None:
+    toml = home / "recall.toml"
+    toml.write_text("# my own words\n" + toml.read_text().replace("chunk_tokens = 60", "chunk_tokens = 60  # mine"))
+
+    run(recall.rechunk(NEW))
+
+    text = toml.read_text()
+    assert text.startswith("# my own words\n")
+    assert "chunk_tokens = 20  # mine\n" in text
+    assert "overlap_tokens = 6\n" in text
+    with Recall.open(start=home) as other:
+        assert other.engine.notes() == ()
+    assert run(recall.rechunk())["rechunked"]["documents"] == 0
+
+
+def test_the_warning_of_a_recall_toml_that_disagrees_names_the_command_that_helps(home: Path) -> None:
+    toml = home / "recall.toml"
+    text = toml.read_text().replace("overlap_tokens = 10", "overlap_tokens = 5")
+    toml.write_text(text.replace('counter = "whitespace"', 'counter = "approx"'))
+    with Recall.open(start=home) as recall:
+        warnings = recall.engine.notes()
+    assert len(warnings) == 2
+    (hint,) = {warning.partition("the store wins until ")[2] for warning in warnings}
+    assert hint == "recall rechunk --overlap-tokens 5 --counter approx"
+
+    assert cli(*shlex.split(hint)[1:])[0] == 0
+
+    with Recall.open(start=home) as recall:
+        assert recall.engine.notes() == ()
+        assert (recall.store.info().chunker, recall.store.info().counter) == ("boundary-1:60:5:6000", "approx")
+
+
+def test_without_a_flag_texts_are_cut_as_recall_toml_says(home: Path) -> None:
+    toml = home / "recall.toml"
+    toml.write_text(toml.read_text().replace("chunk_tokens = 60", "chunk_tokens = 30"))
+    with Recall.open(start=home) as recall:
+        view = run(recall.rechunk())["rechunked"]
+
+    assert (view["before"]["chunk_tokens"], view["after"]["chunk_tokens"]) == (60, 30)
+
+
+def test_what_neither_a_flag_nor_recall_toml_says_stays_as_the_store_has_it(home: Path) -> None:
+    (home / "recall.toml").write_text('embedding = "counting"\n')
+    with Recall.open(start=home) as recall:
+        view = run(recall.rechunk({"overlap_tokens": 5}))["rechunked"]
+
+    assert (view["after"]["chunk_tokens"], view["after"]["overlap_tokens"]) == (60, 5)
+    with Recall.open(start=home) as recall:
+        assert recall.engine.notes() == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "hint"),
+    [
+        (("--chunk-tokens", "5"), "bad_value", "recall rechunk --chunk-tokens 5 --overlap-tokens 1"),
+        (("--chunk-tokens", "5", "--overlap-tokens", "9"), "bad_value", "overlap_tokens = 80"),
+        (("--chunk-tokens", "999999"), "bad_value", "chunk_tokens = 400"),
+        (
+            ("--counter", "sundial"),
+            "unknown_counter",
+            "use whitespace, approx, approx-2 or hf:path/to/tokenizer.json",
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_anything_happens(
+    home: Path, words: tuple[str, ...], code: str, hint: str
+) -> None:
+    exit_code, out, _ = cli("rechunk", *words, "--json")
+
+    error = json.loads(out)["error"]
+    assert (exit_code, error["code"], error["hint"]) == (2, code, hint)
+    with Recall.open(start=home) as recall:
+        assert recall.store.info().chunker == "boundary-1:60:10:6000"
+
+
+def test_a_setting_that_cuts_nothing_is_refused(recall: Recall) -> None:
+    with pytest.raises(RecallError) as caught:
+        run(recall.rechunk({"embedding_dim": 64}))
+
+    assert caught.value.code == "setting_fixed"
+
+
+def test_another_counter_counts_every_chunk_anew(recall: Recall, home: Path, tmp_path: Path) -> None:
+    run(recall.rechunk({"counter": "approx"}))
+
+    settings = ("chunk_tokens=60", "overlap_tokens=10", "counter=approx")
+    with fresh(home, tmp_path / "fresh", *settings) as other:
+        assert exported(recall) == exported(other)
+
+
+# What is not cut by the store's own parsers.
+
+
+def test_pieces_of_a_program_stay_as_it_cut_them_and_are_counted_anew(recall: Recall) -> None:
+    pieces = chunk([Segment("mine", text_of(1), "Mine", ("x",), {"a": 1.5})], ChunkPolicy(9, 0))
+    index(pieces, recall, mtime_ns=1)
+    doc_id = recall.store.document_at("mine") or ""
+    before = recall.store.chunks_of(doc_id)
+
+    run(recall.rechunk(NEW))
+    assert recall.store.chunks_of(doc_id) == before
+    run(recall.rechunk({"counter": "approx"}))
+
+    after = recall.store.chunks_of(doc_id)
+    assert [row.chunk.text for row in after] == [row.chunk.text for row in before]
+    assert [row.chunk.tokens for row in after] != [row.chunk.tokens for row in before]
+    assert recall.store.check("tokens").severity == "ok"
+    assert index(pieces, recall, mtime_ns=1)["unchanged"] == 1
+
+
+def test_a_piece_without_a_feature_needs_no_vector(recall: Recall) -> None:
+    index([Piece("mine", 0, "the of and", 0)], recall, mtime_ns=1)
+    COUNTING.embedder.read.clear()
+
+    run(recall.rechunk({"counter": "approx"}))
+
+    assert "the of and" not in COUNTING.embedder.read
+    assert recall.store.check("tokens").severity == "ok"
+
+
+def test_a_text_without_a_feature_has_no_vector_behind_it_either(recall: Recall, home: Path) -> None:
+    (home / "docs/stop.txt").write_text("the of and")
+    *_, _ = recall.sync()
+
+    run(recall.rechunk(NEW))
+
+    info = recall.store.info()
+    assert info.vectors == info.chunks - 1
+
+
+PLUG_IN = """
+from recall_core.ports import ParsedDocument
+
+class Notes:
+    def parse(self, raw, *, path, digest):
+        return [ParsedDocument(None, raw.decode(), path, digest, len(raw), {}, markdown=True)]
+"""
+
+
+@pytest.fixture
+def notes(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder read by a parser of a stranger: a note with headings, and one that any parser would have cut so."""
+    site = home.parent / "notes-site"
+    about = site / "recall_notes-1.0.dist-info"
+    about.mkdir(parents=True)
+    (site / "recall_notes.py").write_text(PLUG_IN)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: recall-notes\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[recall.parser]\nnotes = recall_notes:Notes\n")
+    monkeypatch.syspath_prepend(site)
+    (home / "notes").mkdir()
+    (home / "notes/headed.note").write_text(f"# One\n\n{text_of(1)}\n\n# Two\n\n{text_of(2)}")
+    (home / "notes/plain.note").write_text(text_of(3))
+    with Recall.open(start=home) as recall:
+        recall.index("notes", template=Root("", parser="notes"))
+    return home
+
+
+def test_a_file_that_its_parser_alone_can_cut_is_told_and_left_to_a_sync(notes: Path) -> None:
+    with Recall.open(start=notes) as recall:
+        before = recall.store.chunks_of(recall.store.document_at("notes/headed.note") or "")
+
+        response = run(recall.rechunk({**NEW, "counter": "approx"}))
+
+        assert response["rechunked"]["left"] == ["notes/headed.note"]
+        assert [each for each in response["warnings"] if each.startswith("W_RECHUNK: notes/headed.note: ")]
+        after = recall.store.chunks_of(recall.store.document_at("notes/headed.note") or "")
+        assert [row.chunk.text for row in after] == [row.chunk.text for row in before]
+        assert recall.store.check("tokens").severity == "ok"
+        *_, done = recall.sync()
+        assert (done.updated, done.unchanged) == (1, FILES + 2)
+        assert run(recall.rechunk())["rechunked"]["left"] == []
+
+
+# Others at work.
+
+
+def test_chunks_that_come_in_meanwhile_are_cut_anew_with_the_others(recall: Recall, home: Path) -> None:
+    late = 0
+    with Recall.open(start=home) as other:
+        for event in recall.rechunk(NEW):
+            if event.stage == "index" and late < 2:
+                late += 1
+                (home / f"docs/late{late}.txt").write_text(text_of(500 + late))
+                other.index("docs")
+
+    assert late == 2
+    assert (
+        max(row.chunk.tokens for row in recall.store.chunks_of(recall.store.document_at("docs/late2.txt") or ""))
+        <= 20
+    )
+    assert len({file.settings for file in recall.store.files()}) == 1
+
+
+def test_a_sync_that_was_running_cannot_mix_in_old_chunks(
+    recall: Recall, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0.0)
+    (home / "docs/new.txt").write_text(text_of(77))
+    with Recall.open(start=home) as other:
+        work = other.sync()
+        assert next(work).stage != "commit"
+        run(recall.rechunk(NEW))
+
+        with pytest.raises(StoreError) as caught:
+            run(work)  # type: ignore[arg-type]
+
+        assert caught.value.code == "chunker_changed"
+        assert recall.store.document_at("docs/new.txt") is None
+        *_, done = other.sync()
+    assert (done.added, done.unchanged) == (1, FILES + 1)
+
+
+def test_two_rechunks_at_once_do_not_disturb_each_other(recall: Recall, home: Path) -> None:
+    with Recall.open(start=home) as other:
+        slow = other.rechunk({"chunk_tokens": 30})
+        while next(slow).embedded < 4:
+            pass
+        run(recall.rechunk(NEW))
+        view = run(slow)["rechunked"]
+
+    assert view["after"]["chunk_tokens"] == 30
+    assert recall.store.info().chunker == "boundary-1:30:10:6000"
+    assert len({file.settings for file in recall.store.files()}) == 1
+
+
+def test_a_reembed_that_ends_meanwhile_ends_the_rechunk(recall: Recall, home: Path) -> None:
+    with Recall.open(start=home) as other:
+        work = recall.rechunk(NEW)
+        while next(work).embedded < 4:
+            pass
+        for _ in other.reembed("windowed"):
+            pass
+
+        with pytest.raises(StoreError) as caught:
+            run(work)
+
+    assert caught.value.code == "embedder_changed"
+    assert recall.store.execute("SELECT count(*) FROM vec_cache") == [(0,)]  # type: ignore[attr-defined]
+    assert run(recall.rechunk(NEW))["rechunked"]["after"]["chunk_tokens"] == 20
+
+
+def test_a_document_of_which_a_part_is_missing_is_not_made_official(recall: Recall) -> None:
+    doc_id = recall.store.document_at("docs/03.md") or ""
+    last = recall.store.chunks_of(doc_id)[-1].rowid
+    with recall.store.transaction():  # type: ignore[attr-defined]
+        recall.store.execute("DELETE FROM chunk WHERE rowid = ?", (last,))
+    before = recall.store.info()
+
+    with pytest.raises(StoreCorrupt):
+        run(recall.rechunk(NEW))
+
+    assert recall.store.info() == before
+
+
+def test_a_real_folder_cut_anew_is_as_a_fresh_one(tmp_path: Path) -> None:
+    here = Path(__file__).parents[2]
+    cuts = []
+    for name, first in (("anew", 400), ("fresh", 150)):
+        base = tmp_path / name
+        Recall.init(str(base), settings={"chunk_tokens": first, "overlap_tokens": 30, "embedding_dim": 64})
+        with Recall.open(start=base) as recall:
+            recall.index(
+                str(here / "docs"), str(here / "recall_core" / "ingest"), template=Root("", globs=("**/*.*",))
+            )
+            done = run(recall.rechunk({"chunk_tokens": 150}))["rechunked"]
+            assert (done["documents"] > 40) == (name == "anew")
+            cuts.append(exported(recall))
+    assert cuts[0] == cuts[1]
+
+
+# On the command line.
+
+
+def test_the_command_says_what_it_did(home: Path) -> None:
+    code, planned, _ = cli("rechunk", *FLAGS, "--dry-run")
+    code_of_run, out, err = cli("rechunk", *FLAGS)
+    _, again, _ = cli("rechunk")
+
+    limits, figures = out.splitlines()
+    assert (code, code_of_run, err) == (0, 0, "")
+    assert limits == "chunk_tokens 60 -> 20, overlap_tokens 10 -> 6, max_chunk_chars 6000, counter whitespace"
+    assert figures.startswith("13 documents cut: ")
+    assert " texts embedded, 1 from before; " in figures
+    assert (
+        planned.splitlines()[1]
+        == figures.replace(" cut:", " would be cut:").replace("texts embedded", "texts to embed").rpartition(";")[0]
+    )
+    assert again.splitlines()[1].startswith("no document is cut otherwise: ")
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_its_answer_keeps_the_contract(home: Path, more: tuple[str, ...]) -> None:
+    response: Response = json.loads(cli("rechunk", *FLAGS, *more, "--json")[1])
+
+    validator(is_closed=True).validate(response)
+    assert response["rechunked"]["dry_run"] == bool(more)
+
+
+@pytest.mark.parametrize("changed", [NEW, {"counter": "approx"}])
+def test_a_file_whose_root_was_edited_is_still_read_by_the_next_sync(
+    recall: Recall, changed: dict[str, object]
+) -> None:
+    recall.roots(edit=1, changes={"tags": ("new",)})
+    run(recall.rechunk(changed))  # type: ignore[arg-type]
+
+    for _ in recall.sync():
+        pass
+
+    tagged = recall.query("SELECT doc.path FROM doc FILTER doc.tag = 'new' LIMIT 100")
+    assert len(tagged["results"]) == FILES + 1

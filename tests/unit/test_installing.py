@@ -1,0 +1,109 @@
+"""What installs packages beside this Recall, however it was installed itself."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from recall_core import installing
+from recall_core.shell import INSTALL, Hint, install_extra
+
+ROOT = Path(installing.__file__).parents[1]
+
+NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def environment(prefix: Path, monkeypatch: pytest.MonkeyPatch, *, cfg: str = "", name: str = "") -> None:
+    prefix.mkdir()
+    (prefix / "pyvenv.cfg").write_text(f"home = /usr/bin\n{cfg}")
+    if name:
+        (prefix / name).write_text("{}")
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+
+
+def test_an_extra_is_its_packages_and_never_the_project_which_no_index_has() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+    assert installing.requirements("local") == tuple(extras["local"])
+    for extra in extras:
+        found = installing.requirements(extra)
+        assert found
+        assert not any(installing.DISTRIBUTION in each for each in found)
+
+
+def test_an_installation_without_its_source_says_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The metadata is written by the build, which may have put constraints in another order."""
+
+    def parts(requirement: str) -> tuple[str, frozenset[str]]:
+        name = NAME.match(requirement)
+        assert name is not None
+        return name[0], frozenset(requirement[name.end() :].split(","))
+
+    extras = ("local", "minilm", "hf", "providers", "eval", "serve", "all")
+    from_source = {extra: set(map(parts, installing.requirements(extra))) for extra in extras}
+
+    monkeypatch.setattr(installing, "__file__", str(tmp_path / "recall_core" / "installing.py"))
+
+    assert installing.source() is None
+    assert {extra: set(map(parts, installing.requirements(extra))) for extra in extras} == from_source
+
+
+def test_the_hint_is_one_line_of_a_shell_with_this_interpreter() -> None:
+    assert shlex.split(install_extra("local")) == [
+        sys.executable, "-m", "pip", "install", *installing.requirements("local"),
+    ]  # fmt: skip
+
+
+def test_pip_understands_the_line() -> None:
+    line = [*shlex.split(Hint(INSTALL, "numpy", upgrade=True)), "--dry-run", "--no-index"]
+
+    assert "usage:" not in subprocess.run(line, capture_output=True, text=True, check=False).stderr.lower()
+
+
+def test_pipx_is_told_to_inject_into_its_own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment(tmp_path / "recall-tui", monkeypatch, name="pipx_metadata.json")
+
+    assert install_extra("hf") == "pipx inject recall-tui 'tokenizers>=0.20'"
+    assert Hint(INSTALL, "apsw", force_reinstall=True) == "pipx inject --force recall-tui apsw"
+
+
+def test_an_environment_of_uv_has_no_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment(tmp_path / "tool", monkeypatch, cfg="uv = 0.8.1\n")
+
+    python = shlex.quote(sys.executable)
+    assert install_extra("hf") == f"uv pip install --python {python} 'tokenizers>=0.20'"
+    assert Hint(INSTALL, "apsw", force_reinstall=True) == f"uv pip install --python {python} --reinstall apsw"
+
+
+def test_a_managed_interpreter_gets_what_pip_would_not_refuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "EXTERNALLY-MANAGED").touch()
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+
+    assert installing.command()[1:] == ("-m", "pip", "install", "--user", "--break-system-packages")
+
+
+def test_an_environment_of_a_managed_interpreter_is_its_owners(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "EXTERNALLY-MANAGED").touch()
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+
+    assert installing.command() == (sys.executable, "-m", "pip", "install")
+
+
+def test_a_newer_recall_comes_from_where_this_one_did(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert str(ROOT) in installing.upgrade()
+
+    monkeypatch.setattr(installing, "__file__", str(tmp_path / "recall_core" / "installing.py"))
+    monkeypatch.setattr(installing, "DISTRIBUTION", "no-such-project")
+    assert installing.upgrade() == "install the Recall that wrote it"

@@ -1,0 +1,83 @@
+"""The estimate of model tokens, against what five vocabularies count in texts of every kind."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from recall_core import Ask, Pack, Recall
+from recall_core.model_tokens import model_tokens
+from recall_core.text import counter
+
+FOLDER = Path(__file__).parents[1] / "golden" / "tokens"
+COUNTS: dict[str, dict[str, int]] = json.loads((FOLDER / "counts.json").read_text(encoding="utf-8"))
+LEAST, MOST = 0.95, 1.15
+"""Of the greatest count: what no text goes below, and no class goes above on average."""
+
+
+def text_of(name: str) -> str:
+    return (FOLDER / f"{name}.txt").read_bytes().decode()
+
+
+def test_every_text_has_its_counts_by_five_vocabularies() -> None:
+    assert {path.stem for path in FOLDER.glob("*.txt")} == COUNTS.keys()
+    assert {tuple(counts) for counts in COUNTS.values()} == {("Llama-2", "Claude-2", "cl100k", "DeepSeek", "Tekken")}
+    assert all(max(counts.values()) >= 400 for counts in COUNTS.values())
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_no_text_is_counted_much_below_what_some_model_makes_of_it(name: str) -> None:
+    assert model_tokens(text_of(name)) >= LEAST * max(COUNTS[name].values())
+
+
+def test_no_kind_of_text_is_counted_much_above_it_on_average() -> None:
+    over: dict[str, list[float]] = defaultdict(list)
+    for name, counts in COUNTS.items():
+        over[name.rpartition("-")[0]].append(model_tokens(text_of(name)) / max(counts.values()))
+
+    kinds = {"prose", "code", "tables", "json", "chinese", "japanese", "korean", "base64", "hex"}
+    assert over.keys() == kinds
+    assert {kind: mean(each) for kind, each in over.items() if mean(each) > MOST} == {}
+
+
+def test_approx_counts_as_it_always_did() -> None:
+    assert [counter("approx").count(text_of(name)) for name in ("prose-1", "code-1", "korean-1")] == [947, 868, 220]
+
+
+@pytest.mark.parametrize(
+    ("stored", "said", "wanted"),
+    [
+        ("whitespace", (), "approx-2"),
+        ("approx", (), "approx-2"),
+        ("approx-2", (), "approx-2"),
+        ("whitespace", ("pack_counter=whitespace",), "whitespace"),
+    ],
+)
+def test_a_budget_is_in_model_tokens_where_nobody_says_otherwise(
+    tmp_path: Path, stored: str, said: tuple[str, ...], wanted: str
+) -> None:
+    (tmp_path / "a.txt").write_text("A retry has a budget of its own. " * 40)
+    Recall.init(str(tmp_path), settings=(f"counter={stored}",))
+    with Recall.open(start=tmp_path) as recall:
+        recall.index(str(tmp_path / "a.txt"))
+        view = recall.context("retry", Ask(settings=said), Pack(budget_tokens=50))["context"]
+
+    assert view["counter"] == wanted
+    assert counter(wanted).count(view["text"]) == view["used_tokens"] <= 50
+
+
+def test_a_vocabulary_that_a_store_counts_by_serves_its_budgets_too(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("A retry has a budget of its own. " * 40)
+    vocabulary = tmp_path / "tokenizer.json"
+    words = {"[UNK]": 0, "A": 1, "retry": 2}
+    model = {"type": "WordLevel", "vocab": words, "unk_token": "[UNK]"}
+    vocabulary.write_text(json.dumps({"version": "1.0", "pre_tokenizer": {"type": "Whitespace"}, "model": model}))
+    Recall.init(str(tmp_path), settings=(f"counter=hf:{vocabulary}",))
+    with Recall.open(start=tmp_path) as recall:
+        recall.index(str(tmp_path / "a.txt"))
+
+        assert recall.context("retry")["context"]["counter"] == f"hf:{vocabulary}"

@@ -1,0 +1,354 @@
+"""`recall roots`: what was added is listed by number, edited and forgotten; and what `add` makes of a folder."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
+from recall_core.types import Root
+
+RELATIVE = "which is relative to it"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of texts beside a store that has read the Markdown among them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    (tmp_path / "docs").mkdir()
+    for name in ("a.md", "b.md", "c.txt"):
+        (tmp_path / "docs" / name).write_text(f"words of {name}\n")
+    (tmp_path / "top.md").write_text("words on top\n")
+    assert run("init")[0] == 0
+    assert run("add", "docs", "--glob", "*.md")[0] == 0
+    return tmp_path
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    code = cli.main(argv, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def ask(*argv: str) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(run(*argv, "--json")[1])
+    return answer
+
+
+def documents() -> list[str]:
+    return [line.split()[0] for line in run("query", "SELECT doc.path FROM doc ORDER BY doc.path")[1].splitlines()]
+
+
+def test_a_root_is_listed_with_the_flags_it_was_added_with(home: Path) -> None:
+    labels = ("--tag", "my guide", "--source", "wiki", "--meta", "ok=true")
+    run("add", "docs", "--ignore", "b.*", *labels, "--no-gitignore")
+    run("add", "top.md", "--parser", "text")
+    run("rm", "docs/b.md")
+
+    code, out, err = run("roots")
+
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "  1  docs *.md  1 document",
+        "     left out  docs/b.md",
+        "  2  docs not b.*  1 document",
+        "     --tag 'my guide' --source wiki --meta ok=true --no-gitignore",
+        "  3  top.md  1 document",
+        "     --parser text",
+    ]
+
+
+def test_a_store_without_roots_says_how_it_gets_one(home: Path) -> None:
+    run("roots", "forget", "1", "--rm")
+
+    assert run("roots") == (0, "", "no folder was added; next: recall add DIR\n")
+
+
+def test_an_edit_says_what_changed_and_the_next_sync_applies_it(home: Path) -> None:
+    code, out, err = run("roots", "edit", "1", "--glob", "*.txt", "--tag", "new")
+
+    assert (code, out) == (0, "  1  docs\n     glob  *.md -> *.txt\n     tag  none -> new\n")
+    assert err == "next: recall sync applies it to 2 files in the store, and to new ones\n"
+    assert documents() == ["docs/a.md", "docs/b.md"]
+    assert run("sync")[1].startswith("files: 1 added, 0 updated, 0 unchanged, 2 removed")
+    assert documents() == ["docs/c.txt"]
+    assert ask("roots")["roots"][0]["tags"] == ["new"]
+
+
+def test_an_edit_with_a_sync_is_applied_at_once(home: Path) -> None:
+    answer = ask("roots", "edit", "1", "--glob", "", "--source", "wiki", "--sync")
+
+    assert list(answer) == ["ok", "schema_version", "roots", "edited", "ingest", "warnings"]
+    assert answer["edited"] == {
+        "number": 1,
+        "folder": "docs",
+        "active": True,
+        "changes": [
+            {"field": "globs", "before": ["*.md"], "after": []},
+            {"field": "source", "before": None, "after": "wiki"},
+        ],
+        "files": 2,
+    }
+    assert (answer["ingest"]["added"], answer["ingest"]["updated"]) == (1, 2)
+    assert answer["roots"][0]["documents"] == 3
+    assert ask("roots", "edit", "1", "--source", "")["edited"]["changes"] == [
+        {"field": "source", "before": "wiki", "after": None}
+    ]
+
+
+def test_labels_that_an_edit_changes_cost_no_new_chunk_and_no_new_vector(home: Path) -> None:
+    with Recall.open(str(home)) as recall:
+        before = recall.store.in_order()
+        recall.roots(edit=1, changes={"tags": ("new",), "meta": (("year", 2024),)})
+        *_, done = recall.sync()
+
+        assert (done.updated, done.embedded) == (2, 0)
+        assert list(recall.store.in_order()) == list(before)
+        assert recall.search("words", filter="doc.tag = 'new' AND doc.meta.year = 2024")["stats"]["total_hits"] == 2
+
+
+def test_a_key_that_an_edit_takes_away_is_gone_and_a_records_own_is_not(home: Path) -> None:
+    (home / "r.jsonl").write_text('{"id": "1", "text": "words", "own": 1}\n')
+    with Recall.open(str(home)) as recall:
+        recall.index("r.jsonl", template=Root("", parser="jsonl", meta=(("year", 2024),)))
+        recall.roots(edit=2, changes={"meta": ()})
+        list(recall.sync())
+
+        assert recall.get("r.jsonl#1")["found"]["doc"]["meta"] == {"own": 1}
+
+
+def test_an_edited_root_keeps_its_number_and_one_that_changes_nothing_writes_nothing(home: Path) -> None:
+    run("add", "top.md")
+    run("roots", "edit", "1", "--hidden")
+    before = ask("stats")["store"]["generation"]
+
+    assert run("roots", "edit", "1", "--hidden")[1:] == ("  1  docs  is just so already\n", "")
+    assert [root["folder"] for root in ask("roots")["roots"]] == ["docs", "top.md"]
+    assert ask("stats")["store"]["generation"] == before
+
+
+def test_what_cannot_be_read_for_the_moment_does_not_go(home: Path) -> None:
+    run("roots", "edit", "1", "--tag", "new")
+    (home / "docs" / "a.md").unlink()
+    (home / "docs" / "a.md").symlink_to("nowhere.md")
+    (home / "docs" / "b.md").write_text("x" * 200)
+    toml = home / "recall.toml"
+    toml.write_text(toml.read_text().replace("max_file_bytes = 67108864", "max_file_bytes = 100"))
+
+    assert "0 removed, 2 skipped" in run("sync")[1]
+
+    assert documents() == ["docs/a.md", "docs/b.md"]
+
+
+def test_what_lies_behind_a_link_goes_when_links_are_followed_no_more(home: Path) -> None:
+    (home.parent / "elsewhere").mkdir(exist_ok=True)
+    (home.parent / "elsewhere" / "e.md").write_text("words of e\n")
+    (home / "docs" / "way").symlink_to(home.parent / "elsewhere")
+    (home / "docs" / "f.md").symlink_to(home.parent / "elsewhere" / "e.md")
+    run("roots", "edit", "1", "--follow", "--glob", "**/*.md", "--sync")
+    assert documents() == ["docs/a.md", "docs/b.md", "docs/f.md", "docs/way/e.md"]
+
+    run("roots", "edit", "1", "--no-follow", "--sync")
+
+    assert documents() == ["docs/a.md", "docs/b.md"]
+
+
+def test_what_a_file_could_not_be_read_for_is_no_reason_to_let_it_go(home: Path) -> None:
+    run("roots", "edit", "1", "--tag", "new")
+    (home / "docs" / "a.md").write_bytes(b"\0\1")
+
+    code, out, err = run("sync")
+
+    assert (code, documents()) == (0, ["docs/a.md", "docs/b.md"])
+    assert "1 updated, 0 unchanged, 0 removed, 1 skipped" in out
+    assert err.startswith("skipped docs/a.md: is a binary file")
+
+
+def test_what_an_added_folder_still_holds_stays_when_another_is_edited(home: Path) -> None:
+    run("add", "docs/b.md")
+
+    run("roots", "edit", "1", "--glob", "*.txt", "--sync")
+
+    assert documents() == ["docs/b.md", "docs/c.txt"]
+
+
+def test_a_root_that_waits_can_be_edited_and_goes_on_waiting(home: Path) -> None:
+    with Recall.open(str(home)) as recall, recall.store.writer() as writer:
+        writer.put_root(Root("/elsewhere"), is_active=False)
+
+    assert run("roots", "edit", "2", "--tag", "a")[2] == "it waits: recall roots accept 2, then recall sync\n"
+    assert [root["active"] for root in ask("roots")["roots"]] == [True, False]
+
+
+def test_a_forgotten_root_leaves_its_documents_and_sync_leaves_them_too(home: Path) -> None:
+    code, out, _ = run("roots", "forget", "1")
+
+    assert code == 0
+    assert out.splitlines() == [
+        "  1  docs  is forgotten",
+        "     2 documents of it stay in the store (recall rm docs takes out all that is there)",
+    ]
+    (home / "docs" / "a.md").unlink()
+    assert run("sync")[1].startswith("files: 0 added, 0 updated, 0 unchanged, 0 removed")
+    assert documents() == ["docs/a.md", "docs/b.md"]
+
+
+def test_documents_of_a_forgotten_root_go_with_it_but_for_those_that_another_holds(home: Path) -> None:
+    run("add", "docs/b.md")
+
+    answer = ask("roots", "forget", "1", "--rm")
+
+    assert [root["number"] for root in answer["roots"]] == [1]
+    assert answer["forgotten"]["roots"][0]["globs"] == ["*.md"]
+    assert [answer["forgotten"][key] for key in ("documents", "paths", "kept")] == [1, ["docs/a.md"], 1]
+    assert documents() == ["docs/b.md"]
+    assert run("roots", "forget", "1", "--rm")[1] == "  1  docs/b.md  is forgotten\n     removed 1 document\n"
+    assert documents() == []
+
+
+def test_several_roots_are_forgotten_by_the_numbers_they_had(home: Path) -> None:
+    run("add", "top.md")
+    run("add", "docs", "--tag", "x")
+
+    answer = ask("roots", "forget", "3", "1")
+
+    assert [root["number"] for root in answer["forgotten"]["roots"]] == [1, 3]
+    assert [(root["number"], root["folder"]) for root in answer["roots"]] == [(1, "top.md")]
+
+
+@pytest.mark.parametrize("action", ["edit", "forget", "accept"])
+def test_a_number_that_no_root_has_is_told_with_those_there_are(home: Path, action: str) -> None:
+    run("add", "top.md")
+    flags = ["--tag", "x"] if action == "edit" else []
+
+    code, _, err = run("roots", action, "3", *flags)
+
+    assert code == 8
+    assert err == "error: No root has the number 3: there are 1 docs, 2 top.md.\nhint: recall roots\n"
+    assert ask("roots", action, "0", *flags)["error"]["code"] == "unknown_target"
+
+
+def test_of_many_roots_the_first_few_are_told(home: Path) -> None:
+    with Recall.open(str(home)) as recall, recall.store.writer() as writer:
+        for number in range(9):
+            writer.put_root(Root(f"f{number}"))
+
+    assert "there are 1 docs, 2 f0, 3 f1, 4 f2, 5 f3, 5 more." in run("roots", "forget", "11")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "status"),
+    [
+        (("edit",), "missing_argument", 2),
+        (("forget",), "missing_argument", 2),
+        (("edit", "1"), "missing_argument", 2),
+        (("edit", "1", "2", "--tag", "x"), "unexpected_argument", 2),
+        (("edit", "docs", "--tag", "x"), "bad_value", 2),
+        (("edit", "1", "--hidden", "--no-hidden"), "conflicting_flags", 2),
+        (("edit", "1", "--tag", "x", "--rm"), "conflicting_flags", 2),
+        (("edit", "1", "--parser", "docx"), "unknown_parser", 2),
+        (("edit", "1", "--glob", "{a,b}" * 40), "bad_pattern", 2),
+        (("edit", "1", "--meta", "a=1", "--meta", "a=2"), "bad_value", 2),
+        (("edit", "2", "--glob", "*.md"), "conflicting_flags", 2),
+        (("edit", "3", "--glob", "*.md"), "root_exists", 2),
+        (("forget", "1", "--tag", "x"), "conflicting_flags", 2),
+        (("--sync",), "conflicting_flags", 2),
+        (("drop", "1"), "bad_value", 2),
+    ],
+)
+def test_what_cannot_be_done_to_a_root_is_refused_and_changes_nothing(
+    home: Path, words: tuple[str, ...], code: str, status: int
+) -> None:
+    run("add", "top.md")
+    run("add", "docs")
+    before = ask("roots")["roots"]
+
+    told = run("roots", *words, "--json")
+
+    assert (told[0], json.loads(told[1])["error"]["code"]) == (status, code)
+    assert json.loads(told[1])["error"]["hint"]
+    assert ask("roots")["roots"] == before
+
+
+def test_a_folder_that_is_added_with_other_flags_says_which_root_that_makes(home: Path) -> None:
+    assert "roots" not in ask("add", "docs", "--glob", "*.md")["ingest"]
+
+    err = run("add", "docs", "--tag", "x")[2]
+
+    assert err == (
+        "root 2 is new: docs with other flags than root 1, which stays (recall roots edit 1 … changes it instead)\n"
+    )
+    assert ask("add", "docs", "--tag", "y")["ingest"]["roots"] == [
+        {"number": 3, "folder": "docs", "change": "made", "others": [1, 2]}
+    ]
+
+
+def test_a_folder_that_is_added_as_before_says_when_it_is_the_last_again(home: Path) -> None:
+    for tag in "xy":
+        run("add", "docs", "--tag", tag)
+
+    err = run("add", "docs", "--tag", "x")[2]
+
+    assert err == "root 3, docs, is the last added now, and decides about files of roots 1, 2 too\n"
+    assert [root["tags"] for root in ask("roots")["roots"]] == [[], ["y"], ["x"]]
+    assert run("add", "docs", "--tag", "x")[2] == ""
+
+
+def test_a_root_that_waits_says_when_it_is_added_by_name(home: Path) -> None:
+    with Recall.open(str(home)) as recall, recall.store.writer() as writer:
+        writer.put_root(Root("top.md"), is_active=False)
+
+    assert run("add", "top.md")[2] == "root 2, top.md, is synced from now on\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "flags", "why", "way"),
+    [
+        (["sub/a.md"], ["--glob", "*.md"], f"no file in new matches --glob *.md, {RELATIVE}", "--glob '**/*.md'"),
+        (["a.md"], ["--glob", "*.rst"], f"no file in new matches --glob *.rst, {RELATIVE}", "--glob ''"),
+        (["a.md"], ["--ignore", "*"], "--ignore leaves out every file in new", "--ignore ''"),
+        ([".a.md"], [], "every file in new is hidden", "--hidden"),
+        (["a.log", ".gitignore"], [], "git ignores every file in new", "--no-gitignore"),
+        ([".a.md"], ["--glob", "*.rst"], "every file in new is left out, by several rules",
+         "--glob '' --ignore '' --no-gitignore --hidden"),
+    ],
+)  # fmt: skip
+def test_where_nothing_was_added_it_says_why_and_what_helps_does(
+    home: Path, files: list[str], flags: list[str], why: str, way: str
+) -> None:
+    for name in files:
+        (home / "new" / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / "new" / name).write_text("*.log\n" if name == ".gitignore" else "words\n")
+
+    code, _, err = run("add", "new", *flags)
+
+    assert (code, err) == (0, f"warning: W_NOTHING_ADDED: {why}; recall roots edit 2 {way} --sync\n")
+    assert "1 added" in run(*shlex.split(err.partition("; recall ")[2]))[1] or ".gitignore" in files
+
+
+def test_an_empty_folder_and_a_store_without_folders_say_so(home: Path) -> None:
+    (home / "new").mkdir()
+    assert "W_NOTHING_ADDED: there is no file in new that is ever read\n" in run("add", "new")[2]
+
+    run("roots", "forget", "1", "2")
+    assert "W_NOTHING_ADDED: there is no folder to be synced; recall add DIR\n" in run("sync")[2]
+
+
+def test_where_every_file_was_skipped_it_says_what_helps(home: Path) -> None:
+    (home / "new").mkdir()
+    (home / "new" / "a.txt").write_bytes(b"caf\xe9\n")
+
+    told = run("add", "new")[2].splitlines()[-1]
+
+    assert told == (
+        "warning: W_NOTHING_ADDED: the one file that could have been read was skipped; "
+        "save them as UTF-8, and add them again"
+    )

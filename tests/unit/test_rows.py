@@ -1,0 +1,131 @@
+"""Rows for other programs: paths, JSON lines and CSV of search and query, and what goes with none of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    (tmp_path / "long.md").write_text("# Retry\n\n" + 'retry with "backoff", then give up.\n\n' * 200)
+    (tmp_path / "b.txt").write_text("A retry budget.\n")
+    assert run("init", "--embedding", "hash")[0] == 0
+    run("add", "long.md", "b.txt", "--meta", "team.lead=Ann")
+    return tmp_path
+
+
+def run(*argv: str, stdout: io.StringIO | None = None) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), stdout or io.StringIO(), io.StringIO())
+    code = cli.main(argv, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def asked(*argv: str) -> list[dict]:  # type: ignore[type-arg]
+    results: list[dict] = json.loads(run(*argv, "--json")[1])["results"]  # type: ignore[type-arg]
+    return results
+
+
+def test_paths_stand_once_each_in_the_order_of_their_best_row(home: Path) -> None:
+    paths = [result["doc"]["path"] for result in asked("search", "retry", "-n", "20")]
+
+    assert len(paths) > 2
+    for flag in ("-l", "--paths"):
+        assert run("search", "retry", "-n", "20", flag)[1].splitlines() == list(dict.fromkeys(paths))
+
+
+def test_n_is_k(home: Path) -> None:
+    for flag in (["-n", "2"], ["-n2"], ["--k", "2"], ["--k=2"]):
+        assert len(asked("search", "retry", *flag)) == 2
+
+
+def test_each_json_line_is_a_row_of_the_answer(home: Path) -> None:
+    for argv in (["search", "retry"], ["search", "retry", "--explain"], ["query", "SELECT doc.path FROM doc"]):
+        lines = run(*argv, "--jsonl")[1].splitlines()
+
+        assert [json.loads(line) for line in lines] == asked(*argv)
+
+
+def test_csv_reads_back_as_the_rows_with_every_text_whole(home: Path) -> None:
+    results = asked("search", "retry", "-n", "5")
+
+    rows = list(csv.DictReader(io.StringIO(run("search", "retry", "-n", "5", "--csv")[1], newline="")))
+
+    assert [row["chunk.text"] for row in rows] == [result["chunk"]["text"] for result in results]
+    assert [float(row["score"]) for row in rows] == [result["score"] for result in results]
+    assert [row["chunk.line_start"] for row in rows] == [str(result["chunk"]["line_start"]) for result in results]
+
+
+def test_the_columns_of_a_query_are_those_that_it_selects_also_without_a_row(home: Path) -> None:
+    select = 'SELECT doc.meta."team.lead", doc.path FROM doc'
+
+    assert run("query", select, "--csv")[1].splitlines() == [
+        "doc.meta.team.lead,doc.path",
+        "Ann,b.txt",
+        "Ann,long.md",
+    ]
+    assert run("query", f"{select} FILTER doc.path = 'x'", "--csv")[1] == "doc.meta.team.lead,doc.path\n"
+    assert run("query", "SELECT * FROM doc LIMIT 0", "--csv")[1].startswith("doc.path,doc.title,")
+
+
+def test_figures_stay_on_stderr(home: Path) -> None:
+    for flag in ("--paths", "--jsonl", "--csv"):
+        assert run("search", "retry", flag)[2].count("\n") == 1
+
+
+def test_on_a_terminal_rows_are_as_in_a_pipe_and_steer_nothing(home: Path) -> None:
+    (home / "c.txt").write_text("retry \x9b31m red")
+    run("add", "c.txt")
+
+    for flag in ("--paths", "--jsonl", "--csv"):
+        out = run("search", "retry", flag, stdout=Terminal())[1]
+
+        assert "\x9b" not in out
+        if flag == "--jsonl":
+            assert [json.loads(line) for line in out.splitlines()] == asked("search", "retry")
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--csv", "--json"),
+        ("--jsonl", "--json"),
+        ("--csv", "--jsonl"),
+        ("-l", "--csv"),
+        ("--csv", "--explain"),
+        ("-l", "--explain"),
+    ],
+)
+def test_two_ways_to_write_the_rows_are_refused(flags: tuple[str, str], home: Path) -> None:
+    code, out, err = run("search", "retry", *flags)
+
+    assert code == 2
+    assert "two ways to write" in out + err
+
+
+def test_paths_of_a_query_that_selects_none_are_refused(home: Path) -> None:
+    code, _, err = run("query", "SELECT chunk.id FROM chunk", "-l")
+
+    assert code == 2
+    assert "SELECT doc.path" in err
+
+
+def test_titles_can_be_chosen_filtered_and_ordered_by(home: Path) -> None:
+    rows = run("query", "SELECT doc.title FROM doc FILTER doc.title ILIKE '%T%' ORDER BY doc.title DESC", "--csv")[1]
+
+    assert rows.splitlines() == ["doc.title", "b.txt", "Retry"]
+    assert run("query", "SELECT doc.title FROM doc")[1].splitlines() == ["doc.title=b.txt", "doc.title=Retry"]

@@ -1,0 +1,552 @@
+"""The index of signatures: the same bits everywhere, true to the vectors after every change, and never silent."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recall_core.api.recall import Recall
+from recall_core.config import FILE_NAME, Config
+from recall_core.errors import ConfigError, RecallError
+from recall_core.maintain import vector_index
+from recall_core.retrieve import pool as pool_module
+from recall_core.retrieve.asking import Ask
+from recall_core.rql.parser import parse_filter
+from recall_core.store import signatures
+from recall_core.store.sqlite import lsh
+from recall_core.store.sqlite.kind import open_store
+from recall_core.store.sqlite.memory import nearby
+from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.values import ReembedTarget, Signing
+from recall_core.types import Vector
+from tests.builders import EMBEDDER, memory_store, new_file, put
+
+SIGNING = Signing(128, 7)
+WORDS = "ant bee cat dog elk fox gnu hen ibis jay kite lion mole newt owl pike".split()
+KNOWN = "79adc4cff14f3072d2dac5c8a2137675b910a7f959e069e82c36a84cee30a316"
+"""sha256 of some signatures."""
+WHERES = (None, "doc.source = 'a'", "doc.path GLOB '3/*'", "doc.source = 'nowhere'")
+
+
+def unit(random: Random, dimension: int) -> Vector:
+    values = np.array([random.gauss(0, 1) for _ in range(dimension)])
+    return bytes((values / np.linalg.norm(values)).astype("<f4").tobytes())
+
+
+def some_file(random: Random, number: int) -> Any:
+    texts = [" ".join(random.choices(WORDS, k=random.randint(1, 12))) for _ in range(random.randint(1, 4))]
+    return new_file(f"{number % 5}/{number:03}.txt", texts, source=random.choice(["a", "b"]))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    where = str(tmp_path / "recall.db")
+    store, random = memory_store(where), Random(3)
+    assert store.sign(SIGNING)
+    put(store, *(some_file(random, number) for number in range(60)))
+    store.close()
+    return where
+
+
+@pytest.fixture
+def store(path: str) -> Iterator[SqliteStore]:
+    opened = open_store(path)
+    yield opened
+    opened.close()
+
+
+def by_rule(store: SqliteStore, vector: Vector, where: str | None, k: int) -> list[int]:
+    """The shortlist, from what it says that it is."""
+    rowids = [key.rowid for key in store.candidates(None if where is None else parse_filter(where))]
+    own, held = signatures.signature(vector, SIGNING), store.vectors(rowids)
+
+    def far(rowid: int) -> int:
+        other = signatures.signature(held[rowid], SIGNING)
+        return (int.from_bytes(own, "big") ^ int.from_bytes(other, "big")).bit_count()
+
+    return sorted((rowid for rowid in rowids if rowid in held), key=far)[:k]
+
+
+def shortlists(store: SqliteStore, seed: int) -> list[tuple[object, object]]:
+    """What a random question gets, and what it should."""
+    random = Random(seed)
+    vector = EMBEDDER.embed([" ".join(random.choices(WORDS, k=3))], is_query=True)[0]
+    found: list[tuple[object, object]] = []
+    with store.reading():
+        for where in WHERES:
+            k = random.choice([0, 1, 7, 40, 1_000])
+            given = None if where is None else parse_filter(where)
+            found.append((store.shortlist(vector, SIGNING, where=given, k=k), by_rule(store, vector, where, k)))
+    return found
+
+
+def kept(store: SqliteStore) -> dict[int, bytes]:
+    return dict(store.execute("SELECT chunk, signature FROM ann_lsh"))
+
+
+def fresh(store: SqliteStore) -> dict[int, bytes]:
+    held = store.vectors([key.rowid for key in store.candidates(None)])
+    return {rowid: signatures.signature(vector, SIGNING) for rowid, vector in held.items()}
+
+
+def test_the_same_bits_come_of_a_seed_on_every_machine() -> None:
+    vectors = EMBEDDER.embed(WORDS)
+    made = b"".join(signatures.signature(vector, Signing(256, 5)) for vector in vectors)
+    assert sha256(made).hexdigest() == KNOWN
+
+
+@pytest.mark.parametrize("dimension", [1, 8, 33, 64, 300, 512])
+def test_numpy_and_plain_python_make_the_same_signatures(dimension: int) -> None:
+    random = Random(dimension)
+    vectors = [unit(random, dimension) for _ in range(9)]
+    vectors += [array("f", [0.0] * dimension).tobytes(), array("f", [1.0] + [0.0] * (dimension - 1)).tobytes()]
+    plain = [signatures._plain(vector, SIGNING) for vector in vectors]
+    assert signatures.signatures(vectors, SIGNING) == plain
+    assert [signatures.signature(vector, SIGNING) for vector in vectors] == plain
+
+
+def test_more_bits_leave_the_first_ones_as_they_are_and_another_seed_does_not() -> None:
+    vector = unit(Random(0), 64)
+    few, many = (signatures.signature(vector, Signing(bits, 1)) for bits in (64, 512))
+    assert many[:8] == few != signatures.signature(vector, Signing(64, 2))
+
+
+def test_what_lies_next_to_a_hyperplane_falls_on_one_side_of_it_everywhere() -> None:
+    """Two components that cancel each other out, and others too small to count."""
+    near = [array("f", [0.7, first, *([1e-6] * 62)]).tobytes() for first in (0.7, -0.7)]
+    made = signatures.signatures(near, SIGNING)
+    assert made == [signatures._plain(vector, SIGNING) for vector in near]
+    assert (int.from_bytes(made[0], "big") & int.from_bytes(made[1], "big")) == 0
+
+
+def test_sums_beyond_single_precision_are_exact_too() -> None:
+    """Of a vector that is no unit vector: the bits do not depend on how long it is."""
+    longer = array("f", [2.0**9, *([2.0**-15] * 31), -(2.0**9)]).tobytes()
+    assert signatures.signatures([longer], SIGNING) == [signatures._plain(longer, SIGNING)]
+
+
+def test_bits_are_counted_alike_with_an_older_numpy() -> None:
+    words = np.array([[0, 1, 2**64 - 1], [2**63, 12345, 7]], dtype=np.uint64)
+    assert nearby.ones_by_byte(words[0]).tolist() == [0, 1, 64] == nearby.ones(words[0]).tolist()
+    assert nearby.ones_by_byte(words[1]).tolist() == nearby.ones(words[1]).tolist()
+
+
+@pytest.mark.parametrize("memory_mb", [0, 512])
+def test_the_shortlist_is_that_of_a_comparison_with_every_row_the_filter_leaves(
+    store: SqliteStore, memory_mb: int
+) -> None:
+    store.memory_mb = memory_mb
+    assert not memory_mb or store.fill_memory()
+    for seed in range(20):
+        for found, wanted in shortlists(store, seed):
+            assert found == wanted, seed
+    with store.reading():
+        store.remember(object())
+        memory = store.in_memory()
+        assert (memory is not None and memory.nearby is not None) is bool(memory_mb)
+
+
+def test_a_shortlist_holds_live_rows_alone(store: SqliteStore) -> None:
+    (gone,) = by_rule(store, EMBEDDER.embed(["ant"])[0], None, 1)
+    with store.unlocked():
+        store.execute("UPDATE doc SET deleted = 1 WHERE rowid = (SELECT doc FROM chunk WHERE rowid = ?)", (gone,))
+    found = store.shortlist(EMBEDDER.embed(["ant"])[0], SIGNING, where=None, k=5)
+    assert found == by_rule(store, EMBEDDER.embed(["ant"])[0], None, 5)
+    assert gone not in (found or [])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_signatures_follow_whatever_is_written(store: SqliteStore, seed: int) -> None:
+    random = Random(seed)
+    for step in range(12):
+        match random.choice(["put", "put", "tombstone", "compact", "purge", "reembed", "repair", "refresh"]):
+            case "put":
+                put(store, *(some_file(random, random.randint(0, 80)) for _ in range(random.randint(1, 20))))
+            case "tombstone":
+                paths = [file.path for file in store.files()]
+                with store.writer() as writer:
+                    writer.tombstone(random.sample(paths, min(9, len(paths))))
+            case "compact":
+                store.compact()
+            case "purge":
+                with store.writer() as writer:
+                    writer.begin_purge([])
+                store.purge()
+            case "reembed":
+                reembed(store, step)
+            case "repair":
+                vectors = store.vectors([key.rowid for key in store.candidates(None)])
+                with store.transaction():
+                    some = random.sample(sorted(vectors), 5)
+                    store.execute_many("DELETE FROM vec_place WHERE chunk = ?", [(rowid,) for rowid in some])
+                made = {rowid: (vectors[rowid], 1) for rowid in some}
+                store.repair(embedder=store.embedder(), made=made)
+            case _:
+                put(store, *[some_file(Random(1), 1)])
+        assert kept(store) == fresh(store), step
+        assert store.is_signed(SIGNING)
+        assert store.wrong_signatures() == 0
+
+
+def reembed(store: SqliteStore, step: int) -> None:
+    target = ReembedTarget(f"other-{step}", 32, "reembed")
+    store.begin_reembed(target)
+    while texts := store.texts_to_reembed(after=b"", limit=1_000):
+        store.save_reembedded(target, {key: (unit(Random(text), 32), 1) for key, text in texts.items()})
+    assert store.finish_reembed(target)
+    back = ReembedTarget(EMBEDDER.identity, 64, "reembed")
+    store.begin_reembed(back)
+    while texts := store.texts_to_reembed(after=b"", limit=1_000):
+        made = EMBEDDER.embed(list(texts.values()))
+        store.save_reembedded(back, {key: (vector, 1) for key, vector in zip(texts, made, strict=True)})
+    assert store.finish_reembed(back)
+
+
+def test_vectors_and_signatures_come_in_one_transaction_or_not_at_all(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = kept(store)
+    monkeypatch.setattr(store, "_expect_in_place", fail_second())
+    with pytest.raises(ZeroDivisionError):
+        put(store, new_file("new.txt", ["gnu"]))
+    monkeypatch.undo()
+    assert kept(store) == before == fresh(store)
+
+
+def fail_second() -> Callable[[], None]:
+    """What is looked at as a transaction begins, and as it is about to be committed."""
+    looks = iter([None, ZeroDivisionError()])
+
+    def look() -> None:
+        if error := next(looks):
+            raise error
+
+    return look
+
+
+def test_a_writer_that_knows_nothing_of_signatures_hides_nothing(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(lsh, "sign", lambda *_: None)
+        put(store, new_file("new.txt", ["gnu"]))
+    assert not store.is_signed(SIGNING)
+    assert store.shortlist(EMBEDDER.embed(["gnu"])[0], SIGNING, where=None, k=5) is None
+    assert store.wrong_signatures() == 1
+    put(store, new_file("newer.txt", ["owl"]))
+    assert store.is_signed(SIGNING)
+    assert kept(store) == fresh(store)
+
+
+def test_other_bits_or_another_seed_are_made_anew_and_none_is_kept_where_none_is_wanted(store: SqliteStore) -> None:
+    generation, digest = store.generation(), store.info().digest
+    assert not store.sign(SIGNING)
+    assert store.sign(Signing(64, 1))
+    assert store.signing() == Signing(64, 1)
+    assert not store.is_signed(SIGNING)
+    assert {len(each) for each in kept(store).values()} == {8}
+    assert store.sign(None)
+    assert not store.sign(None)
+    assert store.signing() is None
+    names = [name for (name,) in store.execute("SELECT name FROM sqlite_schema")]
+    assert [name for name in names if name.startswith("ann")] == []
+    assert (store.generation(), store.info().digest) == (generation, digest)
+
+
+def test_a_purge_leaves_no_signature_behind(path: str) -> None:
+    store = open_store(path)
+    (first, *_) = store.files()
+    gone = {kept(store)[rowid] for rowid in store.chunks_of_file(first.path)}
+    with store.writer() as writer:
+        writer.begin_purge([first.path])
+        writer.tombstone([first.path])
+    gone -= set(kept(store).values())
+    assert gone
+    assert store.purge()
+    store.close()
+    content = Path(path).read_bytes()
+    assert [each for each in gone if each in content] == []
+
+
+# The program.
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pool_module, "EXACT_VECTORS", 0)
+    monkeypatch.setattr(vector_index, "EXACT_VECTORS", 0)
+    monkeypatch.setattr(pool_module, "SHORTLIST", 6)
+    docs, random = tmp_path / "docs", Random(5)
+    docs.mkdir()
+    for number in range(60):
+        heading = " ".join(random.choices(WORDS, k=3))
+        (docs / f"{number:02}.md").write_text(f"# {heading}\n\n{' '.join(random.choices(WORDS, k=30))}\n")
+    init(tmp_path, "vector_index=lsh", "ann_bits=128")
+    with Recall.open(start=tmp_path) as recall:
+        recall.index(str(docs))
+    return tmp_path
+
+
+def init(folder: Path, *settings: str) -> None:
+    Recall.init(str(folder), settings=("pool=4", *settings))
+
+
+def set_to(home: Path, **settings: Any) -> None:
+    toml = home / FILE_NAME
+    lines = [line for line in toml.read_text().splitlines() if line.partition(" = ")[0] not in settings]
+    toml.write_text("\n".join([*lines, *(f"{key} = {json.dumps(value)}" for key, value in settings.items())]))
+
+
+def said(response: Any) -> Any:
+    """Without what store and question do not determine."""
+    response["stats"].pop("took_ms"), response["stats"].pop("timings")
+    return response
+
+
+def test_an_answer_by_signatures_says_so_and_how_many_rows_it_looked_at(home: Path) -> None:
+    with Recall.open(start=home) as recall:
+        answer = recall.search("ant bee", mode="semantic")
+        stats, plan = answer["stats"], answer["query"]["plan"]
+        words = recall.search("ant bee", mode="lexical")["stats"]
+    assert (stats["exact"], stats["index"], stats["examined"], stats["total_hits"]) == (False, "lsh", 6, 4)
+    assert plan["index"] == "lsh"
+    assert ("examined" in words, words["index"]) == (False, "exact")
+
+
+@pytest.mark.parametrize("mode", ["semantic", "hybrid"])
+@pytest.mark.parametrize("filtered", [None, "doc.path GLOB '*/1?.md'"])
+def test_every_process_and_the_hundredth_question_give_the_same_bytes(
+    home: Path, mode: str, filtered: str | None
+) -> None:
+    def asked(recall: Recall) -> Any:
+        return said(recall.search("ant bee kite", Ask(mode=mode, filter=filtered, explain=True)))
+
+    with Recall.open(start=home) as cold, Recall.open(start=home) as warm:
+        first = asked(cold)
+        assert warm.store.fill_memory()
+        for _ in range(5):
+            assert asked(warm) == first
+        with warm.store.reading():
+            warm.store.remember(object())
+            assert warm.store.in_memory() is not None
+        plain = cold
+        plain.store.memory_mb = 0
+        assert asked(plain) == first
+
+
+def test_an_exact_question_is_answered_as_by_a_store_without_an_index(home: Path, tmp_path: Path) -> None:
+    rql = "SELECT * FROM chunk USING semantic('ant bee'), lexical('ant') LIMIT 9 OPTION exact ON"
+    with Recall.open(start=home) as recall:
+        before = [said(recall.search("ant bee", exact=True)), said(recall.query(rql))]
+    for index in ("auto", "exact"):
+        set_to(home, vector_index=index)
+        with Recall.open(start=home) as recall:
+            assert [said(recall.search("ant bee", exact=True)), said(recall.query(rql))] == before
+            signed = said(recall.search("ant bee"))
+            recall.compact()
+            assert recall.store.signing() is None
+            assert said(recall.search("ant bee")) == signed
+            assert signed["stats"]["index"] == "exact"
+        set_to(home, vector_index="lsh")
+        with Recall.open(start=home) as recall:
+            recall.compact()
+
+
+def test_a_filter_leaves_its_rows_before_the_shortlist_is_taken(home: Path) -> None:
+    where = "doc.path IN ('docs/10.md', 'docs/11.md', 'docs/12.md')"
+    with Recall.open(start=home) as recall:
+        answer = recall.search("ant bee", mode="semantic", filter=where)
+        exact = recall.search("ant bee", mode="semantic", filter=where, exact=True)
+    assert answer["results"] == exact["results"]
+    assert (answer["stats"]["examined"], len(answer["results"])) == (3, 3)
+
+
+@pytest.mark.parametrize("changed", [{"ann_bits": 192}, {"ann_seed": 1}])
+def test_signatures_that_are_others_answer_nothing_and_what_helps_is_told(
+    home: Path, changed: dict[str, int]
+) -> None:
+    set_to(home, **changed)
+    with Recall.open(start=home) as recall:
+        answer = recall.search("ant bee", k=4)
+        (warning,) = answer["warnings"]
+        stats = recall.stats()["store"]["vector_index"]
+        (check,) = (each for each in recall.doctor()["checks"] if each["code"] == "vector_index")
+    assert (answer["stats"]["index"], "examined" in answer["stats"]) == ("exact", False)
+    assert warning.startswith("W_VECTOR_INDEX: ")
+    assert "; recall compact makes them" in warning
+    assert (stats["ready"], stats["used"]) == (False, False)
+    assert (check["severity"], check["fix"]) == ("warning", "recall compact")
+    with Recall.open(start=home) as recall:
+        assert recall.compact()["compacted"]["signatures"] == 60
+        again = recall.search("ant bee", k=4)
+    assert (again["stats"]["index"], again["warnings"]) == ("lsh", [])
+
+
+def test_a_store_of_few_vectors_is_searched_whole_and_warns_of_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_module, "EXACT_VECTORS", 60)
+    monkeypatch.setattr(vector_index, "EXACT_VECTORS", 60)
+    set_to(home, ann_seed=1)
+    with Recall.open(start=home) as recall:
+        answer = recall.search("ant bee")
+    assert (answer["stats"]["exact"], answer["stats"]["index"], answer["warnings"]) == (True, "exact", [])
+
+
+def test_stats_and_doctor_measure_how_much_is_found_on_questions_of_words(home: Path) -> None:
+    with Recall.open(start=home) as recall:
+        stats = recall.stats()["store"]["vector_index"]
+        assert stats == recall.stats()["store"]["vector_index"]
+        (check,) = (each for each in recall.doctor()["checks"] if each["code"] == "vector_index")
+        found = vector_index.recalled(recall.store, recall.engine.embedder, recall.config)
+    assert (stats["ready"], stats["used"], stats["questions"]) == (True, True, 20)
+    assert stats["recall_at_10"] is not None
+    assert 0 < stats["recall_at_10"] < 1
+    assert (found.at_10, found.at_pool) == (stats["recall_at_10"], stats["recall_at_pool"])
+    assert check["severity"] == "ok"
+    assert check["evidence"] == f"60 signatures of 128 bits with seed 0; {found}"
+
+
+def test_a_shortlist_of_every_row_finds_everything(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "SHORTLIST", 60)
+    with Recall.open(start=home) as recall:
+        found = vector_index.recalled(recall.store, recall.engine.embedder, recall.config)
+    assert (found.at_10, found.at_pool) == (1.0, 1.0)
+
+
+def test_an_empty_store_has_no_recall_rather_than_none_or_all(tmp_path: Path) -> None:
+    init(tmp_path, "vector_index=lsh")
+    with Recall.open(start=tmp_path) as recall:
+        view = recall.stats()["store"]["vector_index"]
+    assert (view["ready"], view["questions"], view["recall_at_10"], view["recall_at_pool"]) == (True, 0, None, None)
+
+
+def test_doctor_finds_a_signature_of_another_vector_and_makes_all_anew(home: Path) -> None:
+    with Recall.open(start=home) as recall:
+        with recall.store.transaction():  # type: ignore[attr-defined]
+            recall.store.execute(  # type: ignore[attr-defined]
+                "UPDATE ann_lsh SET signature = zeroblob(16) WHERE chunk IN (SELECT min(chunk) FROM ann_lsh)"
+            )
+        (check,) = (each for each in recall.doctor()["checks"] if each["code"] == "vector_index")
+        assert (check["severity"], check["fix"]) == ("error", "recall doctor --fix")
+        assert check["evidence"] == "1 signatures are not those of their vectors"
+        checks = {each["code"]: each for each in recall.doctor(fix=True)["checks"]}
+        assert (checks["vector_index"]["severity"], "backup" in checks) == ("ok", True)
+        assert recall.store.wrong_signatures() == 0
+        assert "backup" not in {each["code"] for each in recall.doctor(fix=True)["checks"]}
+
+
+def test_a_store_that_is_made_anew_of_a_damaged_one_has_its_signatures(home: Path) -> None:
+    with Recall.open(start=home) as recall:
+        store = recall.store
+        assert isinstance(store, SqliteStore)
+        with store.transaction():
+            store.execute("UPDATE chunk SET hash = zeroblob(32) WHERE rowid = (SELECT min(rowid) FROM chunk)")
+        checks = {each["code"]: each for each in recall.doctor(fix=True)["checks"]}
+    assert {"rebuilt", "backup"} <= checks.keys()
+    assert checks["vector_index"]["severity"] == "ok"
+    with Recall.open(start=home) as recall:
+        assert recall.store.is_signed(Signing(128, 0))
+        assert recall.store.wrong_signatures() == 0
+        assert recall.search("ant bee")["stats"]["index"] == "lsh"
+
+
+def test_doctor_says_nothing_of_an_index_that_nobody_wants(home: Path) -> None:
+    set_to(home, vector_index="auto")
+    with Recall.open(start=home) as recall:
+        assert "vector_index" not in {each["code"] for each in recall.doctor()["checks"]}
+        assert "vector_index" not in recall.stats()["store"]
+        assert "signatures" not in recall.compact()["compacted"]
+
+
+def test_an_import_is_signed_as_it_comes(home: Path, tmp_path: Path) -> None:
+    with Recall.open(start=home) as recall, (home / "out.jsonl").open("w") as out:
+        recall.export(out)
+        before = recall.store.execute("SELECT count(*) FROM ann_lsh")  # type: ignore[attr-defined]
+        asked = said(recall.search("ant bee"))
+    (home / "recall.db").rename(home / "first.db")
+    init(home)
+    with Recall.open(start=home) as recall:
+        assert recall.store.is_signed(Signing(128, 0))
+        recall.import_(home / "out.jsonl")
+        assert recall.store.execute("SELECT count(*) FROM ann_lsh") == before  # type: ignore[attr-defined]
+        assert recall.store.wrong_signatures() == 0
+        assert said(recall.search("ant bee")) == asked
+
+
+def test_a_recovered_store_has_the_signatures_that_the_settings_want(home: Path) -> None:
+    Recall.recover(home / "recall.db", home / "other.db")
+    store = open_store(str(home / "other.db"))
+    assert store.is_signed(Signing(128, 0))
+    assert store.wrong_signatures() == 0
+    store.close()
+
+
+def test_whynot_tells_what_the_index_missed_and_that_an_exact_search_brings_it(home: Path) -> None:
+    with Recall.open(start=home) as recall:
+        near = recall.search("ant bee", mode="semantic", k=4)
+        exact = recall.search("ant bee", mode="semantic", k=4, exact=True)
+        held = {each["doc"]["path"] for each in near["results"]}
+        missed = [each["doc"]["path"] for each in exact["results"] if each["doc"]["path"] not in held]
+        view = recall.why_not("ant bee", missed[0], Ask(mode="semantic", k=4))["whynot"]
+        listed = recall.why_not("ant bee", sorted(held)[0], Ask(mode="semantic", k=4), fixes=False)["whynot"]
+    stages = {each["stage"]: each for each in view["stages"]}
+    assert (view["verdict"], stages["index"]["status"]) == ("ann_miss", "fail")
+    assert stages["index"]["evidence"]["rank"] <= 4
+    assert stages["index"]["evidence"]["of"] == 6
+    fix = next(fix for fix in view["fixes"] if fix["kind"] == "exact")
+    assert (fix["confirmed"], "--exact" in fix["command"]) == (True, True)
+    (stage,) = (each for each in listed["stages"] if each["stage"] == "index")
+    assert stage["status"] == "pass"
+
+
+def test_whynot_blames_the_index_for_nothing_that_an_exact_search_leaves_out_too(home: Path) -> None:
+    with Recall.open(start=home) as recall:
+        last = recall.search("ant bee", mode="semantic", k=60, exact=True)["results"][-1]["doc"]["path"]
+        view = recall.why_not("ant bee", last, Ask(mode="semantic"), fixes=False)["whynot"]
+        set_to(home, vector_index="auto")
+    (stage,) = (each for each in view["stages"] if each["stage"] == "index")
+    assert (view["verdict"], stage["status"]) == ("pool_miss", "pass")
+    with Recall.open(start=home) as recall:
+        view = recall.why_not("ant bee", last, Ask(mode="semantic"), fixes=False)["whynot"]
+    assert [each for each in view["stages"] if each["stage"] == "index"] == []
+
+
+@pytest.mark.parametrize("value", ["ann_bits=100", "ann_bits=32", "ann_seed=-1", "vector_index=ivf"])
+def test_settings_that_cannot_be_are_refused(tmp_path: Path, value: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        init(tmp_path, value)
+    assert refused.value.code == "bad_value"
+
+
+def test_the_index_belongs_to_the_store_and_not_to_a_question(home: Path) -> None:
+    with Recall.open(start=home) as recall, pytest.raises(RecallError) as refused:
+        recall.search("ant", settings=("vector_index=exact",))
+    assert refused.value.code == "setting_fixed"
+
+
+def test_a_store_without_signatures_of_any_kind_answers_and_says_so(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SqliteStore, "capabilities", frozenset({"lexical_fts"}))
+    with Recall.open(start=home) as recall:
+        answer = recall.search("ant bee", k=4)
+        view = recall.stats()["store"]["vector_index"]
+        recall.compact()
+    assert answer["warnings"] == [
+        "W_VECTOR_INDEX: this kind of store keeps no signatures of vectors; it was searched without"
+    ]
+    assert (answer["stats"]["index"], view["ready"]) == ("exact", False)
+
+
+def test_the_defaults_ask_for_no_index() -> None:
+    assert (Config().vector_index, Config().ann_bits, Config().ann_seed) == ("auto", 1024, 0)

@@ -1,0 +1,190 @@
+"""What was skipped is told by its reason, once."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.adapters import cli
+from recall_core.adapters.roots import ingest_talk
+from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
+from recall_core.contract.filling import IngestView
+from recall_core.ingest import skips
+from recall_core.types import Skip
+
+GZ = b"\x1f\x8b\x08\0\0"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store beside a folder with a text, five compressed files and three that are not UTF-8."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("words\n")
+    for name in "edcba":
+        (tmp_path / "docs" / f"{name}.gz").write_bytes(GZ)
+    for name in "xyz":
+        (tmp_path / "docs" / f"{name}.txt").write_bytes(b"caf\xe9\n")
+    assert run("init")[0] == 0
+    return tmp_path
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    code = cli.main(argv, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def ask(*argv: str) -> dict[str, Any]:
+    view: dict[str, Any] = json.loads(run(*argv, "--json")[1])["ingest"]
+    return view
+
+
+def test_skips_are_told_by_reason_with_the_first_three_of_each(home: Path) -> None:
+    code, out, err = run("add", "docs")
+
+    assert (code, out) == (0, "files: 1 added, 0 updated, 0 unchanged, 0 removed, 8 skipped; 1 document, 1 chunk\n")
+    assert err == (
+        "skipped 5 compressed (.gz) · 3 not UTF-8 (--verbose names each)\n"
+        "  compressed (.gz): docs/a.gz, docs/b.gz, docs/c.gz and 2 more\n"
+        "  not UTF-8: docs/x.txt, docs/y.txt, docs/z.txt\n"
+    )
+
+
+@pytest.mark.parametrize("again", [("sync",), ("add", "docs")], ids=" ".join)
+def test_what_was_told_is_only_counted_the_next_time(home: Path, again: tuple[str, ...]) -> None:
+    run("add", "docs")
+
+    code, out, err = run(*again)
+
+    assert (code, err) == (0, "")
+    assert "8 skipped" in out
+
+
+def test_of_what_is_skipped_anew_nothing_is_told_that_was_told_before(home: Path) -> None:
+    run("add", "docs")
+    (home / "docs" / "0.gz").write_bytes(GZ)
+
+    assert run("sync")[2] == "skipped docs/0.gz: is compressed by gzip, not text. (binary_file)\n"
+    for name in "1234":
+        (home / "docs" / f"{name}.gz").write_bytes(GZ)
+    assert run("sync")[2] == (
+        "skipped 4 compressed (.gz) (--verbose names each)\n"
+        "  compressed (.gz): docs/1.gz, docs/2.gz, docs/3.gz and 1 more\n"
+    )
+    assert run("sync")[2] == ""
+
+
+def test_what_is_skipped_for_another_reason_is_told_again(home: Path) -> None:
+    run("add", "docs")
+    (home / "docs" / "x.txt").write_bytes(b"\0")
+
+    assert run("sync")[2] == "skipped docs/x.txt: is a binary file: it has a NUL byte. (binary_file)\n"
+
+
+def test_what_was_read_meanwhile_and_is_skipped_again_is_told_again(home: Path) -> None:
+    run("add", "docs")
+    (home / "docs" / "x.txt").write_bytes(b"cafe\n")
+    run("sync")
+    (home / "docs" / "x.txt").write_bytes(b"caf\xe9\n")
+
+    assert run("sync")[2].startswith("skipped docs/x.txt: is not UTF-8")
+
+
+def test_another_folder_that_is_added_makes_nobody_forget_what_was_told(home: Path) -> None:
+    run("add", "docs")
+    (home / "more").mkdir()
+    (home / "more" / "a.gz").write_bytes(GZ)
+
+    assert run("add", "more")[2].startswith("skipped more/a.gz: ")
+    assert run("sync")[2] == ""
+
+
+@pytest.mark.parametrize("command", [("add", "docs"), ("sync",)], ids=" ".join)
+def test_verbose_and_json_tell_every_skip_every_time(home: Path, command: tuple[str, ...]) -> None:
+    run("add", "docs")
+
+    told, view = run(*command, "--verbose")[2].splitlines(), ask(*command)
+
+    assert told == [f"skipped {each['path']}: {each['reason']} ({each['code']})" for each in view["skipped"]]
+    assert len(told) == 8
+    assert view["skipped"][0] == {
+        "path": "docs/a.gz",
+        "code": "binary_file",
+        "reason": "is compressed by gzip, not text.",
+        "kind": "compressed (.gz)",
+    }
+    assert view["skipped_by"][0] == {
+        "code": "binary_file",
+        "kind": "compressed (.gz)",
+        "files": 5,
+        "new": 0,
+        "first": ["docs/a.gz", "docs/b.gz", "docs/c.gz"],
+    }
+
+
+def test_telling_what_was_skipped_changes_nothing_that_an_answer_is_made_of(home: Path) -> None:
+    with Recall.open(str(home)) as recall:
+        recall.index("docs")
+        before = recall.store.info()
+        (home / "docs" / "0.gz").write_bytes(GZ)
+
+        *_, done = recall.sync()
+
+        assert len(done.skipped) == 9
+        assert recall.store.info() == before
+        assert recall.store.told_skips() == {skips.key(skip) for skip in done.skipped}
+
+
+def test_a_sync_in_which_nothing_new_is_skipped_writes_nothing(home: Path) -> None:
+    run("add", "docs")
+    run("sync")
+    before = (home / "recall.db").read_bytes()
+
+    run("sync")
+
+    assert (home / "recall.db").read_bytes() == before
+
+
+def test_groups_are_told_the_largest_first_and_ties_by_their_kind() -> None:
+    found = skips.by_reason(
+        [
+            Skip("l/b", "symlink_outside", ""),
+            Skip("l/a", "broken_link", ""),
+            Skip("z.pdf", "not_utf8", "", "PDF"),
+            Skip("a.pdf", "binary_file", "", "PDF"),
+            Skip("n/c", "of_a_plugin", ""),
+            Skip("n/b", "of_a_plugin", ""),
+        ]
+    )
+
+    assert [(each.files, each.kind, each.code) for each in found] == [
+        (2, "of a plugin", "of_a_plugin"),
+        (1, "PDF", "binary_file"),
+        (1, "PDF", "not_utf8"),
+        (1, "broken link", "broken_link"),
+        (1, "link out of the folder", "symlink_outside"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "files", "told"),
+    [
+        ("compressed (.gz)", 2059, "2,059 compressed (.gz)"),
+        ("link out of the folder", 55, "55 links out of the folder"),
+        ("broken link", 4, "4 broken links"),
+        ("image (.png)", 12, "12 images (.png)"),
+        ("PDF", 7, "7 PDF"),
+    ],
+)
+def test_a_group_is_counted_in_words(kind: str, files: int, told: str) -> None:
+    group = {"code": "x", "kind": kind, "files": files, "new": files, "first": ["a", "b", "c"]}
+    view: IngestView = {"skipped": [], "skipped_by": [group]}  # type: ignore[typeddict-item]
+
+    assert next(ingest_talk(view, verbose=False)) == f"skipped {told} (--verbose names each)"

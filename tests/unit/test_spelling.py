@@ -1,0 +1,166 @@
+"""A misspelt word of a question: near words of the store are tried, and one that brings the target in is told."""
+
+from __future__ import annotations
+
+import io
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Ask, Recall
+from recall_core.contract.whynot import FixView
+from recall_core.explain.whynot import spelling
+from recall_core.explain.whynot.fix import Start
+from recall_core.explain.whynot.kept import KeptAsker
+from recall_core.explain.whynot.present import answered as answered_by
+from recall_core.explain.whynot.question import Question
+from recall_core.explain.whynot.spelling import distance
+from recall_core.explain.whynot.target import Sought
+from recall_core.retrieve import Answer, Plan
+from recall_core.types import Root
+
+COMMON = 8
+TEXTS = {f"r{number}.md": f"A failed call number {number} is retried after a timeout.\n" for number in range(COMMON)}
+TEXTS |= {
+    "wings.md": "Tests of aeroelastic wings, in a tunnel.\n",
+    "paint.md": "Blue paint dries within an hour of deployment.\n",
+    "model.md": "A model for the aeroelastic case, once more.\n",
+}
+
+
+@pytest.fixture
+def recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
+    for name, text in TEXTS.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    Recall.init(str(tmp_path), embedding="hash")
+    with Recall.open(start=tmp_path) as opened:
+        for _ in opened.add([str(tmp_path)], Root("")):
+            pass
+        yield opened
+
+
+def spelt(recall: Recall, words: str | None, target: str, ask: Ask | None = None, **options: Any) -> list[FixView]:
+    ask = Ask(k=2, mode="lexical") if ask is None else ask
+    fixes = recall.why_not(words, target, ask, **options)["whynot"].get("fixes", [])
+    return [fix for fix in fixes if fix["kind"].split("+")[-1] == "spelling"]
+
+
+def answered(command: str) -> str:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    assert cli.main([*shlex.split(command)[1:], "--json"], streams=streams) == 0
+    return streams.stdout.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("words", "target", "command"),
+    [
+        ("failed aerolastic", "wings.md", "recall search 'failed aeroelastic' --bm25 --k 2"),
+        ("failed aeroelastci call", "model.md", "recall search 'failed aeroelastic call' --bm25 --k 2"),
+        (
+            "The Deplyment, failed call",
+            "paint.md",
+            "recall search 'The deployment, failed call' --bm25 --k 2",
+        ),
+        ("failed tunel call", "wings.md", "recall search 'failed tunnel call' --bm25 --k 2"),
+    ],
+)
+def test_a_misspelt_word_is_written_as_the_store_has_it(
+    recall: Recall, words: str, target: str, command: str
+) -> None:
+    (fix,) = spelt(recall, words, target)
+
+    assert fix["command"] == command
+    assert f'"path":"{target}"' in answered(fix["command"])
+
+
+def target(recall: Recall) -> Sought:
+    doc_id = recall.store.document_at("paint.md") or ""
+    (row,) = recall.store.chunks_of(doc_id)
+    return Sought(row, recall.store.rowid("doc", doc_id), None)
+
+
+def test_the_vocabulary_of_the_whole_store_is_looked_through(recall: Recall) -> None:
+    assert spelling.spellings(recall.store, "retreid", target(recall)) == [("retried", 1, COMMON)]
+    assert spelling.spellings(recall.store, "aerolastic", target(recall)) == [("aeroelastic", 1, 2)]
+
+
+def test_a_query_is_spelt_in_every_text_that_it_searches_for(recall: Recall) -> None:
+    rql = "SELECT * FROM chunk USING lexical('failed aerolastic') LIMIT 2"
+
+    (fix,) = spelt(recall, None, "wings.md", Ask(), rql=rql)
+
+    assert "lexical('failed aeroelastic')" in fix["command"]
+    assert '"path":"wings.md"' in answered(fix["command"])
+
+
+@pytest.mark.parametrize(
+    ("words", "target"),
+    [
+        ("failed call", "wings.md"),
+        ("failed xylophone", "wings.md"),
+        ("failed retreid", "wings.md"),
+        ("failed ho", "paint.md"),
+    ],
+)
+def test_no_spelling_is_told_that_is_not_needed_or_brings_nothing(recall: Recall, words: str, target: str) -> None:
+    assert spelt(recall, words, target) == []
+
+
+def test_two_misspelt_words_are_told_together_where_neither_does_alone(recall: Recall) -> None:
+    (fix,) = spelt(recall, "aerolastic tunell", "wings.md", Ask(k=2, mode="lexical", settings=("match=all",)))
+
+    assert "'aeroelastic tunnel'" in fix["command"]
+    assert fix["change"].count("instead of") == 2
+    assert '"path":"wings.md"' in answered(fix["command"])
+
+
+class CountingAsker(KeptAsker):
+    asked = 0
+
+    def answer(self, plan: Plan) -> Answer:
+        self.asked += 1
+        return super().answer(plan)
+
+
+def test_so_many_spellings_are_asked_for_and_no_more(recall: Recall) -> None:
+    asker = CountingAsker(recall.engine)
+    question = Question("aerolastic timeuot retreid deplyment", mode="lexical", k=1, filter="doc.path = 'none'")
+    start = Start(question, answered_by(asker, question))
+    asker.asked = 0
+
+    assert list(spelling.spelling_changes(asker, start, target(recall))) == []
+    assert 3 < asker.asked <= spelling.WORDS_TRIED * spelling.SPELLINGS_TRIED + 1
+
+
+WORDS = st.text("abc", max_size=6)
+
+
+@cache
+def by_rule(one: str, other: str) -> int:
+    """Optimal string alignment, from its definition."""
+    if not one or not other:
+        return len(one) + len(other)
+    least = min(
+        by_rule(one[:-1], other) + 1,
+        by_rule(one, other[:-1]) + 1,
+        by_rule(one[:-1], other[:-1]) + (one[-1] != other[-1]),
+    )
+    if len(one) > 1 and len(other) > 1 and one[-2:] == other[-1] + other[-2]:
+        least = min(least, by_rule(one[:-2], other[:-2]) + 1)
+    return least
+
+
+@given(one=WORDS, other=WORDS, most=st.integers(0, 3))
+def test_the_distance_is_that_of_its_definition(one: str, other: str, most: int) -> None:
+    expected = by_rule(one, other)
+
+    assert distance(one, other, most) == (expected if expected <= most else None)

@@ -1,0 +1,156 @@
+"""What a terminal of 60, 80, 100 or 120 columns shows: no line is wider, and nothing that a pipe gets is missing."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.adapters.width import fitted
+
+WIDTHS = (60, 80, 100, 120)
+STYLES = re.compile(r"\x1b\[[0-9;]*m")
+QUESTIONS = {"q1": "undo a deploy", "q2": "restore a backup", "q3": "call at night"}
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def run(*argv: str, stdout: io.StringIO | None = None) -> str:
+    streams = Streams(io.StringIO(), stdout or io.StringIO(), io.StringIO())
+    cli.main(argv, streams=streams)
+    return streams.stdout.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def on_terminal(width: int, *argv: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setenv("COLUMNS", str(width))
+    return STYLES.sub("", run(*argv, stdout=Terminal())).splitlines()
+
+
+def bare(text: str) -> str:
+    """What is left of it wherever its lines end; a quoted word over two lines has its quotes twice."""
+    return "".join(text.replace("'\\\n'", "").replace("\\\n", "").split())
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("widths")
+    deep = home / "a-folder-with-a-name-that-is-long" / "and-another-one-below-it-that-is-longer-still"
+    deep.mkdir(parents=True)
+    (deep / "deploy.md").write_text("# Deploy\n\nUndo a deploy with the switch, then tell the team.\n" * 30)
+    (home / "backup.md").write_text("# Backup\n\nRestore a backup once a month.\n\n" * 40)
+    (home / "café 倉庫 night.md").write_text("Whoever is on call at night answers.\n")
+    (home / "queries.jsonl").write_text(
+        "".join(json.dumps({"_id": name, "text": text}) + "\n" for name, text in QUESTIONS.items())
+    )
+    path = deep.relative_to(home) / "deploy.md"
+    (home / "qrels.tsv").write_text(
+        f"q1\t{path}\t1\nq2\tbackup.md\t1\nq3\tbackup.md\t0\nq3\tcafé%20倉庫%20night.md\t1\n"
+    )
+    run("init", str(home), "--embedding", "hash")
+    rules = [part for name in ("build", "dist", "generated") for part in ("--ignore", f"**/{name}/**/*.md")]
+    run("--store", str(home), "add", str(home), "--glob", "**/*.md", *rules)
+    return home
+
+
+@pytest.fixture(autouse=True)
+def here(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(store)
+    for package in ("wordllama", "httpx"):
+        monkeypatch.setitem(sys.modules, package, None)
+
+
+def chunk(words: str) -> str:
+    return str(json.loads(run("search", words, "--jsonl", "-n", "1"))["chunk"]["id"])
+
+
+FILTER = "doc.path != 'nothing-of-this-name.md' AND (chunk.tokens > 1 OR doc.source = 'somewhere')"
+PLAIN = {
+    "roots": lambda: ["roots"],
+    "explain": lambda: ["explain", "undo a deploy", "--chunk", chunk("undo a deploy")],
+    "explain vs": lambda: ["explain", "undo a", "--chunk", chunk("undo"), "--vs", chunk("restore")],
+    "diff": lambda: ["diff", "undo a deploy", "--b", "vector_weight=0.5"],
+    "whynot misspelt": lambda: ["whynot", "deploy bakcup", "--target", "backup.md", "-n", "1"],
+    "whynot": lambda: ["whynot", "undo", "--target", "café 倉庫 night.md", "-n", "1", "--filter", FILTER],
+    "whynot in full": lambda: ["whynot", "undo", "--target", "backup.md", "-n", "1", "--filter", FILTER, "--all"],
+    "whynot filtered": lambda: ["whynot", "undo", "--target", "backup.md", "--filter", "doc.path = 'x'"],
+    "whynot in a context": lambda: ["whynot", "undo", "--target", "backup.md", "--budget-tokens", "50"],
+    "trace": lambda: ["trace", "undo", "--filter", FILTER],
+}
+DRAWN = {
+    "embedders": ["embedders"],
+    "stats": ["stats"],
+    "eval": ["eval", "--queries", "queries.jsonl", "--qrels", "qrels.tsv"],
+    "eval of modes": "eval --queries queries.jsonl --qrels qrels.tsv --modes hybrid,bm25,vector --per-query".split(),
+    "search": ["search", "undo a deploy"],
+    "search explained": ["search", "undo a deploy", "--explain"],
+}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", PLAIN)
+def test_lines_are_broken_and_say_the_same(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    argv = PLAIN[name]()
+    piped = run(*argv)
+
+    lines = on_terminal(width, *argv, monkeypatch=monkeypatch)
+
+    assert max(map(cell_len, lines)) <= width
+    if name == "trace":
+        return  # its milliseconds are of one run
+    assert bare("\n".join(lines)) == bare(piped)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", DRAWN)
+def test_tables_fit_and_hold_every_figure(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    piped = run(*DRAWN[name])
+
+    lines = on_terminal(width, *DRAWN[name], monkeypatch=monkeypatch)
+
+    assert max(map(cell_len, lines)) <= width
+    if not name.startswith("search"):  # whose rows are cut to their first words, with a sign
+        drawn = bare("\n".join(lines))
+        figures = [line for line in piped.splitlines() if not line.startswith(("mode ", "query ", "gate "))]
+        assert [word for word in re.findall(r"[\w@.+-]{4,}", "\n".join(figures)) if word not in drawn] == []
+
+
+def test_the_list_of_embedders_is_no_page_of_crumbs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for width, most in zip(WIDTHS, (50, 40, 34, 34), strict=True):
+        assert len(on_terminal(width, "embedders", monkeypatch=monkeypatch)) <= most
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_fix_that_a_terminal_shows_can_be_pasted(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    argv = PLAIN["whynot"]()
+    fixes = json.loads(run(*argv, "--json"))["whynot"]["fixes"]
+    assert fixes
+
+    for fix in fixes:
+        lines = list(fitted(f"fix   {fix['command']}", width))
+        pasted = "\n".join([lines[0].removeprefix("fix   "), *lines[1:]])
+
+        assert words_of_shell(pasted) == words_of_shell(fix["command"])
+
+
+def words_of_shell(line: str) -> list[str]:
+    script = f'recall() {{ printf "%s\\0" "$@"; }}; {line}'
+    return subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout.split("\0")
+
+
+def test_a_text_is_never_broken(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    (store / "wide.txt").write_text("word " * 100 + "\n")
+    run("add", "wide.txt")
+
+    assert run("get", "wide.txt", stdout=Terminal()) == "word " * 100 + "\n"

@@ -1,0 +1,97 @@
+"""How many rows have a word of the question, and that none has one, told of every answer by words and by meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core import Recall
+from recall_core.retrieve.asking import Ask
+
+WORDS = "harbour lanterns"
+
+
+@pytest.fixture
+def recall(tmp_path: Path) -> Recall:
+    (tmp_path / "both.txt").write_text(
+        "".join(f"The harbour {n}. " for n in range(500)) + "".join(f"Nothing else is {n}. " for n in range(500))
+    )
+    (tmp_path / "one.txt").write_text("Lanterns are lit.")
+    (tmp_path / "none.txt").write_text("Bees dance, harbors differ by spelling.")
+    Recall.init(str(tmp_path), settings=("stop_words=none",))
+    opened = Recall.open(start=tmp_path)
+    for _ in opened.add([str(tmp_path)]):
+        pass
+    return opened
+
+
+def counted(recall: Recall, words: str = WORDS, **fields: Any) -> tuple[int | None, int]:
+    stats = recall.search(words, Ask(**fields))["stats"]
+    return stats.get("word_hits"), stats["total_hits"]
+
+
+def test_a_row_counts_that_holds_a_word_of_the_question(recall: Recall) -> None:
+    rows = recall.search(WORDS, Ask(k=1000))["results"]
+    texts = [row["chunk"]["text"].lower() for row in rows]
+
+    held, total = counted(recall)
+
+    assert held == sum("harbour" in text or "lanterns" in text for text in texts)
+    assert 0 < held < total == len(rows)
+
+
+def test_the_count_is_that_of_all_rows_whatever_is_shown(recall: Recall) -> None:
+    assert len({counted(recall, k=k) for k in (0, 1, 10, 1000)}) == 1
+
+
+def test_rows_below_min_score_do_not_count(recall: Recall) -> None:
+    least = "min_score=0.3"
+    rows = recall.search(WORDS, Ask(k=1000, settings=(least,)))["results"]
+    by_words = {row["chunk"]["id"] for row in recall.search(WORDS, Ask(k=1000, mode="lexical"))["results"]}
+
+    held, total = counted(recall, settings=(least,))
+
+    assert total == len(rows) < counted(recall)[1]
+    assert held == sum(row["chunk"]["id"] in by_words for row in rows)
+
+
+def test_a_document_counts_once_whichever_of_its_chunks_holds_the_word(recall: Recall) -> None:
+    query = f"SELECT doc.path FROM doc USING lexical('{WORDS}'), semantic('bees')"
+
+    assert recall.query(query)["stats"]["word_hits"] == 2
+    assert recall.query(query)["stats"]["total_hits"] == 3
+
+
+def test_only_who_asks_for_both_is_told(recall: Recall) -> None:
+    assert counted(recall, mode="lexical")[0] is counted(recall, mode="semantic")[0] is None
+    assert "word_hits" not in recall.query("SELECT doc.path FROM doc")["stats"]
+
+
+def test_an_answer_by_meaning_alone_says_so(recall: Recall) -> None:
+    found, context = recall.search("harbors lantern", Ask(settings=("match=all",))), recall.context("zzyzx")
+
+    assert found["stats"]["word_hits"] == context["stats"]["word_hits"] == 0
+    told = "W_NO_MATCH: no row has {} of the question; they are ranked by meaning alone"
+    assert told.format("every word") in found["warnings"]
+    assert told.format("a word") in context["warnings"]
+    assert not any("W_NO_MATCH" in each for each in recall.search(WORDS)["warnings"])
+
+
+def test_an_empty_list_says_nothing_of_words(recall: Recall) -> None:
+    found = recall.search("zzyzx", Ask(filter="doc.path = 'gone'"))
+
+    assert not any("W_NO_MATCH" in each for each in found["warnings"])
+
+
+def test_rows_that_share_a_text_each_count_as_they_do_among_all_hits(tmp_path: Path) -> None:
+    for n in range(3):
+        (tmp_path / f"{n}.txt").write_text("The harbour. ")
+    (tmp_path / "other.txt").write_text("Bees dance.")
+    Recall.init(str(tmp_path))
+    with Recall.open(start=tmp_path) as recall:
+        recall.index(str(tmp_path))
+
+        assert counted(recall) == counted(recall, settings=("collapse=false",)) == (3, 4)
+        assert counted(recall, settings=("min_score=0.2",)) == (3, 3)
