@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from math import sqrt
 from struct import pack
 
@@ -70,8 +71,8 @@ class HashEmbedder:
         self, question: str, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
     ) -> list[list[float]]:
         """What the words of each span give that hold a word of the question, or grams of one; see ports.Locating."""
-        asked = _asked_words(question, self.dimension)
-        return [_span_shares(asked, *each) for each in zip(texts, spans, strict=True)]
+        value = _values(question)
+        return [_span_shares(value, *each) for each in zip(texts, spans, strict=True)]
 
 
 def embed_plain(texts: Sequence[str], dimension: int) -> list[Vector]:
@@ -162,7 +163,26 @@ def _asked_words(question: str, dimension: int) -> list[_Asked]:
     ]
 
 
-def _span_shares(asked: Sequence[_Asked], text: str, spans: Sequence[tuple[int, int]]) -> list[float]:
+def _values(question: str) -> Callable[[str], int]:
+    """What a word of a text gives to the cosine with the question, once: its own weight and that of shared grams."""
+    whole: dict[str, int] = {}
+    grams: dict[str, int] = {}
+    for word, n in words(question).items():
+        whole[word] = log_tf(n) * WORD_WEIGHT * WORD_WEIGHT
+        for gram in _grams(word):
+            grams[gram] = grams.get(gram, 0) + log_tf(n) * gram_weight(len(word))
+
+    @cache
+    def value(word: str) -> int:
+        shortest = [word[end - _SHORTEST : end] for end in range(_SHORTEST, len(word) + 1)]
+        if grams.keys().isdisjoint(shortest):  # then no longer one is there either
+            return whole.get(word, 0)
+        return whole.get(word, 0) + gram_weight(len(word)) * sum(grams.get(gram, 0) for gram in _grams(word))
+
+    return value
+
+
+def _span_shares(value: Callable[[str], int], text: str, spans: Sequence[tuple[int, int]]) -> list[float]:
     """Of each word its share of the text's `feature` shares, divided among the places where it stands.
 
     spans: all of the text that has words, but for what stands above the first.
@@ -171,21 +191,7 @@ def _span_shares(asked: Sequence[_Asked], text: str, spans: Sequence[tuple[int, 
     held: Counter[str] = Counter()
     for part in (words(text[: spans[0][0]]) if spans else {}, *parts):
         held.update(part)
-    spelled = " ".join(held)
-    values: dict[str, int] = {}
-    for each in asked:
-        if each.word in held:
-            values[each.word] = values.get(each.word, 0) + each.times * WORD_WEIGHT * WORD_WEIGHT
-        for gram, n in each.grams.items():
-            at = spelled.find(gram)
-            while at >= 0:
-                start, end = spelled.rfind(" ", 0, at) + 1, spelled.find(" ", at)
-                word = spelled[start : end if end >= 0 else None]
-                values[word] = values.get(word, 0) + each.times * each.gram_weight * n * gram_weight(len(word))
-                at = spelled.find(gram, at + 1)
-    once = {word: value * log_tf(held[word]) / held[word] for word, value in values.items()}
-    if not once:
-        return [0.0] * len(spans)
+    once = {word: given * log_tf(n) / n for word, n in held.items() if (given := value(word))}
     return [round(sum(once[word] * n for word, n in part.items() if word in once), 6) for part in parts]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 import pytest_textual_snapshot
@@ -19,11 +20,16 @@ from recall_tui.state.weighing import drawn, is_hybrid, why_no_lines
 from tests.workbench_corpus import build_store
 from tests.workbench_driver import Driver
 
-PATIENCE = 150  # looks at a session that stands still: one that is set by hand may never settle
+PATIENCE = 500  # looks at a session that stands still: one that is set by hand may never settle
 BASELINES = Path(__file__).parents[2] / "snapshots"
 
 Steps = Callable[[Driver], Awaitable[None]]
-Picture = Callable[[Steps, tuple[int, int]], bool]
+
+
+class Picture(Protocol):
+    """Takes the steps at that size, and compares what is then on the screen: with an answer on its way, at once."""
+
+    def __call__(self, steps: Steps, size: tuple[int, int], *, is_answered: bool = True) -> bool: ...
 
 
 class TopLevelImages(pytest_textual_snapshot.SVGImageExtension):  # type: ignore[misc]
@@ -59,7 +65,9 @@ def light(home: Path) -> None:
 def is_settled(session: Session) -> bool:
     """Everything that the panes show has been found out."""
     answer = session.results.answer
-    if session.query.busy or session.query.trouble is not None:
+    if session.query.busy:
+        return False
+    if session.query.trouble is not None:
         return True
     has_lines = not answer or not is_hybrid(answer) or bool(why_no_lines(answer)) or drawn(session) is not None
     return has_lines and not wanted(session)
@@ -72,7 +80,7 @@ def picture(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
     monkeypatch.setattr(query, "LONG_SECONDS", 3_600.0)  # a slow machine is on no picture
     compare = request.getfixturevalue("snap_compare")
 
-    def take(steps: Steps, size: tuple[int, int]) -> bool:
+    def take(steps: Steps, size: tuple[int, int], *, is_answered: bool = True) -> bool:
         app = Workbench(None, clock=lambda: 0.0)
 
         async def run_before(pilot: Pilot[None]) -> None:
@@ -81,7 +89,7 @@ def picture(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
             await steps(Driver(app, pilot))
             await pilot.pause()
             looks, seen = 0, app.session
-            while not is_settled(app.session) and looks < PATIENCE:
+            while is_answered and not is_settled(app.session) and looks < PATIENCE:
                 await pilot.pause(0.02)
                 looks, seen = looks + 1 if app.session is seen else 0, app.session
             await pilot.pause()

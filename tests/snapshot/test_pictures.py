@@ -99,7 +99,7 @@ def test_a_first_answer_on_its_way(store: Path, picture: Picture) -> None:
         await bench.until(lambda now: now.store.info and is_settled(now))
         await waits(bench, "token budget")
 
-    assert picture(steps, (120, 40))
+    assert picture(steps, (120, 40), is_answered=False)
 
 
 def test_an_answer_that_takes_long_can_be_cancelled(store: Path, picture: Picture) -> None:
@@ -110,7 +110,7 @@ def test_an_answer_that_takes_long_can_be_cancelled(store: Path, picture: Pictur
             bench.session._replace(query=bench.session.query._replace(lingers=bench.session.query.question))
         )
 
-    assert picture(steps, (120, 40))
+    assert picture(steps, (120, 40), is_answered=False)
 
 
 def test_the_rows_before_stay_while_the_next_answer_is_on_its_way(store: Path, picture: Picture) -> None:
@@ -119,7 +119,7 @@ def test_the_rows_before_stay_while_the_next_answer_is_on_its_way(store: Path, p
         await bench.until(is_settled)
         await waits(bench, "token budget of a household")
 
-    assert picture(steps, (120, 40))
+    assert picture(steps, (120, 40), is_answered=False)
 
 
 def test_nothing_matches(store: Path, picture: Picture) -> None:
