@@ -23,7 +23,9 @@ from recall_core.adapters.streams import Streams
 from recall_tui.app import Workbench
 from recall_tui.leaving import finish
 from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, UnaskedScreen
+from recall_tui.state.requests import wanted
 from recall_tui.state.session import Session
+from recall_tui.state.weighing import drawn, is_hybrid, why_no_lines
 from tests.rest import at_rest, set_up
 from tests.workbench_corpus import QUESTION
 
@@ -32,6 +34,17 @@ REMAINS = 25  # closed workbenches that may be in memory at a time, at 6 MB each
 
 _ended = count(1)
 set_up()
+
+
+def is_settled(session: Session) -> bool:
+    """Everything that the panes show has been found out."""
+    answer = session.results.answer
+    if session.query.busy:
+        return False
+    if session.query.trouble is not None:
+        return True
+    has_lines = not answer or not is_hybrid(answer) or bool(why_no_lines(answer)) or drawn(session) is not None
+    return has_lines and not wanted(session)
 
 
 class Driver:

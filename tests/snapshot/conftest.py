@@ -14,11 +14,8 @@ from textual.pilot import Pilot
 from recall_core.files import write_private
 from recall_tui.app import Workbench
 from recall_tui.handlers import query
-from recall_tui.state.requests import wanted
-from recall_tui.state.session import Session
-from recall_tui.state.weighing import drawn, is_hybrid, why_no_lines
 from tests.workbench_corpus import build_store
-from tests.workbench_driver import Driver
+from tests.workbench_driver import Driver, is_settled
 
 PATIENCE = 500  # looks at a session that stands still: one that is set by hand may never settle
 BASELINES = Path(__file__).parents[2] / "snapshots"
@@ -60,17 +57,6 @@ def store(home: Path) -> Path:
 def light(home: Path) -> None:
     """The workbench opens in its light theme."""
     write_private(home / "state" / "recall" / "workbench.json", '{"theme": "light"}')
-
-
-def is_settled(session: Session) -> bool:
-    """Everything that the panes show has been found out."""
-    answer = session.results.answer
-    if session.query.busy:
-        return False
-    if session.query.trouble is not None:
-        return True
-    has_lines = not answer or not is_hybrid(answer) or bool(why_no_lines(answer)) or drawn(session) is not None
-    return has_lines and not wanted(session)
 
 
 @pytest.fixture

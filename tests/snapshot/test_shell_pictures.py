@@ -16,7 +16,7 @@ from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.line import LineScreen
 from recall_tui.themes import NAMES
 from tests.snapshot.conftest import Picture, Steps
-from tests.workbench_driver import Driver
+from tests.workbench_driver import Driver, is_settled
 
 SMALL_AND_MIDDLE = pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
 RQL = "SELECT doc.path, score FROM chunk\nUSING lexical('budget'), semantic('budget')\nFILTER doc.path GLOB 'docs/**'"
@@ -25,7 +25,7 @@ RQL = "SELECT doc.path, score FROM chunk\nUSING lexical('budget'), semantic('bud
 async def second_result(bench: Driver) -> None:
     await bench.ask()
     await bench.press("escape", "j")
-    await bench.until(lambda now: now.weights.chart and not now.query.busy)
+    await bench.until(is_settled)  # what lies below a dialog is laid out before
 
 
 async def line(bench: Driver) -> None:
