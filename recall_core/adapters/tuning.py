@@ -193,13 +193,17 @@ def _fragile(view: JudgedTuningView) -> str:
 def _sweep_lines(tuning: TuningView, view: SweepView) -> Iterator[str]:
     fragile = ", fragile" if view["fragile"] else ""
     candidates = counted(view["candidates"], "candidate")
-    yield f"{'now':<12}weight {tuning['weight']:g}, {candidates}, first {view['k']} rows"
+    yield f"{'now':<12}weight {tuning['weight']:g}, {candidates}, {_first(view['k'])}"
     yield f"{'order':<12}{_interval(view['order'])}  {_distance(view['order_distance'])}{fragile}"
     yield f"{'members':<12}{_interval(view['members'])}  {_distance(view['members_distance'])}"
     yield f"{'over all':<12}{counted(view['orders'], 'order')} of {counted(view['sets'], 'set')}"
     for point in view.get("break_points", []):
         shifts = "  ".join(_shift(each) for each in point["changes"])
         yield f"{'at':<4}{point['weight']:<10.6f}{shifts}"
+
+
+def _first(k: int) -> str:
+    return "the first row" if k == 1 else f"first {k} rows"
 
 
 def _shift(view: ShiftView) -> str:
@@ -210,7 +214,7 @@ def _shift(view: ShiftView) -> str:
 
 
 def _pinned_lines(tuning: TuningView, view: PinnedView) -> Iterator[str]:
-    yield f"{'now':<12}weight {tuning['weight']:g}, first {view['k']} rows"
+    yield f"{'now':<12}weight {tuning['weight']:g}, {_first(view['k'])}"
     for wish in view["wishes"]:
         name = "pin" if wish["want"] == "in" else "pin-not"
         holds = "holds" if wish["holds"] else "fails"

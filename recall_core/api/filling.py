@@ -20,7 +20,7 @@ from recall_core.errors import IngestError, StoreLocked, UsageError
 from recall_core.ingest import pipeline, skips
 from recall_core.ingest.discover import Found, walk
 from recall_core.ingest.read import RawFile
-from recall_core.paths import os_path_of
+from recall_core.paths import os_path_of, typed
 from recall_core.shell import REST, Hint, flag
 from recall_core.store.port import Store
 from recall_core.types import Progress, Root, Skip
@@ -173,7 +173,7 @@ def _why_nothing(engine: Engine, template: Root, targets: Sequence[str], view: I
     if groups := view.get("skipped_by"):
         files = sum(group["files"] for group in groups)
         every = "the one file" if files == 1 else f"each of the {files} files"
-        way = _way_out(groups[0], targets)
+        way = _way_out(groups[0], targets, engine.base)
         yield f"W_NOTHING_ADDED: {every} that could have been read was skipped{f'; {way}' if way else ''}"
         return
     known = [each.root for each in engine.store.known_roots()]
@@ -184,7 +184,7 @@ def _why_nothing(engine: Engine, template: Root, targets: Sequence[str], view: I
         yield f"W_NOTHING_ADDED: {why}{way}"
 
 
-def _way_out(group: SkipGroupView, targets: Sequence[str]) -> str:
+def _way_out(group: SkipGroupView, targets: Sequence[str], base: Path) -> str:
     """What has files of a group read after all, where anything has."""
     if group["kind"].startswith(("compressed", "archive")):
         return "unpack what is to be found, and add that"
@@ -192,7 +192,7 @@ def _way_out(group: SkipGroupView, targets: Sequence[str]) -> str:
         return "save them as UTF-8, and add them again"
     ways: dict[str, str] = {
         "file_too_large": "raise max_file_bytes in recall.toml",
-        "left_out": Hint("add", *group["first"]),
+        "left_out": Hint("add", *(typed(base / name) for name in group["first"])),
         "symlink_outside": Hint("add", *targets, follow=True),
         "unreadable": "ls -l shows who may read them",
     }

@@ -11,9 +11,9 @@ from recall_core import views
 from recall_core.api.engine import Engine
 from recall_core.config import assignments, outdated
 from recall_core.contract import OK
-from recall_core.errors import StoreCorrupt, UsageError
+from recall_core.errors import StoreCorrupt
 from recall_core.retrieve.freshness import stale_documents
-from recall_core.retrieve.targets import by_ending, one, several, unknown
+from recall_core.retrieve.targets import by_ending, lines_in, no_such_lines, one, several, unknown
 from recall_core.shell import Hint
 
 if TYPE_CHECKING:
@@ -115,10 +115,10 @@ def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] |
     if lines is None:
         return {**OK, "found": {"kind": "doc", "doc": doc, "text": text}, "warnings": warnings}
     split = text.split("\n")
-    count = len(split) - (split[-1] == "")
+    count = lines_in(text)
     first, last = lines
     if not 1 <= first <= last or first > count:
-        raise UsageError("bad_lines", f"{document.path} has lines 1 to {count}.", hint=f"{document.path}:1-{count}")
+        raise no_such_lines(document.path, count)
     last = min(last, count)
     body = "\n".join(split[first - 1 : last]) + ("\n" if last < len(split) else "")
     view: TextView = {

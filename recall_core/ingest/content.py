@@ -8,6 +8,7 @@ from pathlib import Path
 
 from recall_core.errors import UsageError
 from recall_core.ingest.discover import printable
+from recall_core.paths import typed
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store
 from recall_core.text import document_id
@@ -30,7 +31,7 @@ def check_free(name: str, documents: Sequence[NewDocument], *, store: Store, bas
     """Raises UsageError `name_taken` where a file has the name, or a document of a file the path of one of these."""
     if os.path.lexists(base / name) or any(_is_of_file(each.path, name, store) for each in documents):
         message = f"{name} is the name of a file, or of a document that came from one."
-        raise UsageError("name_taken", message, hint=Hint("add", name))
+        raise UsageError("name_taken", message, hint=Hint("add", typed(base / name)))
 
 
 def is_as_kept(known: Fingerprint, documents: Sequence[NewDocument], *, store: Store) -> bool:

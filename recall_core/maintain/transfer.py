@@ -86,13 +86,13 @@ def import_(
         # Before the lock: a pipe may be silent for long.
         incoming = _Incoming(lines.decoded(raw_lines), lambda root: with_roots or _is_inside(root, base))
         keep = incoming.header.embeddings and not reembed
-        put, same = (0, 0), _Same(store) if on_conflict == "error" else None
+        put, same = (0, 0), _Same(store, source) if on_conflict == "error" else None
         with store.writer() as writer:
-            _check_fits(incoming.header, store, embedder, reembed=reembed)
+            _check_fits(incoming.header, store, embedder, source, reembed=reembed)
             for file in incoming.files(writer):
                 if same is not None and same.has(file):
                     continue
-                if not _skipped(store, file, on_conflict=on_conflict):
+                if not _skipped(store, file, source, on_conflict=on_conflict):
                     writer.put(_with_vectors(file, store, embedder, keep=keep))
                     put = _sum(put, file)
     view = TransferView(documents=put[0], chunks=put[1], sha256=incoming.sha256)
@@ -147,8 +147,9 @@ def _sum(count: tuple[int, int], file: NewFile) -> tuple[int, int]:
 class _Same:
     """Whether the store holds the whole export already, as after an import that ended before it could say so."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, source: Path) -> None:
         self._store = store
+        self._source = source
         self._is_other = False
         self.path = ""
         """The first file that the store holds as it comes."""
@@ -159,7 +160,7 @@ class _Same:
         if is_here:
             self.path = self.path or file.path
         elif self.path:
-            raise _conflicting(self.path)
+            raise _conflicting(self.path, self._source)
         else:
             self._is_other = True
         return is_here
@@ -186,36 +187,36 @@ def _is_live(store: Store, new: NewDocument, mtime: str) -> bool:
     return (found.mtime, *labels) == (mtime, new.title, new.source, tuple(sorted(new.tags)), new.meta)
 
 
-def _skipped(store: Store, file: NewFile, *, on_conflict: str) -> bool:
+def _skipped(store: Store, file: NewFile, source: Path, *, on_conflict: str) -> bool:
     path = _conflict(store, file) if on_conflict != "replace" else ""
     if path and on_conflict == "error":
-        raise _conflicting(path)
+        raise _conflicting(path, source)
     return bool(path)
 
 
-def _conflicting(path: str) -> StoreError:
+def _conflicting(path: str, source: Path) -> StoreError:
     return StoreError(
         "import_conflict",
         f"The store has {path} already. Nothing was imported.",
-        hint=Hint("import", "FILE", on_conflict="skip"),
+        hint=Hint("import", str(source), on_conflict="skip"),
     )
 
 
-def _check_fits(header: Header, store: Store, embedder: Embedder, *, reembed: bool) -> None:
+def _check_fits(header: Header, store: Store, embedder: Embedder, source: Path, *, reembed: bool) -> None:
     info = store.info()
     _check_version(header)
     if header.counter != info.counter:
         raise StoreError(
             "counter_mismatch",
             f"The export counts tokens with {header.counter}, the store with {info.counter}.",
-            hint=f'set counter = "{header.counter}" in recall.toml before {Hint("init")}',
+            hint=Hint("rechunk", counter=header.counter),
         )
     same = (header.embedder, header.dimension) == (info.embedder, info.dimension)
     if header.embeddings and not reembed and not same:
         raise StoreError(
             "embedder_mismatch",
             f"The export's vectors are of {header.embedder}, the store's of {info.embedder}.",
-            hint=Hint("import", reembed=True),
+            hint=Hint("import", str(source), reembed=True),
         )
     if embedder.identity != info.embedder:
         raise StoreError("embedder_mismatch", f"The store's vectors are of {info.embedder}, not {embedder.identity}.")

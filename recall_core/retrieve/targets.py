@@ -123,6 +123,16 @@ def several(target: str, paths: Sequence[str]) -> UsageError:
     return UsageError("ambiguous_path", f"{len(paths)} paths end with {target}.", hint=named)
 
 
+def lines_in(text: str) -> int:
+    """How many lines a text has; a break at its end begins none."""
+    return text.count("\n") + (text != "" and not text.endswith("\n"))
+
+
+def no_such_lines(path: str, count: int) -> UsageError:
+    """The error for lines that a document of `count` lines has not."""
+    return UsageError("bad_lines", f"{path} has lines 1 to {count}.", hint=f"{path}:1-{count}")
+
+
 def unknown(target: str, store: Store | None = None) -> UnknownTarget:
     """The error for a target that names nothing, with the nearest path of the store where one is like it."""
     is_quoted = len(target) > 2 and target[0] == target[-1] == '"'

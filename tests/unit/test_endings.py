@@ -134,11 +134,11 @@ def test_of_a_file_that_is_not_in_the_store_one_line_says_why_and_one_what_to_ty
 
     assert run("whynot", "retry", "--target", "lib/.secret.md")[1].splitlines() == [
         "lib/.secret.md is not in the store: lib was added, and .secret.md is hidden (--hidden)",
-        f"hint: recall add {home}/lib/.secret.md",
+        "hint: recall add lib/.secret.md",
     ]
     assert run("whynot", "retry", "--target", "elsewhere.md")[1].splitlines() == [
         "elsewhere.md is not in the store: no folder or file that was added covers elsewhere.md",
-        f"hint: recall add {home}/elsewhere.md",
+        "hint: recall add elsewhere.md",
     ]
     (gone, hint) = run("whynot", "retry", "--target", "lib/other/events.py")[1].splitlines()
     assert gone.startswith("lib/other/events.py is not in the answer: ")

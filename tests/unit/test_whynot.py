@@ -14,7 +14,7 @@ from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract.whynot import StageView, WhyNotView
-from recall_core.errors import UnknownTarget
+from recall_core.errors import UnknownTarget, UsageError
 from recall_core.explain.whynot.stage import STAGES
 from recall_core.retrieve import pool as pool_module
 from recall_core.types import Root
@@ -88,7 +88,7 @@ def test_a_path_a_line_and_a_text_name_the_same_chunk(recall: Recall, target: st
     assert why(recall, "paint", chunk_id[:8])["target"]["chosen"]["path"] == "retry.md"
 
 
-@pytest.mark.parametrize("target", ["nowhere.md", "no such text in there", "retry.md:99", "   "])
+@pytest.mark.parametrize("target", ["nowhere.md", "no such text in there", "   "])
 def test_what_names_nothing_is_an_unknown_target(recall: Recall, target: str) -> None:
     with pytest.raises(UnknownTarget, match="holds nothing named") as caught:
         recall.why_not("retry", target)
@@ -96,6 +96,13 @@ def test_what_names_nothing_is_an_unknown_target(recall: Recall, target: str) ->
         "no such text in there": "recall search 'no such text in there'",
         "   ": "recall stats",
     }.get(target, f"recall search {target}")
+
+
+@pytest.mark.parametrize("lines", ["99", "0", "2-1"])
+def test_lines_that_a_document_has_not_are_told_with_those_it_has(recall: Recall, lines: str) -> None:
+    with pytest.raises(UsageError, match=r"retry\.md has lines 1 to ") as caught:
+        recall.why_not("retry", f"retry.md:{lines}")
+    assert (caught.value.code, recall.get(str(caught.value.hint))["ok"]) == ("bad_lines", True)
 
 
 def test_a_quoted_text_that_is_nowhere_is_called_a_text(recall: Recall) -> None:

@@ -19,7 +19,7 @@ from recall_core.ingest import ignore
 from recall_core.ingest.discover import NEVER_READ, Found, find_one, matches_any, printable, single
 from recall_core.ingest.parse import is_earlier, parser
 from recall_core.ingest.read import read_by, read_raw
-from recall_core.paths import path_of
+from recall_core.paths import path_of, typed
 from recall_core.retrieve import Plan
 from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.freshness import stale_documents
@@ -42,7 +42,7 @@ def absent_stages(asker: Asker, target: Target) -> list[Stage]:
 def _absent(asker: Asker, target: Target) -> tuple[str, Stage]:
     if target.absent == "tombstoned":
         detail = f"{target.path} was removed from the store"
-        return "live", failed("live", "tombstoned", detail, hint=Hint("add", target.path))
+        return "live", failed("live", "tombstoned", detail, hint=Hint("add", typed(asker.base / target.path)))
     if target.absent == "not_indexed":
         return "indexed", _without_text(asker, target.path)
     reason = why_not_ingested(asker, target.path)
@@ -111,7 +111,7 @@ def why_not_ingested(asker: Asker, path: str) -> Reason:
     covering = [root for root in asker.store.roots() if _is_under(root, name)]
     if not covering:
         detail = f"no folder or file that was added covers {printable(name)}"
-        return Reason(detail, ("no_root",), Hint("add", path))
+        return Reason(detail, ("no_root",), Hint("add", typed(place)))
     return _by_root(covering[-1], place, name, asker)
 
 
@@ -136,14 +136,14 @@ def _by_root(root: Root, place: Path, name: str, asker: Asker) -> Reason:
     left_out = next(each.left_out for each in asker.store.known_roots() if each.root == root)
     if name in left_out:
         detail = f"{root.folder} was added, and the file was removed from the store since"
-        return Reason(detail, ("left_out",), Hint("add", str(place)))
+        return Reason(detail, ("left_out",), Hint("add", typed(place)))
     found = _looked_at(root, name, asker.base, asker.config)
     if isinstance(found, Found):
         return _by_content(root, place, name, asker.config)
     if isinstance(found, Skip):
-        return Reason(found.reason, (found.code,), Hint("add", str(place)))
+        return Reason(found.reason, (found.code,), Hint("add", typed(place)))
     rules = _rules(root, place, name, asker)
-    return Reason(f"{root.folder} was added, and {'; '.join(rules)}", rules, Hint("add", str(place)))
+    return Reason(f"{root.folder} was added, and {'; '.join(rules)}", rules, Hint("add", typed(place)))
 
 
 def _looked_at(root: Root, name: str, base: Path, config: Config) -> Found | Skip | None:

@@ -105,14 +105,17 @@ def _lines(asker: Asker, text: str) -> Target | None:
     lines = _LINES.fullmatch(text)
     if lines is None:
         return None
-    first = int(lines["first"])
+    first, last = int(lines["first"]), int(lines["last"] or lines["first"])
     one = targets.one(asker.store, lines["path"], base=asker.base)
     if one is None or one[0] != "doc":
         return _not_in_store(asker, lines["path"])
-    rowids = asker.store.chunks_of_lines(one[1], first, int(lines["last"] or first))
-    if not rowids:
-        raise targets.unknown(text)
-    return Target(text, "lines", tuple(asker.store.fetch(rowids)), lines=(first, int(lines["last"] or first)))
+    count = targets.lines_in(asker.store.text_of(one[1]))
+    if count == 0:
+        return Target(text, "document", absent="not_indexed", path=lines["path"])
+    if not 1 <= first <= last or first > count:
+        raise targets.no_such_lines(lines["path"], count)
+    rowids = asker.store.chunks_of_lines(one[1], first, last)
+    return Target(text, "lines", tuple(asker.store.fetch(rowids)), lines=(first, last))
 
 
 def _not_in_store(asker: Asker, text: str) -> Target | None:
