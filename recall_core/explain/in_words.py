@@ -58,7 +58,7 @@ def sentence(view: ExplainView, among: Among) -> str:
         return f"{where}, without a point: nothing that was asked speaks for it"
     told, score = _told(support, among.chunks), sum(part["points"] for part in view["parts"])
     share = f"{support.points:.3f} of its {score:.3f}"
-    if support.points > score:
+    if round(support.points, 3) > round(score, 3):  # and not by what rounding took away
         share = f"{support.points:.3f}, of which the rest takes away until its score is {score:.3f}"
     if not _is_alone(support, among):
         return f"{where}, most of all by {told}: {share}"

@@ -1,0 +1,70 @@
+"""The chores of docs/chores.md, typed into a shell from top to bottom in a copy of their folder."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.e2e.test_readme import ROOT, Step, typed
+
+PART = re.compile(r"^```console\n(?P<session>.*?)^```|^### (?P<title>[^\n]+)", re.M | re.S)
+VARIES = re.compile(r"\d+ ms|\d+\.\d s")
+HOME = "/home/ada/harbour"
+"""Where the page has its folder."""
+
+ENDS_WITH = {
+    "Check a query before it goes into a script": 2,
+    "Why is a file not found": 7,
+    "Why is a file not in the store": 7,
+    "Why is a line not found": 7,
+    "Why is nothing found": 7,
+    "Why is a file not in the context": 7,
+    "Stop a change that makes it worse": 7,
+}
+"""The exit status of a chore's last command, where it is not 0."""
+
+
+class Chore(NamedTuple):
+    title: str
+    steps: list[Step]
+
+
+def chores() -> list[Chore]:
+    page = (ROOT / "docs" / "chores.md").read_text(encoding="utf-8")
+    found: list[Chore] = []
+    for part in PART.finditer(page):
+        if part["title"]:
+            found.append(Chore(part["title"], []))
+        else:
+            pieces = re.split(r"^\$ ", part["session"], flags=re.M)[1:]
+            found[-1].steps.extend(Step(*piece.split("\n", 1)) for piece in pieces)
+    return found
+
+
+def test_every_chore_is_done_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "harbour"
+    shutil.copytree(ROOT / "examples" / "harbour", folder)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for title, steps in chores():
+        for step in steps:
+            done = typed(step.command, folder)
+
+            ends = ENDS_WITH.get(title, 0) if step == steps[-1] else 0
+            assert done.returncode == ends, f"{title}: {step.command}\n{done.stdout}"
+            if step.output:
+                printed = done.stdout.replace(str(folder), HOME)
+                printed += "" if printed.endswith("\n") else "\n"
+                assert VARIES.sub("-", printed) == VARIES.sub("-", step.output), f"{title}: {step.command}"
+
+
+def test_there_are_sixty_chores_of_one_command_or_two() -> None:
+    found = chores()
+
+    assert len(found) == len({chore.title for chore in found}) == 60
+    assert [chore.title for chore in found if not 1 <= len(chore.steps) <= 2] == []
+    assert set(ENDS_WITH) <= {chore.title for chore in found}
+    assert sum(bool(step.output) for chore in found for step in chore.steps) >= 55
