@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from recall_core.errors import UsageError
 from recall_core.named import NamedTuple
-from recall_core.shell import install_extra
+from recall_core.shell import AGAIN, Hint, install_extra
 
 if TYPE_CHECKING:
     import hashlib
@@ -229,5 +229,6 @@ def _hugging_face(path: str) -> Callable[[str], int]:
             hint=install_extra("hf"),
         ) from error
     except Exception as error:  # tokenizers raises bare Exception for every kind of failure
-        raise UsageError("counter_unavailable", f"{path} is not a tokenizer.json: {error}") from error
+        message = f"{path} is not a tokenizer.json: {error}"
+        raise UsageError("counter_unavailable", message, hint=Hint(AGAIN, counter="approx-2")) from error
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)

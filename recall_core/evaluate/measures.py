@@ -59,8 +59,9 @@ def parse_measure(text: str) -> Measure:
     """One measure, in capitals or not. Raises UsageError `unknown_metric`, `bad_value`."""
     found = _MEASURE.fullmatch(text.lower())
     if found is None or found[1] not in _KINDS:
-        near = get_close_matches(text.lower().partition("@")[0], list(_KINDS), n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]}?" if near else Hint(AGAIN, metrics=DEFAULT)
+        name, at, depth = text.lower().partition("@")
+        near = get_close_matches(name, list(_KINDS), n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]}{at}{depth}?" if near else Hint(AGAIN, metrics=DEFAULT)
         raise UsageError("unknown_metric", f"There is no measure {text!r}.", hint=hint)
     kind, cutoff = _KINDS[found[1]], None if found[2] is None else int(found[2])
     if (cutoff is None and kind in _CUT) or (cutoff is not None and not 1 <= cutoff <= DEEPEST):

@@ -186,11 +186,11 @@ def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
     lines = _LINES.fullmatch(target)
     kind, full_id = (finding.one(store, lines["path"], base=base) if lines else None) or ("", "")
     if lines is None or kind != "doc":
-        raise finding.unknown(target)
+        raise finding.unknown(target, store)
     first, last = int(lines["first"]), int(lines["last"] or lines["first"])
     rows = [row for row in store.chunks_of(full_id) if row.chunk.line_start <= last and first <= row.chunk.line_end]
     if not rows:
-        raise finding.unknown(target)
+        raise finding.no_such_lines(lines["path"], finding.lines_in(store.text_of(full_id)))
     return frozenset(row.rowid for row in rows)
 
 

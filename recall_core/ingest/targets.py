@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from recall_core import shell
 from recall_core.config import Config
 from recall_core.errors import IngestError
 from recall_core.ingest.discover import covers, printable
@@ -131,6 +133,18 @@ def _is_missed(root: Root, known: Mapping[str, Fingerprint]) -> bool:
     return any(file.os_path and belongs(root, path) for path, file in known.items())
 
 
+def _nearest(target: str) -> str:
+    """The name in the same folder that is most like this one, as a hint; else what shows the folder."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
+
+    place = Path(target)
+    with suppress(OSError, ValueError):
+        near = get_close_matches(place.name, [each.name for each in place.parent.iterdir()], n=1, cutoff=0.75)
+        likely = shell.quote(str(place.parent / near[0] if near else place.parent))
+        return f"did you mean {likely}?" if near else f"ls {likely}"
+    return f"ls {shell.quote(target)}"
+
+
 def _named_root(target: str, template: Root, config: Config, base: Path) -> Root:
     try:
         target.encode()
@@ -138,7 +152,7 @@ def _named_root(target: str, template: Root, config: Config, base: Path) -> Root
     except UnicodeEncodeError as error:
         raise IngestError("bad_name", f"The name {printable(target)!r} is not UTF-8.") from error
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise IngestError("missing_path", f"There is nothing at {target}.", hint=f"ls {target}") from error
+        raise IngestError("missing_path", f"There is nothing at {target}.", hint=_nearest(target)) from error
     except OSError as error:
         raise _unreadable(target, error) from error
     folder = os_path_of(Path(target), base)

@@ -96,10 +96,11 @@ def _wanted(store: Store, settings: GivenSettings, *, found: FoundSettings, toml
     unsaid = {key: value for key, value in _cutting(stored).items() if key not in said}
     config = found.config._replace(**unsaid)  # type: ignore[arg-type]  # values of its own fields
     tokens = named.get("chunk_tokens", config.chunk_tokens)
-    if isinstance(tokens, int) and "overlap_tokens" not in named and 0 < tokens <= config.overlap_tokens:
+    overlap = named.get("overlap_tokens", config.overlap_tokens)
+    if isinstance(tokens, int) and isinstance(overlap, int) and 0 < tokens <= overlap:
         raise UsageError(
             "bad_value",
-            f"overlap_tokens ({config.overlap_tokens}) must be below chunk_tokens ({tokens}).",
+            f"overlap_tokens ({overlap}) must be below chunk_tokens ({tokens}).",
             hint=Hint("rechunk", chunk_tokens=tokens, overlap_tokens=tokens // 5),
         )
     return assign(config, named, where=where)

@@ -138,7 +138,7 @@ def _named(store: Store, target: str, base: Path, *, purge: bool) -> Removal:
         return Removal((path,), ())
     if purge and (gone := store.removed_path(target)) is not None:
         return Removal((), (), (gone,))
-    raise unknown(target)
+    raise unknown(target, store)
 
 
 def _meant(store: Store, meaning: Reading, *, purge: bool) -> Removal:

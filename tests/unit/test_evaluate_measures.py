@@ -43,7 +43,7 @@ def test_measures_have_one_name_each_however_they_are_written() -> None:
 
 
 def test_an_unknown_measure_is_refused_with_the_nearest() -> None:
-    assert (refused("ndgc@10").code, refused("ndgc@10").hint) == ("unknown_metric", "did you mean ndcg?")
+    assert (refused("ndgc@10").code, refused("ndgc@10").hint) == ("unknown_metric", "did you mean ndcg@10?")
     assert refused("").code == refused("ndcg@").code == refused("@5").code == "unknown_metric"
 
 

@@ -26,7 +26,7 @@ COMMANDS: tuple[Command, ...] = (
         examples=(
             "recall eval --queries queries.jsonl --qrels qrels.tsv",
             "recall eval --queries q.jsonl --qrels q.tsv --modes hybrid,bm25 --baseline before.json --json",
-            'recall eval --gate "ndcg@10>=.38,regressions=0"',
+            'recall eval --baseline before.json --gate "ndcg@10>=.38,regressions=0"',
         ),
     ),
     Command(

@@ -111,6 +111,11 @@ def why_not_ingested(asker: Asker, path: str) -> Reason:
     covering = [root for root in asker.store.roots() if _is_under(root, name)]
     if not covering:
         detail = f"no folder or file that was added covers {printable(name)}"
+        alone = Root(name)
+        found = single(alone, asker.base)
+        unread = _by_content(alone, place, name, asker.config) if isinstance(found, Found) else None
+        if unread is not None and unread.rules != ("not_synced",):
+            return Reason(f"{detail}, and {unread.detail}", ("no_root", *unread.rules), unread.hint)
         return Reason(detail, ("no_root",), Hint("add", typed(place)))
     return _by_root(covering[-1], place, name, asker)
 

@@ -187,7 +187,7 @@ def connect(path: str) -> Connected:
         is_there = Path(path).is_file()
         is_emptied = is_there and _size(path) == 0 < _size(f"{path}-wal")
     if not is_there:
-        raise StoreError("no_store", f"There is no store at {path}.", hint=Hint("init"))
+        raise StoreError("no_store", f"There is no store at {path}.", hint=Hint("init", path))
     if is_emptied:  # SQLite would take the log away
         raise damaged(path, "it is empty, and its log is not")
     with translated(path):
