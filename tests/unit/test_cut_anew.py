@@ -345,7 +345,11 @@ def test_what_neither_a_flag_nor_recall_toml_says_stays_as_the_store_has_it(home
     ("words", "code", "hint"),
     [
         (("--chunk-tokens", "5"), "bad_value", "recall rechunk --chunk-tokens 5 --overlap-tokens 1"),
-        (("--chunk-tokens", "5", "--overlap-tokens", "9"), "bad_value", "recall rechunk --chunk-tokens 5 --overlap-tokens 1"),
+        (
+            ("--chunk-tokens", "5", "--overlap-tokens", "9"),
+            "bad_value",
+            "recall rechunk --chunk-tokens 5 --overlap-tokens 1",
+        ),
         (("--chunk-tokens", "999999"), "bad_value", "chunk_tokens = 400"),
         (
             ("--counter", "sundial"),
