@@ -38,10 +38,13 @@ def missing(*, packages: tuple[str, ...], files: tuple[ModelFile, ...], extra: s
     return None
 
 
-def unavailable(name: str, reason: str) -> EmbedError:
-    """The error of an embedder that cannot be used on this machine."""
-    message = f"The embedder {name} cannot be used: {reason}."
-    return EmbedError("embedder_unavailable", message, hint=Hint("search", REST, mode="lexical"))
+def unavailable(name: str, reason: str, *, extra: str = "") -> EmbedError:
+    """The error of an embedder that cannot be used on this machine; its hint installs what the reason names."""
+    hint = Hint("search", REST, mode="lexical")
+    if extra and reason.endswith(f": {install_extra(extra)}"):
+        hint = install_extra(extra)
+        reason = reason.removesuffix(f": {hint}")
+    return EmbedError("embedder_unavailable", f"The embedder {name} cannot be used: {reason}.", hint=hint)
 
 
 def read(file: ModelFile, *, extra: str) -> mmap.mmap:

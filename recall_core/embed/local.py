@@ -245,7 +245,7 @@ class LocalKind(NamedTuple):
         """The embedder; for a new store (dimension is None) its files are checked at once."""
         reason = self.missing(config)
         if reason is not None:
-            raise unavailable(self.name, reason)
+            raise unavailable(self.name, reason, extra="local")
         embedder = LocalEmbedder(self.weights, self.tokenizer)
         if dimension is None:
             embedder.load()

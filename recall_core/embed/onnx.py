@@ -215,7 +215,7 @@ class OnnxKind(NamedTuple):
             )
         reason = self.missing(config)
         if reason is not None:
-            raise unavailable(config.embedding, reason)
+            raise unavailable(config.embedding, reason, extra="onnx")
         embedder = OnnxEmbedder(read_folder(folder), dimension=dimension)
         if dimension is None:
             embedder.load()
@@ -252,7 +252,7 @@ class MinilmKind(NamedTuple):
         folders = folder_of(self.model.package), folder_of(self.tokenizer.package)
         reason = self.missing(config)
         if reason is not None or folders[0] is None or folders[1] is None:
-            raise unavailable(self.name, reason or install_extra(self.name))
+            raise unavailable(self.name, reason or install_extra(self.name), extra=self.name)
         embedder = OnnxEmbedder(
             OnnxModel(folders[0] / self.model.path, folders[1] / self.tokenizer.path),
             identity=MINILM_IDENTITY,
