@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from recall_core.retrieve.passage import best_window
 from recall_core.retrieve.query import literal
 from recall_core.store.instances import Instance
-from recall_core.types import TermStat
+from recall_core.store.sqlite.lexical import expression
+from recall_core.types import RawQuery, TermStat
 from tests.builders import memory_store, new_file, put
 from tests.windows import check_window
 
@@ -74,3 +76,35 @@ def test_what_counts_is_every_token_of_the_stem_and_nothing_else(text: str) -> N
     (found,) = store.instances(asked, store.term_stats(asked), rows)
 
     assert [(each.start, each.end) for each in found] == store.spans([text], ["fish", "naive", "鱼", "y"])[0]
+
+
+ASKED = ("fish", "fishes", '"fish naive"', '"naive fishing"', '"fish fish"', "鱼", '"件鱼"', "y", "unknown")
+
+
+@given(
+    texts=st.lists(
+        st.lists(
+            st.sampled_from(
+                ["Fish", "fishing", "naïve", "naive", "鱼", "件鱼", "😀", "e\u0301", "x_y", " ", " ", "\n", ", "]
+            )
+        )
+        .map("".join)
+        .filter(lambda text: bool(text.strip())),
+        min_size=1,
+        max_size=4,
+    ),
+    asked=st.lists(st.sampled_from(ASKED), min_size=1, max_size=5).map(" ".join),
+    match=st.sampled_from(["any", "all"]),
+)
+def test_words_and_phrases_count_where_fts5_says_so(
+    texts: list[str], asked: str, match: Literal["any", "all"]
+) -> None:
+    store = memory_store()
+    put(store, *(new_file(f"{n} fish naive 鱼.txt", [text]) for n, text in enumerate(texts)))
+    query = literal(asked, tokens=store.tokens, match=match)
+    rows = store.fetch([key.rowid for key in store.candidates(None)])
+    terms = store.term_stats(query)
+    raw = RawQuery(expression(query))
+    of_fts5 = store.instances(raw, store.term_stats(raw), rows)
+
+    assert store.instances(query, terms, rows) == of_fts5

@@ -1,22 +1,23 @@
 """Where in the texts of a few rows the index counts each phrase of a query, as it is written there.
 
-FTS5 says which tokens of a row count; the tokenizer that made them says where each of these stands in the text.
+Words and phrases count wherever their stems stand, so that the tokens of a row's texts tell all; of FTS5's own
+syntax, FTS5 says which tokens count. The tokenizer that made the index says where each of these stands in the text.
 """
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import apsw
 
 from recall_core.deadline import check
 from recall_core.store.instances import Instance
-from recall_core.store.sqlite.lexical import AT_ONCE, alternatives, expression, own_tokenizer, quoted
+from recall_core.store.sqlite.lexical import AT_ONCE, Stems, alternatives, expression, own_tokenizer, quoted, stems_of
 from recall_core.store.sqlite.records import Execute
-from recall_core.text import alone_places
-from recall_core.types import LexicalQuery, RawQuery, Row, TermStat
+from recall_core.text import alone_places, spaced
+from recall_core.types import LexicalQuery, LiteralQuery, RawQuery, Row, TermStat
 
 _FOUND = "SELECT rowid, recall_instances(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ? AND "
 
@@ -29,6 +30,9 @@ _SEEK = 1_000  # entries of posting lists that FTS5 walks past in the time in wh
 Tokens = Callable[[bytes], Sequence[tuple[int, int, str]]]
 """A text's tokens, each from its first byte to the end of its last."""
 
+_Place = tuple[int, int, int, int]
+"""Column, first token, tokens and phrase of what counts in a row."""
+
 
 def instances(
     db: apsw.Connection, execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
@@ -36,7 +40,21 @@ def instances(
     """See store.port.Search."""
     if query.is_empty or not rows:
         return [() for _ in rows]
-    found: dict[int, set[tuple[int, int, int, int]]] = {}
+    tokens = own_tokenizer(db)
+    if isinstance(query, LiteralQuery) and (stems := stems_of(db, query)) is not None:
+        numbers: dict[Stems, int] = {}
+        for number, each in enumerate(stems):
+            numbers.setdefault(each, number)
+        return [_in_tokens(row, numbers, tokens, is_all=query.match == "all") for row in rows]
+    found = _asked_for(db, execute, query, terms, rows)
+    return [_in_row(row, sorted(found.get(row.rowid, ())), tokens) for row in rows]
+
+
+def _asked_for(
+    db: apsw.Connection, execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
+) -> Mapping[int, set[_Place]]:
+    """By rowid what FTS5 says counts there."""
+    found: dict[int, set[_Place]] = {}
     first_of: dict[Hashable, int] = {}
     db.register_fts5_function("recall_instances", _locate)
     rowids = json.dumps([row.rowid for row in rows])
@@ -48,8 +66,7 @@ def instances(
                 places = found.setdefault(rowid, set())
                 for column, firsts in enumerate(columns):
                     places.update((column, first, len(stems), phrase) for first in firsts)
-    tokens = own_tokenizer(db)
-    return [_in_row(row, sorted(found.get(row.rowid, ())), tokens) for row in rows]
+    return found
 
 
 def _groups(query: LexicalQuery, phrases: int) -> Iterator[tuple[str, Sequence[int]]]:
@@ -77,24 +94,53 @@ def _locate(api: apsw.FTS5ExtensionApi, *_: object) -> str:
     return json.dumps([[stems, api.phrase_locations(number)] for number, stems in enumerate(api.phrases)])
 
 
-def _in_row(row: Row, places: Sequence[tuple[int, int, int, int]], tokens: Tokens) -> tuple[Instance, ...]:
-    """places: column, first token, tokens and phrase of all that counts in the row, sorted."""
+def _in_row(row: Row, places: Sequence[_Place], tokens: Tokens) -> tuple[Instance, ...]:
+    """places: of all that counts in the row, sorted."""
     check()
-    spans: dict[int, Callable[[int, int], tuple[int, int]]] = {}
+    found: list[Instance] = []
     for column, text in enumerate((row.doc.title, row.chunk.text)):
-        if any(place[0] == column for place in places):
-            spans[column] = _spans(text, tokens)
-    return tuple(
-        Instance(phrase, *spans[column](first, first + size - 1), in_title=column == 0)
-        for column, first, size, phrase in places
-    )
+        held = [place for place in places if place[0] == column]
+        if held:
+            found += _spanned(text, held, *_tokens_of(text, tokens))
+    return tuple(found)
 
 
-def _spans(text: str, tokens: Tokens) -> Callable[[int, int], tuple[int, int]]:
-    """Two tokens of a text, as the index has them, to the code points from the one to the end of the other."""
+def _in_tokens(row: Row, phrases: Mapping[Stems, int], tokens: Tokens, *, is_all: bool) -> tuple[Instance, ...]:
+    """The same of phrases that count wherever their stems stand. is_all: where the row holds every one of them."""
+    check()
+    by_first: dict[str, list[tuple[Stems, int]]] = {}
+    for stems, number in phrases.items():
+        by_first.setdefault(stems[0], []).append((stems, number))
+    found: list[Instance] = []
+    for column, text in enumerate((row.doc.title, row.chunk.text)):
+        read = _tokens_of(text, tokens)
+        own = [token[2] for token in read[1]]
+        held = [
+            (column, first, len(stems), number)
+            for first, stem in enumerate(own)
+            if stem in by_first
+            for stems, number in by_first[stem]
+            if len(stems) == 1 or tuple(own[first : first + len(stems)]) == stems
+        ]
+        held.sort()
+        found += _spanned(text, held, *read)
+    return tuple(found) if not is_all or {each.phrase for each in found} == set(phrases.values()) else ()
+
+
+def _tokens_of(text: str, tokens: Tokens) -> tuple[bytes, Sequence[tuple[int, int, str]]]:
+    content = spaced(text).encode()
+    return content, tokens(content)
+
+
+def _spanned(
+    text: str, places: Sequence[_Place], content: bytes, found: Sequence[tuple[int, int, str]]
+) -> Iterator[Instance]:
+    """Places in a text, whose content the index has in these tokens, by code points of the text."""
+    if len(content) == len(text):  # ASCII, where bytes are code points and nothing was spaced out
+        for column, first, size, phrase in places:
+            yield Instance(phrase, found[first][0], found[first + size - 1][1], in_title=column == 0)
+        return
     indexed, alone = alone_places(text)
-    content = indexed.encode()
-    found = tokens(content)
 
     def code_point(byte: int) -> int:
         return byte if len(content) == len(indexed) else len(content[:byte].decode())
@@ -103,4 +149,6 @@ def _spans(text: str, tokens: Tokens) -> Callable[[int, int], tuple[int, int]]:
         before = bisect_left(alone, place)
         return place - 2 * before - (before < len(alone) and alone[before] == place)
 
-    return lambda first, last: (own(code_point(found[first][0])), own(code_point(found[last][1]) - 1) + 1)
+    for column, first, size, phrase in places:
+        start, end = found[first][0], found[first + size - 1][1]
+        yield Instance(phrase, own(code_point(start)), own(code_point(end) - 1) + 1, in_title=column == 0)

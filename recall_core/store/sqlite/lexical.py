@@ -18,7 +18,7 @@ from recall_core.store.sqlite.compile import Compiled, compile_filter
 from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.schema import TOKENIZER
 from recall_core.text import spaced
-from recall_core.types import LexicalQuery, Phrase, RawQuery, TermStat
+from recall_core.types import LexicalQuery, LiteralQuery, Phrase, RawQuery, TermStat
 
 Each = TypeVar("Each")
 
@@ -33,6 +33,20 @@ def stemmed_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:
     """The text as the index holds it."""
     name, *arguments = TOKENIZER.split()
     return _run(db.fts5_tokenizer(name, arguments), text)
+
+
+Stems = tuple[str, ...]
+
+
+def stems_of(db: apsw.Connection, query: LiteralQuery) -> list[Stems] | None:
+    """The stems of each phrase, one a token; None where the index holds several for one, or none."""
+    found: list[Stems] = []
+    for phrase in query.phrases:
+        each = [stemmed_tokens(db, token) for token in phrase.tokens]
+        if not each or any(len(stems) != 1 for stems in each):
+            return None
+        found.append(tuple(stems[0] for stems in each))
+    return found
 
 
 def own_tokenizer(db: apsw.Connection) -> Callable[[bytes], list[tuple[int, int, str]]]:

@@ -7,7 +7,8 @@ from random import Random
 
 import apsw
 
-from recall_core.store.sqlite.memory.postings import Postings, Stems
+from recall_core.store.sqlite.lexical import Stems
+from recall_core.store.sqlite.memory.postings import Postings
 from recall_core.store.sqlite.memory.rows import SIZES, LiveRows
 from recall_core.store.sqlite.memory.words import WordSearch
 from recall_core.store.sqlite.schema import TOKENIZER

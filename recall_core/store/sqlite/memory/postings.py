@@ -7,6 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.deadline import check
+from recall_core.store.sqlite.lexical import Stems
 from recall_core.store.sqlite.postings import phrase_counts
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 _OCCURRENCES = """
 SELECT group_concat((doc << 1) + (col = 'body')) FROM chunk_instance WHERE term = ?
 """
-
-Stems = tuple[str, ...]
 
 
 class Posting(NamedTuple):

@@ -11,7 +11,7 @@ from recall_core.store.sqlite import blocks, copies, lexical, lsh, records
 from recall_core.store.sqlite.memory.arithmetic import is_that_of_fts5
 from recall_core.store.sqlite.memory.matrix import Matrix
 from recall_core.store.sqlite.memory.nearby import Nearby
-from recall_core.store.sqlite.memory.postings import Postings, Stems
+from recall_core.store.sqlite.memory.postings import Postings
 from recall_core.store.sqlite.memory.rows import KEYS, SIZES, LiveRows, pieces_of
 from recall_core.store.sqlite.memory.words import WordSearch
 from recall_core.store.sqlite.postings import index_totals
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import apsw
 
     from recall_core.rql.ast import Expr
-    from recall_core.store.sqlite.memory.postings import Posting
     from recall_core.store.sqlite.memory.rows import Places
 
 MEGABYTE = 1_000_000
@@ -61,15 +60,11 @@ class Snapshot:
         """The query over these rows; None where FTS5 itself has to be asked what it means, or scores it otherwise."""
         if not self._rounds_alike:
             return None
-        stems: list[Stems] = []
-        postings: dict[Stems, Posting] = {}
-        for phrase in query.phrases:
-            each = [lexical.stemmed_tokens(db, token) for token in phrase.tokens]
-            if not each or any(len(found) != 1 for found in each):
-                return None
-            stems.append(tuple(found[0] for found in each))
-            if stems[-1] not in postings:
-                postings[stems[-1]] = self._postings.of(stems[-1], phrase.tokens, db, execute)
+        stems = lexical.stems_of(db, query)
+        if stems is None:
+            return None
+        tokens = {each: phrase.tokens for each, phrase in zip(stems, query.phrases, strict=True)}
+        postings = {each: self._postings.of(each, tokens[each], db, execute) for each in tokens}
         words = {token for phrase in query.long_phrases for token in phrase.tokens}
         dfs = {token: lexical.frequency(db, execute, (token,)) for token in words}
         return WordSearch(self.rows, query, stems, postings, dfs)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from recall_core.store.sqlite.memory.postings import Posting, Stems
+    from recall_core.store.sqlite.lexical import Stems
+    from recall_core.store.sqlite.memory.postings import Posting
     from recall_core.store.sqlite.memory.rows import LiveRows, Places
 
 _EXACT = 2.0**20  # a weight of so many parts gives exact sums, in whatever order
