@@ -177,7 +177,8 @@ def _values(question: str) -> Callable[[str], int]:
         shortest = [word[end - _SHORTEST : end] for end in range(_SHORTEST, len(word) + 1)]
         if grams.keys().isdisjoint(shortest):  # then no longer one is there either
             return whole.get(word, 0)
-        return whole.get(word, 0) + gram_weight(len(word)) * sum(grams.get(gram, 0) for gram in _grams(word))
+        shared = sum([grams[gram] for gram in _grams(word) if gram in grams])
+        return whole.get(word, 0) + gram_weight(len(word)) * shared
 
     return value
 
@@ -208,9 +209,8 @@ def _length(sums: Sequence[float]) -> float:
     return sqrt(sum(x * x for x in sums))
 
 
-def _grams(word: str) -> Iterator[str]:
-    for n in GRAMS:
-        yield from (word[start : start + n] for start in range(len(word) - n + 1))
+def _grams(word: str) -> list[str]:
+    return [word[start : start + n] for n in GRAMS for start in range(len(word) - n + 1)]
 
 
 def _shares(

@@ -8,7 +8,7 @@ else of the answer.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, reduce
 from itertools import islice, pairwise
@@ -95,11 +95,19 @@ def best_window(text: str, instances: Sequence[Instance], terms: Sequence[TermSt
     if not matches:
         return None
     worth: dict[int, float] = {}
-    best = (0.0, 0, 0)
-    for start, end, phrases in (*_runs(matches), *_cuts(text, matches)):
+
+    def worth_of(phrases: int) -> float:
         if phrases not in worth:
-            worth[phrases] = fsum(term.idf for number, term in enumerate(terms) if phrases >> number & 1)
-        best = min(best, (-worth[phrases], end - start, start))
+            worth[phrases] = fsum([term.idf for number, term in enumerate(terms) if phrases >> number & 1])
+        return worth[phrases]
+
+    best = (0.0, 0, 0)
+    for start, end, phrases in _runs(matches):
+        best = min(best, (-worth_of(phrases), end - start, start))
+    for match, near in _in_long_units(matches):
+        if worth_of(near) >= -best[0]:  # no window around it holds more
+            start, end, phrases = _cut(text, match, matches)
+            best = min(best, (-worth_of(phrases), end - start, start))
     return best[2], best[2] + best[1]
 
 
@@ -160,13 +168,22 @@ def _runs(matches: Sequence[_Match]) -> Iterator[_Window]:
                 yield first, last, phrases
 
 
-def _cuts(text: str, matches: Sequence[_Match]) -> Iterator[_Window]:
-    """Of longer units, for each match, the 240 code points around it and as many matches behind it as fit."""
-    for start, _, first, last, _ in matches:
+def _in_long_units(matches: Sequence[_Match]) -> Iterator[tuple[_Match, int]]:
+    """Each match in a unit that is too long, and the phrases that begin within 240 code points of it, as bits."""
+    starts = [match[0] for match in matches]
+    for match in matches:
+        start, _, first, last, _ = match
         if last - first > LONGEST:
-            near = _within(matches, start, min(start + LONGEST, last))
-            begin, stop = _around(text, (start, max(each[1] for each in near)), (first, last))
-            yield begin, stop, reduce(or_, (each[4] for each in _within(matches, begin, stop)))
+            near = matches[bisect_left(starts, start - LONGEST) : bisect_right(starts, start + LONGEST)]
+            yield match, reduce(or_, [each[4] for each in near])
+
+
+def _cut(text: str, match: _Match, matches: Sequence[_Match]) -> _Window:
+    """Of a longer unit the 240 code points around a match and as many behind it as fit."""
+    start, _, first, last, _ = match
+    near = _within(matches, start, min(start + LONGEST, last))
+    begin, stop = _around(text, (start, max(each[1] for each in near)), (first, last))
+    return begin, stop, reduce(or_, [each[4] for each in _within(matches, begin, stop)])
 
 
 def _within(matches: Sequence[_Match], begin: int, stop: int) -> list[_Match]:

@@ -42,6 +42,11 @@ class Posting(NamedTuple):
         body = self.in_body.astype(np.float64)
         return np.zeros_like(body) if self.in_title is None else self.in_title.astype(np.float64), body
 
+    def at(self, numbers: NDArray[np.intp]) -> Posting:
+        """The entries of these numbers alone."""
+        title = None if self.in_title is None else self.in_title[numbers]
+        return Posting(self.places[numbers], title, self.in_body[numbers])
+
     @property
     def nbytes(self) -> int:
         """Bytes that it takes."""

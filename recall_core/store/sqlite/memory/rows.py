@@ -135,8 +135,11 @@ class LiveRows:
         """The places of these rows, ascending, each once; those of no live chunk, or not among these, passed over."""
         import numpy as np  # noqa: PLC0415 - as above
 
-        found: Places = np.unique(self.known_places(rowids))
-        return found if among is None else np.intersect1d(found, among, assume_unique=True)
+        is_asked = np.zeros(len(self), dtype=np.bool_)
+        is_asked[self.known_places(rowids)] = True
+        if among is None:
+            return np.flatnonzero(is_asked).astype(np.int32)
+        return among[is_asked[among]]
 
 
 def _numbers(texts: NDArray[np.int32]) -> dict[int, int]:

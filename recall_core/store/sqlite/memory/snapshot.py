@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 MEGABYTE = 1_000_000
 _POSTINGS_SHARE = 4  # postings have at most this part of the memory
-_FREQUENT = 0.005  # share of the rows
-_LEAST_POSTING = 200  # rows whose posting is read in no time
+_LEAST_POSTING = 100  # rows whose posting is read in no time
 _VOCABULARY = "SELECT term, doc FROM chunk_vocab"
 _FILTERS_SHARE = 16  # the rows that filters let through have at most this part
 _VECTORS = "SELECT chunk, embedding FROM vec"
@@ -70,11 +69,10 @@ class Snapshot:
         return WordSearch(self.rows, query, stems, postings, dfs)
 
     def read_frequent(self, db: apsw.Connection, execute: Execute) -> Iterator[None]:
-        """Read the longest postings, which a question would wait for: of words in a certain share of the rows."""
-        least = max(_LEAST_POSTING, len(self.rows) * _FREQUENT)
+        """Read the longest postings, which a question would wait for, as far as there is room."""
         found: list[tuple[int, str]] = []
         for piece in pieces_of(db.execute(_VOCABULARY)):
-            found += [(df, stem) for stem, df in piece if df >= least]
+            found += [(df, stem) for stem, df in piece if df >= _LEAST_POSTING]
             yield
         silent = {stem for word in STOP_WORDS for stem in lexical.stemmed_tokens(db, word)}
         for _, stem in sorted(found, reverse=True):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recall_core.store.sqlite.memory.postings import Posting
     from recall_core.store.sqlite.memory.rows import LiveRows, Places
 
+_FEW = 8  # one row in so many, or fewer, are looked up in postings; more are taken out of the sums of all rows
 _EXACT = 2.0**20  # a weight of so many parts gives exact sums, in whatever order
 
 
@@ -154,10 +155,38 @@ class WordSearch:
 
     def _matching(self, phrases: Sequence[Stems], among: Places | None, title_weight: float) -> Matches:
         """The rows that match, in natural order, by FTS5's bm25() (sqlite fts5_aux.c), operation by operation."""
-        totals, holds = self._added_up(tuple(phrases), title_weight)
         least = len(phrases) if self.query.match == "all" else 1
+        if among is not None and len(among) < len(self._rows) // _FEW:
+            totals, holds = self._of_few(phrases, among, title_weight)
+            chosen = places_at_least(holds, least)
+            return Matches(among[chosen], totals[chosen])
+        totals, holds = self._added_up(tuple(phrases), title_weight)
         places = places_at_least(holds, least) if among is None else among[holds[among] >= least]
         return Matches(places, totals[places])
+
+    def _of_few(
+        self, phrases: Sequence[Stems], among: Places, title_weight: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """For each of these rows its score, and how many of the phrases it holds."""
+        import numpy as np  # noqa: PLC0415 - a process that asks once needs none of this
+
+        totals = np.zeros(len(among))
+        holds = np.zeros(len(among), dtype=np.int32)
+        for stems in phrases:
+            check()
+            posting = self._postings[stems]
+            if len(posting.places):
+                at = posting.places.searchsorted(among)
+                own = np.flatnonzero(posting.places.take(at, mode="clip") == among)
+                totals[own] += self._gives(posting.at(at[own]), len(posting.places), title_weight)
+                holds[own] += 1
+        return totals, holds
+
+    def _gives(self, found: Posting, df: int, title_weight: float) -> NDArray[np.float64]:
+        """What a phrase that df rows hold gives to each of these."""
+        held, times = self._rows.held[found.places], _frequencies(found, title_weight)
+        given: NDArray[np.float64] = idf(df, len(self._rows)) * (times * (BM25_K1 + 1.0) / (times + held))
+        return given
 
     def _added_up(
         self, phrases: tuple[Stems, ...], title_weight: float
@@ -174,9 +203,7 @@ class WordSearch:
             check()
             found = self._postings[stems]
             if len(found.places):
-                held, times = rows.held[found.places], _frequencies(found, title_weight)
-                weight = idf(len(found.places), len(rows))
-                totals[found.places] += weight * (times * (BM25_K1 + 1.0) / (times + held))
+                totals[found.places] += self._gives(found, len(found.places), title_weight)
                 holds[found.places] += 1
         if phrases == tuple(self._stems):
             self._last = (phrases, title_weight), (totals, holds)
