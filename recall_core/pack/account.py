@@ -82,11 +82,6 @@ def _heading(block: Block, chunks: Mapping[str, Chunk]) -> str:
     return first.heading or ""
 
 
-_SEAM_TOKENS = 2  # a stretch cut out of a text can count one token more at either end than it did inside
-
-_SEAM_PIECES = 8  # the same for a tokenizer that may cut words otherwise at a seam
-
-
 class Twins(NamedTuple):
     """Near-duplicates: ranks, best first, and how many tokens the packed ones behind the first take."""
 
@@ -188,7 +183,7 @@ def _least_costs(hits: Sequence[Hit], sheet: Layout) -> list[int]:
             if offset < end <= other_end:
                 end = offset
         own = chunk.text[start - chunk.offset : end - chunk.offset] if start < end else ""
-        costs.append(max(0, sheet.count(own) - (_SEAM_TOKENS if sheet.summable else _SEAM_PIECES)))
+        costs.append(max(0, sheet.count(own) - sheet.cut_tokens))
     return costs
 
 

@@ -11,7 +11,7 @@ from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.pack.blocks import beginning, chunk_of, least_beginning, longest_beginning, omission, whole
 from recall_core.pack.copies import ALONE, Alike, Taker
-from recall_core.pack.layout import Draft, Layout, finished, fits, joined, layout, placed, render
+from recall_core.pack.layout import Draft, Layout, finished, fits, fits_behind, joined, layout, placed, render
 from recall_core.pack.reserve import Injected, Reserve, fill, least_budget, reserve
 from recall_core.text import Counter
 from recall_core.types import Hit, Omission, Packed
@@ -239,13 +239,13 @@ def _fragment(sheet: Layout, ranked: Sequence[Draft], added: Injected, misfit: H
         return None
     drafts = [*ranked, *added.drafts]
     room = limits.room_tokens - sheet.count(render(sheet, ranked)) if own else 0
+    fits_last = fits_behind(sheet, drafts, limits.budget_tokens)
 
     def fitting(length: int) -> bool:
         check()
         if own and _cost(sheet, misfit, length, len(ranked) + own + 1) > room:
             return False
-        shown = beginning(sheet, misfit, length, number=len(drafts) + 1)
-        return fits(sheet, [*drafts, shown], limits.budget_tokens)
+        return fits_last(beginning(sheet, misfit, length, number=len(drafts) + 1))
 
     wanted = limits.min_fragment if ranked else 1
     length = longest_beginning(sheet, chunk_of(misfit).text, wanted, fitting)

@@ -6,13 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from recall_core.config import Config
-from recall_core.text import Counter, one_line
+from recall_core.text import MODEL_COUNTER, Counter, one_line
 from recall_core.types import Block
 
 _WORDS = "whitespace"
-_SUMMABLE = (_WORDS, "approx")
+_ROUNDED = (_WORDS, "approx")
+_SUMMABLE = (*_ROUNDED, MODEL_COUNTER)
 """Counters for which a text never counts more than its parts do, where white space stands at every seam between
-them: words add up, and `approx` rounds every part up."""
+them: words add up, and the estimates round every part up."""
+_SEAM_TOKENS = 2
+"""How much less they count a text at most, at each of these seams: a part that is rounded up, a space at its end."""
+_CUT_TOKENS, _CUT_PIECES = 2, 8
+"""How much more a stretch counts that is cut out of a text: a token at either end, or what a tokenizer that cuts
+words otherwise makes of them."""
 
 
 class Draft(NamedTuple):
@@ -44,6 +50,8 @@ class Layout(NamedTuple):
     summable: bool
     counts_words: bool
     """Tokens are words between white space."""
+    cut_tokens: int
+    """How much more a stretch may count that is cut out of a text."""
 
 
 def layout(config: Config, counter: Counter) -> Layout:
@@ -55,7 +63,9 @@ def layout(config: Config, counter: Counter) -> Layout:
     adds_up = not config.line_numbers and counter.name in _SUMMABLE
     counts_words = not config.line_numbers and counter.name == _WORDS
     numbered = config.line_numbers
-    return Layout(config.header, footer, separator, numbered, counter.count, gap, adds_up and spaced, counts_words)
+    summable = adds_up and spaced
+    cut = _CUT_TOKENS if summable and counter.name in _ROUNDED else _CUT_PIECES
+    return Layout(config.header, footer, separator, numbered, counter.count, gap, summable, counts_words, cut)
 
 
 def draft(layout: Layout, block: Block, heading: str) -> Draft:
@@ -146,14 +156,36 @@ def _shown(layout: Layout, block: Block, texts: Sequence[str]) -> str:
 def fits(layout: Layout, drafts: Sequence[Draft], budget_tokens: int) -> bool:
     """Whether the whole context counts no more than the budget.
 
-    The sum of the parts settles it where it can never be below the whole. Only what that sum does not let through
-    is rendered and counted.
+    The sum of the parts settles it where it cannot be as far from the whole. Only what that sum leaves open is
+    rendered and counted.
     """
-    if layout.summable:
-        upper = sum(each.lead_tokens + each.text_tokens for each in drafts) + layout.gap_tokens * (len(drafts) - 1)
-        if upper <= budget_tokens:
-            return True
-    return layout.count(render(layout, drafts)) <= budget_tokens
+    upper = sum(each.lead_tokens + each.text_tokens for each in drafts) + layout.gap_tokens * (len(drafts) - 1)
+    seams = sum(len(each.texts) + _PARTS for each in drafts)
+    return _settled(layout, upper, seams, budget_tokens, lambda: render(layout, drafts))
+
+
+def fits_behind(layout: Layout, drafts: Sequence[Draft], budget_tokens: int) -> Callable[[Draft], bool]:
+    """`fits` of these with one more behind them, for many of which one is wanted: these are counted once."""
+    before = render(layout, drafts) + layout.separator if drafts else ""
+    counted = layout.count(before)
+
+    def fitting(last: Draft) -> bool:
+        upper = counted + last.lead_tokens + last.text_tokens
+        return _settled(layout, upper, len(last.texts) + 1, budget_tokens, lambda: before + render(layout, [last]))
+
+    return fitting
+
+
+_PARTS = 3  # of a draft beside its texts: the lines above and below it, and a separator
+
+
+def _settled(layout: Layout, upper: int, seams: int, budget_tokens: int, text: Callable[[], str]) -> bool:
+    """Whether a text fits whose parts, divided by so many seams or fewer, count so much together."""
+    if layout.summable and upper <= budget_tokens:
+        return True
+    if layout.summable and upper - _SEAM_TOKENS * seams > budget_tokens:
+        return False
+    return layout.count(text()) <= budget_tokens
 
 
 def _lead(header: str, block: Block, heading: str) -> str:

@@ -13,7 +13,7 @@ from recall_core.types import Chunk, Document, Hit, Packed
 
 BYTES = Counter("bytes", lambda text: len(text.encode()))
 WAVY = Counter("wavy", lambda text: len(text) - 2 * text.count("ab") + (len(text) & 1))
-COUNTERS = {each.name: each for each in (counter("whitespace"), counter("approx"), BYTES, WAVY)}
+COUNTERS = {each.name: each for each in (*map(counter, ("whitespace", "approx", "approx-2")), BYTES, WAVY)}
 ALPHABET = "ab  \n\ncd9.é日\u0301👩\u200d🇩"
 
 
@@ -131,7 +131,7 @@ def test_raising_the_budget_never_loses_a_packed_code_point(case: Case, name: st
 
 @given(cases(), budgets, configs)
 def test_the_sum_of_the_parts_decides_as_the_whole_does(case: Case, budget_tokens: int, config: Config) -> None:
-    for name in ("whitespace", "approx"):
+    for name in ("whitespace", "approx", "approx-2"):
         plain = Counter("plain", COUNTERS[name].count)
         options = {"total": len(case.hits), "budget_tokens": budget_tokens, "config": config}
 
@@ -143,7 +143,7 @@ def test_the_sum_of_the_parts_decides_as_the_whole_does(case: Case, budget_token
 @given(cases(), st.integers(1, 40))
 def test_the_beginning_of_the_misfit_is_the_longest_that_fits(case: Case, budget_tokens: int) -> None:
     config = Config(min_fragment=1)
-    for name in ("whitespace", "approx", "bytes"):
+    for name in ("whitespace", "approx", "approx-2", "bytes"):
         context = _pack(case, name, budget_tokens, config)
         if not (context.blocks and context.blocks[-1].truncated):
             continue
