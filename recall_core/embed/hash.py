@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import sys
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import accumulate
 from math import sqrt
 from struct import pack
 
@@ -235,9 +237,8 @@ def _shares(
 def _held_grams(held: dict[str, int], wanted: Sequence[str]) -> dict[str, int]:
     """What each wanted gram weighs in a text of these words. wanted: of each word the shorter ones first."""
     spelled = " ".join(held)  # no word holds a space, so no gram reaches from one into the next
-    weights: list[int] = []  # of the word that each character of `spelled` belongs to
-    for word, n in held.items():
-        weights += [log_tf(n) * gram_weight(len(word))] * (len(word) + 1)
+    starts = list(accumulate([len(word) + 1 for word in held], initial=0))
+    weights = [log_tf(n) * gram_weight(len(word)) for word, n in held.items()]
     found: dict[str, int] = {}
     for gram in wanted:
         if len(gram) > _SHORTEST and gram[:-1] not in found:
@@ -245,7 +246,7 @@ def _held_grams(held: dict[str, int], wanted: Sequence[str]) -> dict[str, int]:
         at = spelled.find(gram)
         weight = 0
         while at >= 0:
-            weight += weights[at]
+            weight += weights[bisect_right(starts, at) - 1]
             at = spelled.find(gram, at + 1)
         if weight:
             found[gram] = weight

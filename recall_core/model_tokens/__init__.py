@@ -69,6 +69,8 @@ def _word(word: str) -> int:
     patterns, beginnings = _patterns(), _beginnings()
     if not (word.isascii() and word.isprintable()):
         word = patterns.odd.sub(_ACCENTED, word)
+    elif len(word) > 1 and word.isalpha() and word[1:].islower() and word.lower() in beginnings:
+        return starts[word[0]]
     units = starts[word[0]] + sum(map(ends.__getitem__, map(add, word, word[1:])))
     for run in patterns.letters.findall(word):
         if run.lower() in beginnings:
