@@ -23,6 +23,7 @@ _HALF_LEAST = 2.0**-25  # and at most this where it is next to nothing
 _LENGTHS = (1 + UNIT_TOLERANCE) ** 2  # at most the product of the lengths of a question and of a stored vector
 _MANY = 0.5  # share of components of a question from which on all of them are multiplied at once
 _BLOCK = 4_096  # columns that are widened at a time and stay in the cache
+_GATHERED = 16_384  # columns whose components are put together and multiplied at a time
 _WIDENED = 131_072  # float64 components that stay in the cache while they are used
 _LEAST_STEP = 256
 _LEAST_BLOCK = 16  # values a block, where looking at blocks saves anything
@@ -122,11 +123,11 @@ class Matrix:
     def _by_component(self, q: Floats, used: NDArray[np.intp]) -> Floats:
         import numpy as np  # noqa: PLC0415 - as above
 
-        products = np.zeros(self._columns.shape[1], dtype=np.float32)
-        one = np.empty_like(products)
-        for component in used.tolist():
-            np.multiply(self._columns[component], q[component], out=one)
-            products += one
+        products = np.empty(self._columns.shape[1], dtype=np.float32)
+        for start in range(0, len(products), _GATHERED):
+            check()
+            some = self._columns[used, start : start + _GATHERED].astype(np.float32, copy=False)
+            products[start : start + _GATHERED] = q[used] @ some
         return products
 
     def _by_matrix(self, q: Floats) -> Floats:
