@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from operator import add
 
@@ -68,6 +69,11 @@ def words(text: str) -> dict[str, int]:
         counts.update(solid)
         counts.update(map(add, solid, solid[1:]))
     return counts
+
+
+def ascii_words(text: str) -> Iterator[tuple[int, str]]:
+    """Every word of a text in ASCII in order, stop words too, as `words` spells it, with the place it begins at."""
+    return ((found.start(), f"<{found[0]}>") for found in _ASCII_WORD.finditer(text.lower()))
 
 
 def features(word: str, dimension: int) -> list[tuple[int, int]]:

@@ -10,14 +10,24 @@ import math
 import sys
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 from math import sqrt
 from struct import pack
 
 from recall_core.config import Config
-from recall_core.embed.features import GRAMS, WORD_WEIGHT, features, gram_weight, log_tf, plain_sums, words
+from recall_core.embed.features import (
+    GRAMS,
+    MAX_CHARS,
+    WORD_WEIGHT,
+    ascii_words,
+    features,
+    gram_weight,
+    log_tf,
+    plain_sums,
+    words,
+)
 from recall_core.errors import ConfigError
 from recall_core.named import NamedTuple
 from recall_core.ports import Share
@@ -165,8 +175,17 @@ def _asked_words(question: str, dimension: int) -> list[_Asked]:
     ]
 
 
-def _values(question: str) -> Callable[[str], int]:
-    """What a word of a text gives to the cosine with the question, once: its own weight and that of shared grams."""
+class _Valued(NamedTuple):
+    """What a word of a text gives to the cosine with a question, once: its own weight and that of shared grams.
+
+    shortest: one of these is in every word that gives anything, but for what is too short to have grams.
+    """
+
+    of: Callable[[str], int]
+    shortest: list[str]
+
+
+def _values(question: str) -> _Valued:
     whole: dict[str, int] = {}
     grams: dict[str, int] = {}
     for word, n in words(question).items():
@@ -176,26 +195,56 @@ def _values(question: str) -> Callable[[str], int]:
 
     @cache
     def value(word: str) -> int:
-        shortest = [word[end - _SHORTEST : end] for end in range(_SHORTEST, len(word) + 1)]
-        if grams.keys().isdisjoint(shortest):  # then no longer one is there either
-            return whole.get(word, 0)
         shared = sum([grams[gram] for gram in _grams(word) if gram in grams])
         return whole.get(word, 0) + gram_weight(len(word)) * shared
 
-    return value
+    return _Valued(value, [gram for gram in grams if len(gram) == _SHORTEST])
 
 
-def _span_shares(value: Callable[[str], int], text: str, spans: Sequence[tuple[int, int]]) -> list[float]:
+def _span_shares(value: _Valued, text: str, spans: Sequence[tuple[int, int]]) -> list[float]:
     """Of each word its share of the text's `feature` shares, divided among the places where it stands.
 
     spans: all of the text that has words, but for what stands above the first.
     """
-    parts = [words(text[start:end]) for start, end in spans]
-    held: Counter[str] = Counter()
-    for part in (words(text[: spans[0][0]]) if spans else {}, *parts):
-        held.update(part)
-    once = {word: given * log_tf(n) / n for word, n in held.items() if (given := value(word))}
-    return [round(sum(once[word] * n for word, n in part.items() if word in once), 6) for part in parts]
+    if text.isascii() and len(text) <= MAX_CHARS:
+        held: Mapping[str, int] = words(text)
+        likely: Iterable[str] = _with_grams(held, value.shortest)
+    else:
+        held = Counter()
+        for start, end in [(0, spans[0][0]), *spans] if spans else []:
+            held.update(words(text[start:end]))
+        likely = held
+    once = {word: given * log_tf(held[word]) / held[word] for word in likely if (given := value.of(word))}
+    parts = _in_spans(text, spans, once) if once else [{} for _ in spans]
+    return [round(sum([once[word] * n for word, n in part.items()]), 6) for part in parts]
+
+
+def _in_spans(text: str, spans: Sequence[tuple[int, int]], wanted: Container[str]) -> list[dict[str, int]]:
+    """By span how often it holds each of the wanted words, in their order there."""
+    if not text.isascii():
+        held = [words(text[start:end]) for start, end in spans]
+        return [{word: n for word, n in part.items() if word in wanted} for part in held]
+    parts: list[dict[str, int]] = [{} for _ in spans]
+    starts = [start for start, _ in spans]
+    for place, word in ascii_words(text):
+        if word in wanted and (number := bisect_right(starts, place) - 1) >= 0:
+            parts[number][word] = parts[number].get(word, 0) + 1
+    return parts
+
+
+def _with_grams(held: Iterable[str], grams: Sequence[str]) -> set[str]:
+    """Those of these words that hold one of the grams."""
+    listed = list(held)
+    spelled = " ".join(listed)  # no word holds a space, so no gram reaches from one into the next
+    starts = list(accumulate([len(word) + 1 for word in listed], initial=0))
+    found = set()
+    for gram in grams:
+        at = spelled.find(gram)
+        while at >= 0:
+            number = bisect_right(starts, at) - 1
+            found.add(listed[number])
+            at = spelled.find(gram, starts[number + 1])
+    return found
 
 
 def _sums(texts: Sequence[str], dimension: int) -> Sequence[Sequence[float]]:

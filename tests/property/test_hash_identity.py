@@ -67,3 +67,22 @@ def test_every_vector_is_empty_or_of_length_one(text: str) -> None:
 @given(st.text(st.characters(max_codepoint=127)))
 def test_ascii_words_do_not_depend_on_what_else_the_text_holds(text: str) -> None:
     assert words(f"{text} 中") == {**words(text), "中": 1}
+
+
+LINE = st.lists(st.sampled_from(["Payment", "payments", "retry", "the", "a", "x1", "duck's", "w" * 70])).map(" ".join)
+
+
+@given(st.lists(LINE, min_size=1, max_size=4), LINE, st.sampled_from(["payment retries", "the www", "", "x1 x1"]))
+def test_what_ascii_spans_give_does_not_depend_on_what_else_the_text_holds(
+    lines: list[str], above: str, question: str
+) -> None:
+    text, starts = above, []
+    for line in lines:
+        starts.append(len(text) + 1)
+        text += f"\n{line}"
+    spans = [(start, start + len(line)) for start, line in zip(starts, lines, strict=True)]
+    embedder = HashEmbedder(64)
+    (alone,) = embedder.shares_of(question, [text], [spans])
+    (beside,) = embedder.shares_of(question, [f"{text}\n中"], [[*spans, (len(text) + 1, len(text) + 2)]])
+
+    assert beside == [*alone, 0.0]
