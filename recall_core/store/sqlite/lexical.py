@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -73,11 +73,10 @@ def _run(tokenizer: Any, text: str) -> tuple[str, ...]:  # apsw gives its tokeni
 def term_stats(db: apsw.Connection, execute: Execute, query: LexicalQuery, rows: int) -> tuple[TermStat, ...]:
     """One entry a phrase, in query order. rows: how many rows the index holds."""
     if isinstance(query, RawQuery):
-        frequencies = _raw_frequencies(db, execute, query)
-        return tuple(TermStat(text, df, idf(df, rows)) for text, df in frequencies)
-    return tuple(
-        phrase_stat(db, execute, phrase, frequency(db, execute, phrase.tokens), rows) for phrase in query.phrases
-    )
+        found = _raw_frequencies(db, execute, query)
+        return tuple(TermStat(text, df, idf(df, rows)) for text, df in found)
+    held = frequencies(db, execute, [phrase.tokens for phrase in query.phrases])
+    return tuple(phrase_stat(db, execute, phrase, held[phrase.tokens], rows) for phrase in query.phrases)
 
 
 def phrase_stat(db: apsw.Connection, execute: Execute, phrase: Phrase, df: int, rows: int) -> TermStat:
@@ -128,13 +127,32 @@ def quoted(tokens: Sequence[str]) -> str:
     return '"' + " ".join(tokens) + '"'
 
 
+def frequencies(
+    db: apsw.Connection, execute: Execute, phrases: Sequence[tuple[str, ...]]
+) -> dict[tuple[str, ...], int]:
+    """By its tokens, how many rows hold each phrase. Single words are looked up in one statement."""
+    stems = {tokens: stemmed_tokens(db, tokens[0]) for tokens in phrases if len(tokens) == 1}
+    words = {tokens: found[0] for tokens, found in stems.items() if len(found) == 1}
+    held = stem_frequencies(execute, words.values()) if words else {}
+    return {
+        tokens: held.get(words[tokens], 0) if tokens in words else _frequency(execute, tokens) for tokens in phrases
+    }
+
+
+def stem_frequencies(execute: Execute, stems: Iterable[str]) -> dict[str, int]:
+    """How many rows hold each stem, of those that any holds."""
+    return dict(execute(_FREQUENCIES, (json.dumps(sorted(set(stems))),)))
+
+
+_FREQUENCIES = "SELECT term, doc FROM chunk_vocab WHERE term IN (SELECT value FROM json_each(?))"
+
+
 def frequency(db: apsw.Connection, execute: Execute, tokens: tuple[str, ...]) -> int:
     """How many rows hold the phrase."""
-    if len(tokens) == 1:
-        stems = stemmed_tokens(db, tokens[0])
-        if len(stems) == 1:
-            found = execute("SELECT doc FROM chunk_vocab WHERE term = ?", (stems[0],))
-            return int(found[0][0]) if found else 0
+    return frequencies(db, execute, [tokens])[tokens]
+
+
+def _frequency(execute: Execute, tokens: tuple[str, ...]) -> int:
     return int(execute("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (quoted(tokens),))[0][0])
 
 

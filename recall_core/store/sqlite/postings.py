@@ -22,12 +22,13 @@ from recall_core.store.sqlite.lexical import (
     AT_ONCE,
     alternatives,
     expression,
-    frequency,
+    frequencies,
     phrase_stat,
     quoted,
     repeated,
     scores,
     scores_of,
+    stem_frequencies,
     stemmed_tokens,
 )
 from recall_core.store.sqlite.records import Execute
@@ -58,7 +59,7 @@ def occurrences(
 ) -> Occurrences:
     """See store.port.Search."""
     rows, totals = index_totals(execute)
-    dfs = {phrase.tokens: frequency(db, execute, phrase.tokens) for phrase in query.phrases}
+    dfs = frequencies(db, execute, [phrase.tokens for phrase in query.phrases])
     db.register_fts5_function("recall_occurrences", _count_occurrences)
     if rowids is not None and _LOOK_UP * len(rowids) < sum(dfs.values()):
         counts = _in_rows(execute, list(dfs), rowids)
@@ -243,7 +244,7 @@ class Phrased:
         """Expressions in FTS5's words. A row that matches all of a query holds each of its phrases."""
         if self._query.match == "all":
             return [self._match]
-        dfs = {each.tokens: frequency(self._db, self._execute, each.tokens) for each in self._query.long_phrases}
+        dfs = frequencies(self._db, self._execute, [each.tokens for each in self._query.long_phrases])
         return [quoted(tokens) for tokens in sorted(dfs, key=dfs.__getitem__)]
 
     def _scored(self, rowids: Sequence[int], title_weight: float) -> dict[int, float]:
@@ -256,7 +257,6 @@ FEW = 1000
 
 """Phrases up to which FTS5's own bm25() is as fast: its time grows with their square, this one's does not."""
 
-_FREQUENCIES = "SELECT term, doc FROM chunk_vocab WHERE term IN (SELECT value FROM json_each(?))"
 
 _HELD = """
 WITH wanted(term, weight) AS MATERIALIZED (SELECT value ->> 0, value ->> 1 FROM json_each(?1)),
@@ -365,8 +365,8 @@ def _by_words(db: apsw.Connection, execute: Execute, words: Counter[str], title_
     if not rows or not sum(lengths):
         return {}
     db.create_scalar_function("recall_tokens", _tokens_of, 1, deterministic=True)
-    dfs = execute(_FREQUENCIES, (json.dumps(sorted(words)),))
-    weights = [[word, idf(df, rows) * words[word]] for word, df in dfs]
+    dfs = stem_frequencies(execute, words)
+    weights = [[word, idf(df, rows) * words[word]] for word, df in dfs.items()]
     return dict(execute(_HELD, (json.dumps(weights), BM25_K1, sum(lengths) / rows, title_weight, FTS5_B)))
 
 

@@ -64,8 +64,8 @@ class Snapshot:
             return None
         tokens = {each: phrase.tokens for each, phrase in zip(stems, query.phrases, strict=True)}
         postings = {each: self._postings.of(each, tokens[each], db, execute) for each in tokens}
-        words = {token for phrase in query.long_phrases for token in phrase.tokens}
-        dfs = {token: lexical.frequency(db, execute, (token,)) for token in words}
+        words = dict.fromkeys((token,) for phrase in query.long_phrases for token in phrase.tokens)
+        dfs = {token: df for (token,), df in lexical.frequencies(db, execute, list(words)).items()}
         return WordSearch(self.rows, query, stems, postings, dfs)
 
     def read_frequent(self, db: apsw.Connection, execute: Execute) -> Iterator[None]:
