@@ -48,8 +48,9 @@ def chunk(text: str, *, counter: Counter, config: Config, markdown: bool) -> tup
     spans: list[Span] = []
     start = last = 0
     while last < len(text):
-        end = _end(work, start, last)
-        spans.append(_span(work, start, end))
+        reach, is_full = _reach(work, start, last)
+        end = _end(work, start, last, reach)
+        spans.append(_span(work, start, end, full=reach if is_full else start))
         start, last = _next_start(work, start, end), end
     return tuple(spans)
 
@@ -79,15 +80,25 @@ class _Work(NamedTuple):
         return _is_joined(self.text, position) or (block is not None and self.fits(*block))
 
 
-def _span(work: _Work, start: int, end: int) -> Span:
+def _span(work: _Work, start: int, end: int, *, full: int) -> Span:
     text = work.text[start:end]
     first_visible = start + len(text) - len(text.lstrip())
-    return Span(start, end, work.counter.count(text), work.outline.title_at(min(first_visible, end - 1)))
+    return Span(start, end, _tokens(work, start, end, full), work.outline.title_at(min(first_visible, end - 1)))
 
 
-def _end(work: _Work, start: int, last: int) -> int:
+def _tokens(work: _Work, start: int, end: int, full: int) -> int:
+    """The tokens of a span. full: up to there they are exactly `chunk_tokens` words, at start where nobody knows.
+
+    Words that a cut leaves whole need not be counted again: only those between it and the reach, which are fewer.
+    """
+    text = work.text
+    if end == full or (end < full and (text[end - 1].isspace() or text[end].isspace())):
+        return work.chunk_tokens - work.measure(end, full)
+    return work.measure(start, end)
+
+
+def _end(work: _Work, start: int, last: int, reach: int) -> int:
     """Where the span that begins at start ends; beyond `last`, the end of the span before it."""
-    reach = _reach(work, start, last)
     if reach == len(work.text):
         return reach
     block = work.outline.block_around(reach)
@@ -103,14 +114,18 @@ def _end(work: _Work, start: int, last: int) -> int:
     return end
 
 
-def _reach(work: _Work, start: int, last: int) -> int:
-    """The furthest end the limits allow: exact for `whitespace`, at least nearly so for other counters."""
+def _reach(work: _Work, start: int, last: int) -> tuple[int, bool]:
+    """The furthest end the limits allow: exact for `whitespace`, at least nearly so for other counters.
+
+    And whether the text up to there has exactly `chunk_tokens` words, the next one beginning there.
+    """
     stop = min(start + work.max_chars, len(work.text))
     window = work.text[start:stop]
     if work.counts_words:
         words = window.split(None, work.chunk_tokens)
-        return stop - len(words[-1]) if len(words) > work.chunk_tokens else stop
-    return _search(work, start, last + 1, stop)
+        is_full = len(words) > work.chunk_tokens
+        return (stop - len(words[-1]) if is_full else stop), is_full
+    return _search(work, start, last + 1, stop), False
 
 
 def _search(work: _Work, start: int, low: int, stop: int) -> int:

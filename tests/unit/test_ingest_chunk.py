@@ -180,3 +180,11 @@ def test_a_text_without_headings_has_none() -> None:
 
 def test_the_identity_names_every_limit() -> None:
     assert chunker_identity(Config()) == "boundary-1:400:80:6000"
+
+
+def test_a_word_that_a_sentence_ends_within_counts_on_both_sides() -> None:
+    text = "a b c 好。好 d e f"
+    assert [(text[span.offset : span.end], span.tokens) for span in spans(text, tokens=4)] == [
+        ("a b c 好。", 4),
+        ("好 d e f", 4),
+    ]
