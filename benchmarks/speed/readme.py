@@ -1,4 +1,8 @@
-"""The table of speed in README.md: `python -m benchmarks.speed.readme FILE` keeps a run's figures and writes it."""
+"""The tables of speed in README.md and of budgets in benchmarks/README.md, from the figures that a run has kept.
+
+`python -m benchmarks.speed.readme FILE ...` keeps them in docs/speed.json and writes both. Of several files the later
+ones add what the earlier ones have not measured.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.speed.budgets import LARGE, MIDDLE, SMALL, Verdict, missed
+from benchmarks.speed.budgets import LARGE, MIDDLE, SMALL, Verdict, missed, verdicts
 from benchmarks.speed.cold import BARE, NAIVE
 from benchmarks.speed.filling import INSERT
 from benchmarks.speed.peers import BM25S, BOTH, FTS5, LANCE, LANCE_VECTOR, NUMPY, TANTIVY, VEC0
+from benchmarks.speed.report import growth
+from benchmarks.speed.rows import as_json
 from benchmarks.speed.signed import EXACT, LSH
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "docs" / "speed.json"
 PAGE = ROOT / "README.md"
+BUDGETS_PAGE = ROOT / "benchmarks" / "README.md"
 EMBEDDINGS = ("hash", "local")
 _BLOCK = re.compile(r"(?<=\n)Measured with `make bench`.*?(?=\n\nThe workbench, in one run of)", re.S)
+_TABLE = re.compile(r"\| budget \|.*?(?=\n\n)", re.S)
 _SORT = "NumPy sort"
 _BESIDE = {LANCE_VECTOR: "LanceDB's default index", BOTH: "FTS5 and NumPy", BARE: "`python -c pass`"}
 
@@ -143,24 +151,65 @@ def _ratio(value: float) -> str:
 
 
 def _judged(found: Sequence[Verdict]) -> str:
-    """How many budgets are met, and which are not. Growth is for a run of other sizes."""
-    told = [each for each in found if not each.peer.startswith("growth")]
-    over = missed(told)
-    named = "; ".join(
-        f"{each.name} ({each.embedding}, {each.chunks:,}) {each.ratio:.3g} × {_BESIDE.get(each.peer, each.peer)}, "
-        f"{each.most:.3g} allowed"
-        for each in over
+    """How many budgets are met."""
+    told = _told(found)
+    met = f"Of {len(told)} budgets {len(told) - len(missed(told))} are met"
+    return (
+        f"{met}; [benchmarks](benchmarks/README.md#budgets) lists each, and says why the others stop where they do."
     )
-    met = f"Of {len(told)} budgets ([benchmarks](benchmarks/README.md)) {len(told) - len(over)} are met"
-    return f"{met}. Missed: {named}." if over else f"{met}."
 
 
-def main(kept: Path) -> None:
-    """Keep these figures beside the documentation, and write the table."""
-    figures = json.loads(kept.read_text(encoding="utf-8"))
+def budget_page(text: str, figures: Mapping[str, Any]) -> str:
+    """The page with its table of budgets as the figures have it."""
+    table = "\n".join(budget_table([Verdict(**each) for each in figures["budgets"]]))
+    return _TABLE.sub(lambda _: table, text)
+
+
+def budget_table(found: Sequence[Verdict]) -> Iterator[str]:
+    """Each budget with what was measured, those that are missed first."""
+    told = _told(found)
+    over = missed(told)
+    yield "| budget | | chunks | measured | at most | |"
+    yield "|---|---|---|---|---|---|"
+    for each in (*over, *(one for one in told if one not in over)):
+        peer = _BESIDE.get(each.peer, each.peer)
+        said = "missed" if each in over else each.said
+        measured = f"{each.ratio:.3g} × {peer}"
+        yield f"| {each.name} | `{each.embedding}` | {each.chunks:,} | {measured} | {each.most:.3g} | {said} |"
+
+
+def _told(found: Sequence[Verdict]) -> list[Verdict]:
+    """Without growth, which is for a run of other sizes."""
+    return [each for each in found if not each.peer.startswith("growth")]
+
+
+def together(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The figures of several runs: of what two have measured, those of the first."""
+    first, *others = parts
+    for more in others:
+        for kind, names in _NAMED_BY.items():
+            known = {tuple(row[name] for name in names) for row in first[kind]}
+            first[kind] += [row for row in more[kind] if tuple(row[name] for name in names) not in known]
+    first["growth"] = [as_json(each) for each in growth(first["rows"])]
+    first["budgets"] = [as_json(each) for each in verdicts(first)]
+    return first
+
+
+_NAMED_BY = {
+    "stores": ("embedding", "chunks"),
+    "rows": ("name", "embedding", "chunks", "peer"),
+    "files": ("embedding", "chunks"),
+    "memory": ("embedding", "chunks", "allowed_mb"),
+}
+
+
+def main(kept: Sequence[Path]) -> None:
+    """Keep these figures beside the documentation, and write the tables."""
+    figures = together([json.loads(each.read_text(encoding="utf-8")) for each in kept])
     KEPT.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), figures), encoding="utf-8")
+    BUDGETS_PAGE.write_text(budget_page(BUDGETS_PAGE.read_text(encoding="utf-8"), figures), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main([Path(each) for each in sys.argv[1:]])

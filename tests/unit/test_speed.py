@@ -220,6 +220,8 @@ def test_the_table_in_the_readme_is_that_of_the_figures_beside_the_documentation
     page, figures = readme.PAGE.read_text(encoding="utf-8"), json.loads(readme.KEPT.read_text(encoding="utf-8"))
 
     assert readme.page(page, figures) == page
+    benchmarks = readme.BUDGETS_PAGE.read_text(encoding="utf-8")
+    assert readme.budget_page(benchmarks, figures) == benchmarks
     assert {name for shown in readme.SHOWN for name in [shown.name]} <= {each["name"] for each in figures["rows"]}
 
 
@@ -233,8 +235,31 @@ def test_the_table_shows_both_embedders_and_every_budget_that_was_missed() -> No
     lines = list(readme.block(told))
 
     assert "| hybrid search | FTS5 and NumPy | 0.5 ms | 0.50 × | 1.5 s | 12 × |" in lines
-    assert any(
-        "1 are met. Missed: hybrid, 5 words (local, 100,000) 12 × FTS5 and NumPy, 1 allowed." in each
-        for each in lines
-    )
+    assert any(each.startswith("Of 2 budgets 1 are met;") for each in lines)
+    assert list(readme.budget_table([budgets.Verdict(**each) for each in told["budgets"]]))[2:] == [
+        "| hybrid, 5 words | `local` | 100,000 | 12 × FTS5 and NumPy | 1 | missed |",
+        "| hybrid, 5 words | `hash` | 100,000 | 0.5 × FTS5 and NumPy | 0.6 | met |",
+    ]
     assert "Not installed, so not measured: bm25s." in lines
+
+
+def test_figures_of_several_runs_come_together_and_the_first_run_has_the_word() -> None:
+    def run(*rows: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "machine": {},
+            "stores": [],
+            "rows": list(rows),
+            "files": [],
+            "memory": [],
+            "growth": [],
+            "budgets": [],
+        }
+
+    told = readme.together(
+        [run(row("lexical, 5 words", 0.2)), run(row("lexical, 5 words", 9.0), row("explain", 1.0))]
+    )
+
+    assert [(each["name"], each["ratio"]["median"]) for each in told["rows"]] == [
+        ("lexical, 5 words", 0.2),
+        ("explain", 1.0),
+    ]
