@@ -176,7 +176,7 @@ def asked(pieces: Sequence[str], count: int) -> Iterator[tuple[str, Ask]]:
 
 
 def told(response: Any) -> list[dict[str, Any]]:
-    """The rows without what tells of other places, and without the sentence that has a row's rank and their number."""
+    """The rows without what tells of other places, and without the sentence that counts rows."""
     rows = [{key: value for key, value in row.items() if key != "copies"} for row in response["results"]]
     for row in rows:
         if "explain" in row:
