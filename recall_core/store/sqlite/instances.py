@@ -95,6 +95,8 @@ def _spans(text: str, tokens: Tokens) -> Callable[[int, int], tuple[int, int]]:
     indexed, alone = alone_places(text)
     content = indexed.encode()
     found = tokens(content)
+    if not alone and len(content) == len(indexed):  # of plain letters
+        return lambda first, last: (found[first][0], found[last][1])
 
     def code_point(byte: int) -> int:
         return byte if len(content) == len(indexed) else len(content[:byte].decode())
