@@ -60,5 +60,5 @@ def check_window(text: str, found: Sequence[Instance], weights: Sequence[float],
     if (start, end) in runs:
         assert (value, end - start, start) == min(every)
     else:
-        equals = [each[1] for each in every if each[0] == value]
-        assert all(end - start < length for length in equals)
+        equals = [each[1:] for each in every if each[0] == value]
+        assert all((end - start, start) < equal for equal in equals)

@@ -119,7 +119,7 @@ def _emit(response: Response, request: Request, streams: Streams) -> None:
         for piece in _pieces(command._replace(prints=command.printer(request.flags)), response, streams.stdout):
             streams.stdout.write(shown(piece, streams.stdout, raw=getattr(request.flags, "raw", False)))
     for line in render.talk(response, is_verbose=getattr(request.flags, "verbose", False)):
-        streams.say(line)
+        streams.say_in_parts(line)
 
 
 def _rows_writer(request: Request) -> RowsWriter | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from recall_core.adapters.hits import INDENT
 from recall_core.adapters.options import ask_of, check_question
 from recall_core.adapters.plain import Request
 from recall_core.adapters.render import DIGITS, SIGNAL_WORDS, clean, counted, short, weight_of
@@ -94,6 +95,8 @@ def scale(echo: NormalizerEcho) -> str:
 def _ledger(view: LedgerView, scales: dict[str, str]) -> Iterator[str]:
     where = f"{clean(view['path'])}:{view['line_start']}-{view['line_end']}"
     yield "  ".join([where, view["id"][:DIGITS], *([clean(view["heading"])] if "heading" in view else [])])
+    if "passage" in view:
+        yield from (f"{'':{INDENT}}{clean(line)}".rstrip() for line in view["passage"]["text"].split("\n"))
     if view["rank"] is None:
         copy = view.get("copy_of")
         where = "" if copy is None else f", {clean(copy['path'])} at rank {copy['rank']}"

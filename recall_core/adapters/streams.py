@@ -13,6 +13,9 @@ from recall_core.named import NamedTuple
 
 _IN_ASCII = str.maketrans({"✓": "+", "✗": "x", "·": "-", "…": "...", "Σ": "sum"})
 
+_NARROW = 60
+"""Columns of the narrowest terminal; a letter takes no more of them than it has bytes."""
+
 
 def _never() -> bool:
     return False
@@ -40,6 +43,17 @@ class Streams(NamedTuple):
             self.stderr.write(one_line(line) + "\n")
         except OSError:
             discard(self.stderr)
+
+    def say_in_parts(self, line: str) -> None:
+        """The same; where a terminal is too narrow for the line, in several that end at its dots."""
+        parts = line.split(" · ")
+        if len(parts) == 1 or len(line.encode()) <= _NARROW or not self.stderr.isatty():
+            self.say(line)
+            return
+        from recall_core.adapters.width import joined, width_of  # noqa: PLC0415 - only a terminal has a width
+
+        for part in joined(parts, width_of(self.stderr), indent=0):
+            self.say(part)
 
 
 class Out:

@@ -170,18 +170,22 @@ def _why_nothing(engine: Engine, template: Root, targets: Sequence[str], view: I
     """What is to be done where nothing came in."""
     if any(view[count] for count in ("added", "updated", "unchanged")):
         return
-    if groups := view.get("skipped_by"):
+    roots = [template._replace(folder=os_path_of(Path(target), engine.base)) for target in targets]
+    empty = [
+        ("", {}) if _has_file(root, engine) else _why_empty(root, target, engine)
+        for root, target in zip(roots, targets, strict=True)
+    ]
+    if (groups := view.get("skipped_by")) and not any(rules for _, rules in empty):
         files = sum(group["files"] for group in groups)
         every = "the one file" if files == 1 else f"each of the {files} files"
         way = _way_out(groups[0], targets, engine.base)
         yield f"W_NOTHING_ADDED: {every} that could have been read was skipped{f'; {way}' if way else ''}"
         return
     known = [each.root for each in engine.store.known_roots()]
-    for target in targets:
-        root = template._replace(folder=os_path_of(Path(target), engine.base))
-        why, rules = _why_empty(root, target, engine)
+    for root, (why, rules) in zip(roots, empty, strict=True):
         way = f"; {Hint('roots', 'edit', str(known.index(root) + 1), **rules, sync=True)}" if rules else ""
-        yield f"W_NOTHING_ADDED: {why}{way}"
+        if why:
+            yield f"W_NOTHING_ADDED: {why}{way}"
 
 
 def _way_out(group: SkipGroupView, targets: Sequence[str], base: Path) -> str:
@@ -199,12 +203,16 @@ def _way_out(group: SkipGroupView, targets: Sequence[str], base: Path) -> str:
     return ways.get(group["code"], "")
 
 
+def _has_file(root: Root, engine: Engine) -> bool:
+    """Whether the rules of a root leave a file to be read."""
+    return any(isinstance(step, Found) for step in walk(root, engine.base, engine.config))
+
+
 def _why_empty(root: Root, target: str, engine: Engine) -> tuple[str, dict[str, Any]]:
     """Which rule leaves every file out, and what of the root to change, as options of `roots edit`."""
 
     def has_file(**rules: Any) -> bool:
-        steps = walk(root._replace(**rules), engine.base, engine.config)
-        return any(isinstance(step, Found) for step in steps)
+        return _has_file(root._replace(**rules), engine)
 
     if root.globs and has_file(globs=()):
         wider = tuple(pattern if pattern.startswith("**/") else f"**/{pattern}" for pattern in root.globs)

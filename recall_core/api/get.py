@@ -13,7 +13,7 @@ from recall_core.config import assignments, outdated
 from recall_core.contract import OK
 from recall_core.errors import StoreCorrupt
 from recall_core.retrieve.freshness import stale_documents
-from recall_core.retrieve.targets import by_ending, lines_in, no_such_lines, one, several, unknown
+from recall_core.retrieve.targets import by_ending, lines_in, no_such_lines, one, record_at, several, unknown
 from recall_core.shell import Hint
 
 if TYPE_CHECKING:
@@ -85,6 +85,10 @@ def find(store: Store, target: str, *, base: Path) -> GetResponse:
     if not kind:
         lines = _LINES.fullmatch(target)
         whole = one(store, lines["path"], base=base) if lines else None
+        if lines and whole is None and lines["last"] is None:
+            record = record_at(store, lines["path"], int(lines["first"]), base=base)
+            if record is not None:
+                return _document(store, record, base, lines=None)
         if whole is None and (path := _by_ending(store, target if lines is None else lines["path"], base)):
             return find(store, str(base / path) + ("" if lines is None else target[lines.end("path") :]), base=base)
         if lines is None or whole is None or whole[0] != "doc":

@@ -117,6 +117,21 @@ def by_ending(store: Store, target: str, *, base: Path) -> list[str]:
     return sorted({path for path in files if path.endswith(f"/{name}")})
 
 
+def record_at(store: Store, path: str, line: int, *, base: Path) -> str | None:
+    """The id of the document that a file of records has on a line; None for a file without records.
+
+    Raises UnknownTarget where no record is on this line.
+    """
+    names = [name for each in readings(path, base=base) for name in each.names]
+    for name in names:
+        if rowids := store.chunks_of_file(name, place=f"line {line}"):
+            return store.fetch(rowids[:1])[0].doc.id
+    if any(map(store.chunks_of_file, names)):
+        message = f"{path} has no record with a text on line {line}."
+        raise UnknownTarget("unknown_target", message, hint=Hint("search", "WORDS"))
+    return None
+
+
 def several(target: str, paths: Sequence[str]) -> UsageError:
     """The error for the ending of more paths than one."""
     named = " or ".join(map(shell.quote, paths[:3])) + (" …" if len(paths) > 3 else "")

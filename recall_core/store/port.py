@@ -284,8 +284,8 @@ class Catalog(Protocol):
     def chunks_of(self, doc_id: str) -> list[Row]:
         """A live document's chunks by offset."""
 
-    def chunks_of_file(self, path: str) -> list[int]:
-        """Rowids of the live chunks of every document in a file, in natural order."""
+    def chunks_of_file(self, path: str, *, place: str | None = None) -> list[int]:
+        """Rowids of the live chunks of every document in a file, in natural order. place: of those at this one."""
 
     def chunks_of_lines(self, doc_id: str, first: int, last: int) -> list[int]:
         """Rowids of a document's live chunks that reach into these lines, by offset."""

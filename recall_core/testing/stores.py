@@ -326,6 +326,7 @@ class StoreConformance(CopiesConformance, SignatureConformance, VocabularyConfor
         assert store.chunks_near(doc_id, first.chunk.end - 1, first.chunk.end) == [first.rowid]
         assert store.chunks_with("blue") == [row.rowid for row in rows_of(store) if "blue" in row.chunk.text]
         assert len(store.chunks_of_file("d.jsonl")) == 2
+        assert store.chunks_of_file("d.jsonl", place="line 9") == []
         short = ("b/c.md", "d.jsonl#1", "d.jsonl#2")
         assert set(store.short_documents(1)) == {row.rowid for row in rows_of(store) if row.doc.path in short}
         doc_rowid = store.rowid("doc", doc_id)

@@ -176,8 +176,12 @@ def asked(pieces: Sequence[str], count: int) -> Iterator[tuple[str, Ask]]:
 
 
 def told(response: Any) -> list[dict[str, Any]]:
-    """The rows without what tells of other places."""
-    return [{key: value for key, value in row.items() if key != "copies"} for row in response["results"]]
+    """The rows without what tells of other places, and without the sentence that counts rows."""
+    rows = [{key: value for key, value in row.items() if key != "copies"} for row in response["results"]]
+    for row in rows:
+        if "explain" in row:
+            row["explain"] = {key: value for key, value in row["explain"].items() if key != "summary"}
+    return rows
 
 
 def holds(recall: Recall, text: str, ask: Ask, random: Random) -> None:

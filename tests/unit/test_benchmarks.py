@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import changes, checks, corpus, quality, windows, workbench
+from benchmarks import changes, checks, corpus, passages, quality, windows, workbench
 from benchmarks.terminal import Terminal
 from benchmarks.timing import Comparison, Spread, compare
 from recall_core.embed.hash import HashEmbedder
@@ -152,3 +152,12 @@ def test_joined_chunks_hold_their_abstracts_and_a_cut_one_takes_one_window(colle
     assert (len(chunks), chunk_of["apple"], chunk_of["engine"], chunk_of["jacket"]) == (3, "0", "1", "2")
     assert "all about the desk" in chunks[0]
     assert windows.cut(chunks[0], HashEmbedder(64)) == " ".join(chunks[0].split())
+
+
+def test_what_passages_cost_is_told_of_processes_and_of_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert passages.main(["--chunks", "60", "--questions", "3"]) in (0, 1)
+    head, of_processes, of_rows = capsys.readouterr().out.splitlines()
+
+    assert head == "60 chunks, 3 questions"
+    assert 0 < float(of_processes.split()[3].rstrip("%,")) < 100
+    assert float(of_rows.split()[2]) > 0

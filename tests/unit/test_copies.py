@@ -257,6 +257,23 @@ def test_a_copy_that_is_missed_is_called_one_and_comes_with_all_copies(recall: R
     assert view["fixes"][0]["confirmed"]
 
 
+def test_of_a_document_of_copies_the_one_whose_text_stands_highest_is_told_of(tmp_path: Path) -> None:
+    texts = [
+        " ".join(f"{name}{n} stones lie here." for n in range(20)) + f" {name}"
+        for name in ("granite", "marble", "slate")
+    ]
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("\n\n".join(texts))
+    Recall.init(str(tmp_path), settings=("chunk_tokens=100", "overlap_tokens=0"))
+    with Recall.open(str(tmp_path)) as recall:
+        recall.index(str(tmp_path))
+        rows = recall.search("slate", Ask(k=1))["results"]
+        view = recall.why_not("slate", "b.txt", Ask(k=1))["whynot"]
+
+    (place,) = rows[0]["copies"]["places"]
+    assert (view["target"]["chosen"]["chunk_id"], view["verdict"]) == (place["id"], "copy")
+
+
 def test_of_a_text_beyond_the_last_row_every_copy_is_out_by_its_rank(recall: Recall) -> None:
     rows = recall.search("sorts words software")["results"]
     rank, last = next((n, each) for n, each in enumerate(rows, 1) if each["chunk"]["text"] == LICENCE)

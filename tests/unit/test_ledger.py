@@ -317,8 +317,10 @@ def test_standings_follow_the_order_of_the_rows(recall: Recall) -> None:
 
 def test_the_tree_shows_bars_a_sum_and_the_neighbours(recall: Recall) -> None:
     pair = chunk_id(recall, "a.txt"), chunk_id(recall, "c.txt")
-    lines = list(ledger.lines(recall.explain("payment timeout", pair[0], ASK, versus=pair[1])))
+    response = recall.explain("payment timeout", pair[0], ASK, versus=pair[1])
+    lines = list(ledger.lines(response))
     assert lines[0].startswith("a.txt:1-1  ")
+    assert lines[1] == "       " + response["explanation"]["chunk"]["passage"]["text"]
     assert sum("Σ ✓" in line for line in lines) == 2
     assert any("term      payment" in line and "#" in line for line in lines)
     assert any(line.startswith(("above", "below")) for line in lines)
@@ -328,7 +330,7 @@ def test_the_tree_shows_bars_a_sum_and_the_neighbours(recall: Recall) -> None:
 
 def test_an_absent_chunk_is_one_line(recall: Recall) -> None:
     lines = list(ledger.lines(recall.explain("payment", chunk_id(recall, "d.txt"), Ask(mode="lexical"))))
-    assert lines[1].startswith("not among the 2 rows: no signal proposed it; recall whynot payment --target")
+    assert lines[2].startswith("not among the 2 rows: no signal proposed it; recall whynot payment --target")
 
 
 def test_the_command_answers_with_exit_0_and_8(recall: Recall) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ import pytest
 from recall_core.adapters import hits
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract.responses import Response
+from recall_core.errors import UnknownTarget
 from recall_core.retrieve.passage import LONGEST, best_window
 from recall_core.retrieve.query import literal
 from recall_core.store.instances import Instance
@@ -286,6 +288,18 @@ def test_a_record_is_cited_by_its_line_in_the_file(records: Recall) -> None:
 
     assert [line.split("  ")[1:] for line in lines[:1]] == [["On birds", "notes.jsonl:2\n"]]
     assert lines[1] == "       Birds fly.\n"
+
+
+def test_a_place_that_a_record_is_cited_by_names_it(records: Recall) -> None:
+    with records:
+        found = records.get("notes.jsonl:2")["found"]
+        target = records.why_not("birds fly", "notes.jsonl:2")["whynot"]["target"]
+        for ask in (records.get, partial(records.why_not, "birds fly")):
+            with pytest.raises(UnknownTarget, match=r"^notes\.jsonl has no record with a text on line 3\.$"):
+                ask("notes.jsonl:3")
+
+    assert (found["doc"]["path"], found["text"]) == ("notes.jsonl#b", "Birds fly.")
+    assert (target["kind"], target["chosen"]["path"]) == ("document", "notes.jsonl#b")
 
 
 def test_a_record_that_moves_is_cited_by_its_new_line(records: Recall, tmp_path: Path) -> None:

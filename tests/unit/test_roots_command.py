@@ -334,6 +334,16 @@ def test_where_nothing_was_added_it_says_why_and_what_helps_does(
     assert "1 added" in run(*shlex.split(err.partition("; recall ")[2]))[1] or ".gitignore" in files
 
 
+def test_a_rule_is_told_before_what_was_skipped_beside_it(home: Path) -> None:
+    (home / "new").mkdir()
+    (home / "new" / "a.md").write_text("words\n")
+    (home / "new" / "elsewhere").symlink_to("/")
+
+    told = run("add", "new", "--glob", "*.rst")[2].splitlines()[-1]
+
+    assert told.startswith("warning: W_NOTHING_ADDED: no file in new matches --glob *.rst, which is relative to it; ")
+
+
 def test_an_empty_folder_and_a_store_without_folders_say_so(home: Path) -> None:
     (home / "new").mkdir()
     assert "W_NOTHING_ADDED: there is no file in new that is ever read\n" in run("add", "new")[2]

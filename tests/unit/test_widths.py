@@ -112,6 +112,25 @@ def test_lines_are_broken_and_say_the_same(name: str, width: int, monkeypatch: p
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("command", ["search", "context"])
+def test_the_line_that_ends_an_answer_is_broken_at_its_dots(
+    command: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = []
+    monkeypatch.setenv("COLUMNS", str(width))
+    for stderr in (io.StringIO(), Terminal()):
+        cli.main(
+            [command, "tell me how many undo e.g. a deploy"], streams=Streams(io.StringIO(), io.StringIO(), stderr)
+        )
+        told.append(re.sub(r"[0-9.]+ ms", "- ms", stderr.getvalue()).splitlines())
+    (line,), lines = told
+
+    assert max(map(cell_len, lines)) <= width
+    assert bare("·".join(lines)).replace("·", "") == bare(line).replace("·", "")
+    assert len(lines) > 1 or width > 60
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", DRAWN)
 def test_tables_fit_and_hold_every_figure(name: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     piped = run(*DRAWN[name])

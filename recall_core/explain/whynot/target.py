@@ -107,6 +107,10 @@ def _lines(asker: Asker, text: str) -> Target | None:
         return None
     first, last = int(lines["first"]), int(lines["last"] or lines["first"])
     one = targets.one(asker.store, lines["path"], base=asker.base)
+    if one is None and lines["last"] is None:
+        record = targets.record_at(asker.store, lines["path"], first, base=asker.base)
+        if record is not None:
+            return Target(text, "document", tuple(asker.store.chunks_of(record)), path=text)
     if one is None or one[0] != "doc":
         return _not_in_store(asker, lines["path"])
     count = targets.lines_in(asker.store.text_of(one[1]))

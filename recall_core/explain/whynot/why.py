@@ -92,16 +92,25 @@ def _chosen(asker: KeptAsker, question: Question, plan: Plan, found: Answer, nam
 
 
 def _best(asker: KeptAsker, found: Answer, rows: Iterable[Row], named: Target, question: Question) -> Sought:
-    """The best ranked of these chunks, first those with a row of their own; of a context, one that is packed."""
+    """The best ranked of these chunks, first those with a row of their own, then those whose text has one.
+
+    Of a context, one that is packed.
+    """
     choices = [Sought(row, _doc_rowid(asker, row), named.snippet, named.lines) for row in rows]
     places = _places(asker, found, choices)
     ranked = sorted(choices, key=lambda each: places.get(each.row.rowid, inf))
     if ranked[0].row.rowid not in places:
-        ranked.sort(key=lambda each: standing(found, each) is None)
+        ranked.sort(key=lambda each: _place_of_text(found, each))
     if question.budget_tokens is None or len(ranked) == 1:
         return ranked[0]
     packed = asker.pack(found, pack_of(question))
     return next((each for each in ranked if is_packed(packed, found.plan.table, each)), ranked[0])
+
+
+def _place_of_text(found: Answer, sought: Sought) -> float:
+    """The place of the row that stands for the text of a copy; infinite for a chunk that is none."""
+    other = standing(found, sought)
+    return inf if other is None or found.ranked is None else found.ranked.order.index(other)
 
 
 def _places(asker: KeptAsker, found: Answer, choices: Sequence[Sought]) -> dict[int, int]:

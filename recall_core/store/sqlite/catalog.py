@@ -353,10 +353,10 @@ class SqliteCatalog(OpenStore):
         with making_sense(self.path):
             return [records.row_of(row) for row in self.execute(_CHUNKS_OF, (doc_id,))]
 
-    def chunks_of_file(self, path: str) -> list[int]:
-        """Rowids of the live chunks of every document in a file, in natural order."""
-        where = "AND d.file = (SELECT rowid FROM file WHERE path = ?)"
-        return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (path,))
+    def chunks_of_file(self, path: str, *, place: str | None = None) -> list[int]:
+        """Rowids of the live chunks of every document in a file, in natural order. place: of those at this one."""
+        where = "AND d.file = (SELECT rowid FROM file WHERE path = ?) AND c.place IS coalesce(?, c.place)"
+        return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (path, place))
 
     def chunks_of_lines(self, doc_id: str, first: int, last: int) -> list[int]:
         """Rowids of a document's live chunks that reach into these lines, by offset."""
