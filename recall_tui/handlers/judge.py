@@ -127,7 +127,7 @@ def take_query(app: Host) -> None:
         app.bench.editor.put(line.text)
         app.ask()
     if missed is not None:
-        app.become(explaining.sought_after(app.session, missed.path))
+        app.become(explaining.sought_after(app.session, missed.place))
         app.bench.give_focus("explain")
 
 

@@ -480,7 +480,7 @@ async def test_one_query_has_no_interval(own_store: Path) -> None:
         await bench.press("a", "6")
         await bench.until(lambda now: current(now) and isinstance(judging.board(now), judging.Board))
 
-        assert "nDCG@10 1.000  of one query" in bench.painted("judge")
+        assert "nDCG@10 (chunks) 1.000  of one query" in bench.painted("judge")
         assert "95 %" not in bench.painted("judge")
 
 
