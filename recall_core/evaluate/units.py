@@ -54,8 +54,10 @@ def graded(store: Store, names: Names, judgements: Collection[Judgement], unit: 
         paths = {path for documents in grades.values() for path in documents}
         return Graded(grades, frozenset(path for path in paths if path not in names), {})
     last = {(each.query, each.spot): each for each in judgements}
-    chunks, lines, unknown = _Chunks(store), {}, set()
+    chunks = _Chunks(store)
     found: dict[str, dict[str, int]] = {}
+    lines: dict[str, tuple[str, int, int]] = {}
+    unknown: set[str] = set()
     for (query, path), judged in _by_path(last.values()).items():
         grades_of = found.setdefault(query, {})
         left = dict.fromkeys(each.spot for each in judged)

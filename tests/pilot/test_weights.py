@@ -307,7 +307,7 @@ async def test_saving_asks_first_and_then_writes_what_was_moved(own_store: Path)
         await weigh(bench)
         await bench.press("right", "f", "S")
         question = str(bench.app.screen.query_one("#question Static").render())
-        assert "vector_weight = 0.15 (was 0.1)" in question
+        assert "semantic_weight = 0.15 (was 0.1)" in question
         assert 'fusion = "rrf" (was "weighted")' in question
 
         await bench.press("n")
@@ -336,7 +336,7 @@ async def test_saving_asks_anew_where_someone_has_written_something_else_since(o
         )
 
         assert load(toml).bm25_weight == 0.8
-        assert "bm25_weight = 0.85 (was 0.8)" in bench.painted("question")
+        assert "lexical_weight = 0.85 (was 0.8)" in bench.painted("question")
         await bench.press("y")
         await bench.until(
             lambda now: now.weights.saved and now.weights.saved.bm25_weight == 0.85 and not now.weights.tweaks
@@ -805,7 +805,7 @@ async def test_what_was_moved_is_written_into_the_query_which_then_gives_the_sam
         written = bench.app.bench.editor.text
         assert written == (
             "SELECT * FROM chunk -- all\nUSING lexical('budget'), semantic('tea')\nLIMIT 5\n"
-            "OPTION normalize max, bm25_weight 0.4, vector_weight 0.6"
+            "OPTION normalize max, lexical_weight 0.4, semantic_weight 0.6"
         )
         assert dict(bench.session.weights.tweaks) == {"match": "all"}
         assert rows == [(hit.chunk.id, hit.score) for hit in bench.session.results.hits.values() if hit.chunk]
