@@ -18,7 +18,7 @@ from recall_tui.state.session import Session
 from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, folded
 from recall_tui.widgets.lines import NONE, LineView, entitle
 
-KEYS = ("a=3 s=2 d=1 f=0", "x clear", "u undo", "n measure", "Enter ask", "I import", "E export")
+KEYS = ("g grade: a=3 s=2 d=1 f=0", "u undo", "Del clear", "t measure", "Enter ask", "I import", "E export")
 """The keys; those that come last are left out first."""
 NAMES = {"ndcg@10": "nDCG@10", "mrr": "MRR", "map": "MAP", "p@10": "P@10", "recall@10": "R@10", "recall@100": "R@100"}
 """The measures as the literature writes them, short enough for a column."""

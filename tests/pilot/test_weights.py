@@ -734,7 +734,7 @@ async def test_a_row_of_a_later_page_is_wished_down_to_the_last_row_of_that_page
     text = "SELECT * FROM chunk USING lexical('manual'), semantic('keep the manual in mind') LIMIT 5 OFFSET 5"
     async with workbench(shared_store) as bench:
         await weigh(bench, text)
-        await bench.press("2", "G", "4", "p")
+        await bench.press("2", "end", "4", "p")
         await bench.until(granted_of)
 
         await bench.until(lambda _: "1 must be in the top 10" in bench.painted("board"))
