@@ -29,6 +29,7 @@ from recall_tui.screens.dialog import Dialog
 from recall_tui.signals import Stops, without_interrupts
 from recall_tui.state import session as state
 from recall_tui.state.events import Event
+from recall_tui.state.records import JudgeState
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import is_ranking
 from recall_tui.texts import Texts, to_keep
@@ -79,8 +80,8 @@ class Host(App[None]):
         self.store = store
         """The --store value, or None for the store of the current folder."""
         self.clock = clock
-        self.session = Session()
         self.remembered = preferences.load(os.environ)
+        self.session = Session(judge=JudgeState(is_grading=bool(self.remembered.grading)))
         self.keymap = keymap.read(os.environ)
         self.table = self.keymap.table
         """The actions with the keys in force."""

@@ -115,7 +115,7 @@ async def compare(pilot: Pilot[None]) -> None:
 async def weights(pilot: Pilot[None]) -> None:
     """A weight that was moved, with what grades say of every weight."""
     await judged(pilot)
-    await pilot.press("2", "g", "4", "right", "right", "right", "right")
+    await pilot.press("2", "home", "4", "right", "right", "right", "right")
     await pilot.pause(3)
 
 
@@ -133,7 +133,7 @@ async def judged(pilot: Pilot[None]) -> None:
     """Three questions with grades."""
     for question, grades in JUDGED:
         await ask(pilot, question)
-        await pilot.press("escape", "g", *grades, "1")
+        await pilot.press("escape", "home", "g", *grades, "g", "1")
         await settled(pilot, lambda now: not now.store.task)
     await ask(pilot, QUESTION)
     await pilot.press("escape", "6")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Rows = list[tuple[str, ...]]
 """A head, then one row a line."""
 
-LEFT = {"mode", "measure", "verdict", "query", "text", "against", "condition", "gate"}
+LEFT = {"mode", "measure", "unit", "verdict", "query", "text", "against", "condition", "gate"}
 """Columns of words; the others are of figures."""
 
 
@@ -95,7 +95,7 @@ def verdict(view: ComparisonView) -> str:
 
 
 def _modes(view: EvaluationView) -> Rows:
-    rows: Rows = [("mode", "measure", "mean", "95 % interval", "judged", "could be")]
+    rows: Rows = [("mode", "measure", "unit", "mean", "95 % interval", "judged", "could be")]
     for mode in view["modes"]:
         for measure in mode["measures"]:
             judged, bounds = measure["judged"], measure["bounds"]
@@ -103,6 +103,7 @@ def _modes(view: EvaluationView) -> Rows:
                 (
                     mode["mode"],
                     measure["measure"],
+                    view["unit"],
                     f"{measure['mean']:.3f}",
                     _between(measure["interval"]),
                     "-" if judged is None else f"{judged:.0%}",

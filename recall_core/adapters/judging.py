@@ -63,6 +63,7 @@ def _options(flags: Namespace) -> EvalOptions:
         gate=flags.gate,
         per_query=flags.per_query,
         settings=tuple(flags.set or ()),
+        unit=flags.unit,
         write_run=None if flags.run is None else _run_writer(flags.run, parse_modes(modes)),
     )
 
@@ -117,14 +118,14 @@ def _export(
 
 def check_fixtures(recall: Recall, flags: Namespace) -> AnyResponse:
     """`recall eval --fixtures FILE`."""
-    _refuse(flags, "fixtures", ("queries", "qrels", "metrics", "run", "per_query", "calibrate_sparse"))
+    _refuse(flags, "fixtures", ("queries", "qrels", "metrics", "unit", "run", "per_query", "calibrate_sparse"))
     baseline = None if flags.baseline is None else Path(flags.baseline)
     return recall.check_fixtures(Path(flags.fixtures), _ask(flags), baseline=baseline, gate=flags.gate)
 
 
 def calibrate(recall: Recall, flags: Namespace) -> AnyResponse:
     """`recall eval --calibrate-sparse`."""
-    _refuse(flags, "calibrate_sparse", ("metrics", "run", "per_query", "baseline", "gate"))
+    _refuse(flags, "calibrate_sparse", ("metrics", "unit", "run", "per_query", "baseline", "gate"))
     queries, qrels = (None if text is None else Path(text) for text in (flags.queries, flags.qrels))
     return recall.calibrate_sparse(_ask(flags), queries=queries, qrels=qrels)
 

@@ -28,6 +28,7 @@ from recall_core.contract.tuning import (
 from recall_core.errors import UsageError
 from recall_core.evaluate.tune import TuneOptions
 from recall_core.evaluate.tune_question import PinTarget
+from recall_core.evaluate.units import PLURAL
 from recall_core.shell import Hint, Verbatim
 
 COLUMNS = 64
@@ -36,7 +37,7 @@ SHOWN = 5
 """Winners, losers, combinations and parts of a plateau on a page; JSON has all of them."""
 
 _BARS = "▁▂▃▄▅▆▇█"
-_JUDGED_ONLY = ("--queries", "--qrels", "--metric", "--grid", "--apply")
+_JUDGED_ONLY = ("--queries", "--qrels", "--metric", "--unit", "--grid", "--apply")
 _WORDS = Verbatim('"words"')
 _QUESTION_ONLY = ("--pin", "--pin-not", "--k", "--filter", "--exact", "--snapshot")
 
@@ -59,6 +60,7 @@ def tune(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
         measure="ndcg@10" if flags.metric is None else flags.metric,
         grid=tuple(flags.grid or ()),
         curve=flags.sweep,
+        unit=flags.unit,
         apply=flags.apply,
     )
     work = recall.tune(options, ask_of(flags))
@@ -128,6 +130,7 @@ def _judged_lines(tuning: TuningView, view: JudgedTuningView) -> Iterator[str]:
         yield ""
     settings = f"  {_spelled(view['settings'])}" if view["settings"] else ""
     gain, interval = view["gain_interval"], view["best_weight_interval"]
+    yield f"{'measure':<12}{view['measure']} of {PLURAL[view['unit']]}"
     yield f"{'now':<12}{view['current']:.4f}  weight {tuning['weight']:g}"
     yield f"{'best':<12}{view['best']:.4f}  weight {_bands(view['best_weights'])}{settings}"
     yield f"{'plateau':<12}{_bands(view['plateau'])}"

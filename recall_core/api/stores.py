@@ -11,12 +11,14 @@ from recall_core import paths
 from recall_core.config import (
     CUTTING,
     FILE_NAME,
+    NAMES,
     NEW,
     Config,
     GivenSettings,
     assign,
     chunker_identity,
     cut_as,
+    keyed,
     load,
     render,
     replace,
@@ -380,9 +382,9 @@ def _kept(found: FoundSettings, *, has_flags: bool) -> KeptSettings:
     config, warnings = _resolved(before)
     resolved: dict[str, str | float] = {"embedding": config.embedding} if before.embedding == AUTO else {}
     suited = _weighed(config)
-    if suited != config and not _WEIGHTS & written(toml).keys():
+    if suited != config and not _WEIGHTS & keyed(written(toml)).keys():
         weights = {"bm25_weight": suited.bm25_weight, "vector_weight": suited.vector_weight}
-        told = " and ".join(f"{key} = {weight:g}" for key, weight in weights.items())
+        told = " and ".join(f"{NAMES[key]} = {weight:g}" for key, weight in weights.items())
         warnings += (f"W_CONFIG: {FILE_NAME} names no weight; {told} suit {config.embedding} and are taken",)
         config, resolved = suited, {**resolved, **weights}
     if has_flags:

@@ -175,6 +175,12 @@ SETTINGS: dict[str, Setting] = {
 NEW: Settings = {"stop_words": "questions", "rerank_keep": True, "sparse_share": 0.15}
 """What a new store is given. What an older recall.toml means, which has no line for it, is the default in Config."""
 
+NAMES = {"bm25_weight": "lexical_weight", "vector_weight": "semantic_weight"}
+"""What people call a setting whose key is older. Files, --set and OPTION take either; answers have the key."""
+
+KEYS = {name: key for key, name in NAMES.items()}
+"""The key behind a name."""
+
 EMBEDDING = (*(key for key in SETTINGS if key.startswith("embedding")), "allow_network")
 """The settings that say who makes the vectors."""
 
@@ -198,8 +204,11 @@ def anchored(name: str, absolute: Callable[[Path], Path]) -> str:
 
 
 def replace(config: Config, values: Mapping[str, Any], *, where: str) -> Config:
-    """The config with these settings, each checked; `where` names their origin in an error."""
-    checked: dict[str, Any] = {key: _check(key, value, where=where) for key, value in values.items()}
+    """The config with these settings, by key or name, each checked; `where` names their origin in an error."""
+    expect_once(values, where=where)
+    checked: dict[str, Any] = {
+        KEYS.get(key, key): _check(KEYS.get(key, key), value, where=where, name=key) for key, value in values.items()
+    }
     return _coherent(config._replace(**checked), where=where)
 
 
@@ -221,21 +230,32 @@ def override(config: Config, settings: GivenSettings) -> Config:
 
 def assign(config: Config, settings: GivenSettings, *, where: str) -> Config:
     """The config with these settings; texts are `key=value`, values spelt as on a command line."""
-    values = settings_of(settings, where=where)
+    values = _given(settings, where=where)
     return replace(config, values, where=where) if values else config
 
 
 def settings_of(settings: GivenSettings, *, where: str) -> Settings:
-    """Settings as values: texts are read, values stay as they are, unchecked. The last of one name counts."""
-    if isinstance(settings, Mapping):
-        return settings
-    values: dict[str, SettingValue] = {}
-    for assignment in settings:
-        key, equals, text = assignment.partition("=")
-        if not equals:
-            raise UsageError("bad_value", f"{where} {assignment} has no value.", hint=f"{where} {key}=VALUE")
-        values[key.strip()] = _from_text(key.strip(), text, where=where)
-    return values
+    """Settings as values by key: texts are read, values stay as they are, unchecked. The last of one name counts.
+
+    Raises UsageError or ConfigError `bad_value`, the latter where a setting is given by its key and by its name.
+    """
+    given = _given(settings, where=where)
+    expect_once(given, where=where)
+    return keyed(given)
+
+
+def keyed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by key, where some may be given by their name."""
+    return {KEYS.get(name, name): value for name, value in settings.items()}
+
+
+def expect_once(given: Iterable[str], *, where: str) -> None:
+    """Raises ConfigError `bad_value` where a setting is given by its key and by its name too."""
+    names = set(given)
+    for key, name in NAMES.items():
+        if key in names and name in names:
+            message = f"{where}: {name} and {key} are two names of one setting."
+            raise ConfigError("bad_value", message, hint=f"leave out {key}")
 
 
 def assignments(settings: GivenSettings) -> tuple[str, ...]:
@@ -272,8 +292,22 @@ def render(config: Config) -> str:
     for key, value in config._asdict().items():
         setting = SETTINGS[key]
         choices = f" ({' | '.join(setting.choices)})" if len(setting.choices) > 1 else ""
-        lines.append(f"\n# {setting.doc}{choices}\n{key} = {spelled(value)}")
+        lines.append(f"\n# {setting.doc}{choices}\n{NAMES.get(key, key)} = {spelled(value)}")
     return "\n".join(lines) + "\n"
+
+
+def _given(settings: GivenSettings, *, where: str) -> Settings:
+    """Settings as values by the names that they were given."""
+    if isinstance(settings, Mapping):
+        return settings
+    values: dict[str, SettingValue] = {}
+    for assignment in settings:
+        key, equals, text = assignment.partition("=")
+        if not equals:
+            raise UsageError("bad_value", f"{where} {assignment} has no value.", hint=f"{where} {key}=VALUE")
+        key = key.strip()
+        values[key] = _from_text(KEYS.get(key, key), text, where=where)
+    return values
 
 
 def _elsewhere(key: str, text: str, config: Config) -> str:
@@ -293,26 +327,30 @@ def _anchored(config: Config, absolute: Callable[[Path], Path]) -> Config:
     return config._replace(embedding=embedding, embedding_fallback=fallback, rerank=rerank)
 
 
-def _check(key: str, value: object, *, where: str) -> object:
+def _check(key: str, value: object, *, where: str, name: str) -> object:
+    """The value of a setting. name: what it is called where it is given."""
     if key not in SETTINGS:
-        near = _nearest(str(key), SETTINGS)
-        hint = f"did you mean {near}?" if near else f"known keys: {', '.join(SETTINGS)}"
+        near = _nearest(str(key), (*(NAMES.get(each, each) for each in SETTINGS), *NAMES))
+        known = ", ".join(NAMES.get(each, each) for each in SETTINGS)
+        hint = f"did you mean {near}?" if near else f"known keys: {known}"
         raise ConfigError("unknown_key", f"{where} has no setting {key!r}.", hint=hint)
     kind = type(Config._field_defaults[key])
     if kind is float and type(value) is int:
         value = _float(value)
     if type(value) is not kind:
-        raise ConfigError("bad_value", f"{where}: {key} takes {_KINDS[kind]}, not {value!r}.", hint=_example(key))
+        raise ConfigError(
+            "bad_value", f"{where}: {name} takes {_KINDS[kind]}, not {value!r}.", hint=_example(key, name)
+        )
     if isinstance(value, str) and not _is_writable(key, value):
-        raise ConfigError("bad_value", f"{where}: {key} cannot be {value!r}.", hint=_example(key))
+        raise ConfigError("bad_value", f"{where}: {name} cannot be {value!r}.", hint=_example(key, name))
     setting = SETTINGS[key]
     if setting.choices and value not in setting.choices:
         near = _nearest(str(value), setting.choices)
         hint = f"did you mean {near}?" if near else f"one of: {', '.join(setting.choices)}"
-        raise ConfigError("bad_value", f"{where}: {key} cannot be {value!r}.", hint=hint)
+        raise ConfigError("bad_value", f"{where}: {name} cannot be {value!r}.", hint=hint)
     if isinstance(value, int | float) and not _within(setting, value):
         bounds = f"from {setting.least:g}" + (f" to {setting.most:g}" if setting.most is not None else "")
-        raise ConfigError("bad_value", f"{where}: {key} goes {bounds}, not {value!r}.", hint=_example(key))
+        raise ConfigError("bad_value", f"{where}: {name} goes {bounds}, not {value!r}.", hint=_example(key, name))
     return value
 
 
@@ -349,7 +387,7 @@ def _coherent(config: Config, *, where: str) -> Config:
             hint="overlap_tokens = 80",
         )
     if config.bm25_weight + config.vector_weight < LEAST_WEIGHT:
-        raise ConfigError("bad_value", f"{where}: at least one weight must be above 0.", hint="bm25_weight = 0.9")
+        raise ConfigError("bad_value", f"{where}: at least one weight must be above 0.", hint="lexical_weight = 0.9")
     if config.embedding == "hash" and config.embedding_dim & (config.embedding_dim - 1):
         raise ConfigError("bad_value", f"{where}: embedding_dim must be a power of two.", hint="embedding_dim = 512")
     if config.ann_bits % 64:
@@ -405,5 +443,5 @@ def _spelt(value: SettingValue) -> str:
     return str(value).replace("\\", r"\\").replace("\n", r"\n")
 
 
-def _example(key: str) -> str:
-    return f"{key} = {spelled(Config._field_defaults[key])}"
+def _example(key: str, name: str) -> str:
+    return f"{name} = {spelled(Config._field_defaults[key])}"

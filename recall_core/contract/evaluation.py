@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 
 class IntervalView(TypedDict):
@@ -77,7 +77,7 @@ class ConditionView(TypedDict):
 
 
 class QueryValuesView(TypedDict):
-    """One query. relevant: how many documents were judged relevant to it; values: by mode, then by measure."""
+    """One query. relevant: documents or chunks that were judged relevant to it; values: by mode, then by measure."""
 
     query: str
     text: str
@@ -88,11 +88,13 @@ class QueryValuesView(TypedDict):
 class EvaluationView(TypedDict):
     """How good the ranking is. It serves as a baseline later.
 
-    queries: evaluated, each with a relevant document; unjudged and without_relevant: passed over, because nothing or
-    nothing relevant is known for them. judgements: of the evaluated queries; unknown: those among them whose
-    document the store does not hold. depth: hits of each query that were ranked.
+    unit: what every figure is of: chunks, or documents, each by its best chunk.
+    queries: evaluated, each with a relevant document or chunk; unjudged and without_relevant: passed over, because
+    nothing or nothing relevant is known for them. judgements: graded documents or chunks of the evaluated queries;
+    unknown: those among them that the store does not hold. depth: hits of each query that were ranked.
     """
 
+    unit: Literal["chunk", "doc"]
     queries: int
     unjudged: int
     without_relevant: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from recall_core.contract.evaluation import IntervalView
 
@@ -120,8 +120,9 @@ class SurerStepView(TypedDict):
 
 
 class JudgedTuningView(TypedDict):
-    """One measure over all weights, on judged queries; documents are ranked by their best chunk.
+    """One measure over all weights, on judged queries.
 
+    unit: what is ranked and graded, chunks, or documents, each by its best chunk.
     Counts are those of eval. current and best: the mean under the current settings, and the highest of all; gain:
     best - current, and what of it is left when each query is measured at the weight that is best for the others
     (honest_gain). expected_gain: what other queries may be expected to gain: honest_gain, and no more than a gain is
@@ -135,6 +136,7 @@ class JudgedTuningView(TypedDict):
     """
 
     measure: str
+    unit: Literal["chunk", "doc"]
     queries: int
     unjudged: int
     without_relevant: int

@@ -102,7 +102,7 @@ def judged_paths(
 
     Raises UsageError `no_judgements`, `bad_queries`, `bad_qrels`.
     """
-    asked = questions(store, names_of(store), queries=queries, qrels=qrels)
+    asked = questions(store, names_of(store), queries=queries, qrels=qrels, unit="doc")
     judged: dict[str, set[str]] = {}
     for query, grades in asked.grades.items():
         judged.setdefault(asked.texts[query], set()).update(path for path, grade in grades.items() if grade >= 1)

@@ -13,7 +13,8 @@ from recall_core.deadline import check
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import parse_run, read_text
 from recall_core.evaluate.measures import DIGITS, EPSILON
-from recall_core.shell import Hint
+from recall_core.evaluate.units import PLURAL, Unit
+from recall_core.shell import AGAIN, Hint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -136,6 +137,7 @@ class _Mode(msgspec.Struct):
 
 class _Evaluation(msgspec.Struct):
     modes: Annotated[list[_Mode], msgspec.Meta(min_length=1)]
+    unit: Unit = "doc"  # before answers said it, documents were measured
 
 
 class _Answer(msgspec.Struct):
@@ -167,9 +169,10 @@ def fallen(after: Mapping[str, float], before: Mapping[str, float]) -> dict[str,
     return dict(sorted(lower.items(), key=lambda each: (each[1], each[0])))
 
 
-def read_baseline(path: Path, measured: Callable[[dict[str, list[str]]], Values]) -> Baseline:
+def read_baseline(path: Path, measured: Callable[[dict[str, list[str]]], Values], *, unit: Unit = "doc") -> Baseline:
     """The baseline in a file. measured: the values of a run, given as query id to the file's documents.
 
+    unit: what is measured; an answer that measured the other one is `bad_baseline`.
     Raises UsageError `bad_baseline`, `bad_run`.
     """
     text = read_text(path)
@@ -183,5 +186,8 @@ def read_baseline(path: Path, measured: Callable[[dict[str, list[str]]], Values]
             f"{path} is neither an answer of {_MEASURED} nor a TREC run: {error}.",
             hint=f"{_MEASURED} > before.json",
         ) from error
+    if answer.evaluation.unit != unit:
+        message = f"{path} measured {PLURAL[answer.evaluation.unit]}, and this measures {PLURAL[unit]}."
+        raise UsageError("bad_baseline", message, hint=Hint(AGAIN, unit=answer.evaluation.unit))
     modes = answer.evaluation.modes
     return Baseline({mode.mode: {each.measure: each.values for each in mode.measures} for mode in modes})

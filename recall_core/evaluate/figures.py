@@ -53,6 +53,7 @@ def evaluation_view(board: Setup, rankings: Rankings, measured: Mapping[str, Val
     columns = [list(found.values()) for mode in board.modes for found in measured[mode].values()]
     spreads = iter(intervals(columns))
     return EvaluationView(
+        unit=asked.unit,
         queries=len(asked.grades),
         unjudged=asked.unjudged,
         without_relevant=asked.without_relevant,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from recall_core.config import Settings
 from recall_core.errors import UsageError
 from recall_core.evaluate.measures import DEFAULT
+from recall_core.evaluate.units import Unit
 from recall_core.shell import AGAIN, Hint, flag
 
 DEPTH = 100  # TREC's own runs go to 1,000; few people read beyond 100
@@ -35,6 +36,8 @@ class EvalOptions(NamedTuple):
     settings: Settings | tuple[str, ...] = ()
     """As in Ask."""
     write_run: RunWriter | None = None
+    unit: Unit | None = None
+    """None: documents where a file gives the judgements, else chunks if the store's are all of chunks or spans."""
 
     @property
     def is_semantic(self) -> bool:

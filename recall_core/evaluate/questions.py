@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -20,26 +20,32 @@ from recall_core.evaluate.formats import (
     read_qrels,
     read_queries,
 )
-from recall_core.evaluate.judgements import Located, by_document, located, names_of, put, stored, stored_queries
+from recall_core.evaluate.judgements import Located, located, names_of, put, stored, stored_queries
 from recall_core.evaluate.names import Names
+from recall_core.evaluate.units import Unit, graded, unit_of, whole
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.store.port import Store
 
 
 class Questions(NamedTuple):
-    """What is asked. grades: query to document to grade, of evaluated queries, shorter ids first, so
+    """What is asked. grades: query to document or chunk to grade, of evaluated queries, shorter ids first, so
     that numbers stand in their order and the same queries give the same figures wherever they come from.
 
+    unit: what is graded and ranked.
     unjudged and without_relevant: queries passed over, because nothing or nothing relevant is known for them.
-    judgements: of the evaluated queries, and unknown: those among them whose document the store does not hold.
+    judgements: graded documents or chunks of the evaluated queries, and unknown: those among them that the store does
+    not hold. lines: of each graded chunk, its path and its first and last line.
     """
 
+    unit: Unit
+
     texts: dict[str, str]
-    grades: dict[str, dict[str, int]]
+    grades: Mapping[str, Mapping[str, int]]
     unjudged: int
     without_relevant: int
     judgements: int
     unknown: int
+    lines: Mapping[str, tuple[str, int, int]]
     warnings: tuple[str, ...]
 
     @property
@@ -48,15 +54,20 @@ class Questions(NamedTuple):
         return max(grade for grades in self.grades.values() for grade in grades.values())
 
 
-def questions(store: Store, names: Names, *, queries: Path | None, qrels: Path | None) -> Questions:
+def questions(
+    store: Store, names: Names, *, queries: Path | None, qrels: Path | None, unit: Unit | None = None
+) -> Questions:
     """The queries to evaluate; what no file gives comes from the store.
 
+    unit: None for documents where a file gives the judgements, and what `unit_of` says of those in the store.
     Raises UsageError `no_judgements` when no query has a relevant document; `bad_queries`, `bad_qrels`.
     """
     file = None if qrels is None else read_qrels(qrels)
     texts = read_queries(queries) if queries is not None else (file.texts if file else {}) or stored_queries(store)
     found = stored(store, names) if file is None else located(with_ids(file, texts).rows, names)
-    judged = by_document(found.judgements)
+    wanted = [each for each in found.judgements if each.query in texts]
+    unit = unit or ("doc" if file is not None else unit_of(wanted))
+    judged, absent, lines = graded(store, names, wanted, unit)
     asked = sorted(texts, key=lambda query: (len(query), query))
     grades = {query: judged[query] for query in asked if any(grade >= 1 for grade in judged.get(query, {}).values())}
     if not grades:
@@ -66,17 +77,22 @@ def questions(store: Store, names: Names, *, queries: Path | None, qrels: Path |
             hint=Hint("judge import", queries="FILE", qrels="FILE"),
         )
     unjudged = sum(query not in judged for query in texts)
-    unknown = sum(path not in names for documents in grades.values() for path in documents)
+    unknown = sum(name in absent for items in grades.values() for name in items)
     judgements = sum(map(len, grades.values()))
     may_be_records = names.has_uncut and unknown == judgements
     return Questions(
+        unit=unit,
         texts={query: texts[query] for query in grades},
         grades=grades,
         unjudged=unjudged,
         without_relevant=len(texts) - len(grades) - unjudged,
         judgements=judgements,
         unknown=unknown,
-        warnings=warnings(unknown, _without_text(found, texts), may_be_records=may_be_records),
+        lines=lines,
+        warnings=(
+            *warnings(unknown, _without_text(found, texts), may_be_records=may_be_records),
+            *(_of_whole_documents(whole(wanted)) if unit == "chunk" else ()),
+        ),
     )
 
 
@@ -159,6 +175,16 @@ def export(store: Store, *, queries: TextIO | None, qrels: TextIO | None, form: 
         unknown=found.unknown,
     )
     return {**OK, "judged": view, "warnings": list(warnings(found.unknown, 0, may_be_records=False))}
+
+
+def _of_whole_documents(count: int) -> Iterator[str]:
+    if count:
+        which = (
+            "judgement is of a whole document and counts"
+            if count == 1
+            else "judgements are of whole documents and count"
+        )
+        yield f"W_UNIT: {count} {which} for every chunk of it; {Hint(AGAIN, unit='doc')} measures documents"
 
 
 def _write(out: TextIO | None, lines: Iterable[str]) -> None:

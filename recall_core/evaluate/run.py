@@ -20,18 +20,22 @@ from recall_core.evaluate.measures import parse_measures, values
 from recall_core.evaluate.names import Names, Spot
 from recall_core.evaluate.options import MODES, EvalOptions, RunWriter, parse_modes
 from recall_core.evaluate.questions import questions
+from recall_core.evaluate.units import Unit, item, items, ranked_as
 from recall_core.retrieve.asking import Ask, Asker
 from recall_core.shell import AGAIN, Hint
 from recall_core.store.port import Store
-from recall_core.types import Progress
+from recall_core.types import Key, Progress
 
 REGRESSIONS = "regressions"
 
 """The figure of a gate that counts the queries whose first measure fell."""
 
+_Found = dict[str, dict[str, list[Key]]]
+"""Mode to query to what is found."""
+
 
 def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, EvaluationResponse]:
-    """Measure the ranking of documents, each by its best chunk, telling how far it is.
+    """Measure the ranking of chunks, or of documents, each by its best chunk, telling how far it is.
 
     The store is read at one state from the first query to the last.
 
@@ -41,16 +45,21 @@ def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, Ev
     started = perf_counter()
     with asker.store.reading():
         board = _set_up(options, asker.store)
-        rankings = yield from _asked(board, asker, options.settings)
+        found = yield from _asked(board, asker, options.settings)
+        spots = _spots(found, board, asker.store) if options.write_run is not None else {}
         info = asker.store.info()
         copies = with_each_copy(override(asker.config, options.settings), asker.store)
         warnings = [*board.questions.warnings, *copies]
+    rankings = {
+        mode: {query: items(keys, board.questions.unit) for query, keys in each.items()}
+        for mode, each in found.items()
+    }
     measured = {mode: _measured(board, rankings[mode]) for mode in board.modes}
     view = evaluation_view(board, rankings, measured)
     if board.conditions:
         view["gate"] = [_held(condition, board, measured) for condition in board.conditions]
     if options.write_run is not None:
-        view["runs"] = [_written(mode, rankings[mode], board.names, options.write_run) for mode in board.modes]
+        view["runs"] = [_written(mode, rankings[mode], board, options.write_run, spots) for mode in board.modes]
     if options.per_query:
         view["per_query"] = list(query_views(board, measured))
     took_ms = round((perf_counter() - started) * 1000, 3)
@@ -62,15 +71,15 @@ def _set_up(options: EvalOptions, store: Store) -> Setup:
     measures = parse_measures(options.metrics)
     modes = parse_modes(options.modes)
     names = names_of(store)
-    asked = questions(store, names, queries=options.queries, qrels=options.qrels)
+    asked = questions(store, names, queries=options.queries, qrels=options.qrels, unit=options.unit)
     depth = max(options.depth, *(measure.cutoff or 1 for measure in measures))
 
     def measured(run: dict[str, list[str]]) -> Values:
-        found = {query: _paths(names, hits)[:depth] for query, hits in run.items()}
+        found = {query: _items(names, hits, asked.unit)[:depth] for query, hits in run.items()}
         chosen = {query: grades for query, grades in asked.grades.items() if query in found}
         return {measure.name: each for measure, each in values(measures, chosen, found).items()}
 
-    baseline = None if options.baseline is None else read_baseline(options.baseline, measured)
+    baseline = None if options.baseline is None else read_baseline(options.baseline, measured, unit=asked.unit)
     conditions = () if options.gate is None else parse_gate(options.gate)
     board = Setup(asked, names, modes, measures, depth, conditions, baseline)
     for condition in conditions:
@@ -79,10 +88,14 @@ def _set_up(options: EvalOptions, store: Store) -> Setup:
     return board
 
 
-def _paths(names: Names, documents: Sequence[str]) -> list[str]:
-    """What the store calls these documents; the name as it is where it holds none of that name."""
+def _items(names: Names, documents: Sequence[str], unit: Unit) -> list[str]:
+    """What the store calls these documents or spans; the name as it is where it holds none of that name."""
     spots = [names.find(document) for document in documents]
-    return list(dict.fromkeys(spot.path if spot else name for spot, name in zip(spots, documents, strict=True)))
+    found = (
+        name if spot is None else spot.path if unit == "doc" else item(spot.path, spot.offset)
+        for spot, name in zip(spots, documents, strict=True)
+    )
+    return list(dict.fromkeys(found))
 
 
 def _check(condition: Condition, board: Setup) -> None:
@@ -103,26 +116,33 @@ def _check(condition: Condition, board: Setup) -> None:
         raise bad_gate(f"{condition.figure} is not among the measures", hint=Hint(AGAIN, metrics=measures))
 
 
-def _asked(
-    board: Setup, asker: Asker, settings: Settings | tuple[str, ...]
-) -> Generator[Progress, None, dict[str, dict[str, Sequence[str]]]]:
-    """Mode to query to the documents found."""
-    found: dict[str, dict[str, Sequence[str]]] = {mode: {} for mode in board.modes}
+def _asked(board: Setup, asker: Asker, settings: Settings | tuple[str, ...]) -> Generator[Progress, None, _Found]:
+    """Mode to query to what is found, best first."""
+    found: _Found = {mode: {} for mode in board.modes}
     texts = board.questions.texts
     for number, (query, text) in enumerate(texts.items(), start=1):
         for mode in board.modes:
             ask = Ask(k=board.depth, mode=MODES[mode], settings=settings)
-            found[mode][query] = _best_documents(asker, text, ask)
+            found[mode][query] = _best(asker, text, ask, board.questions.unit)
         yield Progress("ask", query, number, len(texts), 0, 0, 0, 0, 0, 0, 0, 0, ())
     return found
 
 
-def _best_documents(asker: Asker, words: str, ask: Ask) -> list[str]:
-    """Their paths, best first."""
-    answer = asker.answer(asker.words_plan(words, ask)._replace(table="doc"))
+def _best(asker: Asker, words: str, ask: Ask, unit: Unit) -> list[Key]:
+    """Chunks, or the best one of each document, best first."""
+    answer = asker.answer(ranked_as(asker.words_plan(words, ask), unit))
     if answer.pool is None or answer.ranked is None:
         return []
-    return [answer.pool.keys[each].path for each in answer.ranked.order[: min(answer.plan.limit, answer.total)]]
+    return [answer.pool.keys[each] for each in answer.ranked.order[: min(answer.plan.limit, answer.total)]]
+
+
+def _spots(found: _Found, board: Setup, store: Store) -> dict[str, Spot]:
+    """Where the chunks stand that were found; nothing of documents."""
+    if board.questions.unit == "doc":
+        return {}
+    rowids = dict.fromkeys(key.rowid for each in found.values() for keys in each.values() for key in keys)
+    rows = store.fetch(list(rowids))
+    return {item(row.doc.path, row.chunk.offset): Spot(row.doc.path, row.chunk.offset, row.chunk.end) for row in rows}
 
 
 def _measured(board: Setup, rankings: Mapping[str, Sequence[str]]) -> Values:
@@ -142,6 +162,9 @@ def _held(condition: Condition, board: Setup, measured: Mapping[str, Values]) ->
     return ConditionView(condition=condition.text, value=value, holds=condition.holds(value))
 
 
-def _written(mode: str, rankings: Mapping[str, Sequence[str]], names: Names, write: RunWriter) -> str:
-    called = {query: [names.name(Spot(path)) for path in paths] for query, paths in rankings.items()}
+def _written(
+    mode: str, rankings: Mapping[str, Sequence[str]], board: Setup, write: RunWriter, spots: Mapping[str, Spot]
+) -> str:
+    names = board.names
+    called = {query: [names.name(spots.get(each, Spot(each))) for each in found] for query, found in rankings.items()}
     return write(mode, run_lines(called, tag=f"recall-{mode}"))

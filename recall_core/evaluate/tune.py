@@ -31,6 +31,7 @@ from recall_core.evaluate.grid import differing, not_swept, parse_grid, retrieva
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.measures import Measure, parse_measure
 from recall_core.evaluate.questions import Questions, questions
+from recall_core.evaluate.units import Unit, items
 from recall_core.explain.advice import LEAST_QUERIES, Advice, advise_among
 from recall_core.explain.curve import (
     METRICS,
@@ -72,6 +73,8 @@ class TuneOptions(NamedTuple):
     """Give the whole curve."""
     apply: bool = False
     """Write what is recommended."""
+    unit: Unit | None = None
+    """As in EvalOptions."""
 
 
 class _Found(NamedTuple):
@@ -97,7 +100,9 @@ def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generat
     config = override(asker.config, ask.settings)
     combinations = parse_grid(options.grid, config)
     with asker.store.reading():
-        asked = questions(asker.store, names_of(asker.store), queries=options.queries, qrels=options.qrels)
+        asked = questions(
+            asker.store, names_of(asker.store), queries=options.queries, qrels=options.qrels, unit=options.unit
+        )
         info = asker.store.info()
         copies = list(with_each_copy(config, asker.store))
         found = yield from _asked(asked, asker, ask, combinations, measure)
@@ -124,7 +129,7 @@ def _asked(
 ) -> Generator[Progress, None, _Found]:
     found = _Found([[] for _ in combinations], [[] for _ in combinations], [])
     for number, (query, text) in enumerate(asked.texts.items(), start=1):
-        pools = _pools(asker, partial(asker.words_plan, text, ask), combinations, asked.grades[query])
+        pools = _pools(asker, partial(asker.words_plan, text, ask), combinations, asked.grades[query], asked.unit)
         for place, (config, pool) in enumerate(pools):
             values, judged, distance = swept(pool, config, measure, is_current=place == 0)
             found.values[place].append(values)
@@ -140,22 +145,28 @@ class JudgedPool(NamedTuple):
 
     pool: Pool
     documents: tuple[int, ...]
+    """Whose best candidate counts alone; where chunks are measured, a number of its own for each."""
     grades: JudgedQuery
     known: JudgedQuery
     """1 for a candidate that somebody judged, 0 for the others."""
 
 
-def judged_pool(pool: Pool, grades: Mapping[str, int]) -> JudgedPool:
-    """The pool with these grades of documents, by path."""
-    gains = tuple([float(max(0, grades.get(key.path, 0))) for key in pool.keys])
+def judged_pool(pool: Pool, grades: Mapping[str, int], unit: Unit) -> JudgedPool:
+    """The pool with these grades of documents or chunks."""
+    names = items(pool.keys, unit)
+    gains = tuple([float(max(0, grades.get(name, 0))) for name in names])
     ideal = tuple(sorted((float(max(0, grade)) for grade in grades.values()), reverse=True))
-    known = tuple([float(key.path in grades) for key in pool.keys])
-    documents = tuple([key.doc_rowid for key in pool.keys])
+    known = tuple([float(name in grades) for name in names])
+    documents = tuple([key.doc_rowid if unit == "doc" else place for place, key in enumerate(pool.keys)])
     return JudgedPool(pool, documents, JudgedQuery(gains, ideal), JudgedQuery(known, ()))
 
 
 def _pools(
-    asker: Asker, plan: Callable[[], Plan], combinations: Sequence[Config], grades: Mapping[str, int]
+    asker: Asker,
+    plan: Callable[[], Plan],
+    combinations: Sequence[Config],
+    grades: Mapping[str, int],
+    unit: Unit,
 ) -> Iterator[tuple[Config, JudgedPool]]:
     """The pool under each combination; those that differ in ranking alone share one."""
     pools: dict[tuple[object, ...], JudgedPool] = {}
@@ -165,7 +176,7 @@ def _pools(
             plain = config._replace(rerank="", sparse_recall=False, collapse=False, min_score=0.0)
             pool = asker.answer(plan()._replace(config=plain)).pool
             assert pool is not None  # noqa: S101 - a search for words has signals
-            pools[key] = judged_pool(pool, grades)
+            pools[key] = judged_pool(pool, grades, unit)
         yield config, pools[key]
 
 
@@ -232,6 +243,7 @@ def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
     asked = tuned.asked
     view = JudgedTuningView(
         measure=tuned.measure,
+        unit=asked.unit,
         queries=len(asked.texts),
         unjudged=asked.unjudged,
         without_relevant=asked.without_relevant,

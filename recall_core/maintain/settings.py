@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from recall_core import files
+from recall_core.config import NAMES
 from recall_core.errors import ConfigError, why_unread
 
 _BOM = "\ufeff"
@@ -13,6 +14,8 @@ _BOM = "\ufeff"
 
 def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None:
     """Put these values into the file, which is either whole and new or as it was; a missing one is made.
+
+    values: by key. A setting that the file has keeps the name that it has there.
 
     Raises ConfigError `settings_unwritable`, with what to write by hand.
     """
@@ -23,10 +26,12 @@ def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None
         text = toml.read_bytes().decode() if toml.exists() else ""
         document = tomlkit.parse(text.removeprefix(_BOM))
         for key, value in values.items():
-            document[key] = value
+            document[key if key in document else NAMES.get(key, key)] = value
         files.write(toml, (_BOM * text.startswith(_BOM) + tomlkit.dumps(document)).encode())
     except (OSError, UnicodeDecodeError, TOMLKitError) as error:
-        by_hand = tomlkit.dumps(dict(values)).strip().replace("\n", ", ")
+        by_hand = (
+            tomlkit.dumps({NAMES.get(key, key): value for key, value in values.items()}).strip().replace("\n", ", ")
+        )
         why = str(error) if isinstance(error, TOMLKitError) else why_unread(error)
         raise ConfigError(
             "settings_unwritable", f"{toml} cannot be written ({why}); put into it: {by_hand}"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from recall_core.config import SEARCH_K, Config, GivenSettings, override, replace
+from recall_core.config import KEYS, NAMES, SEARCH_K, Config, GivenSettings, override, replace
 from recall_core.errors import ConfigError, EmbedError, UsageError
 from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, OrderKey, Query
@@ -164,7 +164,7 @@ def _expect_count(k: int | None) -> None:
 def _with_options(config: Config, options: Mapping[str, Any], text: str) -> Config:
     from recall_core.rql.options import at_option  # noqa: PLC0415 - words alone need no parser
 
-    weights = [name for name in options if name in ("bm25_weight", "vector_weight")]
+    weights = [name for name in options if name in (*NAMES, *KEYS)]
     try:
         config = replace(config, options, where="OPTION")
     except ConfigError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from recall_core.config import SETTINGS, Config
+from recall_core.config import KEYS, SETTINGS, Config
 from recall_core.errors import RecallError, RqlError
 from recall_core.rql.ast import Value
 from recall_core.rql.cursor import Cursor, keyword, nearest
@@ -35,13 +35,23 @@ class Option(NamedTuple):
 
 
 def _from_setting(name: str) -> Option:
-    setting = SETTINGS[name]
-    is_whole = isinstance(Config._field_defaults[name], int)
+    key = KEYS.get(name, name)
+    setting = SETTINGS[key]
+    is_whole = isinstance(Config._field_defaults[key], int)
     return Option(setting.doc, setting.choices, setting.least, setting.most, is_whole)
 
 
 _A_NAME = "the name of an option"
-_SHARED = ("fusion", "normalize", "bm25_weight", "vector_weight", "min_score", "pool")
+_SHARED = (
+    "fusion",
+    "normalize",
+    "lexical_weight",
+    "semantic_weight",
+    "bm25_weight",
+    "vector_weight",
+    "min_score",
+    "pool",
+)
 
 OPTIONS: dict[str, Option] = {
     **{name: _from_setting(name) for name in _SHARED},

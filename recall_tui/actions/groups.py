@@ -79,8 +79,8 @@ RESULTS = handled_by(
     Action("select(-1)", ("k", "up"), "", "Select the previous result", has_rows, panes=LISTING),
     Action("page(1)", ("pagedown", "space"), "", "Select one page further", has_rows, panes=LISTING),
     Action("page(-1)", ("pageup",), "", "Select one page back", has_rows, panes=LISTING),
-    Action("select_first", ("g", "home"), "", "Select the first result", has_rows, panes=LISTING),
-    Action("select_last", ("G", "end"), "", "Select the last result", has_rows, panes=LISTING),
+    Action("select_first", ("home",), "", "Select the first result", has_rows, panes=LISTING),
+    Action("select_last", ("end",), "", "Select the last result", has_rows, panes=LISTING),
 )
 
 _FROM: tuple[Pane, ...] = ("results", "explain", "context")
@@ -120,8 +120,8 @@ _EXPLAIN_INSIDE = handled_by(
     Action("scroll_explain(-1)", ("k", "up"), "", "Scroll one line back; among fixes, choose the previous"),
     Action("page_explain(1)", ("pagedown", "space"), "", "Scroll one page further"),
     Action("page_explain(-1)", ("pageup",), "", "Scroll one page back"),
-    Action("explain_top", ("g", "home"), "", "Scroll to the first line"),
-    Action("explain_end", ("G", "end"), "", "Scroll to the last line"),
+    Action("explain_top", ("home",), "", "Scroll to the first line"),
+    Action("explain_end", ("end",), "", "Scroll to the last line"),
     Action("select_beside(1)", ("n",), "next hit", "Select the next result, and stay here", has_rows),
     Action("select_beside(-1)", ("p",), "", "Select the previous result, and stay here", has_rows),
 )
@@ -244,8 +244,8 @@ _CONTEXT_INSIDE = handled_by(
     Action("scale_budget(1)", ("shift+right",), "", "Budget 1 % up"),
     Action("point_block(1)", ("j", "down"), "", "Choose the next block, or chunk left out", has_entries),
     Action("point_block(-1)", ("k", "up"), "", "Choose the previous block, or chunk left out", has_entries),
-    Action("point_first_block", ("g", "home"), "", "Choose the first block", has_entries),
-    Action("point_last_block", ("G", "end"), "", "Choose the last line", has_entries),
+    Action("point_first_block", ("home",), "", "Choose the first block", has_entries),
+    Action("point_last_block", ("end",), "", "Choose the last line", has_entries),
     Action("scroll_context(1)", ("pagedown", "space"), "", "Scroll the context one page further", has_entries),
     Action("scroll_context(-1)", ("pageup",), "", "Scroll the context one page back", has_entries),
     Action("open_block", ("enter",), "open", "Show the block whole, and select its row in the results", has_entries),
@@ -267,6 +267,11 @@ def has_grades(session: Session) -> bool:
     return bool(session.judge.regrades)
 
 
+def may_grade(session: Session) -> bool:
+    """While grading is on and there is a row: a letter typed by mistake writes nothing."""
+    return session.judge.is_grading and has_rows(session)
+
+
 def has_queries(session: Session) -> bool:
     """While the pane lists judged queries."""
     return pointed_line(session) is not None
@@ -274,11 +279,11 @@ def has_queries(session: Session) -> bool:
 
 _GRADES = handled_by(
     "judge",
-    Action("grade(3)", ("a",), "3", "Grade the selected result 3, and select the next", has_rows),
-    Action("grade(2)", ("s",), "2", "Grade the selected result 2, and select the next", has_rows),
-    Action("grade(1)", ("d",), "1", "Grade the selected result 1, and select the next", has_rows),
-    Action("grade(0)", ("f",), "0", "Grade the selected result 0, and select the next", has_rows),
-    Action("clear_grade", ("x",), "clear", "Take the grade of the selected result away", has_rows),
+    Action("grade(3)", ("a",), "3", "Grade the selected result 3, and select the next", may_grade),
+    Action("grade(2)", ("s",), "2", "Grade the selected result 2, and select the next", may_grade),
+    Action("grade(1)", ("d",), "1", "Grade the selected result 1, and select the next", may_grade),
+    Action("grade(0)", ("f",), "0", "Grade the selected result 0, and select the next", may_grade),
+    Action("clear_grade", ("delete",), "clear", "Take the grade of the selected result away", has_rows),
     Action("undo_grade", ("u",), "undo", "Take the last grade back", has_grades),
 )
 
@@ -288,19 +293,28 @@ _QUERIES = handled_by(
     Action("point_query(-1)", ("k", "up"), "", "Choose the previous query, or document it misses", has_queries),
     Action("page_query(1)", ("pagedown", "space"), "", "Go one page further in the list", has_queries),
     Action("page_query(-1)", ("pageup",), "", "Go one page back in the list", has_queries),
-    Action("point_first_query", ("g", "home"), "", "Choose the first line of the list", has_queries),
-    Action("point_last_query", ("G", "end"), "", "Choose the last line of the list", has_queries),
+    Action("point_first_query", ("home",), "", "Choose the first line of the list", has_queries),
+    Action("point_last_query", ("end",), "", "Choose the last line of the list", has_queries),
     Action("enter_missed", ("right",), "missed", "Go to the relevant documents that the query misses", has_queries),
     Action("leave_missed", ("left",), "", "Go back to the queries", has_queries),
     Action(
         "take_query", ("enter",), "ask", "Ask the chosen query; of a missed document, why it is missed", has_queries
     ),
-    Action("next_measure", ("n",), "measure", "Show the next measure", has_queries),
+    Action("next_measure", ("t",), "measure", "Show the next measure", has_queries),
     Action("import_judgements", ("I",), "import", "Read judgements from files: TREC, BEIR or Quepid"),
     Action("export_judgements", ("E",), "export", "Write the judgements to files"),
 )
 
+_GRADING_SWITCH = Action(
+    "switch_grading",
+    ("g",),
+    "grade",
+    "Begin grading, or end it: only meanwhile a, s, d and f grade, in the results and here",
+    handler="judge",
+)
+
 JUDGE = (
+    _GRADING_SWITCH,
     *(action._replace(panes=GRADING) for action in _GRADES),
     *(action._replace(panes=("judge",)) for action in _QUERIES),
 )
@@ -347,8 +361,8 @@ _LISTS = handled_by(
     "store",
     Action("point_line(1)", ("j", "down"), "", "Choose the next line", has_lines),
     Action("point_line(-1)", ("k", "up"), "", "Choose the previous line", has_lines),
-    Action("point_first", ("g", "home"), "", "Choose the first line", has_lines),
-    Action("point_last", ("G", "end"), "", "Choose the last line", has_lines),
+    Action("point_first", ("home",), "", "Choose the first line", has_lines),
+    Action("point_last", ("end",), "", "Choose the last line", has_lines),
     Action("sync", ("s",), "sync", "Bring every added folder up to date", _has_store, handler="ingest"),
     Action("watch", ("w",), "watch", "Let the store follow its folders, or no longer", _has_store, handler="ingest"),
 )

@@ -15,6 +15,7 @@ _NAMES = {
     "pageup": "PgUp",
     "home": "Home",
     "end": "End",
+    "delete": "Del",
     "left": "Left",
     "right": "Right",
     "shift+left": "Shift+Left",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from recall_core.config import Config
     from recall_core.evaluate.grades import Judgement
     from recall_core.evaluate.questions import Questions
+    from recall_core.evaluate.units import Unit
     from recall_core.retrieve import Answer
 
 KEPT = "board"
@@ -29,21 +30,21 @@ TIMES_SAID = 10
 
 Ranked = tuple[str, ...]
 
-"""Paths of documents, best first."""
+"""Documents or chunks as grades name them, best first."""
 
 
 class BoardCache:
     """What is kept from one board to the next, as long as the store stands still; an interrupted one goes on from it.
 
-    answers: by text and settings of retrieval, so that a weight that moves ranks their pools again.
-    candidates: in all of them.  rankings: by text and settings.
+    answers: by text, settings of retrieval and unit, so that a weight that moves ranks their pools again.
+    candidates: in all of them.  rankings: by text, settings and unit.
     """
 
     def __init__(self, generation: int) -> None:
         self.generation = generation
-        self.answers: dict[tuple[str, tuple[object, ...]], Answer] = {}
+        self.answers: dict[tuple[str, tuple[object, ...], Unit], Answer] = {}
         self.candidates = 0
-        self.rankings: dict[tuple[str, Config], Ranked] = {}
+        self.rankings: dict[tuple[str, Config, Unit], Ranked] = {}
 
 
 class MeasuredRun(NamedTuple):
@@ -66,7 +67,7 @@ def judged_board(run: AnalysisRun, _analysis: Analysis) -> Board:
             if is_due(done, len(asked.texts), TIMES_SAID):
                 run.say(done, len(asked.texts))
             run.give_way()
-            rank(run, cache, text, (config, saved))
+            rank(run, cache, text, (config, saved), asked.unit)
     run.give_way()
     return _board(asked, cache, config, saved)
 
@@ -83,43 +84,44 @@ def cache_of(run: AnalysisRun, config: Config) -> BoardCache:
     cache, generation = run.kept.get(KEPT), run.recall.store.info().generation
     if not isinstance(cache, BoardCache) or cache.generation != generation:
         cache = BoardCache(generation)
-    for text, settings in list(cache.rankings):
-        if settings not in (config, run.recall.config):
-            del cache.rankings[text, settings]
+    for key in list(cache.rankings):
+        if key[1] not in (config, run.recall.config):
+            del cache.rankings[key]
     run.kept[KEPT] = cache
     return cache
 
 
-def rank(run: AnalysisRun, cache: BoardCache, text: str, settings: tuple[Config, Config]) -> None:
+def rank(run: AnalysisRun, cache: BoardCache, text: str, settings: tuple[Config, Config], unit: Unit) -> None:
     """See to it that the cache has the ranking of a text under each of these settings."""
     for config in dict.fromkeys(settings):
-        if (text, config) not in cache.rankings:
-            cache.rankings[text, config] = _ranked(run, cache, text, config)
+        if (text, config, unit) not in cache.rankings:
+            cache.rankings[text, config, unit] = _ranked(run, cache, text, config, unit)
 
 
-def _ranked(run: AnalysisRun, cache: BoardCache, text: str, config: Config) -> Ranked:
-    """The documents for a text by their best chunks, as `recall eval` ranks them."""
+def _ranked(run: AnalysisRun, cache: BoardCache, text: str, config: Config, unit: Unit) -> Ranked:
+    """The chunks for a text, or the documents by their best chunks, as `recall eval` ranks them."""
     from recall_core.evaluate.grid import retrieval  # noqa: PLC0415
     from recall_core.evaluate.options import DEPTH  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.evaluate.units import items, ranked_as  # noqa: PLC0415
     from recall_core.retrieve import plan_words  # noqa: PLC0415
 
-    key = text, retrieval(config)
+    key = text, retrieval(config), unit
     answer = cache.answers.get(key)
     if answer is not None:
-        answer = run.recall.engine.weigh(answer, config)
+        answer = run.recall.engine.weigh(answer, ranked_as(answer.plan._replace(config=config), unit).config)
     else:
         plan = plan_words(text, config=config, mode="hybrid", filter_text=None, k=DEPTH, exact=False)
-        answer = run.recall.engine.answer(plan._replace(table="doc"))
+        answer = run.recall.engine.answer(ranked_as(plan, unit))
         _keep(cache, key, answer)
     if answer.pool is None or answer.ranked is None:
         return ()
-    return tuple(answer.pool.keys[each].path for each in answer.ranked.order[: min(DEPTH, answer.total)])
+    return items((answer.pool.keys[each] for each in answer.ranked.order[: min(DEPTH, answer.total)]), unit)
 
 
-def _keep(cache: BoardCache, key: tuple[str, tuple[object, ...]], answer: Answer) -> None:
+def _keep(cache: BoardCache, key: tuple[str, tuple[object, ...], Unit], answer: Answer) -> None:
     """Put an answer into the cache while there is room; pools of other settings of retrieval make it."""
     size = 0 if answer.pool is None else len(answer.pool.keys)
-    for other in [other for other in cache.answers if other[1] != key[1]]:
+    for other in [other for other in cache.answers if other[1:] != key[1:]]:
         if cache.candidates + size > MOST_CANDIDATES:
             pool = cache.answers.pop(other).pool
             cache.candidates -= len(pool.keys) if pool else 0
@@ -150,7 +152,7 @@ def _both(
 def _measured(asked: Questions, cache: BoardCache, config: Config) -> MeasuredRun:
     from recall_core.evaluate.measures import parse_measures, values  # noqa: PLC0415 - behind the first frame
 
-    rankings = {query: cache.rankings[text, config] for query, text in asked.texts.items()}
+    rankings = {query: cache.rankings[text, config, asked.unit] for query, text in asked.texts.items()}
     found = values(parse_measures(",".join(MEASURES)), asked.grades, rankings)
     return MeasuredRun({measure.name: each for measure, each in found.items()}, rankings)
 
@@ -163,6 +165,7 @@ def _board(asked: Questions, cache: BoardCache, config: Config, saved: Config) -
     lines = _lines(asked, now, before)
     shares = [line.judged for line in lines if line.judged is not None]
     return Board(
+        unit=asked.unit,
         lines=tuple(lines),
         figures=_figures(now, before),
         judged=mean(shares) if shares else None,
@@ -210,21 +213,31 @@ def _lines(asked: Questions, now: MeasuredRun, before: MeasuredRun | None) -> li
                 before={measure: found[query] for measure, found in before.values.items()} if before else {},
                 judged=judged_share(grades, ranking, TOP),
                 relevant=sum(grade > 0 for grade in grades.values()),
-                missed=tuple(_missed(grades, ranking)),
+                missed=tuple(_missed(grades, ranking, asked)),
             )
         )
     return lines
 
 
-def _missed(grades: Mapping[str, int], ranking: Ranked) -> list[Missed]:
-    """The relevant documents that are not in the top ten, the most relevant first, then by rank and path."""
+def _missed(grades: Mapping[str, int], ranking: Ranked, asked: Questions) -> list[Missed]:
+    """The relevant documents or chunks that are not in the top ten: the most relevant first, by rank, by path."""
     from recall_core.evaluate.options import DEPTH  # noqa: PLC0415 - the engine loads behind the first frame
 
-    ranks = {path: rank for rank, path in enumerate(ranking, start=1)}
+    ranks = {name: rank for rank, name in enumerate(ranking, start=1)}
     cut = DEPTH if len(ranking) >= DEPTH else None
-    relevant = [(path, grade, ranks.get(path)) for path, grade in grades.items() if grade > 0]
-    missed = [Missed(*each, None if each[2] else cut) for each in relevant if each[2] is None or each[2] > TOP]
-    return sorted(missed, key=lambda each: (-each.grade, each.rank is None, each.rank or 0, each.path))
+    missed = [
+        _as_missed(name, grade, ranks.get(name), cut, asked)
+        for name, grade in grades.items()
+        if grade > 0 and ranks.get(name, TOP + 1) > TOP
+    ]
+    return sorted(missed, key=lambda each: (-each.grade, each.rank is None, each.rank or 0, each.path, each.lines))
+
+
+def _as_missed(name: str, grade: int, rank: int | None, cut: int | None, asked: Questions) -> Missed:
+    path, *lines = asked.lines.get(name, (name,))
+    return Missed(
+        str(path), grade, rank, None if rank else cut, lines=(int(lines[0]), int(lines[1])) if lines else None
+    )
 
 
 def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
@@ -238,7 +251,7 @@ def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
         if analysis.target not in asked.texts:
             raise UsageError("no_judgements", f"Query {analysis.target} has no document that is judged relevant.")
         cache = cache_of(run, settings[0])
-        rank(run, cache, asked.texts[analysis.target], settings)
+        rank(run, cache, asked.texts[analysis.target], settings, asked.unit)
     return line_of(asked, cache, analysis.target, settings)
 
 

@@ -36,7 +36,7 @@ def weight_curve(run: AnalysisRun, analysis: Analysis) -> Curve:
             run.give_way()
             steps.append(_step(run, analysis, asked, query, config))
             run.say(number, len(wanted))
-    return _curve(steps, config, judged=len(asked.texts)) if steps else Curve(judged=len(asked.texts))
+    return _curve(steps, config, asked) if steps else Curve(judged=len(asked.texts), unit=asked.unit)
 
 
 def _asked(run: AnalysisRun) -> Questions | None:
@@ -66,10 +66,12 @@ def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, co
     kept = cast(dict[object, "Step"], run.kept.setdefault("curve", {}))
     text, grades = asked.texts[query], asked.grades[query]
     digest = run.recall.store.info().digest
-    key = (digest, bool(analysis.target), analysis.other, text, tuple(sorted(grades.items())))
+    key = (digest, bool(analysis.target), analysis.other, text, asked.unit, tuple(sorted(grades.items())))
     if key not in kept:
         pool = _pool_on_screen(run) if analysis.target else _pool(run, text)
-        kept[key], _, _ = swept(judged_pool(pool, grades), config, parse_measure(MEASURE), is_current=False)
+        kept[key], _, _ = swept(
+            judged_pool(pool, grades, asked.unit), config, parse_measure(MEASURE), is_current=False
+        )
         for oldest in list(kept)[: len(kept) - MOST_STEPS]:
             del kept[oldest]
     return kept[key]
@@ -92,7 +94,7 @@ def _pool(run: AnalysisRun, text: str) -> Pool:
     return pool
 
 
-def _curve(steps: list[Step], config: Config, *, judged: int) -> Curve:
+def _curve(steps: list[Step], config: Config, asked: Questions) -> Curve:
     """The steps together, with what may be said of them whatever the present weight is."""
     from recall_core.explain.advice import advise  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.explain.curve import means, step_curve  # noqa: PLC0415
@@ -100,7 +102,8 @@ def _curve(steps: list[Step], config: Config, *, judged: int) -> Curve:
     whole = step_curve(steps)
     advice = advise(whole, exact_share(config))
     return Curve(
-        judged=judged,
+        judged=len(asked.texts),
+        unit=asked.unit,
         steps=tuple((each.weights, tuple(each.values.tolist())) for each in steps),
         places=tuple(whole.places.tolist()),
         means=tuple(means(whole).tolist()),

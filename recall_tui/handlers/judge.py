@@ -18,6 +18,8 @@ from recall_core.adapters.output import replacing
 from recall_core.errors import UsageError
 from recall_core.evaluate.grades import Regrade
 from recall_core.types import Progress
+from recall_tui.handlers.shell import remember
+from recall_tui.home.preferences import Preferences
 from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.panes.judge import JudgePane
 from recall_tui.state import explaining, grading, judging
@@ -54,6 +56,12 @@ def on_line_picked(app: Host, message: LinePicked) -> None:
 def on_line_stepped(app: Host, message: LineStepped) -> None:
     """The wheel was turned over the pane."""
     app.become(judging.stepped(app.session, message.rows))
+
+
+def switch_grading(app: Host) -> None:
+    """Begin grading, or end it, and remember that for the next start."""
+    app.become(grading.switched(app.session))
+    remember(app, Preferences(grading=app.session.judge.is_grading))
 
 
 def grade(app: Host, grade: int) -> None:
@@ -127,7 +135,7 @@ def take_query(app: Host) -> None:
         app.bench.editor.put(line.text)
         app.ask()
     if missed is not None:
-        app.become(explaining.sought_after(app.session, missed.path))
+        app.become(explaining.sought_after(app.session, missed.place))
         app.bench.give_focus("explain")
 
 

@@ -43,7 +43,7 @@ async def choose_theme(app: Host) -> None:
 def take_theme(app: Host, name: str) -> None:
     """Show this theme, and remember it."""
     app.theme = name
-    _remember(app, Preferences(theme=name))
+    remember(app, Preferences(theme=name))
 
 
 def _theme_chosen(app: Host, before: str, name: str | None) -> None:
@@ -90,10 +90,10 @@ def _take_layout(app: Host, layout: PaneSizes, *, is_kept: bool = True) -> None:
     app.remembered = app.remembered._replace(layouts={**app.remembered.layouts, **moved})
     app.lay_out()
     if is_kept:
-        _remember(app, Preferences(layouts=moved))
+        remember(app, Preferences(layouts=moved))
 
 
-def _remember(app: Host, chosen: Preferences) -> None:
+def remember(app: Host, chosen: Preferences) -> None:
     """Keep what was chosen; say so once when that fails."""
     if not app.can_remember:
         return
@@ -101,7 +101,7 @@ def _remember(app: Host, chosen: Preferences) -> None:
         preferences.save(os.environ, chosen)
     except OSError as error:
         app.can_remember = False
-        app.warn(f"The theme and the sizes cannot be remembered: {error.strerror}")
+        app.warn(f"Theme, sizes and grading cannot be remembered: {error.strerror}")
 
 
 async def jump(app: Host) -> None:

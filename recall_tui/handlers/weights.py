@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall_core.config import Config, load
+from recall_core.config import NAMES, Config, load
 from recall_core.errors import ConfigError, RqlError
 from recall_tui.messages import Slid
 from recall_tui.state import judging, optioning, tuning, weighing
@@ -171,12 +171,14 @@ async def save_weights(app: Host) -> None:
 
 def _try(app: Host, session: Session, key: str) -> None:
     if key in app.session.weights.fixed:
-        app.notify(f"The query decides: OPTION {key}")
+        app.notify(f"The query decides: OPTION {NAMES.get(key, key)}")
     app.move(session)
 
 
 async def _ask_to_write(app: Host, toml: Path, tweaks: Tweaks, was: Config, title: str) -> None:
-    lines = [f"  {key} = {_toml(value)} (was {_toml(getattr(was, key))})" for key, value in tweaks.items()]
+    lines = [
+        f"  {NAMES.get(key, key)} = {_toml(value)} (was {_toml(getattr(was, key))})" for key, value in tweaks.items()
+    ]
     await app.confirm("Save the weights", "\n".join([title, *lines]), partial(_write, app, toml, tweaks, was))
 
 
@@ -196,7 +198,7 @@ async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config, is_agreed: 
         app.notify(error.message, severity="error", markup=False)
     else:
         app.move(weighing.stored(app.session, tweaks, was=was))
-        app.notify(f"Saved: {', '.join(tweaks)}", markup=False)
+        app.notify(f"Saved: {', '.join(NAMES.get(key, key) for key in tweaks)}", markup=False)
 
 
 def _toml(value: str | float | bool) -> str:

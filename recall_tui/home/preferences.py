@@ -1,4 +1,4 @@
-"""What the workbench remembers of how a person likes it: the theme, and the sizes of panes by size of screen."""
+"""What the workbench remembers of how a person likes it: theme, sizes of panes by size of screen, grading."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ class PaneSizes(NamedTuple):
 
 
 class Preferences(NamedTuple):
-    """theme: "" for the default. layouts: by size class of the screen."""
+    """theme: "" for the default. layouts: by size class of the screen. grading: letters grade; None is not chosen."""
 
     theme: str = ""
     layouts: Mapping[str, PaneSizes] = {}
+    grading: bool | None = None
 
 
 def load(environ: Mapping[str, str]) -> Preferences:
@@ -42,20 +43,23 @@ def load(environ: Mapping[str, str]) -> Preferences:
         return Preferences()
     if not isinstance(record, dict):
         return Preferences()
-    theme, layouts = record.get("theme"), record.get("layouts")
+    theme, layouts, grading = record.get("theme"), record.get("layouts"), record.get("grading")
     return Preferences(
         theme if isinstance(theme, str) else "",
         {size: _layout(each) for size, each in layouts.items()} if isinstance(layouts, dict) else {},
+        grading if isinstance(grading, bool) else None,
     )
 
 
 def save(environ: Mapping[str, str], chosen: Preferences) -> None:
-    """Keep a theme, or sizes, for the next time, beside what any workbench has kept by now. Raises OSError."""
+    """Keep what was chosen for the next time, beside what any workbench has kept by now. Raises OSError."""
     path = place(environ)
     if path is not None:
         known = load(environ)
         layouts = {size: layout._asdict() for size, layout in sorted({**known.layouts, **chosen.layouts}.items())}
-        write_private(path, json.dumps({"theme": chosen.theme or known.theme, "layouts": layouts}, indent=1) + "\n")
+        grading = known.grading if chosen.grading is None else chosen.grading
+        record = {"theme": chosen.theme or known.theme, "layouts": layouts, "grading": grading}
+        write_private(path, json.dumps(record, indent=1) + "\n")
 
 
 def place(environ: Mapping[str, str]) -> Path | None:

@@ -18,7 +18,7 @@ from recall_tui.state.session import Session
 from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, folded
 from recall_tui.widgets.lines import NONE, LineView, entitle
 
-KEYS = ("a=3 s=2 d=1 f=0", "x clear", "u undo", "n measure", "Enter ask", "I import", "E export")
+KEYS = ("g grade: a=3 s=2 d=1 f=0", "u undo", "Del clear", "t measure", "Enter ask", "I import", "E export")
 """The keys; those that come last are left out first."""
 NAMES = {"ndcg@10": "nDCG@10", "mrr": "MRR", "map": "MAP", "p@10": "P@10", "recall@10": "R@10", "recall@100": "R@100"}
 """The measures as the literature writes them, short enough for a column."""
@@ -103,7 +103,7 @@ def subtitle(session: Session, glyphs: Glyphs) -> str:
         return f"measured {figure(way[0])} of {figure(way[1])}"
     if not isinstance(known, Board) or known.judged is None:
         return queries
-    return glyphs.dot.join((f"judged@{judging.TOP} {known.judged:.0%}", queries))
+    return glyphs.dot.join((f"judged@{judging.TOP} {known.judged:.0%} of {judging.UNITS[known.unit]}", queries))
 
 
 def layout(session: Session, size: tuple[int, int], glyphs: Glyphs, first: int) -> JudgeLines:
@@ -161,7 +161,7 @@ def summary(known: Board, measure: str, size: tuple[int, int], glyphs: Glyphs) -
     width, height = size
     shown, is_alone = known.figures[measure], len(known.lines) == 1
     interval = "of one query" if is_alone else f"95 % {shown.low:.3f} to {shown.high:.3f}"
-    lines = [f"{NAMES[measure]} {shown.mean:.3f}  {interval}"]
+    lines = [f"{NAMES[measure]} ({judging.UNITS[known.unit]}) {shown.mean:.3f}  {interval}"]
     if known.is_moved:
         counts = f"{glyphs.up}{shown.wins} {glyphs.down}{shown.losses} ={shown.ties}"
         interval = "" if is_alone else f" ({shown.difference_low:+.3f} to {shown.difference_high:+.3f})"
@@ -231,7 +231,7 @@ def _missed(missed: Missed, width: int, glyphs: Glyphs, *, is_chosen: bool) -> T
     absent = f"not in {missed.depth}" if missed.depth else "not ranked"
     rank = absent if missed.rank is None else f"rank {missed.rank}"
     mark = glyphs.pointer if is_chosen else " "
-    path = fit_place(missed.path, "", width - 16, glyphs)
+    path = fit_place(missed.place, "", width - 16, glyphs)
     return Text(f"{mark} {missed.grade} {path} {rank:>11}", Style(bold=is_chosen))
 
 

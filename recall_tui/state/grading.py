@@ -13,6 +13,20 @@ GRADE = "Grade"
 UNDO_MOST = 200
 
 
+def switched(session: Session) -> Session:
+    """The session with grading begun, or ended."""
+    return session._replace(judge=session.judge._replace(is_grading=not session.judge.is_grading))
+
+
+def last_grade(session: Session) -> tuple[str, str] | None:
+    """The newest grade that can be taken back, `no grade` where it was cleared, and the path that it is of."""
+    if not session.judge.regrades:
+        return None
+    change = session.judge.regrades[-1]
+    newest = (*change.added, *change.removed)[0]
+    return (str(newest.grade) if change.added else "no grade"), newest.spot.path
+
+
 def why_not(session: Session) -> str:
     """Why the selected row cannot be graded, or ""."""
     if session.results.hits.get(session.results.selected) is None:

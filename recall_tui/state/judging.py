@@ -16,6 +16,7 @@ from recall_core.evaluate.grades import (
     words,
 )
 from recall_core.evaluate.names import Spot
+from recall_core.evaluate.units import Unit
 from recall_core.types import Hit, Table
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.results import latest, result_of
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 MEASURES = ("ndcg@10", "mrr", "map", "p@10", "recall@10", "recall@100")
 """What the judge pane can show of each query, the first one first."""
+UNITS: Mapping[Unit, str] = {"chunk": "chunks", "doc": "docs"}
+"""What a figure is of, in few cells."""
 TOP = 10  # rows that people read: what is missed is not among them, and so many are looked at for judged@10
 
 
@@ -42,13 +45,20 @@ class JudgedQueries(NamedTuple):
 
 
 class Missed(NamedTuple):
-    """A relevant document that is not in the top ten. rank: None where it is not among the ranked ones either."""
+    """A relevant document or chunk that is not in the top ten. rank: None where it is not among the ranked ones."""
 
     path: str
     grade: int
     rank: int | None
     depth: int | None = None
     """How many ranked ones were looked at, where that is as deep as the board goes: it may stand below."""
+    lines: tuple[int, int] | None = None
+    """Of a chunk, its first and last line."""
+
+    @property
+    def place(self) -> str:
+        """What names it: a path, with its lines where it is a chunk."""
+        return self.path if self.lines is None else f"{self.path}:{self.lines[0]}-{self.lines[1]}"
 
 
 class QueryLine(NamedTuple):
@@ -80,7 +90,7 @@ class Figure(NamedTuple):
 
 
 class Board(NamedTuple):
-    """All judged queries under the settings as they are. is_moved: these are not the saved ones."""
+    """All judged queries under the settings as they are. is_moved: they are not the saved. unit: of all."""
 
     lines: tuple[QueryLine, ...]
     figures: Mapping[str, Figure]
@@ -89,6 +99,7 @@ class Board(NamedTuple):
     """Queries without a relevant document."""
     depth: int
     is_moved: bool
+    unit: Unit = "doc"
 
 
 class Grading(NamedTuple):
@@ -161,10 +172,10 @@ def first_step(session: Session) -> str:
     if known is None or relevant(known):
         return ""
     if session.results.answer is None or session.results.answer.total == 0:
-        return "To begin: ask something (1), then grade its results with a s d f, or import judgements with I."
+        return "To begin: ask something (1), then grade its results with g, or import judgements with I."
     if any(known.places.values()):
-        return "Measures need a grade above 0: a s d grade the selected result 3 2 1."
-    return "To begin: a s d f grade the selected result 3 2 1 0 and go on to the next; I imports judgements."
+        return "Measures need a grade above 0: after g, a s d grade the selected result 3 2 1."
+    return "To begin: after g, a s d f grade the selected result 3 2 1 0; I imports judgements."
 
 
 def board(session: Session) -> Board | RecallError | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core.config import KEYS, NAMES, keyed
+
 if TYPE_CHECKING:
     from recall_core.config import Config
     from recall_core.rql.ast import Query, Value
@@ -30,16 +32,21 @@ def has_option(key: str) -> bool:
 
 
 def with_options(text: str, query: Query, options: Mapping[str, Value], *, limit: int | None = None) -> str:
-    """The text with these options, and with this LIMIT where one is given. query: the tree of the text."""
+    """The text with these options, under the names that it has for them, and with this LIMIT where one is given.
+
+    query: the tree of the text.
+    """
     from recall_core.rql.lexer import tokenize  # noqa: PLC0415 - only a query that is changed needs the grammar
 
     tokens = [token for token in tokenize(text) if token.kind != "end" and token.text != ";"]
     clause = _clause(tokens, "OPTION")
-    added = dict(options)
+    added = keyed(options)
     edits = []
     for name, value in _values(tokens, clause, len(query.options)):
-        if name.text in added:
-            edits.append(Edit(value.start, value.end, _spelled({name.text: added.pop(name.text)}).partition(" ")[2]))
+        key = KEYS.get(name.text, name.text)
+        if key in added:
+            edits.append(Edit(value.start, value.end, _spelled({name.text: added.pop(key)}).partition(" ")[2]))
+    added = {NAMES.get(key, key): value for key, value in added.items()}
     end = tokens[-1].end
     tail = ""
     if limit is not None:
@@ -67,7 +74,7 @@ def as_query(words: str, config: Config, *, limit: int, options: Mapping[str, Va
     from recall_core.rql.parser import parse_query  # noqa: PLC0415
     from recall_core.rql.print import print_query  # noqa: PLC0415
 
-    said = {key: value for key, value in options.items() if has_option(key)}
+    said = {NAMES.get(key, key): value for key, value in options.items() if has_option(key)}
     if config.sparse_recall:
         said["sparse_recall"] = True
     else:

@@ -178,6 +178,8 @@ class JudgeState(NamedTuple):
     """Grades that were given and that no result has yet, the newest last."""
     regrades: tuple[Regrade, ...] = ()
     """What was graded, the newest last, for an undo."""
+    is_grading: bool = False
+    """Letters grade."""
 
 
 class StoreState(NamedTuple):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from recall_core.config import Config, assignments
 from recall_core.evaluate.grid import FUSION, RETRIEVAL, unswept
+from recall_core.evaluate.units import Unit
 from recall_core.types import Hit
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.judging import words_of
@@ -55,6 +56,8 @@ class Curve(NamedTuple):
     """Weights that are as good as the best, within one standard error of the paired differences."""
     interval: Stretch = (0.0, 0.0)
     """95 % of resamples of the queries have their best weight in it."""
+    unit: Unit = "doc"
+    """What is measured."""
 
 
 class Granted(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from recall_core.config import Config
+from recall_core.config import Config, keyed
 from recall_core.evaluate.grid import RETRIEVAL
 from recall_core.text import counter
 from recall_core.types import Hit
@@ -61,8 +61,8 @@ def moved(recall: Recall, plan: Plan, request: QueryRequest) -> Plan:
 
 
 def fixed(plan: Plan) -> tuple[str, ...]:
-    """The settings that a query's OPTION clause decides."""
-    return () if plan.query is None else tuple(name for name, _ in plan.query.options if name in KEYS)
+    """The settings that a query's OPTION clause decides, by key."""
+    return () if plan.query is None else tuple(key for key in keyed(dict(plan.query.options)) if key in KEYS)
 
 
 Window = tuple[int, int]

@@ -14,14 +14,17 @@ from textual.events import Click, Resize
 from textual.widget import Widget
 from textual.widgets import Static
 
+from recall_tui.actions.action import acts_in
+from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import Offer, Table, footer
 from recall_tui.home.profiles import heading
 from recall_tui.messages import Wanted
 from recall_tui.panes.context.sums import budget_line, gauge_of
+from recall_tui.state.grading import last_grade
 from recall_tui.state.judging import first_step
 from recall_tui.state.session import Session, is_ingesting
 from recall_tui.state.shell import command
-from recall_tui.widgets.draw import Glyphs, counted, fit, glyphs_in
+from recall_tui.widgets.draw import Glyphs, counted, fit, fit_place, glyphs_in
 
 SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"), ("8", "store"))
 """The panes that share a place on a narrow screen, with their keys."""
@@ -32,6 +35,7 @@ GAPS = ("   ", "  ")  # between the facts of the header, as wide as there is roo
 ID_DIGITS = 12
 _ID = re.compile(r"\b[0-9a-f]{64}\b")
 LEAST_GAUGE, MOST_GAUGE = 12, 20  # cells of the gauge in the status line
+GRADED_LEAST, GRADED_SHARE = 16, 5  # cells of the newest grade: so many, or a fifth of the line
 NARROW = 100  # below this the context pane may be hidden, so its gauge stands in the status line
 
 
@@ -158,6 +162,8 @@ class FooterLine(Line):
         """As many keys as fit before a blank; help and quit always do."""
         editing = session.pane == "query"
         line = Text().append(" EDIT " if editing else " NAV ", Style(reverse=True, bold=True))
+        if session.judge.is_grading:
+            self._say_grading(line, session, width)
         offers = footer(session, editing=editing, table=self._table)
         last = [offer for offer in offers if offer.action in LAST]
         room = width - 1 - sum(cell_len(f"  {offer.key} {offer.label}") for offer in last)
@@ -170,6 +176,14 @@ class FooterLine(Line):
         for offer in last:
             self._add(line, offer)
         return line
+
+    def _say_grading(self, line: Text, session: Session, width: int) -> None:
+        """That letters grade, and the newest grade with its undo where that can be pressed."""
+        line.append(" GRADING", Style(bold=True))
+        undo, newest = self._table.named("undo_grade"), last_grade(session)
+        if newest is not None and undo.keys and acts_in(undo, session.pane):
+            path = fit_place(newest[1], "", max(GRADED_LEAST, width // GRADED_SHARE), _glyphs(self)).rstrip()
+            line.append(f" {newest[0]} {path}, {key_name(undo.keys[0])} undoes")
 
     def _add(self, line: Text, offer: Offer) -> None:
         line.append("  " if self._places else " ")

@@ -280,7 +280,7 @@ def test_no_name_and_no_text_steers_the_terminal_of_the_workbench(
         ("5j", "Context"),
         ("2v", "filter"),
         ("8d", "fulltext_rows"),
-        ("G", "duplicates"),
+        ("\x1b[F", "duplicates"),
         ("7", "Ingest"),
     ):
         terminal.type(keys)

@@ -143,7 +143,7 @@ async def test_the_command_carries_pins_and_what_is_forced_out(shared_store: Pat
         await look_at_context(bench, text, budget="40")
         await bench.press("x")
         await bench.until(lambda now: now.context.packing and now.context.packing.drops)
-        await bench.press("G", "o")
+        await bench.press("end", "o")
         await bench.until(lambda now: now.context.packing and now.context.packing.pins)
         await bench.press("y")
         copied = bench.app.clipboard
@@ -295,10 +295,10 @@ async def test_g_and_its_capital_go_to_the_ends_and_pages_scroll(shared_store: P
         await look_at_context(bench)
         blocks = bench.app.bench.query_one(PackedList)
 
-        await bench.press("G")
+        await bench.press("end")
         await bench.until(lambda now: packing.cursor(now) == len(packing.entries(now)) - 1)
         at_end = blocks.scroll_offset.y
-        await bench.press("g")
+        await bench.press("home")
         await bench.until(lambda _: blocks.scroll_offset.y == 0)
         await bench.press("pagedown")
         await bench.until(lambda _: blocks.scroll_offset.y > 0)
@@ -376,7 +376,7 @@ async def test_o_brings_in_a_chunk_that_was_left_out_and_lets_it_go_again(shared
     async with workbench(shared_store) as bench:
         await look_at_context(bench, budget="40")
         before = bench.session.context.packed
-        await bench.press("G")
+        await bench.press("end")
         wanted = chosen_id(bench.session)
         assert wanted not in ids_inside(bench.session)
 
@@ -412,7 +412,7 @@ async def test_0_drops_every_what_if(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await look_at_context(bench, budget="60")
         before = bench.session.context.packed
-        await bench.press("x", "G", "o")
+        await bench.press("x", "end", "o")
         await bench.until(lambda now: now.context.packing and now.context.packing.drops and now.context.packing.pins)
 
         await bench.press("0")
@@ -466,14 +466,14 @@ async def test_a_pin_whose_document_is_gone_waits_and_the_answer_stands(own_stor
         assert bench.session.query.trouble is None
         assert bench.session.context.packed is not None
         assert "pinned, not in the store" in "\n".join(bench.app.bench.query_one(PackedList).lines)
-        await bench.press("G", "o")
+        await bench.press("end", "o")
         await bench.until(lambda now: not now.context.pins and not now.context.waiting)
 
 
 async def test_the_pins_stay_while_a_weight_moves(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await look_at_context(bench, budget="40")
-        await bench.press("G", "o")
+        await bench.press("end", "o")
         await bench.until(lambda now: now.context.packing and now.context.packing.pins)
         pinned = chosen_id(bench.session)
 

@@ -216,11 +216,17 @@ async def measured(bench: Driver) -> None:
     await bench.until(lambda now: judging.is_current(now) and judging.pointed_line(now))
 
 
+def grading_on(now: Session) -> Session:
+    """Letters grade."""
+    return now._replace(judge=now.judge._replace(is_grading=True))
+
+
 def graded(key: str) -> Step:
     """The selected row has the grade of this key, in the store too."""
 
     async def press(bench: Driver) -> None:
         row = bench.session.results.selected
+        await _become(bench, grading_on(bench.session))
         await bench.press(key)
         await settle(bench)
         await _become(bench, chosen(bench.session, row))
@@ -839,6 +845,10 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("turn('pack')", config("pack", "optimal")),
     # Judge.
+    Row(
+        "switch_grading",
+        lambda was, bench: bench.session.judge.is_grading is not was.session.judge.is_grading,
+    ),
     *(
         Row(f"grade({grade})", gives(grade), in_turn(selected(1), graded("f" if grade else "a")))
         for grade in (3, 2, 1, 0)

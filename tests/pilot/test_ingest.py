@@ -183,7 +183,7 @@ async def test_keys_and_clicks_choose_a_skipped_file_and_enter_says_why(own_stor
         )
         await bench.pilot.click("#ingest", offset=(5, line + 1))
         await bench.until(lambda _: "▶× new/broken.txt" in bench.painted("ingest"))
-        await bench.press("G", "enter")
+        await bench.press("end", "enter")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
 
         assert "binary_file" in bench.painted("question > Static")
@@ -201,7 +201,7 @@ async def test_the_whole_path_of_a_skipped_file_is_read_whatever_its_name(own_st
         await bench.press("7")
         await bench.until(lambda _: "Sources" in bench.painted("ingest") or "Skipped" in bench.painted("ingest"))
 
-        await bench.press("g", "enter")
+        await bench.press("home", "enter")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
 
         told = bench.painted("question > Static")

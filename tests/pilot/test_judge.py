@@ -83,7 +83,7 @@ def current(session: Session) -> bool:
 async def open_results(bench: Driver) -> None:
     await bench.ask()
     await bench.until(lambda now: judging.judged(now) is not None)
-    await bench.press("escape")
+    await bench.press("escape", "g")
 
 
 async def test_the_home_row_grades_down_the_list_and_the_store_has_it(own_store: Path) -> None:
@@ -111,10 +111,10 @@ async def test_the_line_below_says_how_to_begin_until_something_can_be_measured(
         assert "import judgements with I" in bench.painted("status")
 
         await bench.ask()
-        await bench.until(lambda _: "a s d f grade the selected result" in bench.painted("status"))
+        await bench.until(lambda _: "after g, a s d f grade the selected result" in bench.painted("status"))
         assert "I imports judgements." in bench.painted("status")
 
-        await bench.press("f")
+        await bench.press("g", "f")
         await bench.until(lambda _: "Measures need a grade above 0" in bench.painted("status"))
 
         await bench.press("a")
@@ -137,7 +137,7 @@ async def test_a_grade_is_painted_before_the_store_has_it(own_store: Path) -> No
 async def test_a_cleared_grade_is_gone(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await open_results(bench)
-        await bench.press("a", "k", "x")
+        await bench.press("a", "k", "delete")
 
         assert column(bench)[0] == "."
         assert bench.session.results.selected == 0
@@ -291,7 +291,7 @@ async def test_a_query_in_rql_is_graded_for_its_words(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await bench.ask("SELECT * FROM chunk USING lexical('token budget') LIMIT 5")
         await bench.until(lambda now: judging.judged(now) is not None)
-        await bench.press("escape", "a")
+        await bench.press("escape", "g", "a")
         await bench.until(stored_now)
 
         await bench.ask("token budget")
@@ -304,7 +304,7 @@ async def test_rows_without_words_are_not_graded_and_that_is_said(own_store: Pat
     async with workbench(own_store) as bench:
         await bench.ask("SELECT * FROM chunk LIMIT 5")
         await bench.until(lambda now: judging.judged(now) is not None)
-        await bench.press("escape", "a")
+        await bench.press("escape", "g", "a")
         await bench.pilot.pause()
 
         assert bench.session.judge.gradings == ()
@@ -357,7 +357,7 @@ async def test_the_pane_has_no_figures_once_the_last_relevant_grade_is_taken_bac
         await bench.press("a")
         await bench.until(current)
         assert "1.000" in board_row(bench, "q1")
-        await bench.press("k", "x")
+        await bench.press("k", "delete")
 
         await bench.until(lambda now: stored_now(now) and not judged(own_store))
         await bench.until(lambda _: "Nothing is judged yet" in bench.painted("judge"))
@@ -462,7 +462,7 @@ async def test_the_lists_are_gone_through_by_pages_and_to_their_ends(much_judged
             at = max(1, min(40, at + pages * in_view()))
             await bench.press(key)
             await bench.until(lambda _, wanted=f"q{at:02}": chosen() == wanted)  # type: ignore[misc]
-        for key, query in (("end", "q40"), ("g", "q01"), ("G", "q40"), ("pagedown", "q40"), ("home", "q01")):
+        for key, query in (("end", "q40"), ("home", "q01"), ("end", "q40"), ("pagedown", "q40"), ("home", "q01")):
             await bench.press(key)
             await bench.until(lambda _, wanted=query: chosen() == wanted)  # type: ignore[misc]
 
@@ -480,7 +480,7 @@ async def test_one_query_has_no_interval(own_store: Path) -> None:
         await bench.press("a", "6")
         await bench.until(lambda now: current(now) and isinstance(judging.board(now), judging.Board))
 
-        assert "nDCG@10 1.000  of one query" in bench.painted("judge")
+        assert "nDCG@10 (chunks) 1.000  of one query" in bench.painted("judge")
         assert "95 %" not in bench.painted("judge")
 
 
@@ -491,10 +491,10 @@ async def test_n_shows_the_next_measure(judged_store: Path) -> None:
         await bench.until(current)
         assert "nDCG@10" in bench.painted("judge")
 
-        await bench.press("n")
+        await bench.press("t")
         assert "MRR" in bench.painted("judge")
         assert "1.000" in board_row(bench, "q1")
-        await bench.press(*["n"] * 5)
+        await bench.press(*["t"] * 5)
 
         assert "nDCG@10" in bench.painted("judge")
 

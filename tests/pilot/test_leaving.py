@@ -112,7 +112,7 @@ async def test_grades_wait_for_whoever_writes_the_store_although_the_workbench_w
         lock.enter_context(other.store.transaction())
         bench.stderr = Heard(lock.close)
 
-        await bench.press("a", "a", "a", "q")
+        await bench.press("g", "a", "a", "a", "q")
 
     assert graded(own_store) == 3
     assert bench.stderr.getvalue() == "Still to be written: Grade (3 times). Ctrl-C leaves it undone.\n"
@@ -133,7 +133,7 @@ async def test_grades_that_could_not_be_written_after_leaving_are_told_and_end_w
         other.store.execute("UPDATE judged_query SET text = 'something else'")
         bench.stderr = Heard(lock.close)
 
-        await bench.press("a", "a", "q")
+        await bench.press("g", "a", "a", "q")
 
     assert graded(own_store) == 0
     assert "error: Grade (2 times): Query q1 is in the store with another text" in bench.stderr.getvalue()
@@ -147,7 +147,7 @@ async def test_a_failure_that_the_screen_has_told_is_not_told_again(own_store: P
         await open_results(bench)
         with Recall.open(str(own_store)) as other, other.store.transaction():
             other.store.execute("UPDATE judged_query SET text = 'something else'")
-        await bench.press("a")
+        await bench.press("g", "a")
         await bench.until(lambda now: not now.judge.gradings)
 
         await bench.press("q")
@@ -167,13 +167,13 @@ async def test_leaving_ends_a_reembed_and_the_grades_behind_it_are_written(own_s
             await bench.press("8", "e")
             await bench.until(store_pane.embedders)
             names = [each["name"] for each in store_pane.embedders(bench.session)]
-            await bench.press("g", *["down"] * names.index("ollama"), "enter")
+            await bench.press("home", *["down"] * names.index("ollama"), "enter")
             await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
             await bench.press("y")
             await bench.until(lambda _: server.seen)
             bench.stderr = Heard(server.gate.set)
 
-            await bench.press("2", "a", "a", "q")
+            await bench.press("2", "g", "a", "a", "q")
 
     assert graded(own_store) == 2
     assert bench.code == 0

@@ -46,7 +46,7 @@ async def test_the_judged_board_and_every_tab_of_the_store(own_store: Path) -> N
     async with workbench(own_store, size=(200, 60)) as bench:
         await bench.ask()
         await bench.until(lambda now: judging.judged(now) is not None)
-        await bench.press("escape", "a", "s", "f", "6")
+        await bench.press("escape", "g", "a", "s", "f", "6")
         await bench.until(lambda now: judging.is_current(now) and not now.judge.gradings)
         assert draw_at_every_width(bench) > len(WIDTHS)
         for _ in store_pane.VIEWS:

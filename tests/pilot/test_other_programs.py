@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.api.recall import Recall
+from recall_core.config import NAMES
 from recall_core.contract.responses import Response
 from recall_core.types import Root
 from recall_tui.messages import Happened
@@ -25,7 +26,8 @@ def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rewrite(toml: Path, **values: float) -> None:
-    """What an editor does."""
+    """What an editor does. values: by key."""
+    values = {NAMES.get(key, key): value for key, value in values.items()}
     lines = [line for line in toml.read_text(encoding="utf-8").splitlines() if line.split(" ")[0] not in values]
     toml.write_text(
         "\n".join([*(f"{key} = {value}" for key, value in values.items()), *lines]) + "\n", encoding="utf-8"

@@ -232,7 +232,7 @@ async def test_a_grade_of_this_workbench_is_nobody_elses(own_store: Path, monkey
     async with workbench(own_store) as bench:
         await bench.ask()
         await bench.until(judged)
-        await bench.press("escape", "2", "a")
+        await bench.press("escape", "2", "g", "a")
         await bench.until(
             lambda now: (
                 now.store.tasks_done == 1 and not now.judge.gradings and (known := judged(now)) and known.places

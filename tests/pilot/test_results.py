@@ -65,7 +65,7 @@ async def test_up_and_down_stop_at_the_ends(shared_store: Path) -> None:
         await bench.press("escape", "k", "up")
         assert bench.session.results.selected == 0
 
-        await bench.press("G", "down", "j")
+        await bench.press("end", "down", "j")
 
         assert bench.session.results.answer is not None
         assert bench.session.results.selected == bench.session.results.answer.total - 1
@@ -100,7 +100,7 @@ async def test_the_last_row_is_fetched_when_it_is_looked_at(own_store: Path) -> 
         assert total > 150
         assert total - 1 not in bench.session.results.hits
 
-        await bench.press("escape", "G")
+        await bench.press("escape", "end")
         await bench.until(lambda now: total - 1 in now.results.hits)
 
         assert f" {total} " in marked(bench)

@@ -43,7 +43,7 @@ async def checked(bench: Driver) -> None:
 
 
 async def choose(bench: Driver, code: str) -> None:
-    await bench.press("g", *["down"] * CHECKS.index(code))
+    await bench.press("home", *["down"] * CHECKS.index(code))
     await bench.until(lambda _: any("▶" in line and code in line for line in bench.painted("store").splitlines()))
 
 
@@ -210,7 +210,7 @@ async def test_an_embedder_that_cannot_be_used_says_why(own_store: Path) -> None
         await opened(bench, "e")
         await bench.until(lambda _: "missing" in bench.painted("store"))
 
-        await bench.press("G", "enter")
+        await bench.press("end", "enter")
 
         assert "not installed" in told(bench)
         assert bench.session.store.task == ""
@@ -255,7 +255,7 @@ def title_of(bench: Driver) -> str:
 async def test_a_click_on_a_name_in_the_title_opens_its_view_and_chooses_no_row(shared_store: Path) -> None:
     async with workbench(shared_store, size=(80, 24)) as bench:
         await checked(bench)
-        await bench.press("G")
+        await bench.press("end")
         await bench.until(lambda _: "▶" in bench.painted("store") and CHECKS[-1] in bench.painted("store"))
         for name in ("Figures", "Embedders", "Checks"):
             await bench.pilot.click("#store", offset=(title_of(bench).index(name), 0))
@@ -281,9 +281,9 @@ async def test_the_chosen_check_stays_in_sight_on_a_small_screen(shared_store: P
     async with workbench(shared_store, size=(80, 24)) as bench:
         await checked(bench)
 
-        await bench.press("G")
+        await bench.press("end")
         await bench.until(lambda _: "▶" in bench.painted("store") and CHECKS[-1] in bench.painted("store"))
-        await bench.press("g")
+        await bench.press("home")
         await bench.until(lambda _: "▶" in bench.painted("store") and "integrity" in bench.painted("store"))
 
 

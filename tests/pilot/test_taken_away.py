@@ -124,7 +124,7 @@ async def test_a_store_that_was_moved_away_and_back_is_followed_and_graded(
         await asyncio.to_thread(run, ["rm", "docs/files.md"], own_store)
         await bench.until(lambda now: now.store.info and now.store.info.documents == len(TEXTS) - 1)
         await analysed(bench)
-        await bench.press("escape", "2", "a")
+        await bench.press("escape", "2", "g", "a")
         await bench.until(lambda now: not now.judge.gradings and not now.store.task)
 
         ran = await asyncio.to_thread(run, ["--json", "stats"], own_store)

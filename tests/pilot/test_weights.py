@@ -307,7 +307,7 @@ async def test_saving_asks_first_and_then_writes_what_was_moved(own_store: Path)
         await weigh(bench)
         await bench.press("right", "f", "S")
         question = str(bench.app.screen.query_one("#question Static").render())
-        assert "vector_weight = 0.15 (was 0.1)" in question
+        assert "semantic_weight = 0.15 (was 0.1)" in question
         assert 'fusion = "rrf" (was "weighted")' in question
 
         await bench.press("n")
@@ -336,7 +336,7 @@ async def test_saving_asks_anew_where_someone_has_written_something_else_since(o
         )
 
         assert load(toml).bm25_weight == 0.8
-        assert "bm25_weight = 0.85 (was 0.8)" in bench.painted("question")
+        assert "lexical_weight = 0.85 (was 0.8)" in bench.painted("question")
         await bench.press("y")
         await bench.until(
             lambda now: now.weights.saved and now.weights.saved.bm25_weight == 0.85 and not now.weights.tweaks
@@ -734,7 +734,7 @@ async def test_a_row_of_a_later_page_is_wished_down_to_the_last_row_of_that_page
     text = "SELECT * FROM chunk USING lexical('manual'), semantic('keep the manual in mind') LIMIT 5 OFFSET 5"
     async with workbench(shared_store) as bench:
         await weigh(bench, text)
-        await bench.press("2", "G", "4", "p")
+        await bench.press("2", "end", "4", "p")
         await bench.until(granted_of)
 
         await bench.until(lambda _: "1 must be in the top 10" in bench.painted("board"))
@@ -805,7 +805,7 @@ async def test_what_was_moved_is_written_into_the_query_which_then_gives_the_sam
         written = bench.app.bench.editor.text
         assert written == (
             "SELECT * FROM chunk -- all\nUSING lexical('budget'), semantic('tea')\nLIMIT 5\n"
-            "OPTION normalize max, bm25_weight 0.4, vector_weight 0.6"
+            "OPTION normalize max, lexical_weight 0.4, semantic_weight 0.6"
         )
         assert dict(bench.session.weights.tweaks) == {"match": "all"}
         assert rows == [(hit.chunk.id, hit.score) for hit in bench.session.results.hits.values() if hit.chunk]

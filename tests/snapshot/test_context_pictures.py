@@ -36,7 +36,7 @@ async def what_ifs(bench: Driver) -> None:
     await budget_of(bench, 90)
     await bench.press("j", "x")
     await bench.until(lambda now: now.context.packing and now.context.packing.drops)
-    await bench.press("G", "o")
+    await bench.press("end", "o")
     await bench.until(lambda now: now.context.packing and now.context.packing.pins and is_settled(now))
 
 
@@ -51,7 +51,7 @@ async def waiting(bench: Driver) -> None:
     await what_ifs(bench)
     await bench.ask("SELECT * FROM chunk FILTER doc.path GLOB 'notes/*'")
     await bench.until(lambda now: len(now.context.waiting) == 2 and is_settled(now))
-    await bench.press("escape", "5", "G")
+    await bench.press("escape", "5", "end")
 
 
 async def optimal(bench: Driver) -> None:

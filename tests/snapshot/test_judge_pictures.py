@@ -62,7 +62,7 @@ async def zoomed(bench: Driver) -> None:
 async def graded(bench: Driver) -> None:
     await bench.ask()
     await bench.until(lambda now: judging.judged(now) is not None)
-    await bench.press("escape", "a", "s", "f", "d")
+    await bench.press("escape", "g", "a", "s", "f", "d")
     await bench.until(settled)
 
 
@@ -107,7 +107,7 @@ def test_no_judged_query_has_a_relevant_document(store: Path, picture: Picture) 
     async def steps(bench: Driver) -> None:
         await bench.ask()
         await bench.until(lambda now: judging.judged(now) is not None)
-        await bench.press("escape", "f", "6")
+        await bench.press("escape", "g", "f", "6")
         await bench.until(lambda _: "relevant document yet" in bench.painted("judge"))
 
     assert picture(steps, (80, 24))

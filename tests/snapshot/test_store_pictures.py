@@ -75,7 +75,7 @@ async def checks(bench: Driver) -> None:
     await opened(bench, "8", "d")
     await bench.until(lambda _: f"of {len(CHECKS)}" not in bench.painted("store"))
     bench.app.become(examined(bench.session))
-    await bench.press("g", *["j"] * CHECKS.index("counts"))
+    await bench.press("home", *["j"] * CHECKS.index("counts"))
     await bench.until(lambda _: "doctor --fix" in bench.painted("store"))
 
 

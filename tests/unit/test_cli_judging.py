@@ -50,8 +50,8 @@ def test_figures_stand_in_columns_and_the_time_on_stderr(home: Path) -> None:
 
     lines = out.splitlines()
     assert code == 0
-    assert lines[0].split() == ["mode", "measure", "mean", "95", "%", "interval", "judged", "could", "be"]
-    assert lines[1].split()[:3] == ["bm25", "mrr", "1.000"]
+    assert lines[0].split() == ["mode", "measure", "unit", "mean", "95", "%", "interval", "judged", "could", "be"]
+    assert lines[1].split()[:3] == ["bm25", "mrr", "doc"]
     assert lines[6].split()[:3] == ["mode", "against", "measure"]
     assert "no significant difference (p=" in lines[7]
     assert err.startswith("2 queries, 3 judgements, 100 hits deep, in ")

@@ -253,7 +253,7 @@ def test_init_writes_auto_down_in_a_settings_file_that_was_there(tmp_path: Path)
     response = Recall.init(str(tmp_path), embedding="minilm")
 
     text = (tmp_path / FILE_NAME).read_text(encoding="utf-8")
-    assert text == '# mine\nembedding = "local"\nbm25_weight = 0.7\nvector_weight = 0.3\n'
+    assert text == '# mine\nembedding = "local"\nlexical_weight = 0.7\nsemantic_weight = 0.3\n'
     assert [warning.partition(":")[0] for warning in response["warnings"]] == ["W_AUTO", "W_CONFIG", "W_CONFIG"]
 
 
@@ -263,10 +263,9 @@ def test_init_gives_a_settings_file_without_weights_those_that_suit_its_embedder
     response = Recall.init(str(tmp_path))
 
     text = (tmp_path / FILE_NAME).read_text(encoding="utf-8")
-    assert text == '# mine\nembedding = "local"\nbm25_weight = 0.7\nvector_weight = 0.3\n'
-    assert response["warnings"] == [
-        "W_CONFIG: recall.toml names no weight; bm25_weight = 0.7 and vector_weight = 0.3 suit local and are taken"
-    ]
+    assert text == '# mine\nembedding = "local"\nlexical_weight = 0.7\nsemantic_weight = 0.3\n'
+    suited = "lexical_weight = 0.7 and semantic_weight = 0.3 suit local"
+    assert response["warnings"] == [f"W_CONFIG: recall.toml names no weight; {suited} and are taken"]
 
 
 @pytest.mark.parametrize(
@@ -296,7 +295,7 @@ def test_init_makes_a_store_also_where_the_settings_that_are_there_cannot_be_wri
 
     response = Recall.init(str(tmp_path))
 
-    assert "put into it: bm25_weight = 0.7, vector_weight = 0.3" in response["warnings"][1]
+    assert "put into it: lexical_weight = 0.7, semantic_weight = 0.3" in response["warnings"][1]
     assert (tmp_path / "recall.db").is_file()
 
 

@@ -368,8 +368,8 @@ def test_recall_toml_follows_after_the_switch(recall: Recall, home: Path) -> Non
     work.close()
 
     expected = text.replace('embedding = "hash"', 'embedding = "counting"').replace("diversity = 0", "diversity = 3")
-    expected = expected.replace("vector_weight = 0.1", "vector_weight = 0.4")
-    expected = expected.replace("bm25_weight = 0.9", "bm25_weight = 0.6")
+    expected = expected.replace("semantic_weight = 0.1", "semantic_weight = 0.4")
+    expected = expected.replace("lexical_weight = 0.9", "lexical_weight = 0.6")
     assert toml.read_text() == "# my own words\n" + expected
     assert (recall.config.embedding, recall.config.diversity) == ("counting", 3)
     with Recall.open(start=home) as fresh:
@@ -378,12 +378,12 @@ def test_recall_toml_follows_after_the_switch(recall: Recall, home: Path) -> Non
 
 def test_weights_that_were_tuned_for_the_embedder_in_use_stay(recall: Recall, home: Path) -> None:
     run(recall.reembed("counting", ["vector_weight=0.75"]))
-    assert "vector_weight = 0.75\n" in (home / "recall.toml").read_text()
+    assert "semantic_weight = 0.75\n" in (home / "recall.toml").read_text()
 
     run(recall.reembed("counting", ["diversity=2"]))
 
     text = (home / "recall.toml").read_text()
-    assert "vector_weight = 0.75\n" in text
+    assert "semantic_weight = 0.75\n" in text
     assert "diversity = 2\n" in text
 
 
@@ -394,7 +394,7 @@ def test_settings_that_cannot_be_written_are_told_with_what_to_write(recall: Rec
     response = run(recall.reembed("counting"))
 
     warning = next(each for each in response["warnings"] if "cannot be written" in each)
-    assert 'embedding = "counting", bm25_weight = 0.6, vector_weight = 0.4' in warning
+    assert 'embedding = "counting", lexical_weight = 0.6, semantic_weight = 0.4' in warning
     assert recall.store.info().embedder == "counting-1:64"
 
 

@@ -14,8 +14,8 @@ def options(text: str) -> tuple[tuple[str, object], ...]:
 @pytest.mark.parametrize(
     ("clause", "place", "hint"),
     [
-        ("OPTION bm25_weight 0, vector_weight 0", "vector_weight 0", "bm25_weight = 0.9"),
-        ("OPTION vector_weight 0, pool 9, bm25_weight 0 LIMIT 3", "bm25_weight 0", "bm25_weight = 0.9"),
+        ("OPTION bm25_weight 0, vector_weight 0", "vector_weight 0", "lexical_weight = 0.9"),
+        ("OPTION vector_weight 0, pool 9, bm25_weight 0 LIMIT 3", "bm25_weight 0", "lexical_weight = 0.9"),
         ("OPTION rerank minlm FILTER doc.meta.rerank = 'x'", "rerank minlm", "did you mean minilm?"),
         ("FILTER doc.meta.option = 'x' OPTION pool 9, rerank 'minlm'", "rerank 'minlm'", "did you mean minilm?"),
     ],
@@ -50,6 +50,8 @@ def test_the_list_is_closed() -> None:
     assert tuple(OPTIONS) == (
         "fusion",
         "normalize",
+        "lexical_weight",
+        "semantic_weight",
         "bm25_weight",
         "vector_weight",
         "min_score",

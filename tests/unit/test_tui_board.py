@@ -118,7 +118,7 @@ def test_rankings_of_settings_that_hold_no_more_are_let_go(judged: Recall) -> No
     for settings in ({}, MOVED, {"vector_weight": 0.4}):
         made(judged, kept, **settings)
 
-    assert {config.vector_weight for _, config in cache(kept).rankings} == {0.1, 0.4}
+    assert {config.vector_weight for _, config, _ in cache(kept).rankings} == {0.1, 0.4}
 
 
 def test_a_store_that_changed_is_searched_again(judged: Recall, tmp_path: Path) -> None:

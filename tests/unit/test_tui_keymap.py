@@ -73,7 +73,7 @@ def test_the_ways_out_cannot_be_lost(action: str) -> None:
         ('zoom = ["^q"]', "keymap.toml:3: zoom: ^q always stays with leave"),
         ('zoom = "x"', 'keymap.toml:3: zoom needs a list of keys, such as ["f6", "x"]'),
         ("zoom = [3]", 'keymap.toml:3: zoom needs a list of keys, such as ["f6", "x"]'),
-        ('zoom = ["g"]', "keymap.toml:3: g is the key of select_first in the results pane, so zoom keeps z"),
+        ('zoom = ["j"]', "keymap.toml:3: j is the key of select(1) in the results pane, so zoom keeps z"),
     ],
 )
 def test_a_faulty_line_is_told_and_the_table_holds(line: str, fault: str) -> None:

@@ -75,12 +75,12 @@ def of_two(now: float, best: float, stretch: tuple[float, float] = (0.319176, 0.
 @pytest.mark.parametrize(
     ("now", "best", "said"),
     [
-        (0.4034, 0.4036, "nDCG@10 0.403 (+0.0002 at 0.31918)"),
-        (0.4036, 0.4036, "nDCG@10 0.404 (the best)"),
-        (0.4036, 0.40364, "nDCG@10 0.404 (the best)"),
-        (0.3926, 0.4034, "nDCG@10 0.393 (+0.011 at 0.31918)"),
-        (0.4026, 0.4034, "nDCG@10 0.403 (+0.001 at 0.31918)"),
-        (0.5, 0.4, "nDCG@10 0.500 (the best)"),
+        (0.4034, 0.4036, "nDCG@10 (docs) 0.403 (+0.0002 at 0.31918)"),
+        (0.4036, 0.4036, "nDCG@10 (docs) 0.404 (the best)"),
+        (0.4036, 0.40364, "nDCG@10 (docs) 0.404 (the best)"),
+        (0.3926, 0.4034, "nDCG@10 (docs) 0.393 (+0.011 at 0.31918)"),
+        (0.4026, 0.4034, "nDCG@10 (docs) 0.403 (+0.001 at 0.31918)"),
+        (0.5, 0.4, "nDCG@10 (docs) 0.500 (the best)"),
     ],
 )
 def test_a_measure_is_the_best_only_where_the_best_reads_alike(now: float, best: float, said: str) -> None:
@@ -88,6 +88,6 @@ def test_a_measure_is_the_best_only_where_the_best_reads_alike(now: float, best:
 
 
 def test_the_best_weight_is_told_as_it_is_with_two_places_at_least() -> None:
-    assert measured(of_two(0.3, 0.4, (0.2, 0.4)), Fraction(0)) == "nDCG@10 0.300 (+0.100 at 0.30)"
-    assert measured(of_two(0.3, 0.4, (0.318, 0.321)), Fraction(0)) == "nDCG@10 0.300 (+0.100 at 0.32)"
-    assert measured(of_two(0.3, 0.4, (0.318, 0.319)), Fraction(0)) == "nDCG@10 0.300 (+0.100 at 0.3185)"
+    assert measured(of_two(0.3, 0.4, (0.2, 0.4)), Fraction(0)) == "nDCG@10 (docs) 0.300 (+0.100 at 0.30)"
+    assert measured(of_two(0.3, 0.4, (0.318, 0.321)), Fraction(0)) == "nDCG@10 (docs) 0.300 (+0.100 at 0.32)"
+    assert measured(of_two(0.3, 0.4, (0.318, 0.319)), Fraction(0)) == "nDCG@10 (docs) 0.300 (+0.100 at 0.3185)"

@@ -96,7 +96,7 @@ def test_apply_writes_the_weights_and_keeps_the_comments(home: Path) -> None:
     text = toml.read_text()
     assert text.startswith("# mine\n")
     assert f"bm25_weight = {settings['bm25_weight']}  # for words" in text
-    assert f"vector_weight = {settings['vector_weight']}" in text
+    assert f"semantic_weight = {settings['vector_weight']}" in text
     assert measured() == pytest.approx(response["tuning"]["judged"]["recommended"]["mean"], abs=1e-6)
 
 

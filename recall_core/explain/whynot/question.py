@@ -7,7 +7,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import NamedTuple
 
-from recall_core.config import Settings, assignments, settings_of
+from recall_core.config import KEYS, Settings, assignments, settings_of
 from recall_core.retrieve import Plan, plan_query
 from recall_core.retrieve.asking import Ask, Asker, Pack
 from recall_core.rql.ast import Expr, Query, Value
@@ -90,8 +90,8 @@ def with_settings(question: Question, values: Settings) -> Question:
     if question.rql is not None:
         query = tree(question, question.rql)
         options = dict(query.options)
-        said = [key for key in settings if key in options]
-        options |= {key: _option(settings.pop(key)) for key in said}
+        said = {name: key for name in options if (key := KEYS.get(name, name)) in settings}
+        options |= {name: _option(settings.pop(key)) for name, key in said.items()}
         if said:
             question = with_query(question, query._replace(options=tuple(options.items())))
     kept = {key: value for key, value in question.changes.items() if key not in settings}

@@ -19,6 +19,7 @@ from recall_tui.panes.weights.across import (
     span,
     spelled,
 )
+from recall_tui.state.judging import UNITS
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session
 from recall_tui.state.tuning import (
@@ -76,7 +77,7 @@ def measured(curve: Curve, weight: Fraction) -> str:
     now = value_at(curve, weight)
     gain = _gain(now, curve.best)
     where = f"{gain} at {spelled(middle(curve.best_weights))}" if gain else "the best"
-    return f"{MEASURE} {now:.3f} ({where})"
+    return f"{MEASURE} ({UNITS[curve.unit]}) {now:.3f} ({where})"
 
 
 def curve_rows(curve: Curve, weight: Fraction, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:

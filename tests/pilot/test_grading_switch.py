@@ -1,0 +1,91 @@
+"""Letters grade only while grading is on: what begins it, what says so, and what a letter typed by mistake does."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from recall_core.api.recall import Recall
+from recall_tui.home import preferences
+from recall_tui.state import judging
+from recall_tui.state.session import Session
+from tests.workbench_driver import Driver, workbench
+
+
+def stored_now(session: Session) -> bool:
+    return not session.judge.gradings and not session.store.task
+
+
+def grades(store: Path) -> list[int]:
+    with Recall.open(str(store)) as recall:
+        return sorted(row.grade for row in recall.store.judgements())
+
+
+async def open_results(bench: Driver) -> None:
+    await bench.ask()
+    await bench.until(lambda now: judging.judged(now) is not None)
+    await bench.press("escape")
+
+
+@pytest.mark.parametrize("pane", ["2", "6"])
+async def test_letters_typed_by_mistake_write_nothing(own_store: Path, pane: str) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press(pane, *"fadsa")
+
+        await bench.until(stored_now)
+        assert (bench.session.judge.regrades, bench.session.results.selected) == ((), 0)
+        assert "GRADING" not in bench.painted("footer")
+    assert grades(own_store) == []
+
+
+async def test_g_begins_grading_and_ends_it_and_the_last_line_says_so(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("g", "a")
+        await bench.until(stored_now)
+        assert "GRADING" in bench.painted("footer")
+
+        await bench.press("g", "a")
+        await bench.until(stored_now)
+
+        assert "GRADING" not in bench.painted("footer")
+        assert bench.session.results.selected == 1
+    assert grades(own_store) == [3]
+
+
+async def test_each_grade_says_itself_and_its_undo(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("g", "s")
+        path = bench.session.results.hits[0].doc.path
+        assert f"2 {path}, u undoes" in bench.painted("footer")
+
+        await bench.press("u")
+        await bench.until(stored_now)
+
+        assert "undoes" not in bench.painted("footer")
+    assert grades(own_store) == []
+
+
+async def test_grading_stays_on_from_pane_to_pane_and_from_start_to_start(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        await bench.press("g", "4")
+        assert "GRADING" in bench.painted("footer")
+    assert preferences.load(os.environ).grading is True
+
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        assert "GRADING" in bench.painted("footer")
+        await bench.press("g")
+    assert preferences.load(os.environ).grading is False
+
+
+async def test_a_theme_that_is_kept_leaves_grading_as_it_was(own_store: Path) -> None:
+    preferences.save(os.environ, preferences.Preferences(grading=True))
+    preferences.save(os.environ, preferences.Preferences(theme="light"))
+
+    assert preferences.load(os.environ)[::2] == ("light", True)

@@ -1,0 +1,178 @@
+"""What a figure is of: chunks as they were graded, or documents by their best chunk; what mixed judgements give."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recall_core.api.recall import Ask, Recall
+from recall_core.contract.responses import EvaluationResponse, TuneResponse
+from recall_core.errors import UsageError
+from recall_core.evaluate.grades import Judgement
+from recall_core.evaluate.judgements import names_of, put
+from recall_core.evaluate.names import Spot
+from recall_core.evaluate.options import EvalOptions
+from recall_core.evaluate.questions import questions
+from recall_core.evaluate.tune import TuneOptions
+from recall_core.evaluate.units import Unit
+from recall_core.types import Root
+
+UNITS: tuple[Unit, ...] = ("chunk", "doc")
+MEASURED = EvalOptions(metrics="ndcg@10,recall@100")
+TOPICS = ("apple", "pear", "plum", "fig")
+
+
+@pytest.fixture
+def recall(tmp_path: Path) -> Iterator[Recall]:
+    """Two documents of four chunks each; every chunk holds `fruit`, and its own word."""
+    (tmp_path / "recall.toml").write_text("chunk_tokens = 7\noverlap_tokens = 0\n")
+    Recall.init(str(tmp_path))
+    for name in ("a", "b"):
+        text = "\n\n".join(f"# {topic}\n\nfruit {topic} of {name} here" for topic in TOPICS)
+        (tmp_path / f"{name}.md").write_text(text + "\n")
+    with Recall.open(str(tmp_path)) as opened:
+        for _ in opened.add([str(tmp_path / "a.md"), str(tmp_path / "b.md")], Root("")):
+            pass
+        yield opened
+
+
+def chunks(recall: Recall, path: str) -> list[Spot]:
+    doc_id = recall.store.document_at(path)
+    assert doc_id is not None
+    return [Spot(path, row.chunk.offset, row.chunk.end) for row in recall.store.chunks_of(doc_id)]
+
+
+def judge(recall: Recall, *judged: tuple[Spot, int]) -> None:
+    put(recall.store, {"q": "fruit plum"}, [Judgement("q", spot, grade) for spot, grade in judged])
+
+
+def evaluated(recall: Recall, options: EvalOptions = MEASURED) -> EvaluationResponse:
+    work = recall.evaluate(options)
+    while True:
+        try:
+            next(work)
+        except StopIteration as stop:
+            response: EvaluationResponse = stop.value
+            return response
+
+
+def tuned(recall: Recall, options: TuneOptions) -> TuneResponse:
+    work = recall.tune(options, Ask())
+    while True:
+        try:
+            next(work)
+        except StopIteration as stop:
+            response: TuneResponse = stop.value
+            return response
+
+
+def test_grades_of_chunks_are_measured_by_chunk(recall: Recall) -> None:
+    plum, fig = chunks(recall, "a.md")[2:4]
+    judge(recall, (plum, 3), (fig, 0))
+
+    view = evaluated(recall)["evaluation"]
+
+    assert (view["unit"], view["judgements"], view["unknown"]) == ("chunk", 2, 0)
+    judged = view["modes"][0]["measures"][0]["judged"]
+    assert judged == 0.25  # two of eight chunks; of documents it would be one of two
+
+
+def test_a_graded_chunk_far_down_counts_though_its_document_is_first(recall: Recall) -> None:
+    apple = chunks(recall, "a.md")[0]
+    judge(recall, (apple, 1))
+
+    by_chunk, by_doc = (
+        evaluated(recall, EvalOptions(metrics="mrr", unit=unit))["evaluation"]["modes"][0]["measures"][0]["mean"]
+        for unit in UNITS
+    )
+
+    assert (by_chunk < 0.5, by_doc) == (True, 1.0)
+
+
+def test_one_judgement_of_a_whole_document_makes_documents_the_unit(recall: Recall) -> None:
+    judge(recall, (chunks(recall, "a.md")[2], 3), (Spot("b.md"), 1))
+
+    view = evaluated(recall)["evaluation"]
+
+    assert (view["unit"], view["judgements"]) == ("doc", 2)
+
+
+def test_measured_by_chunk_a_whole_document_stands_for_each_of_its_chunks(recall: Recall) -> None:
+    spots = chunks(recall, "a.md")
+    judge(recall, (Spot("a.md"), 1), (spots[2], 3))
+
+    response = evaluated(recall, EvalOptions(unit="chunk"))
+    asked = questions(recall.store, names_of(recall.store), queries=None, qrels=None, unit="chunk")
+
+    assert sorted(asked.grades["q"].values()) == [1, 1, 1, 3]
+    assert response["evaluation"]["judgements"] == 4
+    assert [each.partition(":")[0] for each in response["warnings"]] == ["W_UNIT"]
+    assert "1 judgement is of a whole document and counts for every chunk" in response["warnings"][0]
+
+
+def test_files_are_measured_by_document_even_where_they_name_spans(recall: Recall, tmp_path: Path) -> None:
+    spot = chunks(recall, "a.md")[2]
+    (tmp_path / "q.jsonl").write_text(json.dumps({"_id": "q", "text": "fruit plum"}) + "\n")
+    (tmp_path / "r.tsv").write_text(f"q\ta.md[{spot.offset}:{spot.end}]\t1\n")
+    files = EvalOptions(queries=tmp_path / "q.jsonl", qrels=tmp_path / "r.tsv")
+
+    assert evaluated(recall, files)["evaluation"]["unit"] == "doc"
+    assert evaluated(recall, files._replace(unit="chunk"))["evaluation"]["unit"] == "chunk"
+
+
+def test_a_judged_span_that_no_chunk_holds_counts_as_not_found(recall: Recall) -> None:
+    judge(recall, (chunks(recall, "a.md")[2], 1), (Spot("gone.md", 0, 9), 1), (Spot("a.md", 900, 950), 1))
+
+    view = evaluated(recall)["evaluation"]
+
+    assert (view["judgements"], view["unknown"]) == (3, 2)
+    assert view["modes"][0]["measures"][1]["mean"] == pytest.approx(1 / 3, abs=1e-6)
+
+
+def test_a_run_by_chunk_is_a_baseline_by_chunk(recall: Recall, tmp_path: Path) -> None:
+    judge(recall, (chunks(recall, "a.md")[1], 2))
+    run = tmp_path / "x.run"
+
+    def write(mode: str, lines: Iterator[str]) -> str:
+        run.write_text("".join(lines))
+        return str(run)
+
+    evaluated(recall, EvalOptions(write_run=write))
+    view = evaluated(recall, EvalOptions(metrics="mrr", baseline=run))["evaluation"]
+
+    assert "[" in run.read_text().split()[2]
+    assert (view["comparisons"][0]["ties"], view["comparisons"][0]["difference"]) == (1, 0.0)
+
+
+def test_a_baseline_of_the_other_unit_is_refused(recall: Recall, tmp_path: Path) -> None:
+    judge(recall, (chunks(recall, "a.md")[1], 2))
+    before = tmp_path / "before.json"
+    before.write_text(json.dumps(evaluated(recall, EvalOptions(unit="doc"))))
+
+    with pytest.raises(UsageError) as caught:
+        evaluated(recall, EvalOptions(baseline=before))
+
+    assert (caught.value.code, "--unit doc" in str(caught.value.hint)) == ("bad_baseline", True)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_tune_has_at_the_present_weight_what_eval_measures(recall: Recall, unit: Unit) -> None:
+    judge(recall, (chunks(recall, "a.md")[0], 1), (chunks(recall, "b.md")[2], 2))
+    options = TuneOptions(unit=unit)
+
+    view = tuned(recall, options)["tuning"]["judged"]
+    measured = evaluated(recall, EvalOptions(unit=options.unit))["evaluation"]["modes"][0]["measures"][0]
+
+    assert (view["unit"], view["measure"]) == (unit, "ndcg@10")
+    assert view["current"] == pytest.approx(measured["mean"], abs=1e-6)
+
+
+def test_the_default_installation_measures_grades_by_itself(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    judge(recall, (chunks(recall, "a.md")[0], 1))
+
+    assert evaluated(recall, EvalOptions())["evaluation"]["unit"] == "chunk"

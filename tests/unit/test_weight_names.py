@@ -1,0 +1,135 @@
+"""The weights by either name, lexical_weight and semantic_weight or the older two: in a file, --set and OPTION."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recall_core.api.recall import Recall
+from recall_core.config import Config, assign, load, override, render, settings_of
+from recall_core.errors import ConfigError, RqlError
+from recall_core.explain.whynot.question import Question, with_settings
+from recall_core.maintain.settings import write_settings
+from recall_core.retrieve.plan import plan_rql
+from recall_core.rql.parser import parse_query
+from recall_tui.state.optioning import as_query, with_options
+
+EVEN = Config(bm25_weight=0.5, vector_weight=0.5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lexical_weight = 0.5\nsemantic_weight = 0.5\n",
+        "bm25_weight = 0.5\nvector_weight = 0.5\n",
+        "lexical_weight = 0.5\nvector_weight = 0.5\n",
+    ],
+)
+def test_a_file_may_call_the_weights_by_either_name(tmp_path: Path, text: str) -> None:
+    (tmp_path / "recall.toml").write_text(text)
+
+    assert load(tmp_path / "recall.toml") == EVEN
+
+
+@pytest.mark.parametrize(
+    "settings", [("lexical_weight=.5", "semantic_weight=.5"), {"lexical_weight": 0.5, "vector_weight": 0.5}]
+)
+def test_a_question_may_call_the_weights_by_either_name(settings: tuple[str, ...] | dict[str, float]) -> None:
+    assert override(Config(), settings) == EVEN
+    assert set(settings_of(settings, where="--set")) == {"bm25_weight", "vector_weight"}
+
+
+def test_a_question_overrides_the_file_whatever_names_they_use(tmp_path: Path) -> None:
+    (tmp_path / "recall.toml").write_text("bm25_weight = 0.7\nvector_weight = 0.3\n")
+
+    config = override(load(tmp_path / "recall.toml"), ("lexical_weight=0.2",))
+
+    assert (config.bm25_weight, config.vector_weight) == (0.2, 0.3)
+
+
+def test_both_names_of_one_weight_are_refused_with_what_to_leave_out(tmp_path: Path) -> None:
+    toml = tmp_path / "recall.toml"
+    toml.write_text("lexical_weight = 0.5\nbm25_weight = 0.5\n")
+    said = "lexical_weight and bm25_weight are two names of one setting."
+
+    for act in (
+        lambda: load(toml),
+        lambda: override(Config(), ("bm25_weight=.5", "lexical_weight=.5")),
+        lambda: override(Config(), {"bm25_weight": 0.5, "lexical_weight": 0.5}),
+        lambda: settings_of({"bm25_weight": 0.5, "lexical_weight": 0.5}, where="--set"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            act()
+        assert (caught.value.code, caught.value.hint) == ("bad_value", "leave out bm25_weight")
+        assert caught.value.message.endswith(said)
+
+
+def test_both_names_in_one_option_clause_are_refused_at_the_second() -> None:
+    text = "SELECT * FROM chunk USING lexical('a') OPTION semantic_weight 0.5, vector_weight 0.4"
+
+    with pytest.raises(RqlError) as caught:
+        plan_rql(text, config=Config(), exact=False)
+
+    assert (caught.value.code, caught.value.hint) == ("bad_value", "leave out vector_weight")
+    assert caught.value.details["span"][0] == text.index("vector_weight")
+
+
+@pytest.mark.parametrize("names", [("lexical_weight", "semantic_weight"), ("bm25_weight", "vector_weight")])
+def test_a_query_may_call_the_weights_by_either_name(names: tuple[str, str]) -> None:
+    text = f"SELECT * FROM chunk USING lexical('a') OPTION {names[0]} 0.5, {names[1]} 0.5"
+
+    config = plan_rql(text, config=Config(), exact=False).config
+
+    assert (config.bm25_weight, config.vector_weight) == (0.5, 0.5)
+
+
+def test_a_wrong_value_is_told_under_the_name_that_was_given() -> None:
+    with pytest.raises(ConfigError) as caught:
+        assign(Config(), ("semantic_weight=lots",), where="--set")
+
+    assert caught.value.message == "--set: semantic_weight takes a number, not 'lots'."
+    assert caught.value.hint == "semantic_weight = 0.1"
+
+
+def test_a_near_miss_is_sent_to_the_new_name() -> None:
+    with pytest.raises(ConfigError) as caught:
+        assign(Config(), ("semantic_wieght=1",), where="--set")
+
+    assert caught.value.hint == "did you mean semantic_weight?"
+
+
+def test_init_writes_the_new_names_and_a_file_with_the_old_ones_keeps_them(tmp_path: Path) -> None:
+    Recall.init(str(tmp_path))
+    new, old = tmp_path / "recall.toml", tmp_path / "old.toml"
+    old.write_text("vector_weight = 0.1  # mine\n")
+
+    for toml in (new, old):
+        write_settings(toml, {"bm25_weight": 0.4, "vector_weight": 0.6})
+
+    assert "\nlexical_weight = 0.4\n" in new.read_text()
+    assert "bm25_weight" not in new.read_text()
+    assert old.read_text() == "vector_weight = 0.6  # mine\nlexical_weight = 0.4\n"
+    assert load(old) == Config(bm25_weight=0.4, vector_weight=0.6)
+    assert "lexical_weight = 0.9" in render(Config())
+
+
+def test_written_into_a_query_a_weight_keeps_the_name_that_it_has_there() -> None:
+    old = "SELECT * FROM chunk USING lexical('a') OPTION vector_weight 0.1"
+
+    text = with_options(old, parse_query(old).query, {"vector_weight": 0.6, "bm25_weight": 0.4})
+
+    assert text == "SELECT * FROM chunk USING lexical('a') OPTION vector_weight 0.6, lexical_weight 0.4"
+    assert "OPTION semantic_weight 0.3" in as_query(
+        "a", Config(sparse_recall=False), limit=1, options={"vector_weight": 0.3}
+    )
+
+
+def test_a_fix_changes_the_option_that_the_query_has() -> None:
+    question = Question("", rql="SELECT * FROM chunk USING lexical('a') OPTION semantic_weight 0.1")
+
+    fixed = with_settings(question, {"vector_weight": 0.6})
+
+    assert fixed.rql is not None
+    assert fixed.rql.endswith("OPTION semantic_weight 0.6")
+    assert fixed.changes == {}
