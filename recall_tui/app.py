@@ -43,6 +43,7 @@ from recall_tui.messages import (
     Picked,
     Picking,
     Pointed,
+    SettingPicked,
     Slid,
     Typed,
     ViewChosen,
@@ -277,6 +278,10 @@ class Workbench(Host):
     def on_picked(self, message: Picked) -> None:
         """A row was clicked."""
         store_handlers.on_picked(self, message)
+
+    def on_setting_picked(self, message: SettingPicked) -> None:
+        """A row of the form of weights was clicked."""
+        weights.on_setting_picked(self, message)
 
     def on_slid(self, message: Slid) -> None:
         """The mouse moved the slider."""

@@ -116,6 +116,15 @@ class LinePicked(Message):
         self.is_meant = is_meant
 
 
+class SettingPicked(Message):
+    """A row of the form of weights was clicked. is_meant: on its value, so that it is to be moved."""
+
+    def __init__(self, row: int, *, is_meant: bool) -> None:
+        super().__init__()
+        self.row = row
+        self.is_meant = is_meant
+
+
 class LineStepped(Message):
     """The wheel was turned over the judge pane."""
 

@@ -162,3 +162,13 @@ def let_go() -> None:
         gc.unfreeze()
         gc.collect()
         gc.freeze()
+
+
+FORM = ("weight", "fusion", "normalize", "min_score", "sparse_recall", "match", "lexical_model", "k", "pool")
+"""The rows of the form of weights while two signals are fused; rrf_k stands where normalize does."""
+
+
+def in_form(setting: str, *keys: str) -> tuple[str, ...]:
+    """The keys that go down from the first row of the form to this setting, press these there, and go back up."""
+    steps = FORM.index("normalize" if setting == "rrf_k" else setting)
+    return (*["down"] * steps, *keys, *["up"] * steps)

@@ -12,7 +12,6 @@ from recall_tui.state.session import Pane, Session, is_ingesting, is_lingering
 from recall_tui.state.shell import command
 from recall_tui.state.store_pane import chosen_check, chosen_embedder, rows_of
 from recall_tui.state.tuning import curve_of
-from recall_tui.state.weighing import current
 
 SCREEN = handled_by(
     "shell",
@@ -75,8 +74,8 @@ QUERY = handled_by(
 
 RESULTS = handled_by(
     "panes",
-    Action("select(1)", ("j", "down"), "", "Select the next result", has_rows, panes=LISTING),
-    Action("select(-1)", ("k", "up"), "", "Select the previous result", has_rows, panes=LISTING),
+    Action("select(1)", ("j", "down"), "", "Select the next result", has_rows, panes=("results",)),
+    Action("select(-1)", ("k", "up"), "", "Select the previous result", has_rows, panes=("results",)),
     Action("page(1)", ("pagedown", "space"), "", "Select one page further", has_rows, panes=LISTING),
     Action("page(-1)", ("pageup",), "", "Select one page back", has_rows, panes=LISTING),
     Action("select_first", ("home",), "", "Select the first result", has_rows, panes=LISTING),
@@ -148,16 +147,6 @@ EXPLAIN = handled_by(
 )
 
 
-def _is_rrf(session: Session) -> bool:
-    """While ranks are fused, and not scores."""
-    return has_pool(session) and current(session).fusion == "rrf"
-
-
-def _is_scaled(session: Session) -> bool:
-    """While scores are fused: ranks have no scale."""
-    return has_pool(session) and not _is_rrf(session)
-
-
 def _has_best(session: Session) -> bool:
     """While grades speak for a weight, and one can be moved."""
     curve = curve_of(session)
@@ -175,38 +164,27 @@ def _can_redo(session: Session) -> bool:
 
 _ACTIONS = handled_by(
     "weights",
-    Action("nudge(-5)", ("left",), "words", "Move the weight .05 towards the words", has_signals),
-    Action("nudge(5)", ("right",), "meaning", "Move the weight .05 towards the meaning", has_signals),
-    Action("nudge(-1)", ("shift+left",), "", "Move the weight .01 towards the words", has_signals),
-    Action("nudge(1)", ("shift+right",), "", "Move the weight .01 towards the meaning", has_signals),
-    Action("turn('fusion')", ("f",), "fusion", "Take the other fusion of the signals", has_signals),
-    Action("turn('normalize')", ("n",), "scale", "Take the next normalisation", _is_scaled),
-    Action("turn('sparse_recall')", ("s",), "", "Turn sparse-document recall on or off", has_pool),
-    Action("turn('match')", ("m",), "", "Want any or all words of the query, and search again", has_pool),
-    Action("turn('lexical_model')", ("l",), "", "Let the other model score the words, and search again", has_pool),
-    Action("least(-5)", ("less_than_sign",), "", "Lower the least score of a result by .05", has_pool),
-    Action("least(5)", ("greater_than_sign",), "", "Raise the least score of a result by .05", has_pool),
-    Action("count(-1)", ("comma",), "", "Ask for fewer rows", has_pool),
-    Action("count(1)", ("full_stop",), "", "Ask for more rows", has_pool),
+    Action("choose_setting(1)", ("j", "down"), "", "Choose the next setting", has_pool),
+    Action("choose_setting(-1)", ("k", "up"), "", "Choose the previous setting", has_pool),
     Action(
-        "step('pool', -1)", ("left_parenthesis",), "", "Shrink the pool of candidates, and search again", has_pool
+        "change_setting(-5)", ("left",), "less", "Change the chosen setting: less, or the choice before", has_pool
     ),
-    Action("step('pool', 1)", ("right_parenthesis",), "", "Widen the pool of candidates, and search again", has_pool),
-    Action("step('rrf_k', -1)", ("semicolon",), "", "Lower the constant of reciprocal rank fusion", _is_rrf),
-    Action("step('rrf_k', 1)", ("apostrophe",), "", "Raise the constant of reciprocal rank fusion", _is_rrf),
+    Action("change_setting(5)", ("right",), "more", "Change the chosen setting: more, or the next choice", has_pool),
+    Action("change_setting(-1)", ("shift+left",), "", "Change the chosen setting finely: less", has_pool),
+    Action("change_setting(1)", ("shift+right",), "", "Change the chosen setting finely: more", has_pool),
     Action("undo_weights", ("u",), "undo", "Take the last change back, a query from the history too", _can_undo),
     Action("redo_weights", ("U",), "redo", "Make the change that was taken back again", _can_redo),
     Action("reset_weights", ("r",), "reset", "Go back to the saved weights", has_pool),
-    Action("turn_curve", ("c",), "curve", "Show the grades of all judged queries at every weight, or of this one"),
+    Action("turn_curve", ("t",), "curve", "Show the grades of all judged queries at every weight, or of this one"),
     Action(
-        "take_best", ("v",), "best", "Go to the weights that the grades speak for, where they are better", _has_best
+        "take_best", ("B",), "best", "Go to the weights that the grades speak for, where they are better", _has_best
     ),
     Action(
         "pin_row('in')", ("p",), "must", "Wish the selected row into the first rows, or take that back", has_signals
     ),
     Action("pin_row('out')", ("x",), "must not", "Wish it out of the first rows, or take that back", has_signals),
-    Action("take_granting", ("w",), "", "Go to the nearest weight that grants every wish", has_signals),
-    Action("write_options", ("o",), "write", "Write what was moved into the query itself", has_rows),
+    Action("take_granting", ("T",), "", "Go to the nearest weight that grants every wish", has_signals),
+    Action("write_options", ("W",), "write", "Write what was moved into the query itself", has_rows),
     Action(
         "choose_profile",
         ("P",),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from recall_core.config import NAMES, Config, load
 from recall_core.errors import ConfigError, RqlError
-from recall_tui.messages import Slid
-from recall_tui.state import judging, optioning, tuning, weighing
+from recall_tui.messages import SettingPicked, Slid
+from recall_tui.state import form, judging, optioning, tuning, weighing
 from recall_tui.state import session as state
 from recall_tui.state.records import Tweaks
 from recall_tui.state.session import Session
@@ -27,29 +27,27 @@ def on_slid(app: Host, message: Slid) -> None:
     app.move(weighing.weighted(app.session, message.share, joins=message.joins))
 
 
-def nudge(app: Host, hundredths: int) -> None:
-    """Move the semantic share."""
-    _try(app, weighing.nudged(app.session, hundredths), "vector_weight")
+def choose_setting(app: Host, rows: int) -> None:
+    """Choose another row of the form."""
+    app.become(form.chosen_after(app.session, rows))
+
+
+def change_setting(app: Host, hundredths: int) -> None:
+    """Change the chosen row."""
+    key = form.chosen(app.session)
+    _try(app, form.changed(app.session, hundredths), "vector_weight" if key == form.WEIGHT else key)
+
+
+def on_setting_picked(app: Host, message: SettingPicked) -> None:
+    """A row of the form was clicked."""
+    app.become(form.at_row(app.session, message.row))
+    if message.is_meant:
+        change_setting(app, form.COARSE)
 
 
 def turn(app: Host, key: str) -> None:
     """Take the next choice of a setting."""
     _try(app, weighing.turned(app.session, key), key)
-
-
-def least(app: Host, hundredths: int) -> None:
-    """Move the least score of a result."""
-    _try(app, weighing.raised(app.session, hundredths), "min_score")
-
-
-def count(app: Host, steps: int) -> None:
-    """Ask for another number of rows."""
-    app.move(weighing.counted(app.session, steps))
-
-
-def step(app: Host, key: str, steps: int) -> None:
-    """Move a whole number to its next stop."""
-    _try(app, weighing.stepped(app.session, key, steps), key)
 
 
 def undo_weights(app: Host) -> None:
@@ -76,7 +74,7 @@ def reset_weights(app: Host) -> None:
 def turn_curve(app: Host) -> None:
     """Show the other curve."""
     if not judging.is_measurable(app.session):
-        app.notify("No result has a grade above 0 yet, so there is no curve: a s d in pane 2 grade.")
+        app.notify("No result has a grade above 0 yet, so there is no curve: g in pane 2 begins grading.")
         return
     app.become(
         app.session._replace(weights=app.session.weights._replace(is_of_all=not app.session.weights.is_of_all))

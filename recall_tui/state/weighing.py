@@ -75,13 +75,13 @@ def nudged(session: Session, hundredths: int) -> Session:
     return weighted(session, share(current(session)) + hundredths / 100)
 
 
-def turned(session: Session, key: str) -> Session:
-    """The session with the next of a setting's choices, round the end; a switch has two."""
+def turned(session: Session, key: str, steps: int = 1) -> Session:
+    """The session with a setting's choice that is so many further, round the end; a switch has two."""
     now = getattr(current(session), key)
     if isinstance(now, bool):
         return tweaked(session, {key: not now})
     choices = SETTINGS[key].choices
-    return tweaked(session, {key: choices[(choices.index(now) + 1) % len(choices)]})
+    return tweaked(session, {key: choices[(choices.index(now) + steps) % len(choices)]})
 
 
 def raised(session: Session, hundredths: int) -> Session:

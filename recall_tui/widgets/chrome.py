@@ -184,6 +184,7 @@ class FooterLine(Line):
         if newest is not None and undo.keys and acts_in(undo, session.pane):
             path = fit_place(newest[1], "", max(GRADED_LEAST, width // GRADED_SHARE), _glyphs(self)).rstrip()
             line.append(f" {newest[0]} {path}, {key_name(undo.keys[0])} undoes")
+        line.append(" ")
 
     def _add(self, line: Text, offer: Offer) -> None:
         line.append("  " if self._places else " ")

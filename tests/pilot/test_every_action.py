@@ -37,7 +37,7 @@ from recall_tui.panes.explain.pane import TITLE_AT, pieces
 from recall_tui.panes.explain.whynot import FIX
 from recall_tui.screens.choices import JumpScreen, Label
 from recall_tui.screens.help import HelpScreen
-from recall_tui.state import explaining, fixes, judging, packing, shell, store_pane, tuning, weighing
+from recall_tui.state import explaining, fixes, form, judging, packing, shell, store_pane, tuning, weighing
 from recall_tui.state.explaining import FixOffer, Funnel
 from recall_tui.state.rates import Meter
 from recall_tui.state.results import result_of
@@ -122,6 +122,11 @@ def unsaved(**tweaks: str | float | bool) -> Step:
 def become(change: Callable[[Session], Session]) -> Step:
     """The session is another one."""
     return lambda bench: _become(bench, change(bench.session))
+
+
+def in_row(row: int) -> Step:
+    """This row of the form of weights is chosen."""
+    return become(lambda now: form.at_row(now, row))
 
 
 async def _become(bench: Driver, session: Session) -> None:
@@ -699,29 +704,12 @@ ROWS: tuple[Row, ...] = (
         become(two_fixes),
     ),
     # Weights.
-    Row("nudge(-5)", at_share(0.05), mouse=wheel(Slider, MouseScrollDown)),
-    Row("nudge(5)", at_share(0.15), mouse=wheel(Slider, MouseScrollUp)),
-    Row("nudge(-1)", at_share(0.09)),
-    Row("nudge(1)", at_share(0.11)),
-    Row("turn('fusion')", config("fusion", "rrf")),
-    Row("turn('normalize')", config("normalize", "max")),
-    Row("turn('sparse_recall')", config("sparse_recall", False)),
-    Row("turn('match')", config("match", "all")),
-    Row("turn('lexical_model')", config("lexical_model", "bm25f")),
-    Row("least(-5)", config("min_score", 0.05), moved(min_score=0.1)),
-    Row("least(5)", config("min_score", 0.05)),
-    Row(
-        "count(-1)", lambda _, bench: bench.session.results.answer.plan.limit == len(bench.session.results.hits) == 10
-    ),  # type: ignore[union-attr]
-    Row(
-        "count(1)",
-        lambda _, bench: bench.session.results.answer.plan.limit == len(bench.session.results.hits) == 5,  # type: ignore[union-attr]
-        become(lambda now: weighing.put(now, _first(3))),
-    ),
-    Row("step('pool', -1)", config("pool", 100)),
-    Row("step('pool', 1)", config("pool", 500)),
-    Row("step('rrf_k', -1)", config("rrf_k", 40), moved(fusion="rrf")),
-    Row("step('rrf_k', 1)", config("rrf_k", 80), moved(fusion="rrf")),
+    Row("choose_setting(1)", lambda _, bench: form.chosen(bench.session) == "fusion", in_row(0)),
+    Row("choose_setting(-1)", lambda _, bench: form.chosen(bench.session) == "weight", in_row(1)),
+    Row("change_setting(-5)", at_share(0.05), in_row(0), mouse=wheel(Slider, MouseScrollDown)),
+    Row("change_setting(5)", at_share(0.15), in_row(0), mouse=wheel(Slider, MouseScrollUp)),
+    Row("change_setting(-1)", at_share(0.09), in_row(0)),
+    Row("change_setting(1)", at_share(0.11), in_row(0)),
     Row("undo_weights", config("fusion", "weighted"), moved(fusion="rrf")),
     Row(
         "redo_weights",

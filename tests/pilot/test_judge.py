@@ -369,12 +369,12 @@ async def test_the_pane_has_no_figures_once_the_last_relevant_grade_is_taken_bac
 async def test_the_curve_of_all_grades_waits_for_one_that_can_be_measured(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await open_results(bench)
-        await bench.press("4", "c")
+        await bench.press("4", "t")
         assert not bench.session.weights.is_of_all
         await bench.press("2", "a")
         await bench.until(current)
 
-        await bench.press("4", "c")
+        await bench.press("4", "t")
 
         assert bench.session.weights.is_of_all
 

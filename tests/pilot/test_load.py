@@ -150,11 +150,11 @@ async def test_nothing_stale_is_painted_while_the_weight_moves_under_new_questio
     async with watched(shared_store) as (app, driver):
         await driver.ask("token budget")
         for text in ("cosine", "file object", "token budget"):
-            weights.nudge(app, 5)
+            weights.change_setting(app, 5)
             app.bench.editor.text = text
             query_handlers.run(app)
-            weights.nudge(app, -5)
-            weights.nudge(app, 5)
+            weights.change_setting(app, -5)
+            weights.change_setting(app, 5)
             await asyncio.sleep(0.01)
         await driver.answered("token budget")
         await driver.until(

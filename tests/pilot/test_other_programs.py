@@ -17,7 +17,7 @@ from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.state.events import StoreOpened
 from recall_tui.state.weighing import current
 from recall_tui.threads import query_thread
-from tests.workbench_driver import workbench
+from tests.workbench_driver import in_form, workbench
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +70,7 @@ async def test_settings_that_someone_writes_hold_and_are_told(own_store: Path, k
 async def test_settings_that_are_moved_stay_moved_when_someone_writes_others(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await bench.ask()
-        await bench.press("escape", "4", "n")
+        await bench.press("escape", "4", *in_form("normalize", "right"))
         moved = current(bench.session).normalize
         rewrite(own_store.parent / "recall.toml", vector_weight=0.75)
 

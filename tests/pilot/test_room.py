@@ -24,7 +24,7 @@ from recall_tui.state.results import result_of
 from recall_tui.widgets.draw import ASCII, UNICODE
 from recall_tui.widgets.lists import PointedList
 from recall_tui.widgets.picture import plain_text
-from tests.workbench_driver import Driver, workbench
+from tests.workbench_driver import Driver, in_form, workbench
 
 DEEP = "/".join(f"a very long name of folder {letter}" for letter in "abcde")
 
@@ -138,7 +138,17 @@ async def test_a_line_that_is_too_long_for_its_list_ends_in_a_mark(
     monkeypatch.setenv("LC_ALL", locale)
     async with workbench(shared_store, size=(60, 24)) as bench:
         await bench.ask()
-        await bench.press("escape", "4", "right", "f", "m", "l", "s", "greater_than_sign", "N")
+        await bench.press(
+            "escape",
+            "4",
+            "right",
+            *in_form("fusion", "right"),
+            *in_form("match", "right"),
+            *in_form("lexical_model", "right"),
+            *in_form("sparse_recall", "right"),
+            *in_form("min_score", "right"),
+            "N",
+        )
         await bench.write("mine")
         await bench.press("enter", "P")
         await bench.until(lambda _: bench.app.screen.query("#past") and len(rows(bench, "past")) == 2)
@@ -153,7 +163,7 @@ async def test_the_keys_of_a_question_are_seen_however_long_it_is_and_its_end_ca
     words = " ".join(f"word{number}" for number in range(300))
     async with workbench(shared_store, size=size) as bench:
         await bench.ask(words)
-        await bench.press("escape", "4", "o")
+        await bench.press("escape", "4", "W")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
         await bench.until(lambda _: "y yes   n no" in plain_text(bench.app))
         assert "LIMIT" not in plain_text(bench.app)
@@ -168,7 +178,7 @@ async def test_the_keys_of_a_question_are_seen_however_long_it_is_and_its_end_ca
 async def test_a_question_that_is_seen_whole_names_no_keys_to_scroll_by(shared_store: Path) -> None:
     async with workbench(shared_store, size=(60, 20)) as bench:
         await bench.ask()
-        await bench.press("escape", "4", "o")
+        await bench.press("escape", "4", "W")
 
         await bench.until(lambda _: "y yes   n no" in plain_text(bench.app))
         assert "PgDn" not in plain_text(bench.app)

@@ -9,7 +9,7 @@ import pytest
 from recall_tui.home import history
 from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
 from recall_tui.screens.history import HistoryScreen, having
-from tests.workbench_driver import Driver, workbench
+from tests.workbench_driver import Driver, in_form, workbench
 
 RQL = "SELECT * FROM chunk\nUSING lexical('budget') LIMIT 3"
 
@@ -110,9 +110,9 @@ async def test_enter_takes_an_entry_with_its_filter_and_settings_and_u_takes_all
     history.append(state_home / "recall" / "history.jsonl", PAST)
     async with workbench(shared_store) as bench:
         await bench.ask()
-        await bench.press("escape", "4", "f")
+        await bench.press("escape", "4", *in_form("fusion", "right"))
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.config.fusion == "rrf")
-        await bench.press("n", "s")
+        await bench.press(*in_form("normalize", "right"), *in_form("sparse_recall", "right"))
         before = asked_with(bench)
 
         await taken(bench, "down", "enter")
@@ -138,7 +138,7 @@ async def test_f5_takes_the_text_of_an_entry_alone(shared_store: Path, state_hom
     history.append(state_home / "recall" / "history.jsonl", PAST)
     async with workbench(shared_store) as bench:
         await bench.ask("cosine")
-        await bench.press("escape", "4", "n")
+        await bench.press("escape", "4", *in_form("normalize", "right"))
         settings = dict(bench.session.weights.tweaks)
 
         await taken(bench, "down", "f5")
@@ -161,7 +161,7 @@ async def test_settings_that_are_not_known_are_told_and_left_out(shared_store: P
 async def test_what_was_asked_for_in_rows_is_remembered_too(shared_store: Path, state_home: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
-        await bench.press("escape", "4", "comma", "comma", "f5")
+        await bench.press("escape", "4", *in_form("k", "left"), *in_form("k", "left"), "f5")
         await bench.until(lambda now: not now.query.busy and now.query.kept.settings)
 
         (newest, *_) = history.load(state_home / "recall" / "history.jsonl")

@@ -22,6 +22,7 @@ from recall_core.retrieve import Answer, Plan
 from recall_core.types import Root
 from recall_tui.panes.weights.pane import WeightsBody
 from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.state import form
 from recall_tui.state.chart import gauge_at
 from recall_tui.state.session import Session, is_stale
 from recall_tui.state.tuning import curve_of, granted_of, pins_of
@@ -30,10 +31,8 @@ from recall_tui.widgets.lists import PointedList
 from recall_tui.widgets.slider import Slider
 from tests.provider_server import ProviderServer, Reply, provider_server
 from tests.workbench_corpus import write_corpus
-from tests.workbench_driver import Driver, workbench
+from tests.workbench_driver import Driver, in_form, workbench
 from tests.workbench_grades import grade
-
-KEYS = {">": "greater_than_sign", "(": "left_parenthesis", ")": "right_parenthesis"}
 
 
 def stands_at(semantic: float) -> object:
@@ -92,23 +91,26 @@ async def test_the_ranking_follows_the_slider(shared_store: Path, keys: list[str
 @pytest.mark.parametrize(
     ("key", "setting", "value"),
     [
-        ("f", "fusion", "rrf"),
-        ("n", "normalize", "max"),
-        ("s", "sparse_recall", False),
-        (">", "min_score", 0.05),
-        ("m", "match", "all"),
-        ("l", "lexical_model", "bm25f"),
-        (")", "pool", 500),
-        ("(", "pool", 100),
+        ("right", "fusion", "rrf"),
+        ("left", "fusion", "rrf"),
+        ("right", "normalize", "max"),
+        ("left", "normalize", "minmax"),
+        ("right", "sparse_recall", False),
+        ("right", "min_score", 0.05),
+        ("shift+right", "min_score", 0.01),
+        ("right", "match", "all"),
+        ("right", "lexical_model", "bm25f"),
+        ("right", "pool", 500),
+        ("left", "pool", 100),
     ],
 )
-async def test_a_letter_changes_its_setting_and_the_rows(
+async def test_left_and_right_change_the_chosen_setting_and_the_rows(
     shared_store: Path, key: str, setting: str, value: object
 ) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
 
-        await bench.press(KEYS.get(key, key))
+        await bench.press(*in_form(setting, key))
         await bench.until(
             lambda now: now.results.answer and getattr(now.results.answer.plan.config, setting) == value
         )
@@ -125,7 +127,9 @@ async def test_the_least_score_goes_down_again(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
 
-        await bench.press("greater_than_sign", "greater_than_sign", "less_than_sign")
+        await bench.press(
+            *in_form("min_score", "right"), *in_form("min_score", "right"), *in_form("min_score", "left")
+        )
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.config.min_score == 0.05)
 
         assert bench.session.results.answer is not None
@@ -206,20 +210,21 @@ async def test_a_click_a_drag_and_the_wheel_move_the_slider(shared_store: Path) 
 @pytest.mark.parametrize(
     ("setting", "cell", "holds"),
     [
-        ("<> least  0.00", 1, lambda now: now.weights.tweaks.get("min_score") == 0.05),
-        (",. k      all", 0, lambda now: now.weights.k is not None),
-        ("<> least  0.00", 6, lambda now: now.weights.tweaks.get("min_score") == 0.05),
-        ("f  fusion weighted", 5, lambda now: now.weights.tweaks.get("fusion") == "rrf"),
-        ("() (pool) 200", 0, lambda now: now.weights.tweaks.get("pool", 200) < 200),
-        ("m  match  any", 12, lambda now: now.weights.tweaks.get("match") == "all"),
+        ("min_score       0.00", 17, lambda now: now.weights.tweaks.get("min_score") == 0.05),
+        ("min_score       0.00", 2, lambda now: form.chosen(now) == "min_score" and not now.weights.tweaks),
+        ("top k           all", 1, lambda now: form.chosen(now) == "k" and now.weights.k is None),
+        ("fusion          weighted", 18, lambda now: now.weights.tweaks.get("fusion") == "rrf"),
+        ("(pool)          200", 17, lambda now: now.weights.tweaks.get("pool", 200) > 200),
+        ("match           any", 17, lambda now: now.weights.tweaks.get("match") == "all"),
     ],
-    ids=["least", "rows", "least-by-name", "fusion", "pool", "match"],
+    ids=["least", "least-by-name", "rows", "fusion", "pool", "match"],
 )
-async def test_a_click_on_a_setting_is_its_key(
+async def test_a_click_on_a_setting_chooses_it_and_one_on_its_value_moves_it(
     shared_store: Path, setting: str, cell: int, holds: Callable[[Session], object]
 ) -> None:
     async with workbench(shared_store, size=(200, 60)) as bench:
-        await bench.ask()
+        await weigh(bench)
+        await bench.press("z")
         board = bench.app.bench.query_one(WeightsBody)
         await bench.until(lambda _: any(setting in line for line in board.lines))
         row, line = next((at, line) for at, line in enumerate(board.lines) if setting in line)
@@ -248,23 +253,33 @@ async def test_the_board_draws_a_line_a_rank_and_says_how_stable_the_weight_is(s
         assert "▲" in bench.painted("board")
 
 
-async def test_where_lines_are_short_settings_at_their_defaults_are_only_named_by_their_keys(
-    shared_store: Path,
-) -> None:
+async def test_where_lines_are_short_settings_at_their_defaults_make_room(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
         await bench.until(lambda now: now.weights.chart)
-        assert "default: ,. () <> s m l · z shows them" in bench.painted("board")
         assert "match" not in bench.painted("board")
 
-        await bench.press("m")
+        await bench.press(*in_form("match", "right"))
         await settled(bench)
-        await bench.until(lambda _: "match  all*" in bench.painted("board"))
-        assert "default: ,. () <> s l · z shows them" in bench.painted("board")
+        await bench.until(lambda _: "match all*" in bench.painted("board"))
+        assert "min_score" not in bench.painted("board")
 
         await bench.press("z")
-        await bench.until(lambda _: "default:" not in bench.painted("board"))
-        assert "<> least  0.00" in bench.painted("board")
+        await bench.until(lambda _: "min_score" in bench.painted("board"))
+
+
+async def test_the_chosen_setting_is_marked_with_its_name_value_and_bar(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench)
+        await bench.press("z", "down", "down", "down")
+        await bench.until(lambda now: now.weights.chart)
+        assert "▶min_score       0.00      ──────────" in bench.painted("board")
+
+        await bench.press(*["right"] * 6)
+        await bench.until(lambda _: "▶min_score       0.30*     ███───────" in bench.painted("board"))
+
+        await bench.press("up", "k", "j")
+        assert form.chosen(bench.session) == "normalize"
 
 
 @pytest.mark.parametrize(
@@ -281,7 +296,7 @@ async def test_where_there_is_nothing_to_weigh_the_pane_says_why_and_its_keys_do
     async with workbench(shared_store, size=(200, 60)) as bench:
         await weigh(bench, text)
 
-        await bench.press("right", "f")
+        await bench.press("B")
 
         assert "Nothing to weigh" in bench.painted("slider")
         assert reason in bench.painted("board")
@@ -293,7 +308,7 @@ async def test_what_the_query_decides_is_said_and_stays(shared_store: Path) -> N
     async with workbench(shared_store) as bench:
         await weigh(bench, text)
 
-        await bench.press("f")
+        await bench.press(*in_form("fusion", "right"))
 
         assert current(bench.session).fusion == "rrf"
         assert bench.session.weights.tweaks == {}
@@ -305,12 +320,12 @@ async def test_saving_asks_first_and_then_writes_what_was_moved(own_store: Path)
     before = toml.read_text(encoding="utf-8")
     async with workbench(own_store) as bench:
         await weigh(bench)
-        await bench.press("right", "f", "S")
+        await bench.press("right", *in_form("fusion", "right"), "S")
         question = str(bench.app.screen.query_one("#question Static").render())
         assert "semantic_weight = 0.15 (was 0.1)" in question
         assert 'fusion = "rrf" (was "weighted")' in question
 
-        await bench.press("n")
+        await bench.press(*in_form("normalize", "right"))
         assert toml.read_text(encoding="utf-8") == before
         await bench.press("S", "y")
         await bench.until(lambda now: not now.weights.tweaks and not now.weights.saved_ranks)
@@ -361,19 +376,20 @@ async def test_an_undo_after_saving_moves_back_and_writes_nothing(own_store: Pat
 
 
 @pytest.mark.parametrize(
-    ("text", "keys"),
+    ("text", "moved"),
     [
-        ("keep the manual in mind", ["f", "n", "s", "greater_than_sign"]),
-        ("keep the manual in mind", ["comma", "comma", "m", "l", "right_parenthesis"]),
-        ("SELECT * FROM chunk USING lexical('budget'), semantic('tea') -- few", ["f", "semicolon", "comma"]),
+        ("keep the manual in mind", ["fusion", "rrf_k", "sparse_recall", "min_score"]),
+        ("keep the manual in mind", ["k", "match", "lexical_model", "pool"]),
+        ("SELECT * FROM chunk USING lexical('budget'), semantic('tea') -- few", ["fusion", "rrf_k", "k"]),
     ],
 )
 async def test_the_copied_command_gives_the_rows_of_the_moved_weights(
-    shared_store: Path, text: str, keys: list[str]
+    shared_store: Path, text: str, moved: list[str]
 ) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench, text)
-        await bench.press(*keys)
+        for setting in moved:
+            await bench.press(*in_form(setting, "left" if setting == "k" else "right"))
         await settled(bench)
         await bench.press("Y")
         session, lines = bench.session, bench.app.clipboard.splitlines()
@@ -455,12 +471,12 @@ async def test_another_pool_is_searched_again_and_a_moved_weight_is_not(
         await bench.until(lambda now: now.weights.chart)
         monkeypatch.setattr(Engine, "answer", counting)
 
-        await bench.press("right_parenthesis")
+        await bench.press(*in_form("pool", "right"))
         await settled(bench)
         await bench.until(lambda now: now.weights.chart and now.weights.saved_ranks)
         assert searched == [500, 200]  # with the pool, and with the saved one for the ranks before
 
-        await bench.press(*["right"] * 6, "f", "comma")
+        await bench.press(*["right"] * 6, *in_form("fusion", "right"), *in_form("k", "left"))
         await settled(bench)
         await bench.until(lambda now: now.context.packed_at == now.query.generation)
         assert [pool for pool in searched if pool != 200 or searched.count(200) > 1] == [500]
@@ -470,7 +486,7 @@ async def test_a_held_key_of_the_pool_ends_at_its_last_stop(shared_store: Path) 
     async with workbench(shared_store) as bench:
         await weigh(bench)
 
-        await bench.press(*["right_parenthesis"] * 10)
+        await bench.press(*in_form("pool", *["right"] * 10))
         await bench.until(
             lambda now: not now.query.busy and now.results.answer and now.results.answer.plan.config.pool == 500_000
         )
@@ -482,7 +498,7 @@ async def test_fewer_rows_are_asked_for_and_listed_and_packed(shared_store: Path
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
 
-        await bench.press("comma", "comma")
+        await bench.press(*in_form("k", "left"), *in_form("k", "left"))
         await bench.until(
             lambda now: (
                 now.results.answer
@@ -494,7 +510,7 @@ async def test_fewer_rows_are_asked_for_and_listed_and_packed(shared_store: Path
         assert list(bench.session.results.hits) == [0, 1, 2, 3, 4]
         assert bench.session.context.packed is not None
         assert len(bench.session.context.packed.blocks) == 5
-        await bench.press("full_stop", "full_stop", "u", "U")
+        await bench.press(*in_form("k", "right"), *in_form("k", "right"), "u", "U")
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 15)
 
 
@@ -523,27 +539,29 @@ async def test_a_key_that_has_nothing_to_do_says_so(shared_store: Path, key: str
 async def test_the_constant_of_rank_fusion_has_keys_where_ranks_are_fused(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
-        await bench.press("apostrophe")
-        assert bench.session.weights.tweaks == {}
-
-        await bench.press("f", "apostrophe", "semicolon", "semicolon")
+        await bench.press(
+            *in_form("fusion", "right"),
+            *in_form("rrf_k", "right"),
+            *in_form("rrf_k", "left"),
+            *in_form("rrf_k", "left"),
+        )
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.config.rrf_k == 40)
         await bench.until(lambda now: now.weights.chart and now.weights.chart.rrf_k == 40)
 
-        assert ";' rrf k  40*" in bench.painted("board")
+        assert "rrf_k 40*" in bench.painted("board")
 
 
 async def test_a_scale_that_ranks_make_no_use_of_is_neither_shown_nor_moved(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
-        await bench.press("f", "n")
+        await bench.press(*in_form("fusion", "right"))
         await bench.until(
             lambda now: now.results.answer and now.results.answer.plan.config.fusion == "rrf" and not now.query.busy
         )
         assert dict(bench.session.weights.tweaks) == {"fusion": "rrf"}
-        assert "n scale" not in bench.painted("footer")
+        assert "normalize" not in bench.painted("board")
 
-        await bench.press("f", "n")
+        await bench.press(*in_form("fusion", "right"), *in_form("normalize", "right"))
 
         await bench.until(lambda _: "max*" in bench.painted("board"))
 
@@ -551,23 +569,14 @@ async def test_a_scale_that_ranks_make_no_use_of_is_neither_shown_nor_moved(shar
 async def test_the_constant_of_rank_fusion_moves_where_one_signal_ranks_too(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
-        await bench.press("f")
+        await bench.press(*in_form("fusion", "right"))
         await bench.ask("SELECT * FROM chunk USING lexical('budget')")
-        await bench.until(lambda _: ";' rrf k  60" in bench.painted("board"))
+        await bench.until(lambda _: "rrf_k 60" in " ".join(bench.painted("board").split()))
 
-        await bench.press("n", "apostrophe")
+        await bench.press("right")
 
-        await bench.until(lambda _: ";' rrf k  80*" in bench.painted("board"))
+        await bench.until(lambda _: "rrf_k 80*" in " ".join(bench.painted("board").split()))
         assert list(bench.session.weights.tweaks) == ["fusion", "rrf_k"]
-
-
-async def test_a_zoomed_pane_without_room_for_every_setting_does_not_send_to_its_zoom(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(60, 20)) as bench:
-        await weigh(bench)
-        await bench.press("z")
-
-        await bench.until(lambda _: "default: " in bench.painted("board") and "✓" in bench.painted("board"))
-        await bench.until(lambda _: "z shows them" not in bench.painted("board"))
 
 
 @pytest.fixture
@@ -580,16 +589,16 @@ async def test_the_best_weight_is_offered_only_where_grades_speak_for_one(judged
     async with workbench(judged_store, size=(200, 60)) as bench:
         await weigh(bench, "keep the manual in mind")
         await bench.until(lambda now: (curve := curve_of(now)) and curve.steps)
-        await bench.until(lambda _: " v best " in bench.painted("footer"))
+        await bench.until(lambda _: " B best " in bench.painted("footer"))
 
         await bench.press("1")
         await bench.ask("household tea")
         await bench.press("escape", "4")
         await bench.until(lambda now: (curve := curve_of(now)) and not curve.steps)
 
-        await bench.until(lambda _: " v best " not in bench.painted("footer"))
-        assert " c curve " in bench.painted("footer")
-        await bench.press("v")
+        await bench.until(lambda _: " B best " not in bench.painted("footer"))
+        assert " t curve " in bench.painted("footer")
+        await bench.press("B")
         assert not bench.session.weights.tweaks
 
 
@@ -600,7 +609,7 @@ async def test_the_grades_of_a_question_are_a_curve_with_its_best_weights(judged
         await bench.until(lambda now: curve_of(now) and share(current(now)) == 1.0)
 
         assert "nDCG@10" in bench.painted("board")
-        await bench.press("v")
+        await bench.press("B")
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.config == current(now))
         await bench.until(lambda _: "(the best)" in bench.painted("board"))
 
@@ -610,11 +619,11 @@ async def test_a_weight_that_is_among_the_best_stays_and_that_is_said(judged_sto
         await weigh(bench, "keep the manual in mind")
         await bench.press(*["right"] * 18)
         await bench.until(lambda now: curve_of(now) and share(current(now)) == 1.0)
-        await bench.press("v")
+        await bench.press("B")
         await bench.until(lambda _: "(the best)" in bench.painted("board"))
         there = current(bench.session)
 
-        await bench.press("v")
+        await bench.press("B")
 
         await bench.until(lambda _: any("among the best: nDCG@10 " in n.message for n in bench.app._notifications))
         assert current(bench.session) == there
@@ -626,7 +635,7 @@ async def test_the_mean_of_all_judged_queries_is_told_with_its_band(judged_store
         await bench.until(curve_of)
         assert "no grades for this question" in bench.painted("board")
 
-        await bench.press("c")
+        await bench.press("t")
         await bench.until(lambda now: now.weights.is_of_all and curve_of(now))
 
         said = " ".join(bench.painted("board").split())
@@ -693,7 +702,7 @@ async def test_a_single_judged_query_is_told_as_one(own_store: Path, tmp_path: P
         await bench.until(curve_of)
 
         await bench.until(lambda _: "no grades for this question" in bench.painted("board"))
-        assert "c the one that is judged" in bench.painted("board")
+        assert "t the one that is judged" in bench.painted("board")
 
 
 def grade_one(recall: Recall, folder: Path) -> str:
@@ -707,7 +716,14 @@ def grade_one(recall: Recall, folder: Path) -> str:
 async def test_wishes_are_granted_by_a_key_that_goes_to_their_nearest_weight(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
-        await bench.press("comma", "r", "comma", "comma", "comma", "comma")
+        await bench.press(
+            *in_form("k", "left"),
+            "r",
+            *in_form("k", "left"),
+            *in_form("k", "left"),
+            *in_form("k", "left"),
+            *in_form("k", "left"),
+        )
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 2)
         await bench.press("x")
         await bench.until(granted_of)
@@ -718,7 +734,7 @@ async def test_wishes_are_granted_by_a_key_that_goes_to_their_nearest_weight(sha
         assert "1 must not be in the top 2" in bench.painted("board")
         pinned = pins_of(bench.session)[0].chunk_id
 
-        await bench.press("w")
+        await bench.press("T")
         await settled(bench)
 
         assert pinned not in [hit.chunk.id for hit in bench.session.results.hits.values() if hit.chunk]
@@ -747,14 +763,14 @@ async def test_wishes_that_no_weight_grants_are_named(shared_store: Path) -> Non
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
         for _ in range(5):
-            await bench.press("comma")
+            await bench.press(*in_form("k", "left"))
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 1)
-        await bench.press("full_stop", "full_stop", "p")
+        await bench.press(*in_form("k", "right"), *in_form("k", "right"), "p")
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 3)
-        await bench.press("j", "p", "j", "p", "comma", "comma")
+        await bench.press("2", "j", "4", "p", "2", "j", "4", "p", *in_form("k", "left"), *in_form("k", "left"))
         await bench.until(lambda now: (granted := granted_of(now)) and granted.conflict)
 
-        await bench.press("w")
+        await bench.press("T")
 
         assert "no weight grants" in " ".join(bench.painted("board").split())
 
@@ -762,12 +778,12 @@ async def test_wishes_that_no_weight_grants_are_named(shared_store: Path) -> Non
 async def test_the_second_copied_command_says_at_every_weight_what_is_drawn(judged_store: Path) -> None:
     async with workbench(judged_store) as bench:
         await weigh(bench, "keep the manual in mind")
-        await bench.press("right", "n")
+        await bench.press("right", *in_form("normalize", "right"))
         await settled(bench)
         await bench.until(lambda now: now.weights.chart and curve_of(now))
         await bench.press("Y")
         of_lines, chart = bench.app.clipboard.splitlines()[1], bench.session.weights.chart
-        await bench.press("c")
+        await bench.press("t")
         await bench.until(lambda now: now.weights.is_of_all and curve_of(now))
         await bench.press("Y")
         of_all, session = bench.app.clipboard.splitlines()[1], bench.session
@@ -793,11 +809,13 @@ async def test_what_was_moved_is_written_into_the_query_which_then_gives_the_sam
     text = "SELECT * FROM chunk -- all\nUSING lexical('budget'), semantic('tea')"
     async with workbench(shared_store) as bench:
         await weigh(bench, text)
-        await bench.press(*["right"] * 10, "n", "comma", "m")
+        await bench.press(
+            *["right"] * 10, *in_form("normalize", "right"), *in_form("k", "left"), *in_form("match", "right")
+        )
         await settled(bench)
         rows = [(hit.chunk.id, hit.score) for hit in bench.session.results.hits.values() if hit.chunk]
 
-        await bench.press("o")
+        await bench.press("W")
         await bench.until(
             lambda now: not now.query.busy and now.results.answer and "OPTION" in now.results.answer.plan.text
         )
@@ -816,11 +834,11 @@ async def test_what_was_moved_is_written_into_the_query_which_then_gives_the_sam
 async def test_words_are_offered_the_query_that_gives_their_rows(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
-        await bench.press(*["right"] * 4, "greater_than_sign")
+        await bench.press(*["right"] * 4, *in_form("min_score", "right"))
         await settled(bench)
         rows = [(hit.chunk.id, hit.score) for hit in bench.session.results.hits.values() if hit.chunk]
 
-        await bench.press("o")
+        await bench.press("W")
         assert "Words have no OPTION" in str(bench.app.screen.query_one("#question Static").render())
         await bench.press("y")
         await bench.until(lambda now: not now.query.busy and now.results.answer and now.results.answer.plan.rql)
@@ -833,7 +851,7 @@ async def test_words_are_offered_the_query_that_gives_their_rows(shared_store: P
 async def test_a_profile_is_kept_chosen_and_deleted(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
-        await bench.press("f", "right", "N")
+        await bench.press(*in_form("fusion", "right"), "right", "N")
         await bench.type("ranks")
         await bench.press("enter")
         await bench.until(lambda now: now.weights.profile and now.weights.profile.name == "ranks")
@@ -859,10 +877,10 @@ async def test_a_kept_name_is_not_taken_by_other_settings_without_a_yes(shared_s
     async with workbench(shared_store) as bench:
         await weigh(bench)
         for key, came in (
-            ("f", lambda now: now.weights.profile),
-            ("s", lambda _: isinstance(bench.app.screen, ConfirmScreen)),
+            ("fusion", lambda now: now.weights.profile),
+            ("sparse_recall", lambda _: isinstance(bench.app.screen, ConfirmScreen)),
         ):
-            await bench.press(key, "N")
+            await bench.press(*in_form(key, "right"), "N")
             await bench.type("mine")
             await bench.press("enter")
             await bench.until(came)
@@ -877,9 +895,9 @@ async def test_a_kept_name_is_not_taken_by_other_settings_without_a_yes(shared_s
 @pytest.mark.parametrize(
     ("text", "key", "said"),
     [
-        ("token budget", "w", "Nothing is wished"),
+        ("token budget", "T", "Nothing is wished"),
         ("token budget", "N", "Nothing is moved"),
-        ("SELECT * FROM chunk USING lexical('budget'), semantic('budget')", "o", "Nothing is moved"),
+        ("SELECT * FROM chunk USING lexical('budget'), semantic('budget')", "W", "Nothing is moved"),
         ("SELECT * FROM doc USING lexical('budget'), semantic('budget')", "p", "rows are documents"),
     ],
 )

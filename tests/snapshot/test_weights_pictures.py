@@ -9,7 +9,7 @@ import pytest
 from recall_tui.home.profiles import Profile, keep
 from recall_tui.state.tuning import curve_of, granted_of
 from tests.snapshot.conftest import Picture
-from tests.workbench_driver import Driver
+from tests.workbench_driver import Driver, in_form
 from tests.workbench_grades import grade
 
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
@@ -39,7 +39,7 @@ async def graded_and_pinned(bench: Driver) -> None:
 
 async def mean(bench: Driver) -> None:
     await graded(bench)
-    await bench.press("c")
+    await bench.press("t")
     await bench.until(lambda now: now.weights.is_of_all and curve_of(now))
 
 
@@ -87,7 +87,15 @@ def test_the_light_theme_shows_the_curve(judged: Path, picture: Picture) -> None
 def test_another_fusion_and_another_number_of_rows_are_marked(judged: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask("keep the manual in mind")
-        await bench.press("escape", "4", "f", "comma", "right_parenthesis", "m", "semicolon")
+        await bench.press(
+            "escape",
+            "4",
+            *in_form("fusion", "right"),
+            *in_form("k", "left"),
+            *in_form("pool", "right"),
+            *in_form("match", "right"),
+            *in_form("rrf_k", "left"),
+        )
         await bench.until(
             lambda now: not now.query.busy and now.results.answer and now.results.answer.plan.config.rrf_k == 40
         )

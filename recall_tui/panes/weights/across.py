@@ -110,7 +110,7 @@ def pin_band(granted: Granted, weight: Fraction, width: int, glyphs: Glyphs) -> 
     """The weights that grant every pin."""
     cells = max(1, width - LABEL_CELLS)
     band = "".join(glyphs.series[0] if _touches(granted, cell, cells) else glyphs.line for cell in range(cells))
-    return labelled("w", band, weight, glyphs)
+    return labelled("T", band, weight, glyphs)
 
 
 def pin_names(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
@@ -128,7 +128,7 @@ def _granted(session: Session, granted: Granted, pins: tuple[PinnedChunk, ...], 
     )
     if _holds(session, granted):
         return [f"{glyphs.yes} granted at {where}"]
-    return [f"{glyphs.no} granted at {where}", f"w goes to {granting(session)}"]
+    return [f"{glyphs.no} granted at {where}", f"T goes to {granting(session)}"]
 
 
 def _holds(session: Session, granted: Granted) -> bool:

@@ -64,7 +64,7 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
     if remark:
         pieces.insert(1, remark)
     lines = joined(pieces, width, glyphs)
-    other = "c this question" if session.weights.is_of_all else _key_of_all(result)
+    other = "t this question" if session.weights.is_of_all else _key_of_all(result)
     for more in (other, f"drawn from {min(result.means):.3f} to {max(result.means):.3f}"):
         longer = joined([*pieces, more], width, glyphs)
         if in_full or len(longer) == len(lines):
@@ -110,11 +110,11 @@ def marks(curve: Curve, weight: Fraction, width: int, glyphs: Glyphs) -> Text:
         else glyphs.line
         for cell in range(cells)
     )
-    return labelled("v", band, weight, glyphs)
+    return labelled("B", band, weight, glyphs)
 
 
 def _key_of_all(curve: Curve) -> str:
-    return "c the one that is judged" if curve.judged == 1 else f"c all {curve.judged} judged"
+    return "t the one that is judged" if curve.judged == 1 else f"t all {curve.judged} judged"
 
 
 def _dimmed(line: str, remark: str) -> Text:

@@ -8,13 +8,12 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Click
 
-from recall_tui.actions.groups import WEIGHTS
-from recall_tui.actions.keys import key_of
-from recall_tui.messages import Wanted
+from recall_tui.messages import SettingPicked
 from recall_tui.panes.weights.across import pin_band, pin_figures, pin_names
 from recall_tui.panes.weights.curve import curve_rows, figures, marks
 from recall_tui.panes.weights.ranks import rank_lines, scale, verdict
-from recall_tui.panes.weights.settings import key_at, moved_settings, settings_lines
+from recall_tui.panes.weights.settings import form_lines, moved_settings, row_at, settings_lines
+from recall_tui.state import form
 from recall_tui.state.chart import DEPTH, Chart, gauge_at, top_at
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, is_stale, listed
@@ -71,13 +70,13 @@ def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[T
     below = figures(session, width, glyphs, in_full=height >= ROOMY)
     wanted = len(chart.orders[0]) + (LEAST_CURVE_ROWS if curve is not None and curve.steps else 0)
     room = height - len(said) - len(bands) - len(below)
-    lines = settings_lines(session, width, glyphs)
+    lines = form_lines(session, width, glyphs)
+    if len(lines) + len(under) + wanted > room:
+        lines = settings_lines(session, width, glyphs)
     if len(lines) + len(under) + wanted > room:
         lines = moved_settings(session, width, glyphs)
     if room - len(lines) - len(under) < FEW_RANK_ROWS:
         under = scale(chart, weight, width, glyphs, joint=True)
-    if len(lines) + len(under) > room:
-        lines = moved_settings(session, width, glyphs, with_keys=False)
     left = room - len(lines) - len(under)
     least = LEAST_CURVE_ROWS + (
         0 if session.weights.is_of_all else LEAST_RANK_ROWS
@@ -153,6 +152,7 @@ class WeightsPane(Vertical):
             session.weights.k,
             session.weights.is_of_all,
             session.zoomed,
+            form.chosen(session),
         )
         shown = (config, answer, known, told)
         if shown == self._shown:
@@ -163,7 +163,7 @@ class WeightsPane(Vertical):
         board.show(lambda width: board_lines(session, (width, board.size.height), board.glyphs))
 
     def on_click(self, event: Click) -> None:
-        """A click anywhere in the pane goes to its slider; one on a setting is the key that stands before it."""
+        """A click anywhere in the pane goes to its slider; one on a setting chooses it, and on its value moves it."""
         event.stop()
         self.screen.set_focus(self.query_one(Slider))
         board = self.query_one(WeightsBody)
@@ -171,6 +171,5 @@ class WeightsPane(Vertical):
             return
         row = event.y + int(board.scroll_offset.y)
         line = board.lines[row] if 0 <= row < len(board.lines) else ""
-        if key := key_at(self._session, line, event.x):
-            name = key_of(key)
-            self.post_message(Wanted(next(action.id for action in WEIGHTS if name in action.keys)))
+        if (place := row_at(self._session, line, event.x, board.glyphs)) is not None:
+            self.post_message(SettingPicked(place[0], is_meant=place[1]))

@@ -1,4 +1,4 @@
-"""The settings with the keys that move them, in columns."""
+"""The settings as a form: a row each with its name in recall.toml, value and bar; closer where room is short."""
 
 from __future__ import annotations
 
@@ -9,80 +9,95 @@ from typing import NamedTuple
 from rich.style import Style
 from rich.text import Text
 
-from recall_core.config import Config
+from recall_core.config import NAMES, SETTINGS, Config
+from recall_tui.state import form
 from recall_tui.state.session import Session
-from recall_tui.state.weighing import current, why_not
+from recall_tui.state.weighing import K_STEPS, STEPS, current, share
 from recall_tui.widgets.draw import Glyphs, fit, folded
 
-LEAST_CELLS = 18  # of a column, whatever is in it: keys, name and value
+LEAST_CELLS = 18  # of a column, whatever is in it: mark, name and value
 MOST_GAP = 4  # cells between two columns
-KEYS_CELLS = 3
-NAME_CELLS = 7
-DIM = Style(dim=True)
+NAME_CELLS = 16
+VALUE_CELLS = 10
+BAR_CELLS = 10
+DIM, CHOSEN = Style(dim=True), Style(bold=True)
 ALWAYS = ("fusion", "normalize", "rrf_k")
 """Settings that are shown even at their defaults: what the score of every row is made by."""
 
 
 class SettingLine(NamedTuple):
-    """One setting as it is shown. key: in the configuration, "k" for the number of rows."""
+    """One setting as it is shown. filled: how much of its bar, 0 to 1."""
 
-    keys: str
-    name: str
     key: str
+    name: str
     value: str
+    filled: float
+    is_moved: bool
+    is_chosen: bool
+
+
+def form_lines(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
+    """A row each: the mark of the chosen one, name, value with a star where it is moved, and a bar."""
+    lines = []
+    for each in _shown(session):
+        filled = round(each.filled * BAR_CELLS)
+        bar = glyphs.series[0] * filled + glyphs.line * (BAR_CELLS - filled)
+        value = f"{each.value}{'*' if each.is_moved else ''}"
+        text = f"{_mark(each, glyphs)}{each.name:<{NAME_CELLS}}{value:<{VALUE_CELLS}}{bar}"
+        lines.append(Text(fit(text, width, glyphs).rstrip(), CHOSEN if each.is_chosen else ""))
+    return [*lines, *_decided(session, width)]
 
 
 def settings_lines(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
-    """As few lines as hold them, in columns; a star stands behind each value that is moved."""
-    shown = _shown(session, current(session))
-    if why_not(session.results.answer):
-        del shown[0]  # one signal is not fused
-    rows_least = ceil(len(shown) / _columns(shown, session, width))
-    lines = _in_columns(shown, session, ceil(len(shown) / rows_least), width, glyphs)
-    return [*lines, *_decided(session, width)]
+    """As few lines as hold them, in columns."""
+    shown = _shown(session)
+    rows_least = ceil(len(shown) / _columns(shown, width, glyphs))
+    return [*_in_columns(shown, ceil(len(shown) / rows_least), width, glyphs), *_decided(session, width)]
 
 
-def moved_settings(session: Session, width: int, glyphs: Glyphs, *, with_keys: bool = True) -> list[Text]:
-    """Those that are not at their defaults, and of the others the keys: for a pane that is short of lines."""
+def moved_settings(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
+    """The chosen one and those that are not at their defaults, but for the weight, which the slider shows: for a pane
+    that is short of lines.
+    """
     config, plain = current(session), Config()
-    shown = _shown(session, config)
     told = [
         each
-        for each in shown
-        if each.key in ALWAYS or _is_moved(each, session) or _value(config, each) != _value(plain, each)
+        for each in _shown(session)
+        if each.key != form.WEIGHT
+        and (each.is_chosen or each.is_moved or each.key in ALWAYS or _value(config, each) != _value(plain, each))
     ]
-    lines = _in_columns(told, session, _columns(told, session, width), width, glyphs)
-    others = " ".join(each.keys for each in shown if each not in told)
-    if others and with_keys:
-        note = f"default: {others}" + ("" if session.zoomed else f"{glyphs.dot}z shows them")
-        gap = min(MOST_GAP, width - lines[0].cell_len - len(note))
-        if len(lines) > 1 or gap < 1:
-            lines.append(Text(fit(note, width, glyphs).rstrip(), DIM))
-        else:
-            lines[0].append(" " * gap).append(note, DIM)
-    return [*lines, *_decided(session, width)]
+    return [*_in_columns(told, _columns(told, width, glyphs), width, glyphs), *_decided(session, width)]
 
 
-def key_at(session: Session, line: str, cell: int) -> str | None:
-    """The key that a click on this cell of a line stands for: of two, the name and the value have the second."""
-    for setting in _shown(session, current(session)):
-        spelled = _spelled(setting, session)
-        at = line.find(spelled)
-        if 0 <= at <= cell < at + len(spelled):
-            return setting.keys[min(cell - at, len(setting.keys) - 1)]
+def row_at(session: Session, line: str, cell: int, glyphs: Glyphs) -> tuple[int, bool] | None:
+    """The row of the setting on this cell of a line, and whether the cell is one of its value or bar."""
+    for row, each in enumerate(_shown(session)):
+        for spelled, names in (
+            (f"{_mark(each, glyphs)}{each.name:<{NAME_CELLS}}{each.value}", len(glyphs.pointer) + NAME_CELLS),
+            (_spelled(each, glyphs), len(glyphs.pointer) + len(each.name) + 1),
+        ):
+            at = line.find(spelled)
+            if 0 <= at <= cell < at + len(spelled):
+                return row, cell >= at + names
     return None
 
 
-def _columns(shown: Sequence[SettingLine], session: Session, width: int) -> int:
+def _mark(each: SettingLine, glyphs: Glyphs) -> str:
+    return glyphs.pointer if each.is_chosen else " " * len(glyphs.pointer)
+
+
+def _spelled(each: SettingLine, glyphs: Glyphs) -> str:
+    return f"{_mark(each, glyphs)}{each.name} {each.value}{'*' if each.is_moved else ''}"
+
+
+def _columns(shown: Sequence[SettingLine], width: int, glyphs: Glyphs) -> int:
     """How many have room beside each other, with a blank between them."""
-    cells = max(LEAST_CELLS, *(len(_spelled(each, session)) for each in shown))
+    cells = max(LEAST_CELLS, *(len(_spelled(each, glyphs)) for each in shown))
     return min(len(shown), max(1, (width + 1) // (cells + 1)))
 
 
-def _in_columns(
-    shown: Sequence[SettingLine], session: Session, columns: int, width: int, glyphs: Glyphs
-) -> list[Text]:
-    texts = [_spelled(each, session) for each in shown]
+def _in_columns(shown: Sequence[SettingLine], columns: int, width: int, glyphs: Glyphs) -> list[Text]:
+    texts = [_spelled(each, glyphs) for each in shown]
     widest = [max(map(len, texts[at::columns])) for at in range(columns)]
     gap = min(MOST_GAP, (width - sum(widest)) // (columns - 1)) if columns > 1 else 0
     padded = [f"{text:<{widest[at % columns] + gap}}" for at, text in enumerate(texts)]
@@ -92,38 +107,50 @@ def _in_columns(
 
 def _decided(session: Session, width: int) -> list[Text]:
     """What the query itself sets, which no key moves."""
-    told = f"OPTION decides {', '.join(session.weights.fixed)}" if session.weights.fixed else ""
-    return [Text(line) for line in folded(told, width)]
+    names = ", ".join(NAMES.get(key, key) for key in session.weights.fixed)
+    return [Text(line) for line in folded(f"OPTION decides {names}" if names else "", width)]
 
 
-def _shown(session: Session, config: Config) -> list[SettingLine]:
-    scaled = SettingLine("n", "scale", "normalize", config.normalize)
-    if config.fusion == "rrf":
-        scaled = SettingLine(";'", "rrf k", "rrf_k", str(config.rrf_k))
-    return [
-        SettingLine("f", "fusion", "fusion", config.fusion),
-        scaled,
-        SettingLine(",.", "k", "k", _count(session)),
-        SettingLine("()", _pool_name(session), "pool", str(config.pool)),
-        SettingLine("<>", "least", "min_score", f"{config.min_score:.2f}"),
-        SettingLine("s", "sparse", "sparse_recall", "on" if config.sparse_recall else "off"),
-        SettingLine("m", "match", "match", config.match),
-        SettingLine("l", "words", "lexical_model", config.lexical_model),
-    ]
+def _shown(session: Session) -> list[SettingLine]:
+    config, pointed = current(session), form.chosen(session)
+    return [_line(session, config, key, is_chosen=key == pointed) for key in form.rows(session)]
 
 
-def _spelled(setting: SettingLine, session: Session) -> str:
-    mark = "*" if _is_moved(setting, session) else ""
-    return f"{setting.keys:<{KEYS_CELLS}}{setting.name:<{NAME_CELLS}}{setting.value}{mark}"
+def _line(session: Session, config: Config, key: str, *, is_chosen: bool) -> SettingLine:
+    tweaks = session.weights.tweaks
+    if key == form.WEIGHT:
+        is_moved = "bm25_weight" in tweaks or "vector_weight" in tweaks
+        return SettingLine(key, "semantic_weight", f"{share(config):.2f}", share(config), is_moved, is_chosen)
+    if key == form.TOP_K:
+        k = _count(session)
+        filled = 1.0 if k == "all" else _part(K_STEPS, int(k))
+        return SettingLine(key, "top k", k, filled, session.weights.k is not None, is_chosen)
+    value = getattr(config, key)
+    name = f"({key})" if key == "pool" and _is_idle(session) else key
+    return SettingLine(key, name, _told(value), _filled(key, value), key in tweaks, is_chosen)
 
 
-def _is_moved(setting: SettingLine, session: Session) -> bool:
-    return session.weights.k is not None if setting.key == "k" else setting.key in session.weights.tweaks
+def _told(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def _filled(key: str, value: str | float | bool) -> float:
+    """How far a value is through those that it can have."""
+    if isinstance(value, str):
+        choices = SETTINGS[key].choices
+        return (choices.index(value) + 1) / len(choices)
+    return _part(STEPS[key], value) if key in STEPS else float(value)
+
+
+def _part(stops: Sequence[int], value: float) -> float:
+    return sum(stop <= value for stop in stops) / len(stops)
 
 
 def _value(config: Config, setting: SettingLine) -> object:
-    """The setting's own; the number of rows is the question's, not the configuration's."""
-    return None if setting.key == "k" else getattr(config, setting.key)
+    """The setting's own; the number of rows is the question's, and the weight stands above."""
+    return None if setting.key in (form.TOP_K, form.WEIGHT) else getattr(config, setting.key)
 
 
 def _count(session: Session) -> str:
@@ -133,7 +160,7 @@ def _count(session: Session) -> str:
     return "all" if answer is None or answer.plan.rql is None else str(answer.plan.limit)
 
 
-def _pool_name(session: Session) -> str:
-    """In brackets while every row is a candidate, whatever the pool is."""
+def _is_idle(session: Session) -> bool:
+    """While every row is a candidate, whatever the pool is: its name stands in brackets."""
     answer = session.results.answer
-    return "(pool)" if answer is not None and answer.pool is not None and answer.pool.exact else "pool"
+    return answer is not None and answer.pool is not None and answer.pool.exact
