@@ -98,7 +98,7 @@ def test_a_grade_that_is_lost_on_leaving_is_told_in_the_terminal_that_was_left(
     terminal.press("Escape")
     terminal.wait_for(lambda screen: " NAV " in screen and "Nothing is judged yet" in screen)
     with Recall.open(str(store)) as other, other.store.transaction():
-        terminal.type("2aaaq" if is_broken_off else "2aq")
+        terminal.type("2gaaaq" if is_broken_off else "2gaq")
         if is_broken_off:
             terminal.wait_for(lambda screen: "Still to be written: Grade" in screen)
             terminal.press("C-c")
