@@ -18,7 +18,7 @@ from recall_core.adapters.output import replacing
 from recall_core.errors import UsageError
 from recall_core.evaluate.grades import Regrade
 from recall_core.types import Progress
-from recall_tui.handlers.shell import remember
+from recall_tui.handlers import shell
 from recall_tui.home.preferences import Preferences
 from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.panes.judge import JudgePane
@@ -61,7 +61,7 @@ def on_line_stepped(app: Host, message: LineStepped) -> None:
 def switch_grading(app: Host) -> None:
     """Begin grading, or end it, and remember that for the next start."""
     app.become(grading.switched(app.session))
-    remember(app, Preferences(grading=app.session.judge.is_grading))
+    shell.remember(app, Preferences(grading=app.session.judge.is_grading))
 
 
 def grade(app: Host, grade: int) -> None:

@@ -58,7 +58,9 @@ def save(environ: Mapping[str, str], chosen: Preferences) -> None:
         known = load(environ)
         layouts = {size: layout._asdict() for size, layout in sorted({**known.layouts, **chosen.layouts}.items())}
         grading = known.grading if chosen.grading is None else chosen.grading
-        record = {"theme": chosen.theme or known.theme, "layouts": layouts, "grading": grading}
+        record: dict[str, object] = {"theme": chosen.theme or known.theme, "layouts": layouts}
+        if grading is not None:
+            record["grading"] = grading
         write_private(path, json.dumps(record, indent=1) + "\n")
 
 
