@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from recall_core import shell
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.explaining import Comparison, FixOffer, Funnel, Ledger, Missing, rows_given
+from recall_tui.state.explaining import Comparison, FixOffer, Funnel, Ledger, Missing
 from recall_tui.state.records import Tweaks
-from recall_tui.state.session import Session, filter_of
+from recall_tui.state.session import Session, filter_of, k_of
 from recall_tui.state.weighing import differences
 from recall_tui.threads.analysis_thread import AnalysisRun
 
@@ -25,11 +25,10 @@ KEPT = "ground"
 
 
 def answer_of(session: Session) -> Answer:
-    """The answer as the command asks for it: where recall adds rows to words, so many have to be asked for."""
+    """The answer whose hits are explained."""
     answer = session.results.answer
     assert answer is not None  # noqa: S101 - only hits of an answer are explained
-    rows = rows_given(answer)
-    return answer if rows is None else answer._replace(plan=answer.plan._replace(limit=rows, is_capped=True))
+    return answer
 
 
 def ground(run: AnalysisRun) -> Ground:
@@ -67,10 +66,9 @@ def context_question(session: Session) -> Question:
     )
 
 
-def list_question(question: Question, rows: int) -> Question:
-    """The same question for its rows. rows: of the store, since words alone list the whole ranking."""
-    question = question._replace(budget_tokens=None)
-    return question if question.rql is not None or question.k is not None else question._replace(k=max(1, rows))
+def list_question(session: Session) -> Question:
+    """The question for the rows that are listed, not for a context of them."""
+    return context_question(session)._replace(budget_tokens=None, k=k_of(session))
 
 
 class PausingAsker:
@@ -146,7 +144,7 @@ def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
     recall, session = run.recall, run.session
     with recall.store.reading():
         question = context_question(session)
-        listed = list_question(question, recall.store.info().chunks)
+        listed = list_question(session)
         asker = asker_of(run, question)
         in_list = why_not(asker, listed, analysis.target, fixes=False).view["present"]
         asked = question if in_list else listed

@@ -144,10 +144,10 @@ class Bench(SizedScreen[None]):
         marks = [Landmark(widget.region.offset, pane) for widget, pane in panes if widget.is_on_screen]
         results = self.query_one(ResultsPane)
         if results.is_on_screen and session.results.answer is not None:
-            top = int(results.scroll_offset.y)
-            corner = results.region.offset + Offset(0, results.gutter.top + 1)  # on the border: ranks stay readable
+            top = results.first_row
             rows = range(top, min(listed(session.results.answer)[1], top + results.page_rows))
-            marks += [Landmark(corner + Offset(0, row - top), "results", row) for row in rows]
+            corner = results.region.offset  # on the border: ranks stay readable
+            marks += [Landmark(corner + Offset(0, results.line_of(row)), "results", row) for row in rows]
         return marks
 
     def give_focus(self, pane: Pane) -> None:

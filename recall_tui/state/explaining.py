@@ -14,7 +14,6 @@ from recall_tui.state.session import VIEWS, Session, View, focused, is_seen
 if TYPE_CHECKING:
     from recall_core.contract.ledger import ExplanationView
     from recall_core.contract.whynot import TraceView, WhyNotView
-    from recall_core.retrieve import Answer
 
 DIGITS = 12
 MarkKind = Literal["term", "keyword", "name", "string", "comment", "heading"]
@@ -120,13 +119,6 @@ def chunk_of(session: Session) -> str:
         if session.results.hit is not None and session.results.hit.chunk is not None
         else ""
     )
-
-
-def rows_given(answer: Answer) -> int | None:
-    """How many rows words have to ask for to be given those that sparse-document recall adds; None for none."""
-    if answer.plan.is_capped or answer.fused is None or answer.recall is None or not answer.recall.given:
-        return None
-    return answer.fused.kept + answer.plan.config.sparse_max_injections
 
 
 def short(chunk_id: str) -> str:
