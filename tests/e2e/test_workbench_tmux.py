@@ -45,7 +45,10 @@ def test_a_person_asks_looks_closer_changes_the_budget_and_leaves(terminal: Term
     screen = terminal.wait_for(lambda screen: re.search(r"total +0\.589 +✓", screen))
     assert re.search(r"▶ +2 0\.589 .*src/pack\.py:1-3", screen)
 
-    terminal.press("{")
+    terminal.press("b")
+    terminal.wait_for(lambda screen: "tokens, then Enter" in screen)
+    terminal.type("1000")
+    terminal.press("Enter")
     screen = terminal.wait_for(lambda screen: "/1,000 tok" in screen and "left out" not in screen)
     used = re.search(r"([\d,]+)/1,000 tok", screen)
     assert used is not None
