@@ -441,7 +441,7 @@ async def test_a_record_is_read_in_the_pager(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "notes.jsonl").write_text('{"text": "A quokka."}\n{"text": "A numbat."}\n', encoding="utf-8")
     Recall.init(str(tmp_path))
     with Recall.open(str(tmp_path)) as recall:
-        list(recall.add([str(tmp_path / "notes.jsonl")], Root("")))
+        list(recall.add([str(tmp_path / "notes.jsonl")], Root("", parser="jsonl")))
     monkeypatch.setenv("PAGER", program(tmp_path, "less"))
     async with workbench(tmp_path / "recall.db") as bench:
         monkeypatch.setattr(bench.app, "suspend", contextlib.nullcontext)
@@ -457,12 +457,12 @@ async def test_a_file_that_is_gone_is_read_in_the_pager_as_the_store_has_it_at_i
     own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PAGER", program(tmp_path, "less"))
-    text = (own_store.parent / "docs/files.md").read_text(encoding="utf-8")
     async with workbench(own_store) as bench:
         monkeypatch.setattr(bench.app, "suspend", contextlib.nullcontext)
-        await opened(bench, "read a file line by line")
-        await bench.until(lambda now: now.results.hit and now.results.hit.doc.path == "docs/files.md")
-        (own_store.parent / "docs/files.md").unlink()
+        await opened(bench)
+        file = own_store.parent / bench.session.results.hit.doc.path  # type: ignore[union-attr]
+        text = file.read_text(encoding="utf-8")
+        file.unlink()
 
         await bench.press("e")
         await bench.until(lambda _: (tmp_path / "text").exists())
