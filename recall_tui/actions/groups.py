@@ -12,6 +12,7 @@ from recall_tui.state.session import PANES as PANES_IN_ORDER
 from recall_tui.state.session import Pane, Session, is_ingesting, is_lingering
 from recall_tui.state.shell import command
 from recall_tui.state.store_pane import chosen_check, chosen_embedder, rows_of
+from recall_tui.state.tabs import has_tabs
 from recall_tui.state.tuning import curve_of
 
 SCREEN = handled_by(
@@ -38,6 +39,13 @@ HELP = handled_by(
         handler="shell:show_help",
     ),
     Action("leave", ("ctrl+q", "q"), "quit", "Quit"),
+    Action(
+        "suspend_program",
+        ("ctrl+z",),
+        "",
+        "Suspend the workbench; the shell's fg brings it back",
+        panes=tuple(pane for pane in PANES_IN_ORDER if pane != "query"),
+    ),
 )
 
 PANES = handled_by(
@@ -78,6 +86,10 @@ QUERY = handled_by(
     Action("run", ("f5",), "run again", "Run the query again", panes=_NOT_INGEST),
     Action("open_history", ("ctrl+r", "h"), "history", "Find an earlier query and take it up again"),
     Action("clear_query", ("ctrl+u",), "clear", "Clear the query"),
+    Action("new_tab", ("ctrl+t",), "new tab", "Open a tab for another query beside this one", handler="tabs"),
+    Action("step_tab(1)", ("ctrl+pagedown",), "", "Go to the next tab of queries", has_tabs, handler="tabs"),
+    Action("step_tab(-1)", ("ctrl+pageup",), "", "Go to the previous tab of queries", has_tabs, handler="tabs"),
+    Action("close_tab", (), "", "Close this tab of queries", has_tabs, handler="tabs"),
     Action("edit_outside", ("f4",), "editor", "Edit the query in $VISUAL or $EDITOR"),
     Action("save_query", ("f2",), "", "Save the query to an .rql file"),
     Action("load_query", ("f3",), "", "Load a query from an .rql file"),
@@ -103,6 +115,15 @@ RESULTS = handled_by(
     Action("page(-1)", ("pageup",), "", "Select one page back", has_rows, panes=LISTING),
     Action("select_first", ("home",), "", "Select the first result", has_rows, panes=LISTING),
     Action("select_last", ("end",), "", "Select the last result", has_rows, panes=LISTING),
+    Action(
+        "export_results",
+        ("E",),
+        "export",
+        "Write the rows to a CSV, JSONL or Markdown file",
+        has_rows,
+        ("results",),
+        "export",
+    ),
     Action("count(-1)", ("minus",), "fewer", "Ask for fewer rows", has_pool, LISTING, "weights"),
     Action("count(1)", ("plus",), "more", "Ask for more rows", has_pool, LISTING, "weights"),
 )
@@ -277,6 +298,14 @@ _CONTEXT_INSIDE = handled_by(
     Action("scroll_context(1)", ("pagedown", "space"), "", "Scroll the context one page further", has_entries),
     Action("scroll_context(-1)", ("pageup",), "", "Scroll the context one page back", has_entries),
     Action("open_block", ("enter",), "open", "Show the block whole, and select its row in the results", has_entries),
+    Action(
+        "export_context",
+        ("E",),
+        "export",
+        "Write the context to a file, exactly as it is",
+        has_context,
+        handler="export",
+    ),
     Action("reset_what_ifs", ("r",), "reset", "Drop every pin, and include what was excluded", has_what_ifs),
     Action("turn('pack')", ("o",), "order", "Fill by rank order, or by most value", has_pool, handler="weights"),
 )

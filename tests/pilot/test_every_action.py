@@ -37,9 +37,10 @@ from recall_tui.panes.explain.pane import TITLE_AT, pieces
 from recall_tui.panes.explain.whynot import FIX
 from recall_tui.screens.choices import JumpScreen, Label
 from recall_tui.screens.help import HelpScreen
-from recall_tui.state import explaining, fixes, form, judging, packing, shell, store_pane, tuning, weighing
+from recall_tui.state import explaining, fixes, form, judging, packing, shell, store_pane, tabs, tuning, weighing
 from recall_tui.state.explaining import FixOffer, Funnel
 from recall_tui.state.rates import Meter
+from recall_tui.state.records import QueryTab
 from recall_tui.state.results import result_of
 from recall_tui.state.runs import Run
 from recall_tui.state.session import Pane, Session, chosen, pointed
@@ -651,6 +652,29 @@ ROWS: tuple[Row, ...] = (
         then=("@other", "enter"),
     ),
     Row("clear_query", lambda _, bench: bench.app.bench.editor.text == "" and bench.session.results.answer is None),
+    Row(
+        "new_tab",
+        lambda _, bench: (
+            len(bench.session.query.tabs) == 2
+            and bench.app.bench.editor.text == ""
+            and "1 token budget" in bench.painted("query")
+        ),
+    ),
+    *(
+        Row(
+            f"step_tab({step})",
+            lambda _, bench: bench.session.query.tab == 0 and bench.app.bench.editor.text == QUESTION,
+            become(lambda now: tabs.opened(now, QUESTION)),
+        )
+        for step in (1, -1)
+    ),
+    Row(
+        "close_tab",
+        lambda _, bench: (
+            bench.session.query.tabs == (QueryTab(QUESTION),) and bench.app.bench.editor.text == QUESTION
+        ),
+        become(lambda now: tabs.opened(now, QUESTION)),
+    ),
     Row("edit_outside", lambda _, bench: bench.app.bench.editor.text == "edited words"),
     Row(
         "copy_command",
@@ -664,6 +688,11 @@ ROWS: tuple[Row, ...] = (
     Row("page(-1)", at_row(lambda *_: 0), selected(3)),
     Row("select_first", at_row(lambda *_: 0), selected(3)),
     Row("select_last", at_row(lambda was, _: was.session.results.answer.total - 1)),  # type: ignore[union-attr]
+    Row(
+        "export_results",
+        lambda *_: "docs/budget.md" in _read("rows.csv"),
+        then=("@rows.csv", "enter"),
+    ),
     Row("count(-1)", of_session(lambda now: now.weights.k == 10 and not now.query.busy)),
     Row(
         "count(1)",
@@ -826,6 +855,11 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     Row(
+        "export_context",
+        lambda _, bench: _read("text.txt") == packing.printed(bench.session.context.packed),  # type: ignore[arg-type]
+        then=("@text.txt", "enter"),
+    ),
+    Row(
         "reset_what_ifs",
         of_session(
             lambda now: (
@@ -972,6 +1006,11 @@ ROWS: tuple[Row, ...] = (
     # Help.
     Row("command_palette", of_session(lambda now: now.zoomed), then=("@whole screen", "enter")),
     Row(
+        "suspend_program",
+        lambda _, bench: any("no shell to go back to" in note.message for note in bench.app._notifications),
+        panes=("results",),
+    ),
+    Row(
         "help",
         lambda was, bench: dialog(HelpScreen)(was, bench) and "Select the next result" in bench.painted("keys"),
         mouse=click_bar("header", "? help"),
@@ -1042,6 +1081,7 @@ async def start_again(bench: Driver, base: Session) -> None:
         *Path().glob("*.rql"),
         *Path().glob("*.txt"),
         *Path().glob("*.tsv"),
+        *Path().glob("*.csv"),
         Path("paged"),
         Path("edited"),
         *Path("docs").glob("bad*"),
