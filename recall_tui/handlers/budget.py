@@ -31,16 +31,6 @@ def budget(app: Host, tokens: int) -> None:
     app.become(state.budgeted(app.session, app.session.context.budget_tokens + tokens))
 
 
-def budget_half(app: Host) -> None:
-    """Halve the budget."""
-    app.become(state.budgeted(app.session, app.session.context.budget_tokens // 2))
-
-
-def budget_double(app: Host) -> None:
-    """Double the budget."""
-    app.become(state.budgeted(app.session, app.session.context.budget_tokens * 2))
-
-
 async def type_budget(app: Host) -> None:
     """Ask for a budget."""
     tokens = str(app.session.context.budget_tokens)

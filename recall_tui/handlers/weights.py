@@ -44,6 +44,11 @@ def on_setting_picked(app: Host, message: SettingPicked) -> None:
         change_setting(app, form.COARSE)
 
 
+def count(app: Host, steps: int) -> None:
+    """Ask for fewer rows, or for more."""
+    _try(app, weighing.counted(app.session, steps), "k")
+
+
 def turn(app: Host, key: str) -> None:
     """Take the next choice of a setting."""
     _try(app, weighing.turned(app.session, key), key)
@@ -110,7 +115,7 @@ def take_granting(app: Host) -> None:
     weight = tuning.granting(app.session)
     if weight is None:
         pins = tuning.pins_of(app.session)
-        app.notify("No weight grants them." if pins else "Nothing is wished: p or x on a row does that.")
+        app.notify("No weight meets all targets." if pins else "There is no target: p pins a row, x excludes it.")
         return
     _try(app, weighing.put_at(app.session, weight), "vector_weight")
 

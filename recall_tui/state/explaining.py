@@ -153,18 +153,22 @@ def funnel_analysis(session: Session) -> Analysis | None:
     return Analysis("funnel", str(session.context.budget_tokens)) if session.results.answer is not None else None
 
 
+def other_hit(session: Session) -> Hit | None:
+    """What the selected hit is compared with: the marked one, else the one above it; the first, the one below."""
+    chunk, marked, selected = chunk_of(session), session.results.marked, session.results.selected
+    if marked is not None and marked.chunk is not None and marked.chunk.id != chunk:
+        return marked
+    other = session.results.hits.get(selected - 1 if selected else 1)
+    return other if other is not None and other.chunk is not None else None
+
+
 def compare_analysis(session: Session) -> Analysis | None:
-    """The analysis that compares the selected hit with the marked one."""
-    chunk, marked = chunk_of(session), session.results.marked.chunk if session.results.marked else None
-    if (
-        not chunk
-        or marked is None
-        or marked.id == chunk
-        or session.results.answer is None
-        or session.results.answer.pool is None
-    ):
+    """The analysis that compares the selected hit with the other one."""
+    chunk, other = chunk_of(session), other_hit(session)
+    if not chunk or other is None or other.chunk is None or other.chunk.id == chunk:
         return None
-    return Analysis("compare", chunk, marked.id)
+    answer = session.results.answer
+    return None if answer is None or answer.pool is None else Analysis("compare", chunk, other.chunk.id)
 
 
 _ANALYSES = {

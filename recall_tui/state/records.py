@@ -62,6 +62,13 @@ class Moved(NamedTuple):
     """Among what can be undone, or made again: the question that came with the step away from here."""
 
 
+class QueryTab(NamedTuple):
+    """One of several queries that are kept side by side."""
+
+    text: str = ""
+    filter: str = ""
+
+
 class QueryState(NamedTuple):
     """The question: what is written, what was asked last, and what completion knows."""
 
@@ -91,6 +98,10 @@ class QueryState(NamedTuple):
     """What completion knows of the store as it is."""
     lookups: tuple[Lookup, ...] = ()
     """What completion still wants to know."""
+    tabs: tuple[QueryTab, ...] = ()
+    """The queries side by side, each as it was left; () while there is but one."""
+    tab: int = 0
+    """The place of the one that is asked."""
 
 
 class ResultsState(NamedTuple):

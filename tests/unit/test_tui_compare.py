@@ -46,7 +46,7 @@ def test_the_ranks_of_both_have_their_thousands_apart() -> None:
     this, marked, *_ = drawn(118)
 
     assert this.split()[:2] == ["this", "#50,827"]
-    assert marked.split()[:2] == ["marked", "#4"]
+    assert marked.split()[:2] == ["other", "#4"]
 
 
 def test_a_text_of_nothing_that_is_seen_is_spelt_as_in_the_ledger() -> None:

@@ -300,7 +300,7 @@ WIDE = 66  # cells from which a bar stands beside the figures
 def compare_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Text]:
     """Where both stand, then each leaf with its points here, there, and the difference; their sum is checked."""
     first, second = view["chunk"], view["other"]
-    lines = [_head("this", first, width, glyphs), _head("marked", second, width, glyphs)]
+    lines = [_head("this", first, width, glyphs), _head("other", second, width, glyphs)]
     for each in (first, second):
         if "absent" in each:
             lines += [Text(line) for line in folded(f"#{each['id'][:12]}: {ABSENCES[each['absent']]}.", width)]
@@ -310,7 +310,7 @@ def compare_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Tex
     lines += [Text(line, Style(bold=True)) for line in folded(_verdict(versus, first["id"]), width)]
     mark = 1 + max(cell_len(glyphs.yes), cell_len(glyphs.no))
     names = max(1, width - COMPARE_FIGURES - mark - (BAR_CELLS if width >= WIDE else 0))
-    lines.append(Text(fit(f"{'leaf':<{names}}{'this':>9}{'marked':>9}{'differ':>9}", width, glyphs), DIM))
+    lines.append(Text(fit(f"{'leaf':<{names}}{'this':>9}{'other':>9}{'differ':>9}", width, glyphs), DIM))
     most = max((abs(each["delta"]) for each in versus["differences"]), default=0.0)
     lines += [_difference(each, most, names, width, glyphs) for each in versus["differences"]]
     return [*lines, *_sum(versus, first, second, names, glyphs)]
@@ -326,7 +326,7 @@ def _head(name: str, view: LedgerView, width: int, glyphs: Glyphs) -> Text:
 
 
 def _verdict(view: VersusView, first: str) -> str:
-    side = "This" if view["winner"] == first else "The marked one"
+    side = "This" if view["winner"] == first else "The other"
     return f"{side} leads{lead_of(view)}."
 
 

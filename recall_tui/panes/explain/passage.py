@@ -53,7 +53,7 @@ def passage_lines(passage: DocumentPassage, cut: int | None, shade: Style, width
     lines = [Text(fit_place(passage.path, "", width, glyphs).rstrip(), Style(bold=True))]
     lines += [Text(line, DIM) for line in folded(_legend(glyphs), width)]
     if not passage.from_start:
-        lines.append(Text(fit(f"{glyphs.cut} begins earlier; v opens the whole document", width, glyphs), DIM))
+        lines.append(Text(fit(f"{glyphs.cut} begins earlier; e opens the file", width, glyphs), DIM))
     page = _Page(passage, own, shade, width, glyphs)
     row = len(lines)
     for piece in chain.from_iterable(map(page.pieces, passage.lines)):
@@ -63,7 +63,7 @@ def passage_lines(passage: DocumentPassage, cut: int | None, shade: Style, width
             lines.append(page.rule(chunk))
         lines += page.piece(piece, cut)
     if not passage.to_end:
-        lines.append(Text(fit(f"{glyphs.cut} goes on; v opens the whole document", width, glyphs), DIM))
+        lines.append(Text(fit(f"{glyphs.cut} goes on; e opens the file", width, glyphs), DIM))
     return Drawn(lines, row)
 
 
