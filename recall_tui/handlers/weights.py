@@ -108,7 +108,7 @@ def pin_row(app: Host, want: tuning.Want) -> None:
 
 def take_granting(app: Host) -> None:
     """Go where every wish is granted."""
-    weight = tuning.granting(app.session)
+    weight = tuning.nearest_weight(app.session)
     if weight is None:
         pins = tuning.pins_of(app.session)
         app.notify("No weight grants them." if pins else "Nothing is wished: p or x on a row does that.")
