@@ -61,7 +61,7 @@ class Curve(NamedTuple):
 
 
 class TargetWeights(NamedTuple):
-    """The weights that meet all targets at once; where there are none, the places of those that exclude each other."""
+    """The weights that meet all targets at once; where there are none, the places of those that are in conflict."""
 
     weights: tuple[Interval, ...]
     conflict: tuple[int, ...] = ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rich.style import Style
 from rich.text import Text
 from textual.app import ComposeResult
@@ -9,6 +11,7 @@ from textual.containers import Vertical
 from textual.events import Click
 
 from recall_tui.messages import SettingPicked
+from recall_tui.panes.weights.across import joined
 from recall_tui.panes.weights.curve import curve_rows, figures, marks
 from recall_tui.panes.weights.names import named_lines
 from recall_tui.panes.weights.ranks import axis, legend, rank_lines, stability
@@ -67,8 +70,8 @@ def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[T
     named = () if is_mean else named_lines(session, chart, weight, glyphs)
     names = [] if is_short or not named else legend(named, width, glyphs, columns=int(in_full))
     under = axis(chart, weight, best, width, glyphs)
-    bands = [target_band(met, weight, width, glyphs)] if met is not None and met.weights else []
-    said = [*_said(session, chart, size, glyphs), *target_figures(session, width, glyphs)]
+    bands = [target_band(met, weight, width, glyphs)] if met and met.weights and not is_short else []
+    said = _said(session, chart, size, glyphs)
 
     room = height - len(under) - len(names) - len(bands) - len(said)
     rows = max(LEAST_FORM_ROWS, min(FORM_ROWS, room - LEAST_RANK_ROWS), room - DEPTH)
@@ -89,16 +92,21 @@ def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[T
 
 
 def _said(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
-    """The measure, and how stable the first ranks are; in one line where that holds both."""
+    """The measure, how stable the first ranks are, and what is said of the targets; what is amiss is bold."""
     (width, height), gauge = size, gauge_at(chart, exact_share(current(session)))
     in_full = height >= ROOMY
     held, members = stability(chart, gauge, glyphs)
-    if in_full or (len(longer := f"{held}{glyphs.dot}{members}") <= width and not figures(session, width, glyphs)):
-        held = longer
-    said, stable = figures(session, width, glyphs, in_full=in_full), Text(held, Style(bold=gauge.is_unstable))
-    if len(said) == 1 and said[0].cell_len + len(glyphs.dot) + stable.cell_len <= width:
-        return [said[0].append(glyphs.dot).append_text(stable)]
-    return [*said, stable]
+    pieces = [held, *target_figures(session, glyphs)]
+    lines = joined(pieces, width, glyphs)
+    longer = joined([held, members, *pieces[1:]], width, glyphs)
+    if in_full or len(longer) == len(lines):
+        lines = longer
+    said = [*figures(session, width, glyphs, in_full=in_full), *map(Text, lines)]
+    for line in said:
+        line.highlight_regex(rf"{re.escape(glyphs.no)} .*?(?={re.escape(glyphs.dot)}|$)", Style(bold=True))
+    if len(said) == 2 and sum(line.cell_len for line in said) + len(glyphs.dot) <= width:
+        return [said[0].append(glyphs.dot).append_text(said[1])]
+    return said
 
 
 def _rank_rows(left: int, *, has_curve: bool) -> int:

@@ -76,8 +76,8 @@ def legend(named: tuple[NamedLine, ...], width: int, glyphs: Glyphs, *, columns:
 
 
 def axis(chart: Chart, weight: Fraction, best: float | None, width: int, glyphs: Glyphs) -> list[Text]:
-    """Under the lines: a tick wherever the order changes, heavier where it stays as it is now, with the present weight
-    and the best one marked; below that what the ends and the marks are.
+    """Under the lines: ticks where the order changes, heavier where it stays as now, marks at the present weight
+    and at the best; below that what the ends and the marks are.
     """
     cells, order = max(1, width - LABEL_CELLS), gauge_at(chart, weight).order
     held = range(floor(order.low * cells), ceil(order.high * cells))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from rich.style import Style
 from rich.text import Text
 
 from recall_core.errors import RecallError
-from recall_tui.panes.weights.across import LABEL_CELLS, joined, labelled, span
+from recall_tui.panes.weights.across import LABEL_CELLS, labelled, span
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session
 from recall_tui.state.tuning import PinnedChunk, TargetWeights, first_rows, nearest_weight, pins_analysis, pins_of
@@ -18,7 +17,7 @@ from recall_tui.widgets.draw import Glyphs, fit
 WORDS = {"in": "required", "out": "excluded"}
 
 
-def target_figures(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
+def target_figures(session: Session, glyphs: Glyphs) -> list[str]:
     """How many targets there are, and whether the present weight meets them: in a sign and in words."""
     analysis, pins = pins_analysis(session), pins_of(session)
     if analysis is None:
@@ -31,8 +30,7 @@ def target_figures(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
         pieces.append(result.message)
     elif result is not None:
         pieces += _met(session, result, pins, glyphs)
-    bold = isinstance(result, TargetWeights) and not _holds(session, result)
-    return [Text(line, Style(bold=bold)) for line in joined(pieces, width, glyphs)]
+    return pieces
 
 
 def target_band(met: TargetWeights, weight: Fraction, width: int, glyphs: Glyphs) -> Text:
