@@ -12,6 +12,7 @@ from recall_core.evaluate.grid import FUSION, RETRIEVAL, unswept
 from recall_core.evaluate.units import Unit
 from recall_core.types import Hit
 from recall_tui.state.analyses import Analysis
+from recall_tui.state.beside import saved_analysis
 from recall_tui.state.judging import words_of
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, is_seen
@@ -68,10 +69,10 @@ class TargetWeights(NamedTuple):
 
 
 def wants(session: Session) -> Iterator[Analysis]:
-    """The pins' weights, then the curve: it may take long."""
+    """The rows under the saved settings, the targets' weights, then the curve: it may take long."""
     if not is_seen(session, "weights"):
         return
-    yield from filter(None, (pins_analysis(session), curve_analysis(session)))
+    yield from filter(None, (saved_analysis(session), pins_analysis(session), curve_analysis(session)))
 
 
 def curve_analysis(session: Session) -> Analysis | None:

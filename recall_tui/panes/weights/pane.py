@@ -12,12 +12,14 @@ from textual.events import Click
 
 from recall_tui.messages import SettingPicked
 from recall_tui.panes.weights.across import joined
+from recall_tui.panes.weights.beside import beside_lines
 from recall_tui.panes.weights.curve import curve_rows, figures, marks
 from recall_tui.panes.weights.names import named_lines
 from recall_tui.panes.weights.ranks import axis, legend, rank_lines, stability
 from recall_tui.panes.weights.settings import form_height, form_lines, moved_settings, row_at
 from recall_tui.panes.weights.targets import target_band, target_figures, target_names
 from recall_tui.state import form
+from recall_tui.state.beside import saved_analysis
 from recall_tui.state.chart import DEPTH, Chart, gauge_at
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, is_stale
@@ -49,6 +51,8 @@ Size = tuple[int, int]
 def board_lines(session: Session, size: Size, glyphs: Glyphs) -> list[Text]:
     """The form, then what every weight makes of the first ranks, in drawings and figures."""
     width, answer, chart = size[0], session.results.answer, drawn(session)
+    if session.weights.is_beside and answer is not None and answer.pool is not None:
+        return beside_lines(session, size, glyphs)
     if answer is None or why_not(answer):
         return form_lines(session, size, glyphs) if answer and answer.pool else []
     if reason := why_no_lines(answer) or ("" if chart else "Ranking at every weight."):
@@ -144,7 +148,7 @@ class WeightsPane(Vertical):
         marks = ["changed"] * moved + ["stale"] * is_stale(session)
         entitle(self, f"4 Weights ({', '.join(marks)})" if marks else "4 Weights", keys)
         self.set_class(is_stale(session), "-stale")
-        analyses = tuple(filter(None, (curve_analysis(session), pins_analysis(session))))
+        analyses = tuple(filter(None, (curve_analysis(session), pins_analysis(session), saved_analysis(session))))
         known = (
             drawn(session),
             pins_of(session),
@@ -154,6 +158,7 @@ class WeightsPane(Vertical):
         told = (
             session.results.selected,
             session.results.hits,
+            session.weights.saved_ranks,
             session.weights.saved,
             session.weights.fixed,
             tuple(session.weights.tweaks),
