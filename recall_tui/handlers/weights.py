@@ -161,8 +161,8 @@ def _take_text(app: Host, text: str, said: Tweaks) -> None:
     app.become(state.asked(left, text, app.clock()))
     app.bench.editor.put(text)
     rest = ", ".join(NAMES.get(key, key) for key in left.weights.tweaks)
-    said = f"Written. Still moved, because no OPTION says it: {rest}" if rest else "Written."
-    app.notify(said, markup=False)
+    message = f"Written. Still moved, because no OPTION says it: {rest}" if rest else "Written."
+    app.notify(message, markup=False)
 
 
 async def save_weights(app: Host) -> None:
