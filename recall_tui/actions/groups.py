@@ -248,6 +248,13 @@ _ACTIONS = handled_by(
     Action("undo_weights", ("u",), "undo", "Take the last change back, a query from the history too", _can_undo),
     Action("redo_weights", ("U",), "redo", "Make the change that was taken back again", _can_redo),
     Action("reset_weights", ("r",), "reset", "Go back to the saved weights", has_pool),
+    Action(
+        "turn_beside",
+        ("V",),
+        "saved | now",
+        "Show the rows under the saved settings beside those under the moved ones, or the plot again",
+        has_pool,
+    ),
     Action("turn_curve", ("t",), "other view", "Show the curve of all judged queries, or of this one"),
     Action(
         "take_best", ("B",), "best", "Go to the weights that the grades speak for, where they are better", _has_best

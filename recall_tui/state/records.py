@@ -160,10 +160,12 @@ class WeightsState(NamedTuple):
     """The settings that the answer's question itself decides."""
     saved_ranks: Mapping[int, int | None] = {}
     chart: Chart | None = None
-    must: tuple[PinnedChunk, ...] = ()
-    """Chunks that shall be among the first rows of a question, or shall not."""
+    targets: tuple[PinnedChunk, ...] = ()
+    """Chunks that are required among the first rows of a question, or excluded from them."""
     is_of_all: bool = False
     """The curve is the mean of all judged queries, not that of the question."""
+    is_beside: bool = False
+    """The pane shows the rows under the saved settings beside those under the moved ones."""
     profile: Profile | None = None
     """The kept settings that were chosen last."""
     applied: tuple[Tried, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recall_core import shell
-from recall_core.config import assignments
+from recall_core.config import Config, assignments, named
 from recall_tui.state import judging
 from recall_tui.state.chart import DEPTH
 from recall_tui.state.explaining import (
@@ -52,7 +52,7 @@ def command(session: Session, store: str | None) -> str:
         verb = ["query"]
     else:
         verb = ["search", "--k", str(plan.limit)]
-    verb += _set(assignments(differences(plan.config, session.weights.plain)))
+    verb += _set(_moved(session, plan.config))
     rql = plan.rql
     if plan.query is not None and session.weights.k is not None and not in_context:
         rql = with_options(plan.text, plan.query, {}, limit=plan.limit)
@@ -72,14 +72,14 @@ def _tune(session: Session, store: str | None) -> str:
     answer = session.results.answer
     if session.weights.is_of_all and judging.is_measurable(session):
         changed = differences(of_words(session), session.weights.saved)
-        return typed(store, "tune", "--sweep", *_set(assignments(changed)))
+        return typed(store, "tune", "--sweep", *_set(assignments(named(changed))))
     if answer is None or not is_hybrid(answer) or why_no_lines(answer):
         return ""
     verb, plan, pins = ["tune"], answer.plan, pins_of(session)
     for pin in pins:
         verb += ["--pin" if pin.want == "in" else "--pin-not", pin.chunk_id]
     verb += ["--k", str(first_rows(session))] if pins else ["--sweep", "--k", str(DEPTH)]
-    verb += _set(assignments(differences(plan.config, session.weights.plain)))
+    verb += _set(_moved(session, plan.config))
     return typed(store, *verb, *_question(plan, plan.rql))
 
 
@@ -92,8 +92,13 @@ def _evaluation(session: Session, store: str | None) -> str:
     saved = typed(store, "eval", "--metrics", measures)
     if not session.weights.tweaks:
         return f"{saved} --per-query"
-    moved = shell.join(_set(assignments(session.weights.tweaks)))
+    moved = shell.join(_set(assignments(named(session.weights.tweaks))))
     return f"{saved} --json | {saved} --per-query {moved} --baseline /dev/stdin"
+
+
+def _moved(session: Session, config: Config) -> tuple[str, ...]:
+    """The settings that differ from those that the question has when nothing is moved."""
+    return assignments(named(differences(config, session.weights.plain)))
 
 
 def _set(changed: tuple[str, ...]) -> list[str]:
@@ -186,7 +191,7 @@ def _asked_question(session: Session, flags: tuple[str, ...]) -> list[str]:
     answer = session.results.answer
     assert answer is not None  # noqa: S101 - the caller looked
     plan, said = answer.plan, [*flags]
-    for assignment in assignments(differences(plan.config, session.weights.plain)):
+    for assignment in _moved(session, plan.config):
         said += ["--set", assignment] if not _is_said(assignment, flags) else []
     if plan.rql is not None:
         return [*said, "--rql", plan.rql]

@@ -296,16 +296,16 @@ def is_hybrid(answer: Answer | None) -> bool:
 
 
 def why_not(answer: Answer | None) -> str:
-    """Why there is nothing to weigh; "" when there is."""
+    """Why there are no weights to tune, in the width of the pane; "" when there are."""
     if is_hybrid(answer):
         return ""
     if answer is None:
-        return "Ask something to weigh its signals."
+        return "Run a search to tune its weights."
     if answer.pool is None:
-        return "The query names no signal, so its rows have no score."
+        return "The query has no signal to weigh."
     if answer.pool.lexical or answer.pool.semantic:
-        only = "words" if answer.pool.lexical else "meaning"
-        return f"Only {only} can rank this question."
+        only = "lexical" if answer.pool.lexical else "semantic"
+        return f"Only the {only} signal ranks this query."
     return "No candidate was found."
 
 

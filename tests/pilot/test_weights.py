@@ -25,7 +25,7 @@ from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.state import form
 from recall_tui.state.chart import gauge_at
 from recall_tui.state.session import Session, is_stale
-from recall_tui.state.tuning import curve_of, granted_of, pins_of
+from recall_tui.state.tuning import curve_of, pins_of, target_weights
 from recall_tui.state.weighing import current, exact_share, share
 from recall_tui.widgets.lists import PointedList
 from recall_tui.widgets.slider import Slider
@@ -726,8 +726,8 @@ async def test_wishes_are_granted_by_a_key_that_goes_to_their_nearest_weight(sha
         )
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 2)
         await bench.press("x")
-        await bench.until(granted_of)
-        granted = granted_of(bench.session)
+        await bench.until(target_weights)
+        granted = target_weights(bench.session)
         assert granted is not None
         if not granted.weights:
             pytest.fail("the corpus has no weight without this row; choose another")
@@ -751,7 +751,7 @@ async def test_a_row_of_a_later_page_is_wished_down_to_the_last_row_of_that_page
     async with workbench(shared_store) as bench:
         await weigh(bench, text)
         await bench.press("2", "end", "4", "p")
-        await bench.until(granted_of)
+        await bench.until(target_weights)
 
         await bench.until(lambda _: "1 must be in the top 10" in bench.painted("board"))
         assert bench.session.results.hit is not None
@@ -768,7 +768,7 @@ async def test_wishes_that_no_weight_grants_are_named(shared_store: Path) -> Non
         await bench.press(*in_form("k", "right"), *in_form("k", "right"), "p")
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 3)
         await bench.press("2", "j", "4", "p", "2", "j", "4", "p", *in_form("k", "left"), *in_form("k", "left"))
-        await bench.until(lambda now: (granted := granted_of(now)) and granted.conflict)
+        await bench.until(lambda now: (granted := target_weights(now)) and granted.conflict)
 
         await bench.press("T")
 

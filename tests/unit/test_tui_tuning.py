@@ -23,8 +23,9 @@ from recall_core.retrieve import Answer, Plan
 from recall_core.types import Hit
 from recall_tui.analyses import weights as curves
 from recall_tui.analyses import weights as pinning
-from recall_tui.panes.weights.across import DIM, pin_figures
+from recall_tui.panes.weights.across import DIM
 from recall_tui.panes.weights.curve import figures
+from recall_tui.panes.weights.targets import target_figures
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed, Event
 from recall_tui.state.records import QueryState, ResultsState, StoreState, WeightsState
@@ -34,13 +35,13 @@ from recall_tui.state.shell import commands
 from recall_tui.state.transitions import after
 from recall_tui.state.tuning import (
     Curve,
-    Granted,
+    TargetWeights,
     better_weight,
     curve_analysis,
     curve_of,
-    granting,
     heights,
     middle,
+    nearest_weight,
     pinned,
     pins_analysis,
     pins_of,
@@ -277,7 +278,7 @@ def test_the_granting_weights_are_those_of_tune(
     ]
     assert list(found.conflict) == view["conflict"]
     proposed = view["proposed"]
-    assert granting(found_by(session, analysis, found)) == (proposed and proposed["weight"])
+    assert nearest_weight(found_by(session, analysis, found)) == (proposed and proposed["weight"])
 
 
 @pytest.mark.parametrize("semantic", [0.1, 0.6])
@@ -292,7 +293,7 @@ def test_a_wish_counts_the_rows_that_an_offset_passes_over(recall: Recall, seman
         found = pinning.weights_of_pins(run_of(recall, wished), analysis)
 
         assert any(each.holds(Fraction(str(semantic))) for each in found.weights) is holds
-        shown = pin_figures(found_by(wished, analysis, found), 120, UNICODE)
+        shown = target_figures(found_by(wished, analysis, found), 120, UNICODE)
         assert shown[0].plain.startswith("1 must be in the top 10")
         typed = shlex.split(commands(wished._replace(pane="weights"), None).splitlines()[1])
         assert typed[typed.index("--k") + 1] == "10"
@@ -308,7 +309,7 @@ def test_a_chunk_that_is_no_candidate_is_out_at_every_weight_and_in_at_none(reca
     gone = pin._replace(chunk_id="c" * 64)
 
     for want, at_all in (("in", ()), ("out", (Interval(Fraction(0), Fraction(1)),))):
-        wished = session._replace(weights=session.weights._replace(must=(gone._replace(want=want),)))  # type: ignore[arg-type]
+        wished = session._replace(weights=session.weights._replace(targets=(gone._replace(want=want),)))  # type: ignore[arg-type]
         analysis = pins_analysis(wished)
         assert analysis is not None
         assert pinning.weights_of_pins(run_of(recall, wished), analysis).weights == at_all
@@ -332,8 +333,8 @@ def test_without_a_result_there_is_no_weight_to_go_to(recall: Recall) -> None:
     analysis = pins_analysis(session)
     assert analysis is not None
 
-    assert granting(session) is None
-    assert granting(found_by(session, analysis, Granted(()))) is None
+    assert nearest_weight(session) is None
+    assert nearest_weight(found_by(session, analysis, TargetWeights(()))) is None
     assert curve_of(session) is None
 
 
@@ -422,10 +423,10 @@ def test_a_row_without_a_chunk_is_not_pinned(recall: Recall) -> None:
         pinned(
             session._replace(results=session.results._replace(hit=Hit(1, None, session.results.hit.doc, None, ()))),
             "in",
-        ).weights.must
+        ).weights.targets
         == ()
     )
-    assert pinned(Session(weights=WeightsState(saved=Config())), "in").weights.must == ()
+    assert pinned(Session(weights=WeightsState(saved=Config())), "in").weights.targets == ()
 
 
 def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None:
