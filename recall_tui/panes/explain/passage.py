@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
 from recall_core.types import Hit, Packed
-from recall_tui.panes.explain.ledger import DIM
+from recall_tui.panes.explain.figures import BOLD, DIM, wrapped
 from recall_tui.state.explaining import DocumentPassage, MarkKind, PassageLine, Stretch
 from recall_tui.widgets.draw import Glyphs, counted, fit, fit_place, folded
 
@@ -27,8 +26,6 @@ KINDS: dict[MarkKind, Style] = {
     "heading": Style(bold=True),
 }
 
-
-BOLD = Style(bold=True)
 TAB = 4  # cells
 
 
@@ -227,31 +224,3 @@ def _with_tabs(plain: str, places: Sequence[int]) -> Sequence[int]:
 def _shared(chunks: Sequence[Stretch]) -> list[tuple[int, int]]:
     """What neighbours both hold, in code points of the document."""
     return [(after.offset, before.end) for before, after in pairwise(chunks) if after.offset < before.end]
-
-
-def wrapped(text: Text, width: int) -> list[tuple[int, Text]]:
-    """The text broken at blanks to at most `width` cells, with its styles; blanks at a break go.
-
-    Each line has before it the code point of the text at which it begins.
-    """
-    width = max(1, width)
-    if text.cell_len <= width:
-        return [(0, text)]
-    breaks: list[int] = []
-    used = at = 0
-    for word in re.findall(r"\S+\s*|\s+", text.plain):
-        if used and used + cell_len(word.rstrip()) > width:
-            breaks.append(at)
-            used = 0
-        if cell_len(word.rstrip()) > width:
-            pieces = chop_cells(word, width)
-            for piece in pieces[:-1]:
-                at += len(piece)
-                breaks.append(at)
-            word = pieces[-1]  # noqa: PLW2901 - what is left of it stands on the next line
-        used += cell_len(word)
-        at += len(word)
-    lines = list(text.divide(breaks))
-    for line in lines[:-1]:
-        line.rstrip()
-    return list(zip([0, *breaks], lines, strict=True))
