@@ -12,10 +12,22 @@ from rich.text import Text
 
 from recall_core.config import LEAST_WEIGHT
 from recall_core.types import SIGNALS, Hit, Part
-from recall_tui.panes.explain.figures import BOLD, DIM, LABEL, TEXTS, fitted, number, raw_number, spelt, told, wrapped
+from recall_tui.panes.explain.figures import (
+    BOLD,
+    DIM,
+    LABEL,
+    TEXTS,
+    fitted,
+    number,
+    one_line,
+    raw_number,
+    spelt,
+    told,
+    wrapped,
+)
 from recall_tui.panes.explain.sentence import sentence
 from recall_tui.state.explaining import Ledger
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, blanked, counted, figure, fit, folded
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, blanked, counted, figure, fit, fit_place, folded
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import (
@@ -117,7 +129,7 @@ def ledger_lines(
     about = [*_about_words(leaves.get("lexical", []), bound), *_about_weights(parts)]
     lines += [Text(line, DIM) for line in folded(glyphs.dot.join(about), width)]
     if view is not None and chunk is not None:
-        lines += _standing(chunk, width)
+        lines += _neighbours(chunk, width, glyphs)
         lines += _stability(view["stability"], width, glyphs) if "stability" in view else []
     return lines
 
@@ -223,16 +235,16 @@ def _words(leaves: list[LeafView], shape: Table) -> Text:
     room, rest = shape.before_points - 2, list(leaves)
     shown: list[str] = []
     for leaf in leaves:
-        if leaf["kind"] not in WORDS or rest[0] is not leaf:
+        if leaf["kind"] not in WORDS or not one_line(leaf["text"]):
+            continue
+        less = [each for each in rest if each is not leaf]
+        more = [*shown, f"{one_line(leaf['text'])} {number(leaf['points'])}"]
+        if cell_len(shape.glyphs.dot.join([*more, _more(less)])) > room:
             break
-        more = [*shown, f"{spelt(leaf)} {number(leaf['points'])}"]
-        if len(shape.glyphs.dot.join([*more, _more(rest[1:])])) > room:
-            break
-        shown, rest = more, rest[1:]
+        shown, rest = more, less
     said = shape.glyphs.dot.join([*shown, *([_more(rest)] if rest else [])])
-    points = fsum(leaf["points"] for leaf in rest)
-    line = Text(f"  {fit(said, room, shape.glyphs)}", DIM)
-    line.append(f"{'':<{GAP}}{number(points):>{shape.points}}" if rest else "", DIM)
+    points = number(fsum(leaf["points"] for leaf in rest)) if rest else ""
+    line = Text(f"  {fit(said, room, shape.glyphs)}", DIM).append(f"{'':<{GAP}}{points:>{shape.points}}")
     return fitted(line, shape.width)
 
 
@@ -287,26 +299,28 @@ def _changes(view: ExplanationView) -> Iterator[str]:
     """The weights at which the row changes places with those beside it, where weights decide."""
     now = view["stability"]["weight"] if "stability" in view else None
     for each in view["chunk"].get("neighbours", []):
-        if "flips_at" not in each:
+        if "flips_at" not in each or now is None:
             continue
         rank, weight, is_above = f"#{figure(each['rank'])}", each["flips_at"], each["side"] == "above"
-        if weight is None:
+        if weight is None or not 0 < weight < 1:
             yield f"never overtakes {rank} at any weight" if is_above else f"stays above {rank} at any weight"
-        elif now is not None:
-            sign = "<" if weight >= now else ">"
-            yield f"{'overtakes' if is_above else 'falls below'} {rank} where lexical {sign} {1 - weight:.3f}"
+        else:
+            verb, sign = "overtakes" if is_above else "falls below", "<" if weight >= now else ">"
+            yield f"{verb} {rank} where lexical {sign} {1 - weight:.3f}"
 
 
-def _standing(chunk: LedgerView, width: int) -> Iterator[Text]:
+def _neighbours(chunk: LedgerView, width: int, glyphs: Glyphs) -> Iterator[Text]:
+    """The rows right above and below, by how much they lead or follow, and what decided that."""
     for each in chunk.get("neighbours", []):
-        yield from told(
-            f"{each['side']} #{figure(each['rank'])}", f"{blanked(each['path'])}{lead_of(each)}", width, DIM
-        )
+        name = f"{each['side']} #{figure(each['rank'])}"
+        lead = f", {'leads' if each['side'] == 'above' else 'follows'}{lead_of(each)}"
+        room = width - max(LABEL, cell_len(name) + 1)
+        yield from told(name, fit_place(blanked(each["path"]), lead, room, glyphs).rstrip(), width, DIM)
 
 
 def lead_of(view: NeighbourView | VersusView) -> str:
     """By how much one of two rows leads, and what decided that."""
-    by = "" if view["margin"] == 0 else f" by {number(view['margin'])}"
+    by = f" by {number(view['margin'])}" if view["margin"] > 0 else ""
     return f"{by}{DECISIONS.get(view['decided_by'], '')}"
 
 

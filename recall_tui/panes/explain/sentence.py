@@ -83,7 +83,7 @@ def _rule(above: NeighbourView | None, below: NeighbourView | None) -> str | Non
 
 def _own(hit: Hit, view: LedgerView | None, around: RowsAround | None, below: NeighbourView | None) -> Iterator[Said]:
     """What speaks for the row: a word that it alone holds, else its rank by each signal."""
-    parts = [part for part in sorted(hit.parts, key=_order) if part.weight > 0]
+    parts = sorted((part for part in hit.parts if part.weight > 0), key=lambda part: SIGNALS.index(part.signal))
     terms = _terms(view)
     if all(part.points <= 0 for part in parts):
         yield Said("nothing that was asked speaks for it")
@@ -113,20 +113,17 @@ def _own(hit: Hit, view: LedgerView | None, around: RowsAround | None, below: Ne
         yield Said(f" ({figure(best['df'])} of {figure(around.chunks)})")
 
 
-def _order(part: Part) -> tuple[bool, int]:
-    return part.rank != 1, SIGNALS.index(part.signal)
-
-
 def _ranks(parts: Sequence[Part], *, is_alone: bool) -> str:
-    """The rank by each signal, the first ones in words."""
+    """The rank by each signal, the first ones in words; those of one rank together."""
     first = [BEST[part.signal] for part in parts if part.rank == 1]
-    others = [_rank(part) for part in parts if part.rank != 1]
-    told = ", ".join([" and ".join(first), *others] if first else others)
-    return f"{told}, the only signal asked" if is_alone else told
-
-
-def _rank(part: Part) -> str:
-    return NONE[part.signal] if part.rank is None else f"{ordinal(part.rank)} {BY[part.signal]}"
+    others = {
+        rank: [BY[part.signal] for part in parts if part.rank == rank]
+        for rank in sorted({part.rank for part in parts if part.rank is not None and part.rank > 1})
+    }
+    told = [" and ".join(first)] if first else []
+    told += [f"{ordinal(rank)} {' and '.join(names)}" for rank, names in others.items()]
+    told += [NONE[part.signal] for part in parts if part.rank is None]
+    return ", ".join([*told, *(["the only signal asked"] if is_alone else [])])
 
 
 def ordinal(number: int) -> str:

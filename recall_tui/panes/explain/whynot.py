@@ -130,7 +130,7 @@ def _stages(whynot: Missing, width: int, glyphs: Glyphs, *, is_whole: bool) -> I
         if stage["status"] == "fail" or is_told:
             more = _more(stage, whynot) if stage is first and not view["present"] else None
             yield from _stage(stage, more, width, glyphs)
-    for name, status in (("passed", "pass"), ("not asked", "not_applicable")):
+    for name, status in (("passed", "pass"), ("not applied", "not_applicable")):
         names = [stage["stage"] for stage in view["stages"] if stage["status"] == status]
         if names:
             yield from (Text(line, DIM) for line in folded(f"{name}: {', '.join(names)}", width))
