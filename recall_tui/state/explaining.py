@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -20,10 +20,29 @@ MarkKind = Literal["term", "keyword", "name", "string", "comment", "heading"]
 """What a stretch of a document is: a word of the question, or what its language makes of it."""
 
 
+class RowsAround(NamedTuple):
+    """What a row stands among, as far as the sentence above its ledger needs it."""
+
+    chunks: int
+    """Of the whole store."""
+    first: Mapping[int, tuple[str, ...]]
+    """The phrases of the question that each of the first rows holds, by rank; empty where rows are documents."""
+    df: Mapping[str, int]
+    """How many chunks hold each phrase of the question."""
+    held: tuple[str, ...] = ()
+    """The phrases of the question that the row holds."""
+    above: Hit | None = None
+    """The row right above."""
+    held_above: tuple[str, ...] = ()
+    of_documents: bool = False
+    """Rows are documents."""
+
+
 class Ledger(NamedTuple):
-    """The result of a ledger: what `recall explain CHUNK --json` says under `explanation`."""
+    """The result of a ledger: what `recall explain CHUNK --json` says under `explanation`, and the rows around it."""
 
     view: ExplanationView
+    around: RowsAround | None = None
 
 
 class Comparison(NamedTuple):
@@ -46,6 +65,8 @@ class FixOffer(NamedTuple):
     command: str
     doubt: str = ""
     """The next smaller change, which would not do."""
+    proof: str = ""
+    """Where the target stands with it."""
     text: str | None = None
     filter: str | None = None
     settings: Tweaks = MappingProxyType({})
@@ -61,6 +82,8 @@ class Missing(NamedTuple):
     in_list: bool
     """The list shows it, so that the context was asked."""
     remedies: tuple[FixOffer, ...] = ()
+    k: int | None = None
+    """How many rows the list may have; None where nothing bounds it."""
 
 
 class LineMark(NamedTuple):
