@@ -229,6 +229,7 @@ _CONTEXT_INSIDE = handled_by(
     Action("open_block", ("enter",), "open", "Show the block whole, and select its row in the results", has_entries),
     Action("pin_chunk", ("o",), "pin", "Force the chosen chunk into the context, or no longer", has_chunk),
     Action("drop_chunk", ("x",), "out", "Force the chosen chunk out of the context, or no longer", has_chunk),
+    Action("details", ("D",), "details", "Show the digest, the quality and the slider of the budget, or hide them"),
     Action("reset_what_ifs", ("0",), "reset", "Drop every pin, and all that is forced out", has_what_ifs),
     Action("turn('pack')", ("p",), "packing", "Fill by rank order, or by most value", has_pool, handler="weights"),
 )
