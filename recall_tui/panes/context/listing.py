@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from os.path import commonpath
-from posixpath import dirname
+from posixpath import basename, dirname
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -152,10 +152,13 @@ def _block(
 
 
 def _placed(path: str, place: str, folder: str, width: int, glyphs: Glyphs) -> str:
-    """A path below the folder that all share, with its line and heading."""
-    at = place.find(glyphs.crumb)
-    line, heading = (place, "") if at < 0 else (place[:at], place[at:])
-    return fit_place(blanked(path.removeprefix(folder)), line, width, glyphs, more=heading)
+    """A path below the folder that all share, with its line and heading; folders give way before the heading does."""
+    below = blanked(path.removeprefix(folder))
+    line, crumb, heading = place.partition(glyphs.crumb)
+    shortest = f"{glyphs.cut_front}/{basename(below)}{place}" if "/" in below else f"{below}{place}"
+    if cell_len(shortest) <= width:
+        return fit_place(below, place, width, glyphs)
+    return fit_place(below, line, width, glyphs, more=crumb + heading)
 
 
 def _first_line(text: str, place: str) -> str:

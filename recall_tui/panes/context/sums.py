@@ -101,7 +101,7 @@ def _under_way(session: Session) -> list[str]:
 
 def _counts(packed: Packed) -> Iterator[str]:
     left_out = sum(omission.chunks for omission in packed.omitted)
-    yield f"{figure(packed.candidates - left_out)} packed"
+    yield f"{counted(packed.candidates - left_out, 'chunk')} packed"
     yield f"{figure(left_out)} left out"
 
 
