@@ -313,6 +313,7 @@ _CONTEXT_INSIDE = handled_by(
         has_context,
         handler="export",
     ),
+    Action("details", ("D",), "details", "Show the digest, the quality and the slider of the budget, or hide them"),
     Action("reset_what_ifs", ("r",), "reset", "Drop every pin, and include what was excluded", has_what_ifs),
     Action("turn('pack')", ("o",), "order", "Fill by rank order, or by most value", has_pool, handler="weights"),
 )

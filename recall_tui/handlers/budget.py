@@ -75,18 +75,23 @@ def open_block(app: Host) -> None:
 
 
 def pin_chunk(app: Host) -> None:
-    """Force the chosen chunk in, or no longer."""
+    """Pin the chosen chunk, or no longer."""
     app.become(packing.pinned(app.session))
 
 
 def drop_chunk(app: Host) -> None:
-    """Force the chosen chunk out, or no longer."""
-    app.become(packing.forced_out(app.session))
+    """Exclude the chosen chunk, or no longer."""
+    app.become(packing.excluded(app.session))
 
 
 def reset_what_ifs(app: Host) -> None:
     """Drop every what-if."""
     app.become(packing.freed(app.session))
+
+
+def details(app: Host) -> None:
+    """Show the secondary figures and the slider of the budget, or hide them."""
+    app.become(packing.detailed(app.session))
 
 
 def _point(app: Host, row: int) -> None:

@@ -40,7 +40,7 @@ class Packing(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A chunk that is pinned or forced out, and that the question does not have. path: "" once the store has not."""
+    """A chunk that is pinned or excluded, and that the question does not have. path: "" once the store has not."""
 
     chunk_id: str
     path: str
@@ -173,13 +173,13 @@ class WeightsState(NamedTuple):
 
 
 class ContextState(NamedTuple):
-    """The budget, what is forced in or out, and what was packed."""
+    """The budget, what is pinned or excluded, and what was packed."""
 
     budget_tokens: int = 2_000
     pins: tuple[str, ...] = ()
-    """Chunks that a person forced into the context, by id."""
+    """Chunks that a person pinned to the context, by id."""
     drops: tuple[str, ...] = ()
-    """Chunks that a person forced out of it."""
+    """Chunks that a person excluded from it."""
     packed: Packed | None = None
     block_tokens: tuple[int, ...] = ()
     packing: Packing | None = None
@@ -190,6 +190,8 @@ class ContextState(NamedTuple):
     """Pins and drops that were not among its candidates: they wait for a question that has them."""
     unfolded: str = ""
     """The id of a chunk whose block is shown whole."""
+    details: bool = False
+    """The secondary figures are shown."""
 
 
 class JudgeState(NamedTuple):
