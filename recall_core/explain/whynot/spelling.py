@@ -57,8 +57,8 @@ def spelling_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator
                 yield done
                 break
     nearest = {typed: spelt[0].text for typed, spelt in tried.items() if spelt}
-    if len(nearest) > 1 and not is_found and (change := confirmed(asker, _change(start, store, nearest), sought)):
-        yield change
+    if len(nearest) > 1 and not is_found and (done := confirmed(asker, _change(start, store, nearest), sought)):
+        yield done
 
 
 def misspelt(start: Start, store: Store) -> list[str]:

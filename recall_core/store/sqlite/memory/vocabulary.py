@@ -1,4 +1,4 @@
-"""The terms of the full-text index, each with how many rows hold it: what the index counts anew whenever it is asked."""
+"""The terms of the full-text index, each with how many rows hold it, which the index itself counts whenever asked."""
 
 from __future__ import annotations
 
