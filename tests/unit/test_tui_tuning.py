@@ -248,7 +248,7 @@ def test_the_curve_of_an_answer_is_not_that_of_the_store_as_it_has_become(recall
 
 
 @given(semantic=some.integers(0, 100), rows=some.sampled_from([1, 3, 10]), wanted=some.data())
-def test_the_granting_weights_are_those_of_tune(
+def test_the_weights_that_meet_all_targets_are_those_of_tune(
     recall: Recall, semantic: int, rows: int, wanted: some.DataObject
 ) -> None:
     text = wanted.draw(
@@ -282,7 +282,7 @@ def test_the_granting_weights_are_those_of_tune(
 
 
 @pytest.mark.parametrize("semantic", [0.1, 0.6])
-def test_a_wish_counts_the_rows_that_an_offset_passes_over(recall: Recall, semantic: float) -> None:
+def test_a_target_counts_the_rows_that_an_offset_passes_over(recall: Recall, semantic: float) -> None:
     text = f"{SELECT} LIMIT 5 OFFSET 5 OPTION vector_weight {semantic}, bm25_weight {1 - semantic}"
     session = session_of(recall, text)
     for rank, holds in ((10, True), (11, False)):
@@ -293,8 +293,9 @@ def test_a_wish_counts_the_rows_that_an_offset_passes_over(recall: Recall, seman
         found = pinning.weights_of_pins(run_of(recall, wished), analysis)
 
         assert any(each.holds(Fraction(str(semantic))) for each in found.weights) is holds
-        shown = target_figures(found_by(wished, analysis, found), 120, UNICODE)
-        assert shown[0].plain.startswith("1 must be in the top 10")
+        shown = target_figures(found_by(wished, analysis, found), UNICODE)
+        assert shown[0] == "targets in the top 10: 1 required"
+        assert shown[1].startswith(f"{UNICODE.yes} all targets met (" if holds else f"{UNICODE.no} targets met at")
         typed = shlex.split(commands(wished._replace(pane="weights"), None).splitlines()[1])
         assert typed[typed.index("--k") + 1] == "10"
         view = recall.sweep(text, Ask(k=10), is_rql=True, wishes=(PinTarget("in", pins_of(wished)[0].chunk_id),))
@@ -315,7 +316,7 @@ def test_a_chunk_that_is_no_candidate_is_out_at_every_weight_and_in_at_none(reca
         assert pinning.weights_of_pins(run_of(recall, wished), analysis).weights == at_all
 
 
-def test_the_same_wish_again_takes_it_back_and_the_opposite_replaces_it(recall: Recall) -> None:
+def test_the_same_target_again_takes_it_back_and_the_opposite_replaces_it(recall: Recall) -> None:
     session = session_of(recall)
 
     once = pinned(session, "in")

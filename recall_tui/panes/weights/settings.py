@@ -41,7 +41,7 @@ class SettingLine(NamedTuple):
 def form_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
     """A row each: the mark of the chosen one, name, value with a star where it is moved, and a bar.
 
-    Where there are fewer rows than settings, those around the chosen one. size: cells across and rows.
+    Where there are fewer rows than settings, the moved ones and those around the chosen one. size: cells and rows.
     """
     width, lines = size[0], []
     for each in _in_view(_rows(session), size[1] - len(_decided(session, width))):
@@ -119,10 +119,10 @@ def _rows(session: Session) -> list[SettingLine]:
 
 
 def _in_view(shown: Sequence[SettingLine], rows: int) -> Sequence[SettingLine]:
-    """So many of them, the chosen one among them with what is around it."""
+    """So many of them: the chosen one, those that are moved, and what is nearest to the chosen one."""
     chosen = next((at for at, each in enumerate(shown) if each.is_chosen), 0)
-    first = max(0, min(chosen - rows // 2, len(shown) - rows))
-    return shown[first : first + max(1, rows)]
+    first = sorted(range(len(shown)), key=lambda at: (at != chosen, not shown[at].is_moved, abs(at - chosen)))
+    return [shown[at] for at in sorted(first[: max(1, rows)])]
 
 
 def _shown(session: Session) -> list[SettingLine]:
