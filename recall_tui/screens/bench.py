@@ -24,6 +24,7 @@ from recall_tui.panes.results import ResultsPane
 from recall_tui.panes.store import StorePane
 from recall_tui.panes.weights.pane import WeightsPane
 from recall_tui.screens.sized import SizedScreen
+from recall_tui.state.judging import judge_rows
 from recall_tui.state.session import PANES, TABS, Pane, Session, listed
 from recall_tui.widgets.body import Body
 from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
@@ -205,6 +206,7 @@ def _classes(session: Session) -> dict[str, bool]:
     """What the style sheet asks of the session: which tab is in front, and what is zoomed."""
     return (
         {f"-tab-{tab}": session.tab == tab for tab in TABS}
+        | {"-judged": judge_rows(session) > 1}
         | {"-zoomed": session.zoomed, "-pane-ingest": session.pane == "ingest"}
         | {f"-zoom-{pane}": session.zoomed and session.pane == pane for pane in PANES}
     )
