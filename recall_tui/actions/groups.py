@@ -53,7 +53,7 @@ HELP = handled_by(
     Action(
         "help",
         ("f1", "question_mark"),
-        "help",
+        "explain this",
         "Say what the pane in front shows, and all keys",
         handler="shell:show_help",
     ),
