@@ -217,7 +217,7 @@ def _about_term(leaf: LeafView, glyphs: Glyphs) -> list[str]:
     tf, chunks = leaf["tf"], f"in {counted(leaf['df'], 'chunk')}"
     idf = f"idf {leaf['idf']:.2f}" + ("*" if leaf.get("floored") else "")
     where = f"{tf['title']:g} in title, {tf['body']:g} in text"
-    times = f"{tf['title'] + tf['body']:g} times"
+    times = "once" if tf["title"] + tf["body"] == 1 else f"{tf['title'] + tf['body']:g} times"
     return [*(glyphs.dot.join(each) for each in ((idf, chunks, where), (idf, chunks, times), (idf, chunks))), chunks]
 
 
