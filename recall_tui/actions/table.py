@@ -96,7 +96,7 @@ def markdown() -> str:
     for group, actions in GROUPS.items():
         lines += ["", f"## {group}", "", "| keys | does |", "|---|---|"]
         for action in actions:
-            keys = " ".join(f"`{key_name(key)}`" for key in action.keys)
+            keys = " ".join(f"`{key_name(key)}`" for key in action.keys) or "palette"
             where = f" ({', '.join(action.panes)})" if action.panes else ""
             lines.append(f"| {keys} | {action.help}{where} |")
     return "\n".join(lines) + "\n"

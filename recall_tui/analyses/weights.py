@@ -15,7 +15,6 @@ from recall_tui.state.beside import MOST_ROWS, SavedRows, identities
 from recall_tui.state.session import filter_of, listed
 from recall_tui.state.tuning import MEASURE, Curve, TargetWeights, first_rows, of_words, pins_of
 from recall_tui.state.weighing import current, exact_share
-from recall_tui.threads import ranking
 from recall_tui.threads.analysis_thread import AnalysisRun
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def saved_rows(run: AnalysisRun, _analysis: Analysis) -> SavedRows:
     assert shown is not None  # noqa: S101 - only an answered question has rows
     plan = recall.engine.plan(shown.plan.text, Ask(filter=filter_of(shown.plan)))
     with recall.store.reading():
-        answer = ranking.whole(recall.engine.answer(plan), recall)
+        answer = recall.engine.answer(plan)
         first, rows = listed(answer)
         stop = first + min(rows, MOST_ROWS)
         ids = tuple(identities(answer, first, stop))

@@ -31,16 +31,6 @@ def budget(app: Host, tokens: int) -> None:
     app.become(state.budgeted(app.session, app.session.context.budget_tokens + tokens))
 
 
-def budget_half(app: Host) -> None:
-    """Halve the budget."""
-    app.become(state.budgeted(app.session, app.session.context.budget_tokens // 2))
-
-
-def budget_double(app: Host) -> None:
-    """Double the budget."""
-    app.become(state.budgeted(app.session, app.session.context.budget_tokens * 2))
-
-
 async def type_budget(app: Host) -> None:
     """Ask for a budget."""
     tokens = str(app.session.context.budget_tokens)
@@ -85,18 +75,23 @@ def open_block(app: Host) -> None:
 
 
 def pin_chunk(app: Host) -> None:
-    """Force the chosen chunk in, or no longer."""
+    """Pin the chosen chunk, or no longer."""
     app.become(packing.pinned(app.session))
 
 
 def drop_chunk(app: Host) -> None:
-    """Force the chosen chunk out, or no longer."""
-    app.become(packing.forced_out(app.session))
+    """Exclude the chosen chunk, or no longer."""
+    app.become(packing.excluded(app.session))
 
 
 def reset_what_ifs(app: Host) -> None:
     """Drop every what-if."""
     app.become(packing.freed(app.session))
+
+
+def details(app: Host) -> None:
+    """Show the secondary figures and the slider of the budget, or hide them."""
+    app.become(packing.detailed(app.session))
 
 
 def _point(app: Host, row: int) -> None:

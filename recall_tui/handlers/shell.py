@@ -146,6 +146,14 @@ def leave(app: Host) -> None:
     app.exit(return_code=0)
 
 
+def suspend_program(app: Host) -> None:
+    """Stop the process as its shell does, where there is one."""
+    if app._driver is not None and app._driver.can_suspend:
+        app.action_suspend_process()
+    else:
+        app.notify("There is no shell to go back to from here.")
+
+
 async def export_picture(app: Host) -> None:
     """Ask where to put what is on the screen."""
     taken = picture(app), plain_text(app)

@@ -15,7 +15,6 @@ from recall_tui.state import form, judging, optioning, tuning, weighing
 from recall_tui.state import session as state
 from recall_tui.state.records import Tweaks
 from recall_tui.state.session import Session
-from recall_tui.state.shell import rows_asked
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer
@@ -43,6 +42,11 @@ def on_setting_picked(app: Host, message: SettingPicked) -> None:
     app.become(form.at_row(app.session, message.row))
     if message.is_meant:
         change_setting(app, form.COARSE)
+
+
+def count(app: Host, steps: int) -> None:
+    """Ask for fewer rows, or for more."""
+    _try(app, weighing.counted(app.session, steps), "k")
 
 
 def turn(app: Host, key: str) -> None:
@@ -140,7 +144,7 @@ async def write_options(app: Host) -> None:
 
 async def _offer_query(app: Host, answer: Answer, said: Tweaks) -> None:
     """Words have no OPTION; the query that gives their rows has."""
-    words, limit = answer.plan.text.strip(), rows_asked(answer)
+    words, limit = answer.plan.text.strip(), answer.plan.limit
     try:
         query = optioning.as_query(words, answer.plan.config, limit=limit, options=said)
     except RqlError as error:

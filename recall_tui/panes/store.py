@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from recall_core.contract.store import StoreView
     from recall_core.contract.views import CheckView, EmbedderView
 
-KEYS = {"figures": "d doctor  c compact  e embedders  x remove  Right view", "embedders": "Enter reembeds"}
+KEYS = {"figures": "C check  Del remove documents  Right view", "embedders": "Enter re-embeds"}
 NAME = 11  # cells of a figure's name
 NUMBER = 9  # cells of a figure
 SIZE_CELLS = 20

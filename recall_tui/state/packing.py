@@ -93,7 +93,7 @@ def has_chunk(session: Session) -> bool:
 
 
 def has_what_ifs(session: Session) -> bool:
-    """True when a chunk is pinned or forced out."""
+    """True when a chunk is pinned or excluded."""
     return bool(session.context.pins or session.context.drops)
 
 
@@ -107,14 +107,14 @@ def is_packed(session: Session) -> bool:
 
 
 def pinned(session: Session) -> Session:
-    """The session with the chosen line's chunks forced into the context; with none of them, where one was."""
+    """The session with the chosen line's chunks pinned to the context; with none of them, where one was."""
     pins, drops = _toggled(session, session.context.pins, session.context.drops)
     kept = _kept(session)
     return kept._replace(context=kept.context._replace(pins=pins, drops=drops))
 
 
-def forced_out(session: Session) -> Session:
-    """The session with the chosen line's chunks forced out of the context; with none of them, where one was."""
+def excluded(session: Session) -> Session:
+    """The session with the chosen line's chunks excluded from the context; with none of them, where one was."""
     drops, pins = _toggled(session, session.context.drops, session.context.pins)
     kept = _kept(session)
     return kept._replace(context=kept.context._replace(pins=pins, drops=drops))
@@ -123,6 +123,19 @@ def forced_out(session: Session) -> Session:
 def freed(session: Session) -> Session:
     """The session without a what-if."""
     return session._replace(context=session.context._replace(pins=(), drops=()))
+
+
+def detailed(session: Session) -> Session:
+    """The session with the details shown, or no longer."""
+    return session._replace(context=session.context._replace(details=not session.context.details))
+
+
+def covered(worth: Worth) -> tuple[int, int] | None:
+    """How many of the query's terms the context holds, and of how many; None for a query without words."""
+    if "coverage" not in worth.view:
+        return None
+    terms = worth.view["coverage"]["terms"]
+    return sum(term["packed"] for term in terms), len(terms)
 
 
 def unfolded(session: Session) -> Session:

@@ -14,20 +14,19 @@ from recall_tui.state.explaining import (
     chunk_of,
     compare_analysis,
     passage_analysis,
-    rows_given,
     short,
     whynot_analysis,
 )
 from recall_tui.state.optioning import with_options
 from recall_tui.state.packing import flags
 from recall_tui.state.results import result_of
-from recall_tui.state.session import Session, filter_of, listed
+from recall_tui.state.session import Session, filter_of
 from recall_tui.state.store_pane import kept_by
 from recall_tui.state.tuning import first_rows, of_words, pins_of
 from recall_tui.state.weighing import differences, is_hybrid, why_no_lines
 
 if TYPE_CHECKING:
-    from recall_core.retrieve import Answer, Plan
+    from recall_core.retrieve import Plan
 
 
 def command(session: Session, store: str | None) -> str:
@@ -52,7 +51,7 @@ def command(session: Session, store: str | None) -> str:
     elif plan.rql is not None:
         verb = ["query"]
     else:
-        verb = ["search", "--k", str(rows_asked(answer))]
+        verb = ["search", "--k", str(plan.limit)]
     verb += _set(_moved(session, plan.config))
     rql = plan.rql
     if plan.query is not None and session.weights.k is not None and not in_context:
@@ -106,15 +105,6 @@ def _set(changed: tuple[str, ...]) -> list[str]:
     return [word for assignment in changed for word in ("--set", assignment)]
 
 
-def rows_asked(answer: Answer) -> int:
-    """The --k that lists what the list lists: all of it with the rows that sparse-document recall may add."""
-    if answer.plan.is_capped:
-        return answer.plan.limit
-    if answer.fused is not None and answer.recall is not None and answer.recall.given:
-        return answer.fused.kept + answer.plan.config.sparse_max_injections
-    return max(1, listed(answer)[1])
-
-
 def _question(plan: Plan, rql: str | None) -> list[str]:
     if rql is not None:
         return ["--rql", rql]
@@ -154,16 +144,9 @@ def _explain(session: Session) -> list[str]:
 
 
 def _listing(session: Session) -> tuple[str, ...]:
-    """What ranks the rows of a command as the list ranks them.
-
-    Words list the whole ranking, in which sparse-document recall gives no row away; ten rows are another matter.
-    """
+    """The rows that are listed."""
     answer = session.results.answer
-    if answer is not None and (rows := rows_given(answer)) is not None:
-        return ("--k", str(rows))
-    if answer is None or answer.plan.rql is not None or answer.plan.is_capped or not answer.plan.config.sparse_recall:
-        return _k(session)
-    return ("--set", "sparse_recall=false")
+    return _k(session) if answer is None or answer.plan.rql is not None else ("--k", str(answer.plan.limit))
 
 
 def _whynot(session: Session) -> list[str]:
@@ -180,15 +163,8 @@ def _whynot(session: Session) -> list[str]:
     return [
         "whynot",
         *target,
-        *_asked_question(session, (*_k(session), *_budget(session)) if in_list else _rows(session)),
+        *_asked_question(session, (*_k(session), *_budget(session)) if in_list else _listing(session)),
     ]
-
-
-def _rows(session: Session) -> tuple[str, ...]:
-    """The rows of the list; words alone list as many as the store has."""
-    if session.weights.k is not None or session.results.answer is None or session.results.answer.plan.rql is not None:
-        return _k(session)
-    return ("--k", str(max(1, session.store.info.chunks if session.store.info else 1)))
 
 
 def _get(session: Session) -> list[str]:

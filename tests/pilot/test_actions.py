@@ -18,6 +18,8 @@ from recall_tui.state.session import PANES, Session
 from recall_tui.state.transitions import after
 from tests.builders import memory_store
 
+GOING = {"j", "k", "space", *"12345678", "i"}
+"""Keys that go to a line, a page or a pane; what that is, its pane decides."""
 KEYS = Path(__file__).parents[2] / "docs" / "keys.md"
 
 
@@ -55,7 +57,7 @@ def test_a_store_that_opens_makes_possible_what_needs_it() -> None:
 def test_help_shows_every_action() -> None:
     text = "\n".join(line.plain for line in help_lines())
 
-    assert all(action.help in text and key_name(action.keys[0]) in text for action in ACTIONS)
+    assert all(action.help in text and all(key_name(key) in text for key in action.keys) for action in ACTIONS)
 
 
 def test_help_finds_lines_by_what_can_be_read_in_them_or_over_them() -> None:
@@ -93,3 +95,21 @@ def test_the_page_of_keys_is_the_table() -> None:
     assert KEYS.read_text(encoding="utf-8") == markdown(), (
         "docs/keys.md is old; write recall_tui.actions.table.markdown() to it"
     )
+
+
+def test_a_letter_is_one_verb_in_every_pane_where_it_acts() -> None:
+    verbs: dict[str, set[str]] = {}
+    for action in ACTIONS:
+        for key in set(action.keys) - GOING:
+            if is_printable(key):
+                verbs.setdefault(key, set()).add(action.label)
+
+    assert {key: labels for key, labels in verbs.items() if len(labels) > 1 or "" in labels} == {}
+
+
+def test_what_deletes_has_a_key_that_nothing_else_has_and_it_has_no_other() -> None:
+    deleting = [action for action in ACTIONS if "delete" in action.keys]
+
+    assert {action.id for action in deleting} == {"clear_grade", "remove"}
+    assert all(action.keys == ("delete",) for action in deleting)
+    assert TABLE.named("compact").keys == ()

@@ -245,7 +245,7 @@ async def go(bench: Driver, pane: Pane, view: str) -> None:
     await bench.press("escape")
     panes.focus_pane(bench.app, pane)
     if pane == "weights" and view == "curve":
-        await bench.press("c")
+        await bench.press("t")
         await bench.until(lambda now: now.weights.is_of_all and tuning.curve_of(now))
     elif pane == "weights" and view == "pins":
         await bench.press("p")

@@ -116,6 +116,20 @@ async def test_a_key_with_alt_that_a_keymap_gives_to_an_action_is_one_key(
         assert bench.session.pane == "query"
 
 
+async def test_a_letter_with_another_verb_elsewhere_is_told_at_the_first_start_alone(
+    shared_store: Path, state_home: Path
+) -> None:
+    keymap(state_home, '[keys]\nsync = ["w"]\n')
+    heard = []
+    for _ in range(2):
+        async with workbench(shared_store) as bench:
+            await bench.ask()
+            told = "w is sync there, and why this in results, explain, context"
+            heard.append(any(told in note.message for note in bench.app._notifications))
+
+    assert heard == [True, False]
+
+
 async def test_a_faulty_keymap_is_told_and_the_table_holds(shared_store: Path, state_home: Path) -> None:
     keymap(state_home, '[keys]\nzoom = ["^i"]\n')
     async with workbench(shared_store) as bench:

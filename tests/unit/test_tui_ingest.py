@@ -31,7 +31,7 @@ RUNS = {
     "running": Run(DEEP, METER),
     "asked": Run(DEEP, METER, hold="asked"),
     "held": Run(DEEP, METER, hold="held"),
-    "cancelled": Run(DEEP, METER, ended="cancelled", summary="cancelled; r in pane 7 goes on from there"),
+    "cancelled": Run(DEEP, METER, ended="cancelled", summary="cancelled; F5 in pane 7 goes on from there"),
     "done": Run(DEEP, METER, ended="done", summary="664 added, 120 unchanged"),
     "failed": Run(DEEP, METER, ended="failed", summary=SUMMARY),
 }
@@ -63,7 +63,7 @@ def test_every_line_fits_its_width(glyphs: Glyphs, width: int, name: str) -> Non
 @WIDTHS
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("running", "p pauses, ^g cancels"), ("asked", "pausing after the step"), ("held", "PAUSED, p goes on")],
+    [("running", "H holds, ^g cancels"), ("asked", "pausing after the step"), ("held", "PAUSED, H goes on")],
 )
 def test_the_state_stands_beside_a_folder_that_is_too_long_for_the_line(width: int, name: str, told: str) -> None:
     head = opened(shown(RUNS[name]), width, UNICODE).lines[0].plain
@@ -133,14 +133,14 @@ def test_many_skipped_files_are_counted_with_thousands_apart() -> None:
 def test_the_strip_keeps_its_figures_beside_a_long_name(width: int) -> None:
     run = Run("/notes/" + "a name that somebody gave to a folder " * 4, METER._replace(seconds=0.0))
 
-    assert "784/1,284 files" in strip(shown(run), width, UNICODE).plain
+    assert "784 of 1,284 files" in strip(shown(run), width, UNICODE).plain
 
 
 @pytest.mark.parametrize("width", [58, 77, 98, 118])
 def test_the_strip_of_a_cancelled_run_names_whole_keys(width: int) -> None:
     told = strip(shown(RUNS["cancelled"]._replace(folder="docs")), width, UNICODE).plain.rstrip()
 
-    assert "r in pane 7 goes on" in told
+    assert "F5 in pane 7 goes on" in told
     assert told.endswith(("2 skipped", "7 lists them"))
 
 
@@ -150,7 +150,7 @@ def test_what_is_to_be_done_and_whether_a_source_was_synced_are_read_whole(width
 
     told = " ".join(line.plain.rstrip() for line in opened(session, width, UNICODE).lines)
 
-    assert "s syncs every folder." in told
+    assert "R syncs every folder." in told
     assert told.endswith("not synced here yet")
     assert ("newest 2026-01-02" in told) == (width > 58)
 
@@ -162,3 +162,21 @@ def test_a_source_keeps_the_end_of_its_folder() -> None:
 
     assert "they/were/written" in long
     assert " docs *.md #old" in short
+
+
+def test_skipped_files_are_counted_by_their_reason_in_words() -> None:
+    told = text_of(RUNS["done"], 118)
+
+    assert "Skipped 2 · Enter says why · 1 binary · 1 not UTF-8" in told
+
+
+@BOTH
+def test_names_cannot_steer_the_terminal(glyphs: Glyphs) -> None:
+    hostile = "evil\x1b[2J\nname"
+    progress = HALFWAY._replace(skipped=(Skip(hostile, "not_utf8", f"is named {hostile}"),))
+    session = shown(Run(hostile, Meter(progress=progress)), Source(Root(hostile), 3, ""))
+
+    lines = [line.plain for line in [*opened(session, 118, glyphs).lines, strip(session, 118, glyphs)]]
+
+    assert all(line.isprintable() for line in lines)
+    assert sum(line.count("evil [2J name") for line in lines) == 5

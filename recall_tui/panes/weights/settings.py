@@ -13,7 +13,7 @@ from rich.text import Text
 
 from recall_core.config import NAMES, SETTINGS, Config
 from recall_tui.state import form
-from recall_tui.state.session import Session
+from recall_tui.state.session import WORDS_K, Session
 from recall_tui.state.weighing import K_STEPS, STEPS, current, share
 from recall_tui.widgets.draw import Glyphs, fit, folded
 
@@ -137,8 +137,7 @@ def _line(session: Session, config: Config, key: str, *, is_chosen: bool) -> Set
         return SettingLine(key, "semantic_weight", f"{share(config):.2f}", share(config), is_moved, is_chosen)
     if key == form.TOP_K:
         k = _count(session)
-        filled = 1.0 if k == "all" else _part(K_STEPS, int(k))
-        return SettingLine(key, "top k", k, filled, session.weights.k is not None, is_chosen)
+        return SettingLine(key, "top k", str(k), _part(K_STEPS, k), session.weights.k is not None, is_chosen)
     value = getattr(config, key)
     name = f"({key})" if key == "pool" and _is_idle(session) else key
     return SettingLine(key, name, _told(value), _filled(key, value), key in tweaks, is_chosen)
@@ -167,11 +166,12 @@ def _value(config: Config, setting: SettingLine) -> object:
     return None if setting.key in (form.TOP_K, form.WEIGHT) else getattr(config, setting.key)
 
 
-def _count(session: Session) -> str:
+def _count(session: Session) -> int:
+    """The rows that are asked for."""
     answer = session.results.answer
     if session.weights.k is not None:
-        return str(session.weights.k)
-    return "all" if answer is None or answer.plan.rql is None else str(answer.plan.limit)
+        return session.weights.k
+    return WORDS_K if answer is None else answer.plan.limit
 
 
 def _is_idle(session: Session) -> bool:
