@@ -117,6 +117,12 @@ STEP = 0.05  # one turn of the wheel
 WIDE = 36  # cells from which both ends have their names
 
 
+def in_hundredths(share: float) -> tuple[str, str]:
+    """The lexical and the semantic weight, which as shown add up to 1."""
+    semantic = round(share * 100)
+    return f"{(100 - semantic) / 100:.2f}", f"{semantic / 100:.2f}"
+
+
 class Slider(Track, can_focus=True):
     """How the weight is shared between the lexical signal, on the left, and the semantic one."""
 
@@ -139,8 +145,8 @@ class Slider(Track, can_focus=True):
         """Each signal with its weight; as shown they add up to 1."""
         lexical, semantic = ("lexical ", " semantic") if width >= WIDE else ("l ", " s")
         mark = self.glyphs.pointer if self._is_chosen else " "
-        hundredths = round(self._share * 100)
-        return f"{mark}{lexical}{(100 - hundredths) / 100:.2f}", f"{hundredths / 100:.2f}{semantic}"
+        shown = in_hundredths(self._share)
+        return f"{mark}{lexical}{shown[0]}", f"{shown[1]}{semantic}"
 
     def slide(self, share: float, *, joins: bool) -> None:
         """The semantic share is to be this."""

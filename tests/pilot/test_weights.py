@@ -249,10 +249,10 @@ async def test_the_board_draws_a_line_a_rank_and_says_how_stable_the_weight_is(s
 
         rows = bench.painted("board").splitlines()
 
-        assert [row[0] for row in rows if row[:2].strip().isdigit()] == list("12345678")
-        assert "✓ stable from 0.00 to " in bench.painted("board")
+        ranks = [row[0] for row in rows if row[:2].strip().isdigit()]
+        assert ranks == [*"12345678", *"123"]  # of the lines, and of those that are named
+        assert "✓ stable from 0.0" in bench.painted("board")
         assert "▲ now 0.10" in bench.painted("board")
-        assert [row[:2] for row in rows if ":" in row and row[:2] in ("1 ", "2 ", "3 ")] == ["1 ", "2 ", "3 "]
 
 
 async def test_where_lines_are_short_the_form_keeps_what_is_moved_and_what_is_near(shared_store: Path) -> None:
@@ -420,7 +420,7 @@ async def test_a_held_key_ends_at_its_last_weight_and_loses_none(shared_store: P
         assert share(current(bench.session)) == 0.5
 
 
-@pytest.mark.parametrize(("size", "ranks"), [((80, 24), 2), ((100, 30), 0)])
+@pytest.mark.parametrize(("size", "ranks"), [((80, 24), 1), ((100, 30), 1)])
 async def test_a_short_board_has_its_figures_whole_and_the_ranks_that_have_room(
     judged_store: Path, size: tuple[int, int], ranks: int
 ) -> None:
@@ -646,17 +646,15 @@ async def test_v_shows_the_saved_rows_beside_those_of_now(shared_store: Path) ->
         await bench.until(lambda _: "now 1.00" in bench.painted("board"))
 
 
-@pytest.mark.parametrize(("setting", "key", "word"), [("min_score", "right", "gone"), ("k", "left", "gone")])
-async def test_v_says_which_rows_are_gone_whatever_was_moved(
-    shared_store: Path, setting: str, key: str, word: str
-) -> None:
+@pytest.mark.parametrize(("setting", "key"), [("min_score", "right"), ("k", "left")])
+async def test_v_says_which_rows_are_gone_whatever_was_moved(shared_store: Path, setting: str, key: str) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
-        await bench.press("z", "V", *in_form(setting, *[key] * 4))
+        await bench.press("z", "V", *in_form(setting, *[key] * 10))
         await settled(bench)
         await bench.until(compared)
 
-        await bench.until(lambda _: word in bench.painted("board"))
+        await bench.until(lambda _: "gone" in bench.painted("board"))
         both = compared(bench.session)
         assert both is not None
         kept = {row.rank for row in both.now}
@@ -745,7 +743,7 @@ async def test_a_query_in_rql_has_the_curve_of_the_words_of_its_signals(judged_s
     async with workbench(judged_store) as bench:
         await weigh(bench, text)
         await bench.until(curve_of)
-        await bench.until(lambda _: "plateau" in bench.painted("board"))
+        await bench.until(lambda _: "nDCG@10" in bench.painted("board"))
 
         assert "no grades" not in bench.painted("board")
 

@@ -35,10 +35,10 @@ def beside_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> lis
         return [*top, *moved, *(Text(line, DIM) for line in folded(said, width))]
     rows = max(1, height - len(top) - len(moved) - 2)
     shown = Compared(both.saved[:rows], both.now[:rows])
-    return [*top, *moved, _summary(shown, width, glyphs), *_table(shown, width, glyphs)]
+    return [*top, *moved, summary(shown, width, glyphs), *_table(shown, width, glyphs)]
 
 
-def _summary(shown: Compared, width: int, glyphs: Glyphs) -> Text:
+def summary(shown: Compared, width: int, glyphs: Glyphs) -> Text:
     """What became of the rows below: those on the right stay, move or come in; some on the left go."""
     saved, now = ({row.rank for row in rows} for rows in shown)
     same = sum(row.other == row.rank for row in shown.now)
@@ -69,12 +69,12 @@ def _cell(row: ComparedRow | None, width: int, glyphs: Glyphs, *, is_now: bool) 
     if row is None:
         return Text(" " * width)
     name = name_of(row.hit, glyphs) if row.hit else glyphs.cut
-    mark = _mark(row, glyphs, is_now=is_now)
+    mark = move(row, glyphs, is_now=is_now)
     text = fit(f"{row.rank:>{RANK_CELLS}} {mark:<{MOVE_CELLS}}{name}", width, glyphs)
     return Text(text, BOLD if row.other is None else DIM if row.other == row.rank else "")
 
 
-def _mark(row: ComparedRow, glyphs: Glyphs, *, is_now: bool) -> str:
+def move(row: ComparedRow, glyphs: Glyphs, *, is_now: bool) -> str:
     """How far the row came up or went down from the saved list to this one."""
     if row.other is None:
         return "new" if is_now else "gone"

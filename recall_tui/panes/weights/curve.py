@@ -60,7 +60,8 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
     is_of_all, weight = session.weights.is_of_all, exact_share(current(session))
     missing = left_out(session)
     remark = f"without {missing}" if missing else ""
-    pieces = [f"{'mean ' * is_of_all}{measured(result, weight)}", *filter(None, [remark])]
+    told = f"{'mean ' * is_of_all}{measured(result, weight)}"
+    pieces = [*([told] if len(told) <= width else told.split(", ")), *filter(None, [remark])]
     pieces += _of_all(result, glyphs) if is_of_all else []
     lines = joined(pieces, width, glyphs)
     for more in (
