@@ -19,7 +19,7 @@ from recall_core.rql.ast import Field
 from recall_core.rql.filters import parse_filter
 from recall_core.rql.match import match, match_document
 from recall_core.store.port import Store
-from recall_core.store.values import JudgementRow, ReembedTarget, RerankVector, StoreCheck
+from recall_core.store.values import FolderEntry, FolderListing, JudgementRow, ReembedTarget, RerankVector, StoreCheck
 from recall_core.testing.copies import CopiesConformance
 from recall_core.testing.corpus import (
     CHUNK_FILTERS,
@@ -339,6 +339,21 @@ class StoreConformance(CopiesConformance, SignatureConformance, VocabularyConfor
         assert store.paths_below(".") == [path for path, _ in store.document_files()]
         assert store.paths_with(["TXT", "e"], 9) == ["e.txt", "empty.txt"]
         assert store.paths_with(["txt"], 1) == ["a.txt"]
+        assert store.folder("b/", 9) == FolderListing((FolderEntry("c.md", "file", 1, 1),), 1)
+        whole = store.folder("", 99)
+        assert [(each.name, each.kind) for each in whole.entries] == [
+            ("b/", "folder"),
+            ("a.txt", "file"),
+            ("d.jsonl", "records"),
+            ("e.txt", "file"),
+            ("empty.txt", "file"),
+        ]
+        counted = {each.name: (each.documents, each.chunks) for each in whole.entries}
+        assert (counted["b/"], counted["d.jsonl"], counted["empty.txt"]) == ((1, 1), (2, 2), (1, 0))
+        assert store.folder("", 2) == FolderListing(whole.entries[:2], whole.total)
+        assert sum(each.documents for each in whole.entries) == store.info().documents
+        assert sum(each.chunks for each in whole.entries) == store.info().chunks
+        assert store.folder("a/", 9) == FolderListing((), 0)
         known = store.vocabulary(1).values(Field("doc", "tag"), "")
         assert list(map(tuple, known)) == [("x", 2)]
 

@@ -23,7 +23,7 @@ from recall_core.types import Document, Fingerprint, NewDocument, NewFile, Root,
 if TYPE_CHECKING:
     from recall_core.rql.ast import Field
     from recall_core.rql.complete import KnownValue
-    from recall_core.store.values import KnownRoot, Sizes, Source, Totals
+    from recall_core.store.values import FolderListing, KnownRoot, Sizes, Source, Totals
 
 _LIVE_CHUNKS = f"SELECT c.rowid FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {LIVE}"
 
@@ -47,6 +47,20 @@ SELECT d.path FROM doc d LEFT JOIN file f ON f.rowid = d.file
 WHERE d.deleted = 0
   AND (iif(?1 = '', substr(d.path, 1, 1) <> '/', substr(d.path, 1, length(?1)) = ?1) OR f.path = ?2)
 ORDER BY d.path
+"""
+
+_FOLDER = """
+WITH placed(doc, rest, is_record) AS (
+  SELECT d.rowid, substr(coalesce(f.path, d.path), length(?1) + 1), coalesce(f.path, d.path) <> d.path
+  FROM doc d LEFT JOIN file f ON f.rowid = d.file
+  WHERE d.deleted = 0 AND {within} AND substr(coalesce(f.path, d.path), 1, length(?1)) = ?1
+), named AS (
+  SELECT iif(instr(rest, '/'), substr(rest, 1, instr(rest, '/')), rest) AS name, instr(rest, '/') > 0 AS is_folder,
+    is_record, (SELECT count(*) FROM chunk c WHERE c.doc = placed.doc AND c.deleted = 0) AS chunks
+  FROM placed
+)
+SELECT name, is_folder, max(is_record), count(*), sum(chunks), count(*) OVER () FROM named
+GROUP BY name, is_folder ORDER BY is_folder DESC, name LIMIT ?2
 """
 
 _REMOVED_BELOW = """
@@ -315,6 +329,19 @@ class SqliteCatalog(OpenStore):
         """
         prefix = "" if folder == "." else folder.rstrip("/") + "/"
         return [path for (path,) in self.execute(_BELOW, (prefix, folder))]
+
+    def folder(self, path: str, most: int) -> FolderListing:
+        """The folders and files right in a folder, at most so many of them; documents below it by their paths."""
+        from recall_core.store.values import FolderEntry, FolderListing  # noqa: PLC0415 - a search never needs it
+
+        within = "d.path >= ?1 AND d.path < ?3" if path else "?3 = ''"
+        end = path[:-1] + chr(ord("/") + 1) if path else ""
+        rows = self.execute(_FOLDER.format(within=within), (path, most, end))
+        entries = tuple(
+            FolderEntry(name, "folder" if is_folder else "records" if is_record else "file", documents, chunks)
+            for name, is_folder, is_record, documents, chunks, _ in rows
+        )
+        return FolderListing(entries, rows[0][-1] if rows else 0)
 
     def paths_with(self, words: Sequence[str], most: int) -> list[str]:
         """Paths of live documents that contain each of the words, in any case; the shortest first, ties by path."""
