@@ -78,7 +78,7 @@ class FolderEntry(NamedTuple):
 
 
 class FolderListing(NamedTuple):
-    """What a folder holds, folders first, each in code point order. total: how many there are; entries may be fewer."""
+    """What stands right in a folder, folders first, by name. total: how many there are; entries may be fewer."""
 
     entries: tuple[FolderEntry, ...]
     total: int

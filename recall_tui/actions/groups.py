@@ -10,7 +10,7 @@ from recall_tui.state.packing import chosen_entry, has_chunk, has_what_ifs
 from recall_tui.state.runs import may_hold
 from recall_tui.state.session import Pane, Session, is_ingesting, is_lingering
 from recall_tui.state.shell import command
-from recall_tui.state.store_pane import chosen_check, chosen_embedder, rows_of
+from recall_tui.state.store_pane import chosen_check, chosen_embedder, chosen_line, rows_of
 from recall_tui.state.tuning import curve_of
 
 SCREEN = handled_by(
@@ -327,7 +327,8 @@ def _has_fix(session: Session) -> bool:
 
 
 def _can_run(session: Session) -> bool:
-    return _has_fix(session) or (_has_store(session) and chosen_embedder(session) is not None)
+    has_choice = chosen_embedder(session) is not None or chosen_line(session) is not None
+    return _has_fix(session) or (_has_store(session) and has_choice)
 
 
 _STORE_EVERYWHERE = handled_by(
@@ -357,9 +358,16 @@ _INGEST = handled_by(
 
 _STORE = handled_by(
     "store",
-    Action("turn_store(-1)", ("left",), "", "Show the view before: figures, checks, embedders"),
-    Action("turn_store(1)", ("right",), "view", "Show the next view: figures, checks, embedders"),
-    Action("open_line", ("enter",), "run", "Run the fix of the chosen check; take the chosen embedder", _can_run),
+    Action("next_store_view", ("t",), "view", "Show the next view: stats, checks, embedder, documents"),
+    Action("turn_store(-1)", ("left",), "", "Show the view before; among the documents, close the folder"),
+    Action("turn_store(1)", ("right",), "", "Show the next view; among the documents, open the folder"),
+    Action(
+        "open_line",
+        ("enter",),
+        "run",
+        "Run the fix of the chosen check; take the chosen embedder; filter by the chosen folder, file or tag",
+        _can_run,
+    ),
     Action("check", ("d",), "doctor", "Check the store, also once more", _has_store),
     Action("fix", ("f",), "fix", "Run the fix of the chosen check", _has_fix),
     Action("compact", ("c",), "compact", "Drop removed documents for good and give the disk space back", _has_store),

@@ -18,6 +18,7 @@ Kind = Literal[
     "line",
     "overview",
     "health",
+    "documents",
     "paths",
 ]
 
@@ -37,6 +38,7 @@ SCOPES: dict[Kind, Scope] = {
     "line": "store",
     "overview": "file",
     "health": "file",
+    "documents": "store",
     "paths": "store",
 }
 

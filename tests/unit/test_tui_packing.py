@@ -427,7 +427,11 @@ def test_entries_begin_where_they_are_said_to() -> None:
 def test_a_block_is_its_place_its_heading_and_its_tokens_above_its_first_line() -> None:
     lines = [line.rstrip() for line in text_of(look(), UNICODE, width=48).splitlines()]
 
-    assert lines[:3] == [" 1 aa.md:1 › Aims                  pinned    10", "   Some text.", "▶2 bb.md:1                            cut    10"]
+    assert lines[:3] == [
+        " 1 aa.md:1 › Aims                  pinned    10",
+        "   Some text.",
+        "▶2 bb.md:1                            cut    10",
+    ]
     assert lines[4:6] == ["── left out ──", " × …/whole.md:9 › Bounds    pinned, over budget"]
     assert any(line.startswith(" × out.md") and line.endswith("excluded") for line in lines)
 

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from recall_core.types import Block, Hit, Omission, Packed
+from recall_core.types import Hit, Omission, Packed
 from recall_tui.state.packing import Entry, Worth, covered, digest
 from recall_tui.state.records import Waiting
 from recall_tui.widgets.draw import Glyphs, blanked, counted, figure, fit, fit_place, folded
