@@ -94,9 +94,11 @@ async def open_line(app: Host) -> None:
 
 
 def turn_store(app: Host, views: int) -> None:
-    """Open or close the chosen folder; where none is, show another view of the store."""
-    unfolded = store_pane.unfolding(app.session, is_open=views > 0)
-    app.become(store_pane.turned(app.session, views) if unfolded is None else unfolded)
+    """Show another view of the store; among the documents, open or close the chosen folder."""
+    if store_pane.view_of(app.session) != "documents":
+        app.become(store_pane.turned(app.session, views))
+    else:
+        app.become(store_pane.unfolded(app.session) if views > 0 else store_pane.folded_up(app.session))
 
 
 def next_store_view(app: Host) -> None:

@@ -24,6 +24,7 @@ from recall_tui.state.store_pane import (
     embedder_words,
     ndcg,
     overview,
+    remedy,
     rows_of,
     state_of,
     view_of,
@@ -63,6 +64,7 @@ class StorePane(ChoosingView):
         seen = (
             session.store.info,
             known,
+            session.query.filter,
             session.cursors,
             session.store.task,
             session.store.task_progress,
@@ -219,7 +221,8 @@ def _check(code: str, check: CheckView | None, is_chosen: bool, width: int, glyp
 def _detail(check: CheckView, width: int) -> list[Text]:
     """All of the evidence where the row has no room for it, and the command that helps."""
     evidence = folded(check["evidence"], width - 6) if len(check["evidence"]) > width - 29 else []
-    fix = folded(f"fix: {check['fix']}   Enter runs it", width - 6) if check.get("fix") else []
+    runs = "   Enter runs it" if check.get("fix") and remedy(check["fix"]) is not None else ""
+    fix = folded(f"fix: {check['fix']}{runs}", width - 6) if check.get("fix") else []
     return [Text(f"      {line}", Style(dim=True)) for line in evidence] + [
         Text(f"      {line}", Style(bold=True)) for line in fix
     ]

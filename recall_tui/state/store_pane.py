@@ -195,21 +195,22 @@ def chosen_line(session: Session) -> TreeLine | None:
     return lines[cursor_of(session)] if lines else None
 
 
-def unfolding(session: Session, *, is_open: bool) -> Session | None:
-    """The session with the chosen folder open, or closed; of what lies in one, with that chosen to be closed next.
+def unfolded(session: Session) -> Session:
+    """The session with the chosen folder open; anything else has nothing to open."""
+    line = chosen_line(session)
+    return session if line is None or line.kind != "folder" else documents.opened(session, line.path)
 
-    None where the chosen line has nothing to open or to close.
-    """
+
+def folded_up(session: Session) -> Session:
+    """The session with the chosen folder closed; of what lies in an open one, with that one chosen."""
     line = chosen_line(session)
     if line is None or line.kind == "tag":
-        return None
-    if is_open:
-        return documents.opened(session, line.path) if line.kind == "folder" else None
+        return session
     if line.is_open:
         return documents.closed(session, line.path)
     above = documents.parent_of(line.path)
     rows = [row for row, each in enumerate(documents.choices(session)) if above and each.path == above]
-    return pointed(session, list_of(session), rows[0], rows_of(session)) if rows else None
+    return picked(session, rows[0]) if rows else session
 
 
 def state_of(embedder: EmbedderView) -> str:
