@@ -28,6 +28,7 @@ from recall_tui.gc_policy import REST_SECONDS
 from recall_tui.handlers import budget, explain, ingest, judge, line, panes, query, shell, weights
 from recall_tui.handlers import store as store_handlers
 from recall_tui.home import keymap
+from recall_tui.home.preferences import Preferences
 from recall_tui.host import Host
 from recall_tui.leaving import finish
 from recall_tui.messages import (
@@ -371,6 +372,9 @@ class Workbench(Host):
         await self.turns.take(events.Callback(self.texts.offer_interrupted))  # behind what was typed ahead
         if self.keymap.faults:
             self.notify(keymap.told(self.keymap.faults), severity="warning", timeout=15, markup=False)
+        if self.keymap.shared and (said := keymap.told(self.keymap.shared)) != self.remembered.told:
+            self.notify(said, severity="warning", timeout=15, markup=False)
+            shell.remember(self, Preferences(told=said))
 
 
 def run(store: str | None, *, streams: Streams) -> int:

@@ -12,7 +12,13 @@ from recall_core.adapters.menu import BY_NAME, COMMANDS
 from recall_core.errors import UsageError
 from recall_tui.state.events import Ran
 
-VERBS = {"q": "quit the workbench", "quit": "quit the workbench", "theme": "take a theme", "help": "show the keys"}
+VERBS = {
+    "q": "quit the workbench",
+    "quit": "quit the workbench",
+    "theme": "take a theme",
+    "tab": "open a tab of queries; a number goes to one, close closes the one in front",
+    "help": "show the keys",
+}
 """What the line does beside the commands of `recall`."""
 QUESTIONS = ("search", "query", "context", "explain", "trace")
 """Commands whose question the editor can take up."""
@@ -107,8 +113,8 @@ def _shared(words: Sequence[str]) -> str:
 def _candidates(words: list[str], last: str, themes: Sequence[str]) -> list[str]:
     if not words:
         return [*(command.name for command in COMMANDS), *VERBS]
-    if words[0] == "theme":
-        return list(themes)
+    if words[0] in ("theme", "tab"):
+        return list(themes) if words[0] == "theme" else ["close"]
     command = next((BY_NAME[word] for word in words if word in BY_NAME), None)
     if command is None:
         return [command.name for command in COMMANDS]

@@ -79,6 +79,27 @@ def _bytes(text: str) -> bytes:
     return (text.rstrip("\n") + "\n").encode("utf-8", "replace")
 
 
+_PLUS = ("vi", "vim", "nvim", "gvim", "nano", "pico", "emacs", "emacsclient", "micro", "kak", "joe", "jed", "mg")
+
+_GOTO = ("code", "code-insiders", "codium", "cursor", "windsurf")
+
+_COLON = ("hx", "helix", "subl", "zed")
+
+"""Editors by how they are told a line: `+12 FILE`, `-g FILE:12`, `FILE:12`; any other is given the file alone."""
+
+
+def edit_at(path: Path, line: int, command: Sequence[str]) -> None:
+    """Open a file in an editor, at its line where the editor is known to take one. Raises UsageError, OSError."""
+    name, place = Path(command[0]).name, f"{path}:{line}"
+    if name in _PLUS:
+        words = [f"+{line}", str(path)]
+    else:
+        words = ["-g", place] if name in _GOTO else [place if name in _COLON else str(path)]
+    code = subprocess.run([*command, *words], check=False).returncode
+    if code != 0:
+        raise UsageError("editor_failed", f"{command[0]} ended with code {code}.")
+
+
 FALLBACKS = ("less", "more")
 
 _LONGEST = 60  # of a name: four bytes a letter are still a name

@@ -74,9 +74,9 @@ def run(argv: Sequence[str], *, streams: Streams) -> int:
 def _keys(streams: Streams) -> int:
     from recall_tui.home import keymap  # noqa: PLC0415 - the table of actions only for who asks for it
 
-    table, faults = keymap.read(os.environ)
-    for fault in faults:
-        streams.say(fault)
+    table, faults, shared = keymap.read(os.environ)
+    for said in (*faults, *shared):
+        streams.say(said)
     streams.stdout.write(keymap.written(table))
     return 0
 

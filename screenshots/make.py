@@ -90,7 +90,7 @@ async def passage(pilot: Pilot[None]) -> None:
 async def whynot(pilot: Pilot[None]) -> None:
     """Why a file is not in the context."""
     await workbench(pilot)
-    await pilot.press("t")
+    await pilot.press("m")
     await pilot.pause(0.5)
     await pilot.press(*"library", "slash", *"sched", "full_stop", *"py")
     await pilot.pause(0.5)
@@ -108,7 +108,7 @@ async def funnel(pilot: Pilot[None]) -> None:
 async def compare(pilot: Pilot[None]) -> None:
     """The first two results, leaf by leaf."""
     await ask(pilot, QUESTION)
-    await pilot.press("escape", "2", "m", "j", "c")
+    await pilot.press("escape", "2", "M", "j", "c")
     await pilot.pause(2)
 
 
@@ -122,7 +122,7 @@ async def weights(pilot: Pilot[None]) -> None:
 async def context(pilot: Pilot[None]) -> None:
     """The context at half the budget, with a pin."""
     await workbench(pilot)
-    await pilot.press("5", "left_curly_bracket", "j", "j", "o")
+    await pilot.press("5", "b", *"1000", "enter", "j", "j", "p")
     await settled(
         pilot, lambda now: now.context.packed and now.context.packed.budget_tokens == 1_000 and now.context.pins
     )

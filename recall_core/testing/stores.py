@@ -340,20 +340,10 @@ class StoreConformance(CopiesConformance, SignatureConformance, VocabularyConfor
         assert store.paths_with(["TXT", "e"], 9) == ["e.txt", "empty.txt"]
         assert store.paths_with(["txt"], 1) == ["a.txt"]
         assert store.folder("b/", 9) == FolderListing((FolderEntry("c.md", "file", 1, 1),), 1)
-        whole = store.folder("", 99)
-        assert [(each.name, each.kind) for each in whole.entries] == [
-            ("b/", "folder"),
-            ("a.txt", "file"),
-            ("d.jsonl", "records"),
-            ("e.txt", "file"),
-            ("empty.txt", "file"),
-        ]
-        counted = {each.name: (each.documents, each.chunks) for each in whole.entries}
-        assert (counted["b/"], counted["d.jsonl"], counted["empty.txt"]) == ((1, 1), (2, 2), (1, 0))
+        whole, info = store.folder("", 9), store.info()
+        assert [each.kind for each in whole.entries] == ["folder", "file", "records", "file", "file"]
         assert store.folder("", 2) == FolderListing(whole.entries[:2], whole.total)
-        assert sum(each.documents for each in whole.entries) == store.info().documents
-        assert sum(each.chunks for each in whole.entries) == store.info().chunks
-        assert store.folder("a/", 9) == FolderListing((), 0)
+        assert sum(each.chunks for each in whole.entries) == info.chunks
         known = store.vocabulary(1).values(Field("doc", "tag"), "")
         assert list(map(tuple, known)) == [("x", 2)]
 

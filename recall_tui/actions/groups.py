@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
-from recall_tui.actions.action import LISTING, Action, handled_by, has_context, has_pool, has_rows, has_signals
-from recall_tui.state.explaining import chunk_of
-from recall_tui.state.fixes import chosen_remedy, standing
-from recall_tui.state.judging import pointed_line
-from recall_tui.state.packing import chosen_entry, has_chunk, has_what_ifs
-from recall_tui.state.runs import may_hold
-from recall_tui.state.session import Pane, Session, is_ingesting, is_lingering
-from recall_tui.state.shell import command
-from recall_tui.state.store_pane import chosen_check, chosen_embedder, chosen_line, rows_of
-from recall_tui.state.tuning import curve_of
+from recall_tui.actions.action import LISTING, Action, handled_by
+from recall_tui.actions.conditions import (
+    can_cancel,
+    can_compare,
+    can_hold,
+    can_redo,
+    can_repeat,
+    can_run,
+    can_undo,
+    has_best,
+    has_command,
+    has_context,
+    has_entries,
+    has_fix,
+    has_grades,
+    has_lines,
+    has_pool,
+    has_queries,
+    has_question,
+    has_rows,
+    has_selected_chunk,
+    has_signals,
+    has_store,
+    has_suspect,
+    has_tried,
+    may_grade,
+)
+from recall_tui.state.packing import has_chunk, has_what_ifs
+from recall_tui.state.session import PANES as PANES_IN_ORDER
+from recall_tui.state.session import Pane
+from recall_tui.state.tabs import has_tabs
 
 SCREEN = handled_by(
     "shell",
@@ -29,8 +50,21 @@ SCREEN = handled_by(
 HELP = handled_by(
     "shell",
     Action("command_palette", ("ctrl+p",), "palette", "Find an action by its name"),
-    Action("help", ("f1", "question_mark"), "help", "Show the keys", handler="shell:show_help"),
+    Action(
+        "help",
+        ("f1", "question_mark"),
+        "explain this",
+        "Say what the pane in front shows, and all keys",
+        handler="shell:show_help",
+    ),
     Action("leave", ("ctrl+q", "q"), "quit", "Quit"),
+    Action(
+        "suspend_program",
+        ("ctrl+z",),
+        "",
+        "Suspend the workbench; the shell's fg brings it back",
+        panes=tuple(pane for pane in PANES_IN_ORDER if pane != "query"),
+    ),
 )
 
 PANES = handled_by(
@@ -50,10 +84,8 @@ PANES = handled_by(
 )
 
 
-def has_command(session: Session) -> bool:
-    """While the pane in front shows what a command can give."""
-    return command(session, None) != ""
-
+_NOT_INGEST: tuple[Pane, ...] = tuple(pane for pane in PANES_IN_ORDER if pane != "ingest")
+"""Where F5 is the query's; in front of the ingest pane it runs the files again."""
 
 QUERY = handled_by(
     "query",
@@ -64,9 +96,14 @@ QUERY = handled_by(
         "Filter the words by an expression, as --filter does",
         handler="line:ask_filter",
     ),
-    Action("copy_command", ("Y",), "command", "Copy the shell command that reproduces the pane", has_command),
-    Action("run", ("f5",), "run", "Run the query again"),
+    Action("copy_command", ("Y",), "copy command", "Copy the shell command that reproduces the pane", has_command),
+    Action("run", ("f5",), "run again", "Run the query again", panes=_NOT_INGEST),
     Action("open_history", ("ctrl+r", "h"), "history", "Find an earlier query and take it up again"),
+    Action("clear_query", ("ctrl+u",), "clear", "Clear the query"),
+    Action("new_tab", ("ctrl+t",), "new tab", "Open a tab for another query beside this one", handler="tabs"),
+    Action("step_tab(1)", ("ctrl+pagedown",), "", "Go to the next tab of queries", has_tabs, handler="tabs"),
+    Action("step_tab(-1)", ("ctrl+pageup",), "", "Go to the previous tab of queries", has_tabs, handler="tabs"),
+    Action("close_tab", (), "", "Close this tab of queries", has_tabs, handler="tabs"),
     Action("edit_outside", ("f4",), "editor", "Edit the query in $VISUAL or $EDITOR"),
     Action("save_query", ("f2",), "", "Save the query to an .rql file"),
     Action("load_query", ("f3",), "", "Load a query from an .rql file"),
@@ -74,41 +111,38 @@ QUERY = handled_by(
 
 RESULTS = handled_by(
     "panes",
+    Action(
+        "select_beside(1)", ("J",), "next result", "Select the next result, and stay here", has_rows, (), "explain"
+    ),
+    Action(
+        "select_beside(-1)",
+        ("K",),
+        "previous result",
+        "Select the previous result, and stay here",
+        has_rows,
+        (),
+        "explain",
+    ),
     Action("select(1)", ("j", "down"), "", "Select the next result", has_rows, panes=("results",)),
     Action("select(-1)", ("k", "up"), "", "Select the previous result", has_rows, panes=("results",)),
     Action("page(1)", ("pagedown", "space"), "", "Select one page further", has_rows, panes=LISTING),
     Action("page(-1)", ("pageup",), "", "Select one page back", has_rows, panes=LISTING),
     Action("select_first", ("home",), "", "Select the first result", has_rows, panes=LISTING),
     Action("select_last", ("end",), "", "Select the last result", has_rows, panes=LISTING),
+    Action(
+        "export_results",
+        ("E",),
+        "export",
+        "Write the rows to a CSV, JSONL or Markdown file",
+        has_rows,
+        ("results",),
+        "export",
+    ),
+    Action("count(-1)", ("minus",), "fewer", "Ask for fewer rows", has_pool, LISTING, "weights"),
+    Action("count(1)", ("plus",), "more", "Ask for more rows", has_pool, LISTING, "weights"),
 )
 
 _FROM: tuple[Pane, ...] = ("results", "explain", "context")
-
-
-def has_selected_chunk(session: Session) -> bool:
-    """While a row with a text is selected."""
-    return bool(chunk_of(session))
-
-
-def has_suspect(session: Session) -> bool:
-    """While a row is selected, in the results or among what was packed and left out."""
-    entry = chosen_entry(session) if session.pane == "context" else None
-    return has_selected_chunk(session) or bool(entry and entry.chunk_ids)
-
-
-def has_question(session: Session) -> bool:
-    """While there is an answer that something may be missing from."""
-    return session.results.answer is not None
-
-
-def has_fix(session: Session) -> bool:
-    """While a fix is chosen."""
-    return chosen_remedy(session) is not None
-
-
-def has_tried(session: Session) -> bool:
-    """While a fix is being tried."""
-    return bool(standing(session))
 
 
 _EXPLAIN_INSIDE = handled_by(
@@ -121,45 +155,52 @@ _EXPLAIN_INSIDE = handled_by(
     Action("page_explain(-1)", ("pageup",), "", "Scroll one page back"),
     Action("explain_top", ("home",), "", "Scroll to the first line"),
     Action("explain_end", ("end",), "", "Scroll to the last line"),
-    Action("select_beside(1)", ("n",), "next hit", "Select the next result, and stay here", has_rows),
-    Action("select_beside(-1)", ("p",), "", "Select the previous result, and stay here", has_rows),
 )
 
 EXPLAIN = handled_by(
     "explain",
     Action("try_fix", ("enter",), "try", "Try the chosen fix; Up and Down choose it", has_fix, ("explain",)),
     Action("take_back", ("u",), "undo", "Take the last fix back", has_tried, ("explain",)),
-    Action("take_all_back", ("r",), "", "Take back all fixes that are tried", has_tried, ("explain",)),
+    Action("take_all_back", ("r",), "reset", "Take back all fixes that are tried", has_tried, ("explain",)),
     *(action._replace(panes=("explain",)) for action in _EXPLAIN_INSIDE),
-    Action("why_not", ("w",), "why not", "Say why the chosen row is not in the context", has_suspect, _FROM),
-    Action("miss", ("t",), "missed", "Say what is missed: a path, lines, an id or a text", has_question, _FROM),
+    Action(
+        "why_this",
+        ("w",),
+        "why this",
+        "Say why the chosen row is where it is; once more, or where it was left out, why it is not in the context",
+        has_suspect,
+        _FROM,
+    ),
+    Action(
+        "miss",
+        ("m",),
+        "why missing",
+        "Say what is missing, by a path, lines, an id or a text, and why",
+        has_question,
+        _FROM,
+    ),
+    Action(
+        "compare", ("c",), "compare", "Compare with the marked row, or with the row above", can_compare, _FROM[:2]
+    ),
     Action(
         "mark_hit",
-        ("m",),
+        ("M",),
         "mark",
         "Mark the selected result to compare others with it",
         has_selected_chunk,
         _FROM[:2],
     ),
-    Action("compare", ("c",), "compare", "Compare the selected result with the marked one", has_rows, _FROM[:2]),
-    Action("open_funnel", ("v",), "", "Show the rows left after each step", has_question, ("results",)),
-    Action("page_document", ("v",), "pager", "Read the whole document in $PAGER", has_selected_chunk, ("explain",)),
+    Action(
+        "open_file",
+        ("e",),
+        "edit file",
+        "Open the file at its line in $VISUAL or $EDITOR; a record, or a text that is no file, in $PAGER",
+        has_suspect,
+        _FROM,
+        "outside",
+    ),
+    Action("open_funnel", (), "", "Show the rows left after each step", has_question),
 )
-
-
-def _has_best(session: Session) -> bool:
-    """While grades speak for a weight, and one can be moved."""
-    curve = curve_of(session)
-    return has_signals(session) and curve is not None and bool(curve.steps)
-
-
-def _can_undo(session: Session) -> bool:
-    """While the rows have scores, or a query came from the history and its rows have none."""
-    return has_pool(session) or bool(session.weights.undo)
-
-
-def _can_redo(session: Session) -> bool:
-    return has_pool(session) or bool(session.weights.redo)
 
 
 _ACTIONS = handled_by(
@@ -172,50 +213,50 @@ _ACTIONS = handled_by(
     Action("change_setting(5)", ("right",), "more", "Change the chosen setting: more, or the next choice", has_pool),
     Action("change_setting(-1)", ("shift+left",), "", "Change the chosen setting finely: less", has_pool),
     Action("change_setting(1)", ("shift+right",), "", "Change the chosen setting finely: more", has_pool),
-    Action("undo_weights", ("u",), "undo", "Take the last change back, a query from the history too", _can_undo),
-    Action("redo_weights", ("U",), "redo", "Make the change that was taken back again", _can_redo),
+    Action("undo_weights", ("u",), "undo", "Take the last change back, a query from the history too", can_undo),
+    Action("redo_weights", ("U",), "redo", "Make the change that was taken back again", can_redo),
     Action("reset_weights", ("r",), "reset", "Go back to the saved weights", has_pool),
-    Action("turn_curve", ("t",), "curve", "Show the grades of all judged queries at every weight, or of this one"),
     Action(
-        "take_best", ("B",), "best", "Go to the weights that the grades speak for, where they are better", _has_best
+        "turn_beside",
+        ("V",),
+        "saved | now",
+        "Show the rows under the saved settings beside those under the moved ones, or the plot again",
+        has_pool,
+    ),
+    Action("turn_curve", ("t",), "other view", "Show the curve of all judged queries, or of this one"),
+    Action(
+        "take_best", ("B",), "best", "Go to the weights that the grades speak for, where they are better", has_best
     ),
     Action(
-        "pin_row('in')", ("p",), "must", "Wish the selected row into the first rows, or take that back", has_signals
+        "pin_row('in')", ("p",), "pin", "Require the selected row among the first, or take that back", has_signals
     ),
-    Action("pin_row('out')", ("x",), "must not", "Wish it out of the first rows, or take that back", has_signals),
-    Action("take_granting", ("T",), "", "Go to the nearest weight that grants every wish", has_signals),
+    Action("pin_row('out')", ("x",), "exclude", "Keep it out of the first rows, or take that back", has_signals),
+    Action("take_granting", ("T",), "meet targets", "Go to the nearest weight that meets all targets", has_signals),
     Action("write_options", ("W",), "write", "Write what was moved into the query itself", has_rows),
     Action(
         "choose_profile",
         ("P",),
         "profiles",
-        "Take settings that were kept under a name, or delete them",
+        "Load settings that were saved under a name, or delete them",
         handler="profiles",
     ),
-    Action("keep_profile", ("N",), "keep", "Keep what was moved under a name", handler="profiles"),
+    Action("keep_profile", ("N",), "new profile", "Save what was moved under a name", handler="profiles"),
     Action("save_weights", ("S",), "save", "Write the weights into recall.toml, after a question", has_pool),
 )
 
 WEIGHTS = tuple(action._replace(panes=("weights",)) for action in _ACTIONS)
 
 
-def has_entries(session: Session) -> bool:
-    """While there are blocks, or chunks left out."""
-    return chosen_entry(session) is not None
-
-
 _CONTEXT_EVERYWHERE = handled_by(
     "budget",
-    Action("budget(-100)", ("left_square_bracket", "minus"), "less", "Budget 100 tokens down"),
-    Action("budget(100)", ("right_square_bracket", "plus"), "more", "Budget 100 tokens up"),
-    Action("budget_half", ("left_curly_bracket",), "", "Halve the budget"),
-    Action("budget_double", ("right_curly_bracket",), "", "Double the budget"),
     Action("type_budget", ("b",), "budget", "Type a budget"),
     Action("copy_context", ("y",), "copy", "Copy the context, exactly as recall context prints it", has_context),
 )
 
 _CONTEXT_INSIDE = handled_by(
     "budget",
+    Action("budget(-100)", ("minus",), "fewer", "Budget 100 tokens down"),
+    Action("budget(100)", ("plus",), "more", "Budget 100 tokens up"),
     Action("scale_budget(-5)", ("left",), "-5%", "Budget 5 % down"),
     Action("scale_budget(5)", ("right",), "+5%", "Budget 5 % up"),
     Action("scale_budget(-1)", ("shift+left",), "", "Budget 1 % down"),
@@ -227,33 +268,34 @@ _CONTEXT_INSIDE = handled_by(
     Action("scroll_context(1)", ("pagedown", "space"), "", "Scroll the context one page further", has_entries),
     Action("scroll_context(-1)", ("pageup",), "", "Scroll the context one page back", has_entries),
     Action("open_block", ("enter",), "open", "Show the block whole, and select its row in the results", has_entries),
-    Action("pin_chunk", ("o",), "pin", "Force the chosen chunk into the context, or no longer", has_chunk),
-    Action("drop_chunk", ("x",), "out", "Force the chosen chunk out of the context, or no longer", has_chunk),
+    Action(
+        "export_context",
+        ("E",),
+        "export",
+        "Write the context to a file, exactly as it is",
+        has_context,
+        handler="export",
+    ),
     Action("details", ("D",), "details", "Show the digest, the quality and the slider of the budget, or hide them"),
-    Action("reset_what_ifs", ("0",), "reset", "Drop every pin, and all that is forced out", has_what_ifs),
-    Action("turn('pack')", ("p",), "packing", "Fill by rank order, or by most value", has_pool, handler="weights"),
+    Action("reset_what_ifs", ("r",), "reset", "Drop every pin, and include what was excluded", has_what_ifs),
+    Action("turn('pack')", ("o",), "order", "Fill by rank order, or by most value", has_pool, handler="weights"),
 )
 
-CONTEXT = (*_CONTEXT_EVERYWHERE, *(action._replace(panes=("context",)) for action in _CONTEXT_INSIDE))
+_CONTEXT_CHUNKS = handled_by(
+    "budget",
+    Action("pin_chunk", ("p",), "pin", "Pin the chosen chunk to the context, or no longer", has_chunk),
+    Action("drop_chunk", ("x",), "exclude", "Exclude the chosen chunk from the context, or no longer", has_chunk),
+)
+
+CONTEXT = (
+    *_CONTEXT_EVERYWHERE,
+    *(action._replace(panes=("context",)) for action in _CONTEXT_INSIDE),
+    *(action._replace(panes=_FROM) for action in _CONTEXT_CHUNKS),
+)
 
 GRADING: tuple[Pane, ...] = ("results", "judge")
 
 """The panes in front of which the home row gives grades."""
-
-
-def has_grades(session: Session) -> bool:
-    """While there is a grade to take back."""
-    return bool(session.judge.regrades)
-
-
-def may_grade(session: Session) -> bool:
-    """While grading is on and there is a row: a letter typed by mistake writes nothing."""
-    return session.judge.is_grading and has_rows(session)
-
-
-def has_queries(session: Session) -> bool:
-    """While the pane lists judged queries."""
-    return pointed_line(session) is not None
 
 
 _GRADES = handled_by(
@@ -262,7 +304,7 @@ _GRADES = handled_by(
     Action("grade(2)", ("s",), "2", "Grade the selected result 2, and select the next", may_grade),
     Action("grade(1)", ("d",), "1", "Grade the selected result 1, and select the next", may_grade),
     Action("grade(0)", ("f",), "0", "Grade the selected result 0, and select the next", may_grade),
-    Action("clear_grade", ("delete",), "clear", "Take the grade of the selected result away", has_rows),
+    Action("clear_grade", ("delete",), "remove grade", "Take the grade of the selected result away", has_rows),
     Action("undo_grade", ("u",), "undo", "Take the last grade back", has_grades),
 )
 
@@ -279,7 +321,7 @@ _QUERIES = handled_by(
     Action(
         "take_query", ("enter",), "ask", "Ask the chosen query; of a missed document, why it is missed", has_queries
     ),
-    Action("next_measure", ("t",), "measure", "Show the next measure", has_queries),
+    Action("next_measure", ("t",), "other view", "Show the next measure", has_queries),
     Action("import_judgements", ("I",), "import", "Read judgements from files: TREC, BEIR or Quepid"),
     Action("export_judgements", ("E",), "export", "Write the judgements to files"),
 )
@@ -299,41 +341,9 @@ JUDGE = (
 )
 
 
-def has_lines(session: Session) -> bool:
-    """While the pane in front has lines to choose from."""
-    return rows_of(session) > 0
-
-
-def can_cancel(session: Session) -> bool:
-    """While a run is under way, or a reembed, or a question for long."""
-    return is_ingesting(session) or session.store.task_progress is not None or is_lingering(session)
-
-
-def _can_hold(session: Session) -> bool:
-    return may_hold(session.store.run)
-
-
-def _has_store(session: Session) -> bool:
-    return not session.store.is_storeless
-
-
-def _can_repeat(session: Session) -> bool:
-    return _has_store(session) and session.store.run is not None and session.store.run.ended != ""
-
-
-def _has_fix(session: Session) -> bool:
-    check = chosen_check(session)
-    return _has_store(session) and check is not None and bool(check.get("fix"))
-
-
-def _can_run(session: Session) -> bool:
-    has_choice = chosen_embedder(session) is not None or chosen_line(session) is not None
-    return _has_fix(session) or (_has_store(session) and has_choice)
-
-
 _STORE_EVERYWHERE = handled_by(
     "store",
-    Action("add_folder", ("A",), "add", "Add a folder or a file to the store", _has_store, handler="ingest"),
+    Action("add_folder", ("A",), "add", "Add a folder or a file to the store", has_store, handler="ingest"),
     Action("cancel", ("ctrl+g",), "cancel", "Cancel a long question, else the ingest run or the reembed", can_cancel),
 )
 
@@ -343,22 +353,20 @@ _LISTS = handled_by(
     Action("point_line(-1)", ("k", "up"), "", "Choose the previous line", has_lines),
     Action("point_first", ("home",), "", "Choose the first line", has_lines),
     Action("point_last", ("end",), "", "Choose the last line", has_lines),
-    Action("sync", ("s",), "sync", "Bring every added folder up to date", _has_store, handler="ingest"),
-    Action("watch", ("w",), "watch", "Let the store follow its folders, or no longer", _has_store, handler="ingest"),
+    Action("sync", ("R",), "sync", "Bring every added folder up to date", has_store, handler="ingest"),
+    Action("watch", ("F",), "follow", "Let the store follow its folders, or no longer", has_store, handler="ingest"),
 )
 
 _INGEST = handled_by(
     "ingest",
     Action("open_skip", ("enter",), "open", "Say why the chosen file was skipped, and open it", has_lines),
-    Action("hold", ("p",), "pause", "Pause the run, or let it go on", _can_hold),
-    Action(
-        "repeat_run", ("r",), "again", "Run the same again; a cancelled run goes on where it stopped", _can_repeat
-    ),
+    Action("hold", ("H",), "hold", "Hold the run, or let it go on", can_hold),
+    Action("repeat_run", ("f5",), "run again", "Run the same again; a cancelled run goes on", can_repeat),
 )
 
 _STORE = handled_by(
     "store",
-    Action("next_store_view", ("t",), "view", "Show the next view: stats, checks, embedder, documents"),
+    Action("next_store_view", ("t",), "other view", "Show the next view: stats, checks, embedder, documents"),
     Action("turn_store(-1)", ("left",), "", "Show the view before; among the documents, close the folder"),
     Action("turn_store(1)", ("right",), "", "Show the next view; among the documents, open the folder"),
     Action(
@@ -366,13 +374,12 @@ _STORE = handled_by(
         ("enter",),
         "run",
         "Run the fix of the chosen check; take the chosen embedder; filter by the chosen folder, file or tag",
-        _can_run,
+        can_run,
     ),
-    Action("check", ("d",), "doctor", "Check the store, also once more", _has_store),
-    Action("fix", ("f",), "fix", "Run the fix of the chosen check", _has_fix),
-    Action("compact", ("c",), "compact", "Drop removed documents for good and give the disk space back", _has_store),
-    Action("reembed", ("e",), "embedders", "Choose an embedder that makes every vector anew", _has_store),
-    Action("remove", ("x",), "remove", "Take documents out of the store; their files stay", _has_store),
+    Action("check", ("C",), "check", "Check the store, also once more", has_store),
+    Action("reembed", (), "", "Choose an embedder to re-embed all chunks with", has_store),
+    Action("compact", (), "", "Drop removed documents for good and give the disk space back", has_store),
+    Action("remove", ("delete",), "remove", "Take documents out of the store; their files stay", has_store),
 )
 
 STORE = (

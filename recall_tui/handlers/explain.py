@@ -1,22 +1,14 @@
-"""The tabs of the explain pane, what is missed, and the fixes that bring it in."""
+"""The tabs of the explain pane, what is missing, and the fixes that bring it in."""
 
 from __future__ import annotations
 
-import asyncio
-import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual.app import SuspendNotSupported
-
-from recall_core.errors import RecallError, UsageError, why_unread
-from recall_core.shell import REST, Hint
-from recall_tui import files
 from recall_tui.messages import FixChosen, Picking, ViewChosen
-from recall_tui.opening import open_store
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.state import explaining, fixes
-from recall_tui.state.packing import chosen_entry
+from recall_tui.state.packing import chosen_entry, row_of
 from recall_tui.state.session import View, chosen, pointed
 
 if TYPE_CHECKING:
@@ -81,7 +73,7 @@ def open_funnel(app: Host) -> None:
 
 
 def compare(app: Host) -> None:
-    """Show the selected hit beside the marked one."""
+    """Show the selected hit beside the marked one, or beside the row above."""
     _turn_to_view(app, "compare")
 
 
@@ -92,15 +84,23 @@ def mark_hit(app: Host) -> None:
     app.notify(f"Marked: {marked.doc.path}" if marked else "No hit is marked.", markup=False)
 
 
-def why_not(app: Host) -> None:
-    """Look for the chosen row."""
-    entry = chosen_entry(app.session) if app.session.pane == "context" else None
-    target = entry.chunk_ids[0] if entry and entry.chunk_ids else explaining.chunk_of(app.session)
-    _look_for(app, explaining.short(target))
+def why_this(app: Host) -> None:
+    """Show the score of the chosen row; where that is shown, or it was left out, why the context lacks it."""
+    session = app.session
+    if session.pane == "context" and (entry := chosen_entry(session)) is not None:
+        row = row_of(session, entry) if entry.kind == "block" else None
+        if row is None:
+            _look_for(app, explaining.short(entry.chunk_ids[0]))
+            return
+        app.become(chosen(session, row))
+    elif (session.pane, session.view) == ("explain", "ledger"):
+        _look_for(app, explaining.short(explaining.chunk_of(session)))
+        return
+    _turn_to_view(app, "ledger")
 
 
 async def miss(app: Host) -> None:
-    """Ask what is missed."""
+    """Ask what is missing."""
     from recall_tui.screens.target import TargetScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
     await app.push_screen(TargetScreen(), partial(_target_named, app))
@@ -115,35 +115,17 @@ def try_fix(app: Host) -> None:
         app.copy(remedy.command, remedy.command)
         return
     app.take(fixes.applied(app.session, remedy, app.clock()))
-    app.notify(f"Trying: {remedy.change}; u takes it back", markup=False)
+    app.notify("Fix applied. u undoes it", markup=False)
 
 
 def take_back(app: Host) -> None:
-    """Take the last fix back."""
+    """Undo the last fix."""
     app.take(fixes.taken_back(app.session, app.clock()))
 
 
 def take_all_back(app: Host) -> None:
-    """Take all fixes back."""
+    """Undo all fixes."""
     app.take(fixes.taken_back(app.session, app.clock(), whole=True))
-
-
-async def page_document(app: Host) -> None:
-    """Lend the terminal to the pager."""
-    hit = app.session.results.hit
-    if hit is None or hit.chunk is None:
-        return
-    try:
-        command = files.pager(os.environ)
-        text = await asyncio.to_thread(document_text, app.store, hit.doc.id)
-        with app.suspend():
-            files.page(text, command, name=hit.doc.path, line=hit.chunk.line_start)
-    except SuspendNotSupported:
-        app.warn("This terminal cannot be lent to a pager.")
-    except RecallError as error:
-        app.warn(f"{error.message} ({error.hint})" if error.hint else error.message)
-    except OSError as error:
-        app.warn(f"{hit.doc.path} cannot be paged: {why_unread(error)}.")
 
 
 def _explained(app: Host) -> ExplainPane:
@@ -170,12 +152,3 @@ def _target_named(app: Host, target: str | None) -> None:
 def _look_for(app: Host, target: str) -> None:
     app.become(explaining.sought_after(app.session, target))
     app.bench.give_focus("explain")
-
-
-def document_text(store: str | None, doc_id: str) -> str:
-    """A document as it was read. Raises RecallError, also where it has left the store since."""
-    with open_store(store) as recall, recall.store.reading():
-        found = recall.get(doc_id)["found"]
-        if found["kind"] != "doc":
-            raise UsageError("unknown_target", f"{doc_id} is no document.", hint=Hint("search", REST))
-        return found["text"]

@@ -12,7 +12,7 @@ from recall_core.paths import state_folder
 from recall_core.rql.parser import is_query
 from recall_tui import commandline, themes
 from recall_tui.commandline import Output
-from recall_tui.handlers import shell
+from recall_tui.handlers import shell, tabs
 from recall_tui.home import history
 from recall_tui.state import session as state
 from recall_tui.state.events import Ran
@@ -109,11 +109,27 @@ async def _do(app: Host, verb: commandline.Verb) -> None:
             shell.take_theme(app, verb.words[0])
         case "theme":
             _say(app, f"theme takes one of: {', '.join(themes.NAMES)}")
+        case "tab":
+            await _tab(app, verb.words)
         case "help":
             _close_line(app)
             await app.perform("help")
         case _:
             await app.perform("leave")
+
+
+async def _tab(app: Host, words: tuple[str, ...]) -> None:
+    """Open a tab of queries, go to one, or close the one in front."""
+    count = max(1, len(app.session.query.tabs))
+    number = int(words[0]) if len(words) == 1 and words[0].isdecimal() else 0
+    if words and words != ("close",) and not 1 <= number <= count:
+        _say(app, f"tab opens one; tab N goes to one of {count}; tab close closes the one in front")
+        return
+    _close_line(app)
+    if number:
+        tabs.go_to(app, number - 1)
+    else:
+        await app.perform("close_tab" if words else "new_tab")
 
 
 def _close_line(app: Host) -> None:

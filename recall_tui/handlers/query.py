@@ -61,6 +61,11 @@ async def load_query(app: Host) -> None:
     await app.texts.ask_load()
 
 
+def clear_query(app: Host) -> None:
+    """Empty the field, and go there; ^z brings the text back."""
+    app.texts.put("")
+
+
 def edit_outside(app: Host) -> None:
     """Edit the query in another program."""
     app.texts.edit_outside()

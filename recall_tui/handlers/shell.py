@@ -129,7 +129,7 @@ async def show_help(app: Host) -> None:
     """Show the keys."""
     from recall_tui.screens.help import HelpScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-    await app.push_screen(HelpScreen(app.table, app.session.pane))
+    await app.push_screen(HelpScreen(app.table, app.session.pane, app.session.view))
 
 
 def command_palette(app: Host) -> None:
@@ -144,6 +144,14 @@ def leave(app: Host) -> None:
     """Quit."""
     app.become(state.settled(app.session))
     app.exit(return_code=0)
+
+
+def suspend_program(app: Host) -> None:
+    """Stop the process as its shell does, where there is one."""
+    if app._driver is not None and app._driver.can_suspend:
+        app.action_suspend_process()
+    else:
+        app.notify("There is no shell to go back to from here.")
 
 
 async def export_picture(app: Host) -> None:

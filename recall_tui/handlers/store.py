@@ -86,7 +86,7 @@ async def open_line(app: Host) -> None:
     """Do what the chosen row offers."""
     match store_pane.view_of(app.session):
         case "checks":
-            await fix(app)
+            await _fix(app)
         case "documents":
             _take_filter(app)
         case _:
@@ -112,20 +112,6 @@ def check(app: Host) -> None:
         kept = {analysis: found for analysis, found in app.session.analyses.items() if analysis.kind != "health"}
         app.become(app.session._replace(analyses=kept))
     app.become(store_pane.viewed(app.session, "checks"))
-
-
-async def fix(app: Host) -> None:
-    """Run the fix of the chosen check, where it is one command of this store."""
-    check = store_pane.chosen_check(app.session)
-    if check is None or not check.get("fix"):
-        return
-    remedy = store_pane.remedy(check["fix"])
-    if remedy is None:
-        app.notify(f"Not one step: {check['fix']}", markup=False)
-    elif remedy.verb == "sync":
-        ingest.sync(app)  # it takes nothing away that is still on disk, so it asks nothing, as its key does
-    else:
-        await _ask_first(app, remedy)
 
 
 async def compact(app: Host) -> None:
@@ -193,6 +179,20 @@ def settings_wait(app: Host, error: ConfigError) -> None:
     """Say what recall.toml would do, that questions go by words alone, and what accepts it."""
     said = f"{error.message} Questions go by words alone; :trust --yes accepts it."
     app.notify(said, severity="warning", timeout=15, markup=False)
+
+
+async def _fix(app: Host) -> None:
+    """Run the fix of the chosen check, where it is one command of this store."""
+    check = store_pane.chosen_check(app.session)
+    if check is None or not check.get("fix"):
+        return
+    remedy = store_pane.remedy(check["fix"])
+    if remedy is None:
+        app.notify(f"Not one step: {check['fix']}", markup=False)
+    elif remedy.verb == "sync":
+        ingest.sync(app)  # it takes nothing away that is still on disk, so it asks nothing, as its key does
+    else:
+        await _ask_first(app, remedy)
 
 
 def _choose(app: Host, row: int) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from recall_core.errors import why_unread
 from recall_core.paths import config_folder
 from recall_tui.actions.action import Action, acts_in
-from recall_tui.actions.keys import SWALLOWED, key_name, key_of
+from recall_tui.actions.keys import SWALLOWED, is_printable, key_name, key_of
 from recall_tui.actions.table import TABLE, Table
 from recall_tui.state.session import PANES, Pane
 
@@ -25,6 +25,8 @@ class Keymap(NamedTuple):
 
     table: Table
     faults: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    """Letters that the file gives to one verb, while they are another one in other panes; each with its line."""
 
 
 class KeymapLine(NamedTuple):
@@ -70,7 +72,7 @@ def applied(text: str, name: str = FILE) -> Keymap:
         if not wrong:
             lines[action] = KeymapLine(number, found)
     faults += _settle(lines, name)
-    return Keymap(_table(lines), tuple(faults))
+    return Keymap(_table(lines), tuple(faults), tuple(_shared(lines, name)))
 
 
 def written(table: Table) -> str:
@@ -86,7 +88,7 @@ def written(table: Table) -> str:
 
 
 def told(faults: Sequence[str]) -> str:
-    """The first faults of a keymap.toml, below the folder that all of them name, and how many more there are."""
+    """The first of what is said of a keymap.toml, below its folder, and how much more there is."""
     folder = faults[0].partition(FILE)[0]
     shown = [fault.removeprefix(folder) for fault in faults[:MOST_FAULTS]]
     more = len(faults) - len(shown)
@@ -124,6 +126,21 @@ def _read_line(action: str, written: object) -> tuple[tuple[str, ...], list[str]
 
 def _keeper(key: str) -> str:
     return next(action for action, kept in KEPT.items() if kept == key)
+
+
+def _shared(lines: Mapping[str, KeymapLine], name: str) -> Iterator[str]:
+    """Each letter of the file that means something else where its action does not act, with both verbs."""
+    table = _table(lines)
+    for action, (number, keys) in lines.items():
+        own = table.named(action)
+        for key in filter(is_printable, keys):
+            others = {
+                each.label: each.panes for each in table.actions if key in each.keys and each.label != own.label
+            }
+            for label, panes in others.items():
+                where = f" in {', '.join(panes)}" if panes else ""
+                verbs = f"{own.label or own.id} there, and {label or 'a move'}{where}"
+                yield f"{name}:{number}: {key_name(key)} is {verbs}"
 
 
 def _settle(lines: dict[str, KeymapLine], name: str) -> list[str]:

@@ -27,11 +27,15 @@ class PaneSizes(NamedTuple):
 
 
 class Preferences(NamedTuple):
-    """theme: "" for the default. layouts: by size class of the screen. grading: letters grade; None is not chosen."""
+    """theme: "" for the default. layouts: by size class of the screen. grading: letters grade; None is not chosen.
+
+    told: what was said of the keymap.toml last, and need not be said again.
+    """
 
     theme: str = ""
     layouts: Mapping[str, PaneSizes] = {}
     grading: bool | None = None
+    told: str = ""
 
 
 def load(environ: Mapping[str, str]) -> Preferences:
@@ -48,6 +52,7 @@ def load(environ: Mapping[str, str]) -> Preferences:
         theme if isinstance(theme, str) else "",
         {size: _layout(each) for size, each in layouts.items()} if isinstance(layouts, dict) else {},
         grading if isinstance(grading, bool) else None,
+        told if isinstance(told := record.get("told"), str) else "",
     )
 
 
@@ -61,6 +66,8 @@ def save(environ: Mapping[str, str], chosen: Preferences) -> None:
         record: dict[str, object] = {"theme": chosen.theme or known.theme, "layouts": layouts}
         if grading is not None:
             record["grading"] = grading
+        if said := chosen.told or known.told:
+            record["told"] = said
         write_private(path, json.dumps(record, indent=1) + "\n")
 
 

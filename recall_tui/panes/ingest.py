@@ -25,7 +25,7 @@ LEAST_PATH = 24  # cells that a path has in any case, whatever else is to be sai
 SOURCE_CELLS = 37  # of a source's line behind its folder
 NEWEST_CELLS = 19  # of them the newest document's, where there is room
 LEAST_FOLDER = 11
-NOTHING = "Nothing was read since the start: A adds a folder, s syncs every folder."
+NOTHING = "Nothing was read since the start: A adds a folder, R syncs every folder."
 STATES = {"": "not running", "done": "done", "cancelled": "cancelled", "failed": "failed"}
 
 
@@ -95,7 +95,7 @@ def _running(run: Run, width: int, glyphs: Glyphs) -> str:
 
 def _over(run: Run, width: int, glyphs: Glyphs) -> str:
     skipped = _skipped_words(run.progress) if run.progress else ""
-    said = "cancelled, r in pane 7 goes on" if run.ended == "cancelled" else run.summary
+    said = "cancelled, F5 in pane 7 goes on" if run.ended == "cancelled" else run.summary
     ended = f"{_name(run, width, glyphs)} {_mark(run, glyphs)} {said}"
     listed = glyphs.dot.join([ended, f"{skipped}, 7 lists them"])
     if skipped and cell_len(f" ingest {listed}") <= width:
@@ -161,9 +161,9 @@ def _ended(run: Run, glyphs: Glyphs) -> str:
 
 def _going(run: Run, glyphs: Glyphs) -> str:
     state = {
-        "": "running, p pauses, ^g cancels",
+        "": "running, H holds, ^g cancels",
         "asked": "pausing after the step under way",
-        "held": "PAUSED, p goes on, ^g cancels",
+        "held": "PAUSED, H goes on, ^g cancels",
     }[run.hold]
     return glyphs.dot.join(filter(None, [state, _left(run)]))
 
@@ -209,8 +209,8 @@ def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     known = overview(session)
     if not isinstance(known, StoreOverview):
         return []
-    watched = f"{glyphs.dot}watched, w stops" if session.store.watching else f"{glyphs.dot}w watches them"
-    heading = f"Sources {figure(len(known.sources))}{glyphs.dot}s syncs them{watched}"
+    watched = f"{glyphs.dot}followed, F stops" if session.store.watching else f"{glyphs.dot}F follows them"
+    heading = f"Sources {figure(len(known.sources))}{glyphs.dot}R syncs them{watched}"
     lines = [_heading(heading, width, glyphs)]
     is_wide = width > LEAST_FOLDER + SOURCE_CELLS + NEWEST_CELLS
     room = max(LEAST_FOLDER, width - SOURCE_CELLS - 1 - NEWEST_CELLS * is_wide)

@@ -219,8 +219,8 @@ def _row(session: Session, line: QueryLine, known: Board, width: int, glyphs: Gl
     judged = "-" if line.judged is None else f"{line.judged:.0%}"
     right = f"{line.values[measure]:>8.3f}{judged:>8}{moved if known.is_moved else ''}"
     marks = f"{glyphs.pointer if is_chosen else ' '}{glyphs.knob if is_here else ' '} "
-    text = fit(blanked(line.text), width - MARK_CELLS - ids - 1 - len(right), glyphs)
-    left = f"{fit(blanked(line.query), ids, glyphs)} {text}"
+    room = width - MARK_CELLS - ids - 1 - len(right)
+    left = f"{fit(blanked(line.query), ids, glyphs)} {fit(blanked(line.text), room, glyphs)}"
     return Text(f"{marks}{left}{right}", Style(bold=is_chosen or is_here, dim=not is_fresh))
 
 

@@ -18,7 +18,7 @@ from recall_core.rql.parser import is_query
 from recall_core.text import one_line
 from recall_tui.messages import Typed
 from recall_tui.state.session import Session, is_lingering, is_stale
-from recall_tui.widgets.draw import UNICODE, Glyphs, fit, folded, glyphs_in
+from recall_tui.widgets.draw import UNICODE, Glyphs, cut, fit, folded, glyphs_in
 from recall_tui.widgets.editor import Editor
 from recall_tui.widgets.lines import entitle
 from recall_tui.widgets.offers import Offers
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MOST_NOTES = 2
 """Lines under the editor; in a short terminal the pane grows by one where what is said takes both."""
+TAB_CELLS = 14  # of a query's first words in the title
 MORE = " more"
 """How a line ends that stands for others as well."""
 _UNKNOWN = re.compile(r"W_UNKNOWN_TERM: (.*) occurs nowhere in this store")
@@ -59,7 +60,11 @@ class QueryPane(Vertical):
         kind = "RQL" if is_query(session.query.text) else "words"
         state = _state(session)
         by = f", filter {session.query.filter}" if session.query.filter and kind == "words" else ""
-        entitle(self, f"1 Query ({kind}{by})", f"{state}, results stale" if is_stale(session) else state)
+        entitle(
+            self,
+            f"1 Query ({kind}{by}){_tabs(session, self.glyphs)}",
+            f"{state}, results stale" if is_stale(session) else state,
+        )
         self.set_class(session.query.trouble is not None, "-trouble")
         self.query_one(Editor).mark(_fault(session.query.trouble, session.query.text))
         self.query_one(Editor).learn(session.query.entries)
@@ -113,6 +118,16 @@ class QueryPane(Vertical):
         if self._trouble is None:
             return warning_lines(self._warnings, width, height, self.glyphs)
         return trouble_lines(self._trouble, self.query_one(Editor).text, width, height, self.glyphs)
+
+
+def _tabs(session: Session, glyphs: Glyphs) -> str:
+    """The tabs of queries by number and first words, the one in front marked; "" while there is one."""
+    query, shown = session.query, []
+    for place, tab in enumerate(query.tabs if len(query.tabs) > 1 else ()):
+        text = query.text if place == query.tab else tab.text
+        mark = glyphs.pointer if place == query.tab else " "
+        shown.append(f"{mark}{place + 1} {cut(one_line(text), TAB_CELLS, glyphs) or 'empty'}")
+    return "".join(f" {each}" for each in shown)
 
 
 def _told(answer: Answer | None) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from recall_core.contract.views import CheckView, EmbedderView
 
 KEYS = {
-    "stats": "d doctor  c compact  e embedders  x remove  t view",
+    "stats": "C check  Del remove documents  t view",
     "embedder": "Enter re-embeds all chunks",
     "documents": "Enter filters the query  Right opens  Left closes",
 }

@@ -39,6 +39,7 @@ FUNCTIONS: Mapping[Kind, str] = {
     "worth": "store:context_worth",
     "curve": "weights:weight_curve",
     "pins": "weights:weights_of_pins",
+    "saved": "weights:saved_rows",
     "grades": "judge:all_grades",
     "board": "judge:judged_board",
     "line": "judge:judged_line",

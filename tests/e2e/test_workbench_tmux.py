@@ -45,7 +45,10 @@ def test_a_person_asks_looks_closer_changes_the_budget_and_leaves(terminal: Term
     screen = terminal.wait_for(lambda screen: re.search(r"total +0\.589 +✓", screen))
     assert re.search(r"▶ +2 0\.589 .*src/pack\.py:1-3", screen)
 
-    terminal.press("{")
+    terminal.press("b")
+    terminal.wait_for(lambda screen: "tokens, then Enter" in screen)
+    terminal.type("1000")
+    terminal.press("Enter")
     screen = terminal.wait_for(lambda screen: "/1,000 tok" in screen and "left out" not in screen)
     used = re.search(r"([\d,]+)/1,000 tok", screen)
     assert used is not None
@@ -165,6 +168,34 @@ def test_a_workbench_that_was_stopped_is_painted_whole_when_it_goes_on(
     assert terminal.is_sane()
 
 
+def test_z_with_control_stops_the_workbench_in_nav_and_undoes_what_was_typed_in_edit(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    store = build_store(tmp_path)
+    workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
+    (tmp_path / "start").write_text(f"exec {workbench}", encoding="utf-8")
+    terminal.start("bash --norc --noprofile -i", cwd=tmp_path)
+    terminal.type("sh start\r")
+    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.type("household")
+    terminal.wait_for(household_first)
+    terminal.press("C-z")
+    terminal.wait_for(lambda screen: "household" not in screen.split("Results")[0])
+    terminal.press("C-y")
+    terminal.wait_for(household_first)
+    terminal.press("Escape")
+    terminal.wait_for(lambda screen: " NAV " in screen)
+
+    terminal.press("C-z")
+    terminal.wait_for(lambda screen: "Stopped" in screen)
+    terminal.type("fg\r")
+    terminal.wait_for(lambda screen: household_first(screen) and "Stopped" not in screen)
+    terminal.wait_for(lambda _: terminal.is_read_by_key())
+
+    terminal.press("q")
+    terminal.wait_for(lambda _: not terminal.is_alternate())
+
+
 def stop_and_go_on(terminal: Terminal, pid: int, number: signal.Signals, time: str) -> None:
     os.kill(pid, number)
     terminal.wait_for(lambda screen: "Stopped" in screen)
@@ -222,7 +253,8 @@ def test_an_editor_and_a_pager_that_fail_give_the_terminal_back(terminal: Termin
     assert terminal.is_alternate()
     terminal.press("Escape")
     terminal.wait_for(lambda screen: " NAV " in screen)
-    terminal.type("3v")
+    (store.parent / "notes" / "diary.txt").unlink()  # what the store has of it is paged
+    terminal.type("3e")
     terminal.wait_for(lambda screen: "(export PAGER=less)" in screen)
     assert terminal.is_alternate()
 

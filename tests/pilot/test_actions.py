@@ -7,17 +7,21 @@ import pytest
 from textual.binding import Binding
 
 from recall_core.errors import StoreError
-from recall_tui.actions import groups
-from recall_tui.actions.action import acts_in
+from recall_tui.actions.action import acts_in, always
+from recall_tui.actions.conditions import NEEDS
 from recall_tui.actions.keys import is_printable, key_name
-from recall_tui.actions.table import ACTIONS, TABLE, footer, is_valid, markdown
+from recall_tui.actions.table import ACTIONS, LAST, NEXT, TABLE, WANTED, footer, is_valid, markdown
+from recall_tui.screens.about import about
 from recall_tui.screens.bench import bindings
 from recall_tui.screens.help import HELP_COLUMN, help_lines
 from recall_tui.state.events import StoreOpened, Unusable
-from recall_tui.state.session import PANES, Session
+from recall_tui.state.session import PANES, VIEWS, Pane, Session, View
 from recall_tui.state.transitions import after
+from recall_tui.widgets.draw import folded
 from tests.builders import memory_store
 
+GOING = {"j", "k", "space", *"12345678", "i"}
+"""Keys that go to a line, a page or a pane; what that is, its pane decides."""
 KEYS = Path(__file__).parents[2] / "docs" / "keys.md"
 
 
@@ -55,7 +59,7 @@ def test_a_store_that_opens_makes_possible_what_needs_it() -> None:
 def test_help_shows_every_action() -> None:
     text = "\n".join(line.plain for line in help_lines())
 
-    assert all(action.help in text and key_name(action.keys[0]) in text for action in ACTIONS)
+    assert all(action.help in text and all(key_name(key) in text for key in action.keys) for action in ACTIONS)
 
 
 def test_help_finds_lines_by_what_can_be_read_in_them_or_over_them() -> None:
@@ -82,14 +86,62 @@ def test_the_footer_offers_no_letter_while_a_field_is_edited() -> None:
     assert not any(is_printable(key) for key in names)
 
 
-def test_the_footer_begins_with_what_only_the_pane_in_front_has_and_ends_with_help_and_quit() -> None:
-    names = [offer.label for offer in footer(Session(pane="store"), editing=False)]
+@pytest.mark.parametrize("pane", PANES)
+def test_the_footer_names_what_is_most_wanted_in_the_pane_then_what_is_everywhere_and_last_help_and_quit(
+    pane: Pane,
+) -> None:
+    session = Session(pane=pane)
+    possible = [action for action in WANTED[pane] if is_valid(TABLE.named(action), session)]
 
-    assert names[0] in {action.label for action in groups.STORE}
-    assert names[-2:] == ["help", "quit"]
+    names = [offer.action for offer in footer(session, editing=False)]
+
+    assert len(WANTED[pane]) >= 5
+    assert names[: len(possible) + len(NEXT)] == [*possible, *NEXT]
+    assert names[-len(LAST) :] == list(LAST)
+
+
+@pytest.mark.parametrize("pane", PANES)
+def test_what_the_footer_wants_of_a_pane_has_a_name_and_a_key_there(pane: Pane) -> None:
+    for name in (*WANTED[pane], *NEXT, *LAST):
+        action = TABLE.named(name)
+        assert action.label
+        assert action.keys
+        assert acts_in(action, pane)
+
+
+@pytest.mark.parametrize(
+    ("pane", "view"), [*((pane, "ledger") for pane in PANES), *(("explain", view) for view in VIEWS)]
+)
+def test_help_begins_with_three_to_six_lines_about_what_is_in_front(pane: Pane, view: View) -> None:
+    first, *_ = help_lines(pane=pane, view=view)
+
+    assert first.plain == about(pane, view)
+    assert 3 <= len(folded(first.plain, 74)) <= 6
+
+
+def test_what_is_not_possible_has_a_reason_for_each_condition() -> None:
+    assert {action.when for action in ACTIONS} - {always} == set(NEEDS)
 
 
 def test_the_page_of_keys_is_the_table() -> None:
     assert KEYS.read_text(encoding="utf-8") == markdown(), (
         "docs/keys.md is old; write recall_tui.actions.table.markdown() to it"
     )
+
+
+def test_a_letter_is_one_verb_in_every_pane_where_it_acts() -> None:
+    verbs: dict[str, set[str]] = {}
+    for action in ACTIONS:
+        for key in set(action.keys) - GOING:
+            if is_printable(key):
+                verbs.setdefault(key, set()).add(action.label)
+
+    assert {key: labels for key, labels in verbs.items() if len(labels) > 1 or "" in labels} == {}
+
+
+def test_what_deletes_has_a_key_that_nothing_else_has_and_it_has_no_other() -> None:
+    deleting = [action for action in ACTIONS if "delete" in action.keys]
+
+    assert {action.id for action in deleting} == {"clear_grade", "remove"}
+    assert all(action.keys == ("delete",) for action in deleting)
+    assert TABLE.named("compact").keys == ()

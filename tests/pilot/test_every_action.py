@@ -37,9 +37,10 @@ from recall_tui.panes.explain.pane import TITLE_AT, pieces
 from recall_tui.panes.explain.whynot import FIX
 from recall_tui.screens.choices import JumpScreen, Label
 from recall_tui.screens.help import HelpScreen
-from recall_tui.state import explaining, fixes, form, judging, packing, shell, store_pane, tuning, weighing
+from recall_tui.state import explaining, fixes, form, judging, packing, shell, store_pane, tabs, tuning, weighing
 from recall_tui.state.explaining import FixOffer, Funnel
 from recall_tui.state.rates import Meter
+from recall_tui.state.records import QueryTab
 from recall_tui.state.results import result_of
 from recall_tui.state.runs import Run
 from recall_tui.state.session import Pane, Session, chosen, pointed
@@ -209,7 +210,7 @@ async def wished(bench: Driver) -> None:
         weighing.put(bench.session, bench.session.weights.undo[-1] if bench.session.weights.undo else _first(2)),
     )
     await _become(bench, tuning.pinned(bench.session, "out"))
-    await bench.until(tuning.granted_of)
+    await bench.until(tuning.target_weights)
 
 
 def _first(rows: int) -> weighing.Moved:
@@ -650,6 +651,30 @@ ROWS: tuple[Row, ...] = (
         file("other.rql", "tea\n"),
         then=("@other", "enter"),
     ),
+    Row("clear_query", lambda _, bench: bench.app.bench.editor.text == "" and bench.session.results.answer is None),
+    Row(
+        "new_tab",
+        lambda _, bench: (
+            len(bench.session.query.tabs) == 2
+            and bench.app.bench.editor.text == ""
+            and "1 token budget" in bench.painted("query")
+        ),
+    ),
+    *(
+        Row(
+            f"step_tab({step})",
+            lambda _, bench: bench.session.query.tab == 0 and bench.app.bench.editor.text == QUESTION,
+            become(lambda now: tabs.opened(now, QUESTION)),
+        )
+        for step in (1, -1)
+    ),
+    Row(
+        "close_tab",
+        lambda _, bench: (
+            bench.session.query.tabs == (QueryTab(QUESTION),) and bench.app.bench.editor.text == QUESTION
+        ),
+        become(lambda now: tabs.opened(now, QUESTION)),
+    ),
     Row("edit_outside", lambda _, bench: bench.app.bench.editor.text == "edited words"),
     Row(
         "copy_command",
@@ -663,6 +688,17 @@ ROWS: tuple[Row, ...] = (
     Row("page(-1)", at_row(lambda *_: 0), selected(3)),
     Row("select_first", at_row(lambda *_: 0), selected(3)),
     Row("select_last", at_row(lambda was, _: was.session.results.answer.total - 1)),  # type: ignore[union-attr]
+    Row(
+        "export_results",
+        lambda *_: "docs/budget.md" in _read("rows.csv"),
+        then=("@rows.csv", "enter"),
+    ),
+    Row("count(-1)", of_session(lambda now: now.weights.k == 10 and not now.query.busy)),
+    Row(
+        "count(1)",
+        of_session(lambda now: now.weights.k == 20 and not now.query.busy),
+        become(lambda now: weighing.counted(now, -1)),
+    ),
     # Explain.
     Row("step_view(-1)", lambda _, bench: "▶Compare" in bench.painted("explain")),
     Row("step_view(1)", lambda _, bench: "▶Passage" in bench.painted("explain"), mouse=click_tab),
@@ -672,28 +708,29 @@ ROWS: tuple[Row, ...] = (
     Row("page_explain(-1)", explain_at(lambda _: 0), scrolled_to(2)),
     Row("explain_top", explain_at(lambda _: 0), scrolled_to(2)),
     Row("explain_end", explain_at(lambda pane: pane.max_scroll_y), lower),
-    Row("select_beside(1)", beside(lambda was: was.session.results.selected + 1)),
-    Row("select_beside(-1)", beside(lambda was: was.session.results.selected - 1), selected(2)),
+    Row("select_beside(1)", beside(lambda was: was.session.results.selected + 1), panes=("explain",)),
+    Row("select_beside(-1)", beside(lambda was: was.session.results.selected - 1), selected(2), panes=("explain",)),
     Row(
-        "why_not",
+        "why_this",
         lambda was, bench: (
-            (whynot := fixes.whynot_of(bench.session))
-            and whynot.view["target"]["chosen"]["chunk_id"] == was.session.results.hit.chunk.id  # type: ignore[union-attr]
-            and in_front("explain")(was, bench)
+            in_front("explain")(was, bench)
+            and "▶Ledger" in bench.painted("explain")
+            and bench.session.results.hit == was.session.results.hit
         ),
+        become(lambda now: now._replace(view="passage")),
     ),
     Row(
         "miss",
         lambda _, bench: bench.session.results.sought == MISSED and fixes.whynot_of(bench.session),
         then=(f"@{MISSED}", "enter"),
     ),
+    Row("open_file", lambda *_: _read("edited").endswith("docs/budget.md\n")),
     Row("mark_hit", lambda was, bench: bench.session.results.marked == was.session.results.hit),
     Row("compare", lambda _, bench: bench.session.pane == "explain" and "▶Compare" in bench.painted("explain")),
     Row(
         "open_funnel",
         of_session(lambda now: now.view == "funnel" and result_of(now, explaining.funnel_analysis(now), of=Funnel)),  # type: ignore[arg-type]
     ),
-    Row("page_document", lambda *_: _read("paged").startswith("# Token budget")),
     Row("try_fix", lambda _, bench: len(fixes.standing(bench.session)) == 1, sought, mouse=click_fix),
     Row("take_back", of_session(_budget_of), become(two_fixes)),
     Row(
@@ -781,8 +818,6 @@ ROWS: tuple[Row, ...] = (
     # Context.
     Row("budget(-100)", packed_for(1_900)),
     Row("budget(100)", packed_for(2_100)),
-    Row("budget_half", packed_for(1_000)),
-    Row("budget_double", packed_for(4_000)),
     Row("type_budget", packed_for(300), then=("@300", "enter")),
     Row("copy_context", lambda _, bench: bench.app.clipboard == packing.printed(bench.session.context.packed)),  # type: ignore[arg-type]
     Row("scale_budget(-5)", packed_for(1_905), mouse=wheel(BudgetSlider, MouseScrollDown)),
@@ -818,6 +853,11 @@ ROWS: tuple[Row, ...] = (
             bench.session.context.packing.drops == (was.session.results.hit.chunk.id,)  # type: ignore[union-attr]
             and was.session.results.hit.chunk.id not in _packed(bench.session)  # type: ignore[union-attr]
         ),
+    ),
+    Row(
+        "export_context",
+        lambda _, bench: _read("text.txt") == packing.printed(bench.session.context.packed),  # type: ignore[arg-type]
+        then=("@text.txt", "enter"),
     ),
     Row(
         "reset_what_ifs",
@@ -919,16 +959,13 @@ ROWS: tuple[Row, ...] = (
     Row("turn_store(-1)", of_session(lambda now: store_pane.view_of(now) == "embedders")),
     Row("turn_store(1)", of_session(lambda now: store_pane.view_of(now) == "checks")),
     Row("check", of_session(lambda now: store_pane.view_of(now) == "checks" and all(store_pane.checks(now)))),
-    *(
-        Row(
-            action,
-            lambda _, bench: (
-                _idle(bench) and (check := store_pane.chosen_check(bench.session)) and check["severity"] == "ok"
-            ),
-            broken,
-            then=("y",),
-        )
-        for action in ("open_line", "fix")
+    Row(
+        "open_line",
+        lambda _, bench: (
+            _idle(bench) and (check := store_pane.chosen_check(bench.session)) and check["severity"] == "ok"
+        ),
+        broken,
+        then=("y",),
     ),
     Row(
         "compact",
@@ -967,7 +1004,12 @@ ROWS: tuple[Row, ...] = (
         then=("@shot.txt", "enter"),
     ),
     # Help.
-    Row("command_palette", packed_for(4_000), then=("@double", "enter")),
+    Row("command_palette", of_session(lambda now: now.zoomed), then=("@whole screen", "enter")),
+    Row(
+        "suspend_program",
+        lambda _, bench: any("no shell to go back to" in note.message for note in bench.app._notifications),
+        panes=("results",),
+    ),
     Row(
         "help",
         lambda was, bench: dialog(HelpScreen)(was, bench) and "Select the next result" in bench.painted("keys"),
@@ -1012,9 +1054,11 @@ def ways(row: Row) -> Iterator[Way]:
     action, (first, *others) = BY_ID[row.action], panes_of(row)
     for key in action.keys:
         yield Way(row, first, key, pressed(key))
-    for pane in others:
+    for pane in others if action.keys else ():
         yield Way(row, pane, action.keys[0], pressed(action.keys[0]))
-    if action.label:
+    if not action.keys:
+        yield Way(row, first, "palette", lambda bench: bench.app.perform(action.id))
+    elif action.label:
         label = f"{key_name(action.keys[0])} {action.label}"
         yield Way(row, first, f"footer: {label}", click_bar("footer", f"  {label}"))
     if row.mouse is not None:
@@ -1037,6 +1081,7 @@ async def start_again(bench: Driver, base: Session) -> None:
         *Path().glob("*.rql"),
         *Path().glob("*.txt"),
         *Path().glob("*.tsv"),
+        *Path().glob("*.csv"),
         Path("paged"),
         Path("edited"),
         *Path("docs").glob("bad*"),
@@ -1187,7 +1232,7 @@ async def test_the_keys_to_leave_end_the_workbench(place: Path, key: str) -> Non
 @pytest.mark.parametrize(
     ("words", "holds"),
     [
-        ("Halve the budget", packed_for(1_000)),
+        ("Budget 100 tokens down", packed_for(1_900)),
         ("Give the pane the whole screen", of_session(lambda now: now.zoomed)),
         ("Show the rows left after each step", of_session(lambda now: (now.pane, now.view) == ("explain", "funnel"))),
     ],

@@ -67,7 +67,7 @@ async def opened(bench: Driver, text: str = "token budget") -> None:
 
 async def missed(bench: Driver, target: str) -> None:
     """Name what is missed, and wait for the account of it."""
-    await bench.press("t")
+    await bench.press("m")
     await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
     await bench.write(target)
     await bench.until(lambda now: result_of(now, Analysis("paths", target), of=Paths))
@@ -198,9 +198,8 @@ async def test_the_keys_of_a_pane_scroll_the_tab_in_front_and_leave_the_selectio
 async def test_the_keys_of_a_pane_leave_the_selection_where_there_is_nothing_to_scroll(shared_store: Path) -> None:
     async with workbench(shared_store, size=(120, 60)) as bench:
         await opened(bench)
-        await bench.press("c")
+        await bench.press("3", "left")
         await bench.until(lambda now: now.view == "compare")
-        assert bench.app.bench.query_one(ExplainPane).max_scroll_y == 0
 
         await bench.press("down", "j", "pagedown", "space", "end", "end", "left")
 
@@ -208,14 +207,14 @@ async def test_the_keys_of_a_pane_leave_the_selection_where_there_is_nothing_to_
         assert bench.session.results.selected == 0
 
 
-async def test_n_and_p_go_through_the_results_with_the_pane_in_front(shared_store: Path) -> None:
+async def test_J_and_K_go_through_the_results_with_the_pane_in_front(shared_store: Path) -> None:
     async with workbench(shared_store, size=(80, 24)) as bench:
         await opened(bench)
-        await bench.press("3", "z", "n", "n")
+        await bench.press("3", "z", "J", "J")
         await bench.until(lambda now: now.results.selected == 2 and result(now, "ledger"))
         assert title(bench).startswith("3 Explain #3")
 
-        await bench.press("p")
+        await bench.press("K")
 
         await bench.until(lambda now: now.results.selected == 1 and result(now, "ledger"))
         assert title(bench).startswith("3 Explain #2")
@@ -262,7 +261,7 @@ async def test_without_a_result_the_ledger_says_how_to_ask_why(shared_store: Pat
         await bench.ask("SELECT * FROM chunk USING lexical('zyzzyva')")
         await bench.until(lambda now: now.results.answer and now.results.answer.total == 0 and not now.query.busy)
 
-        assert "Nothing was found. t asks why a document is missing." in bench.painted("explain")
+        assert "Nothing was found. m asks why a document is missing." in bench.painted("explain")
 
 
 async def test_the_ledger_is_there_before_its_leaves(shared_store: Path) -> None:
@@ -412,33 +411,87 @@ async def test_the_command_of_the_passage_prints_the_document(chunked_store: Pat
         assert said["found"]["text"] == "\n".join(line.text for line in passage.lines)
 
 
-async def test_the_pager_gets_the_document_at_the_line_of_the_chunk(
-    chunked_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script = tmp_path / "less"
-    script.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/at\ncat "$2" > {tmp_path}/text\n')
+def program(folder: Path, name: str) -> str:
+    """A program that leaves its arguments, and what is in the last of them, in a folder."""
+    script = folder / name
+    script.write_text(f'#!/bin/sh\necho "$@" > {folder}/words\nfor last; do :; done\ncat "$last" > {folder}/text\n')
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("PAGER", str(script))
+    return str(script)
+
+
+@pytest.mark.parametrize("keys", [["e"], ["3", "e"], ["5", "e"]])
+async def test_the_editor_gets_the_file_at_the_line_of_the_chosen_row(
+    chunked_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: list[str]
+) -> None:
+    monkeypatch.setenv("VISUAL", program(tmp_path, "vim"))
     async with workbench(chunked_store) as bench:
         monkeypatch.setattr(bench.app, "suspend", contextlib.nullcontext)
         await opened(bench, "step30")
+        await bench.until(lambda now: now.context.packed)
         line = bench.session.results.hit.chunk.line_start  # type: ignore[union-attr]
+        assert line > 1
 
-        await bench.press("3", "v")
+        await bench.press(*keys)
         await bench.until(lambda _: (tmp_path / "text").exists())
 
-        assert (tmp_path / "at").read_text() == f"+{line}\n"
-        assert (tmp_path / "text").read_text() == (chunked_store.parent / "steps.py").read_text()
+    assert (tmp_path / "words").read_text() == f"+{line} {chunked_store.parent / 'steps.py'}\n"
 
 
-async def test_a_pager_that_is_not_there_is_said(chunked_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PAGER", "no-such-pager")
+async def test_a_record_is_read_in_the_pager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "notes.jsonl").write_text('{"text": "A quokka."}\n{"text": "A numbat."}\n', encoding="utf-8")
+    Recall.init(str(tmp_path))
+    with Recall.open(str(tmp_path)) as recall:
+        list(recall.add([str(tmp_path / "notes.jsonl")], Root("", parser="jsonl")))
+    monkeypatch.setenv("PAGER", program(tmp_path, "less"))
+    async with workbench(tmp_path / "recall.db") as bench:
+        monkeypatch.setattr(bench.app, "suspend", contextlib.nullcontext)
+        await opened(bench, "numbat")
+
+        await bench.press("e")
+        await bench.until(lambda _: (tmp_path / "text").exists())
+
+    assert (tmp_path / "text").read_text().strip() == "A numbat."
+
+
+async def test_a_file_that_is_gone_is_read_in_the_pager_as_the_store_has_it_at_its_line(
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAGER", program(tmp_path, "less"))
+    async with workbench(own_store) as bench:
+        monkeypatch.setattr(bench.app, "suspend", contextlib.nullcontext)
+        await opened(bench)
+        file = own_store.parent / bench.session.results.hit.doc.path  # type: ignore[union-attr]
+        text = file.read_text(encoding="utf-8")
+        file.unlink()
+
+        await bench.press("e")
+        await bench.until(lambda _: (tmp_path / "text").exists())
+
+    assert (tmp_path / "text").read_text(encoding="utf-8") == text
+
+
+async def test_an_editor_that_is_not_there_is_said(chunked_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "no-such-editor")
     async with workbench(chunked_store) as bench:
         await opened(bench, "step30")
 
-        await bench.press("3", "v")
+        await bench.press("3", "e")
 
-        await bench.until(lambda _: any("no-such-pager" in note.message for note in bench.app._notifications))
+        await bench.until(lambda _: any("no-such-editor" in note.message for note in bench.app._notifications))
+
+
+async def test_where_no_terminal_can_be_lent_that_is_said_with_the_place(
+    chunked_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", "cat")
+    async with workbench(chunked_store) as bench:
+        await opened(bench, "step30")
+        line = bench.session.results.hit.chunk.line_start  # type: ignore[union-attr]
+
+        await bench.press("e")
+
+        told = f"steps.py:{line} cannot be opened from here"
+        await bench.until(lambda _: any(told in note.message for note in bench.app._notifications))
 
 
 # What is missed.
@@ -447,7 +500,7 @@ async def test_a_pager_that_is_not_there_is_said(chunked_store: Path, monkeypatc
 async def test_paths_that_fit_are_offered_while_a_target_is_typed(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
-        await bench.press("t")
+        await bench.press("m")
         await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
         screen = bench.app.screen
         assert isinstance(screen, TargetScreen)
@@ -469,7 +522,7 @@ async def test_paths_that_fit_are_offered_while_a_target_is_typed(shared_store: 
 async def test_escape_leaves_the_target_as_it_was(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
-        await bench.press("t")
+        await bench.press("m")
         await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
 
         await bench.press("x", "escape")
@@ -481,7 +534,7 @@ async def test_escape_leaves_the_target_as_it_was(shared_store: Path) -> None:
 async def test_a_target_that_names_nothing_is_said_with_its_hint(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
-        await bench.press("t")
+        await bench.press("m")
         await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
 
         await bench.write('"nowhere at all"')
@@ -509,7 +562,7 @@ async def test_the_first_failing_stage_is_opened_and_the_others_are_folded(share
 async def test_w_asks_for_the_row_of_the_results_and_for_what_the_context_left_out(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
-        await bench.press("j", "w")
+        await bench.press("j", "w", "w")
         await bench.until(whynot_of)
         assert bench.session.results.sought == bench.session.results.hit.chunk.id[:12]  # type: ignore[union-attr]
         assert "✓ in the results and in the context" in bench.painted("explain")
@@ -750,7 +803,7 @@ async def test_r_takes_back_all_fixes_that_were_tried(shared_store: Path) -> Non
 
 @pytest.mark.parametrize(
     ("text", "budget", "kind", "undo"),
-    [("token budget", "62", "pin", ["5", "0"]), (f"{SELECT} LIMIT 3", "", "weight", ["4", "u"])],
+    [("token budget", "62", "pin", ["5", "r"]), (f"{SELECT} LIMIT 3", "", "weight", ["4", "u"])],
     ids=["pin", "weight"],
 )
 async def test_a_fix_that_is_undone_in_its_own_pane_is_no_longer_tried(
@@ -849,7 +902,7 @@ async def test_a_search_for_what_is_missed_waits_for_a_faulty_query_and_says_so(
         bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
         await bench.until(lambda now: now.query.trouble)
 
-        await bench.press("t")
+        await bench.press("m")
         await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
         await bench.write("docs/budget.md")
         await bench.press("enter")
@@ -880,13 +933,24 @@ async def test_what_is_looked_for_waits_as_soon_as_the_query_has_a_fault(shared_
 # The funnel, and two hits side by side.
 
 
+async def to_funnel(bench: Driver) -> None:
+    """Go to its tab, and wait for it."""
+    await bench.press("3", "left", "left")
+    await bench.until(lambda now: isinstance(result(now, "funnel"), Funnel))
+
+
+def compared(bench: Driver) -> tuple[str, str]:
+    """The chunks that stand side by side."""
+    view = result(bench.session, "compare").view
+    return view["chunk"]["id"], view["other"]["id"]
+
+
 async def test_the_funnel_counts_rows_after_each_predicate_and_stage(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(
             bench, "SELECT * FROM chunk USING lexical('budget') FILTER doc.path GLOB 'docs/*' AND chunk.tokens > 8"
         )
-        await bench.press("v")
-        await bench.until(lambda now: isinstance(result(now, "funnel"), Funnel))
+        await to_funnel(bench)
 
         painted = bench.painted("explain")
 
@@ -900,8 +964,8 @@ async def test_the_funnel_counts_rows_after_each_predicate_and_stage(shared_stor
 async def test_the_funnel_speaks_of_the_signals_that_are_asked(shared_store: Path, text: str, told: str) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask(text)
-        await bench.press("escape", "v")
-        await bench.until(lambda now: isinstance(result(now, "funnel"), Funnel))
+        await bench.press("escape")
+        await to_funnel(bench)
 
         lines = bench.painted("explain").splitlines()
         after = next(row for row, line in enumerate(lines) if line.startswith("packed "))
@@ -911,8 +975,7 @@ async def test_the_funnel_speaks_of_the_signals_that_are_asked(shared_store: Pat
 async def test_the_funnel_says_that_pins_and_drops_are_not_in_it(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
-        await bench.press("v")
-        await bench.until(lambda now: isinstance(result(now, "funnel"), Funnel))
+        await to_funnel(bench)
         assert "not counted" not in said(bench)
 
         await bench.press("5", "x", "3")
@@ -923,8 +986,7 @@ async def test_the_funnel_says_that_pins_and_drops_are_not_in_it(shared_store: P
 async def test_the_command_of_the_funnel_gives_its_figures(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench, RQL)
-        await bench.press("v")
-        await bench.until(lambda now: isinstance(result(now, "funnel"), Funnel))
+        await to_funnel(bench)
 
         await bench.press("Y")
         _, said = printed_by(bench)
@@ -936,13 +998,7 @@ async def test_the_command_of_the_funnel_gives_its_figures(shared_store: Path) -
 async def test_two_hits_are_compared_leaf_by_leaf_the_largest_difference_first(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
-        await bench.press("c")
-        await bench.until(lambda now: now.view == "compare")
-        assert "m marks a hit" in bench.painted("explain")
-        await bench.press("2", "j", "m", "c")
-        assert "This hit is the marked one" in bench.painted("explain")
-
-        await bench.press("p")
+        await bench.press("j", "M", "k", "c")
         await bench.until(lambda now: isinstance(result(now, "compare"), Comparison))
 
         lines = [line.rstrip() for line in bench.painted("explain").splitlines()]
@@ -958,13 +1014,29 @@ async def test_two_hits_are_compared_leaf_by_leaf_the_largest_difference_first(s
         ], "what three decimals cannot show has no bar"
 
 
+async def test_without_a_mark_a_hit_is_compared_with_the_one_above_and_the_first_with_the_second(
+    shared_store: Path,
+) -> None:
+    async with workbench(shared_store) as bench:
+        await opened(bench)
+        first, second, third = (bench.session.results.hits[row].chunk.id for row in range(3))  # type: ignore[union-attr]
+
+        await bench.press("c")
+        await bench.until(lambda now: result(now, "compare"))
+        assert compared(bench) == (first, second)
+        await bench.press("J", "J")
+        await bench.until(lambda now: result(now, "compare"))
+
+        assert compared(bench) == (third, second)
+
+
 async def test_marking_the_marked_hit_takes_the_mark_off(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
 
-        await bench.press("m")
+        await bench.press("M")
         assert bench.session.results.marked is not None
-        await bench.press("m")
+        await bench.press("M")
 
         assert bench.session.results.marked is None
 
@@ -972,7 +1044,7 @@ async def test_marking_the_marked_hit_takes_the_mark_off(shared_store: Path) -> 
 async def test_the_command_of_the_comparison_gives_its_figures(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
-        await bench.press("m", "j", "c")
+        await bench.press("M", "j", "c")
         await bench.until(lambda now: isinstance(result(now, "compare"), Comparison))
 
         await bench.press("Y")
@@ -987,7 +1059,7 @@ async def test_no_line_of_a_tab_is_wider_than_the_pane(shared_store: Path, size:
     async with workbench(shared_store, size=size) as bench:
         await opened(bench)
         await missed(bench, "notes/diary.txt")
-        await bench.press("m", "2", "j", "3")
+        await bench.press("M", "2", "j", "3")
         pane, drawn = bench.app.bench.query_one(ExplainPane), []
         for view in VIEWS:
             bench.app.become(explaining.turned_to(bench.session, view))
@@ -1002,7 +1074,7 @@ async def test_no_line_of_a_tab_is_wider_than_the_pane(shared_store: Path, size:
 async def test_enter_takes_what_is_typed_and_not_a_path_found_for_less_of_it(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
-        await bench.press("escape", "t")
+        await bench.press("escape", "m")
         await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
         await bench.until(lambda _: "docs/budget.md" in bench.painted("targets"))
 

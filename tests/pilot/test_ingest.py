@@ -66,7 +66,7 @@ async def started(bench: Driver, slow: Slow) -> None:
 
 async def held(bench: Driver, slow: Slow) -> None:
     await started(bench, slow)
-    await bench.press("p")
+    await bench.press("H")
     slow.server.gate.set()
     await bench.until(lambda now: now.store.run and now.store.run.hold == "held")
 
@@ -76,7 +76,7 @@ async def added_and_followed(bench: Driver, slow: Slow) -> None:
     slow.server.gate.set()
     await add(bench, slow.folder)
     await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
-    await bench.press("7", "w")
+    await bench.press("7", "F")
     await bench.until(
         lambda now: now.store.run and now.store.run.folder == EVERYTHING and now.store.run.ended == "done"
     )
@@ -254,7 +254,7 @@ async def test_ctrl_g_cancels_and_r_goes_on_to_the_end(slow: Slow) -> None:
         await bench.until(lambda now: now.store.run and now.store.run.ended == "cancelled")
         await bench.until(lambda _: "cancelled;" in bench.painted("ingest"))
         assert "wait for the embedder" not in bench.painted("ingest")
-        await bench.press("r")
+        await bench.press("f5")
         await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
 
         assert bench.session.store.info is not None
@@ -298,7 +298,7 @@ async def test_a_paused_run_stands_still_and_locks_nobody_out(slow: Slow, tmp_pa
         assert bench.session.store.run.progress is before
         assert len(slow.server.seen) == asked + 1
 
-        await bench.press("p")
+        await bench.press("H")
         await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
         assert bench.session.store.info is not None
         assert bench.session.store.info.documents == 61
@@ -345,7 +345,8 @@ async def test_a_folder_that_is_named_while_a_run_begins_is_asked_for_again_and_
 async def test_a_compact_that_is_agreed_to_while_a_run_begins_is_not_done_beside_it(slow: Slow) -> None:
     async with workbench(slow.store) as bench:
         await added_and_followed(bench, slow)
-        await bench.press("8", "c")
+        await bench.press("8")
+        await bench.app.perform("compact")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
         await changed(bench, slow)
 
@@ -373,7 +374,7 @@ async def test_a_lost_store_is_told_once_although_a_run_ends_behind_another_scre
         await bench.until(lambda now: not running() and not (now.store.run and not now.store.run.ended))
         await bench.press("escape")
         (tmp_path / "aside.db").rename(slow.store)
-        await bench.press("r")
+        await bench.press("f5")
 
         await bench.until(lambda _: bench.app.screen is bench.app.bench)
 
@@ -401,7 +402,7 @@ async def test_sync_reads_every_folder_again(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await bench.ask("wombat")
 
-        await bench.press("escape", "7", "s")
+        await bench.press("escape", "7", "R")
         await bench.until(lambda now: 0 in now.results.hits and now.results.hits[0].doc.path == "notes/new.txt")
 
         assert "1 added" in bench.painted("ingest")
@@ -412,7 +413,7 @@ async def test_a_watched_folder_is_followed_until_it_is_no_longer(own_store: Pat
     notes = own_store.parent / "notes"
     async with workbench(own_store) as bench:
         await bench.ask("wombat")
-        await bench.press("escape", "7", "w")
+        await bench.press("escape", "7", "F")
         await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.watching)
 
         (notes / "new.txt").write_text("A wombat was here.\n", encoding="utf-8")
@@ -421,7 +422,7 @@ async def test_a_watched_folder_is_followed_until_it_is_no_longer(own_store: Pat
         await bench.until(lambda now: now.store.info and now.store.info.documents == 37 and not now.query.busy)
         assert "watch" in bench.painted("ingest")
 
-        await bench.press("w")
+        await bench.press("F")
         assert not bench.session.store.watching
         (notes / "late.txt").write_text("Nobody looks.\n", encoding="utf-8")
         await bench.pilot.pause(1.0)
@@ -452,7 +453,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_watched_change_that_finds_the_store_locked_is_read_once_it_is_free(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await bench.ask("wombat")
-        await bench.press("escape", "7", "w")
+        await bench.press("escape", "7", "F")
         await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.watching)
 
         with Recall.open(str(own_store)) as other, other.store.transaction():
@@ -470,7 +471,7 @@ async def test_a_watched_change_that_finds_the_store_locked_is_read_once_it_is_f
 async def test_a_sync_that_a_person_began_and_that_finds_the_store_locked_keeps_its_error(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await bench.ask("wombat")
-        await bench.press("escape", "7", "w")
+        await bench.press("escape", "7", "F")
         await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.watching)
 
         with Recall.open(str(own_store)) as other, other.store.transaction():
@@ -489,7 +490,7 @@ async def test_a_sync_that_a_person_began_and_that_finds_the_store_locked_keeps_
 async def test_a_folder_that_is_added_meanwhile_is_watched_too(own_store: Path, new: Path) -> None:
     async with workbench(own_store) as bench:
         await bench.until(lambda now: now.store.info)
-        await bench.press("escape", "7", "w")
+        await bench.press("escape", "7", "F")
         await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
         await add(bench, new)
         await bench.until(lambda now: now.store.info and now.store.info.documents == 38)
@@ -504,7 +505,7 @@ async def test_a_store_without_folders_cannot_be_watched_and_says_so(tmp_path: P
     async with workbench(tmp_path) as bench:
         await bench.until(lambda now: now.store.info)
 
-        await bench.press("escape", "7", "w")
+        await bench.press("escape", "7", "F")
         await bench.until(lambda now: not now.store.watching)
 
         assert any("No added folder" in note.message for note in bench.app._notifications)

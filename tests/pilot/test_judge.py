@@ -268,7 +268,7 @@ async def test_a_grade_is_not_lost_when_the_workbench_is_left_at_once(own_store:
 async def test_the_budget_that_was_moved_stays_when_something_is_graded(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await open_results(bench)
-        await bench.press("right_square_bracket", "a")
+        await bench.press("5", "plus", "2", "a")
 
         await bench.until(stored_now)
 

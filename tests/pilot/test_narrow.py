@@ -33,7 +33,7 @@ def draw_at_every_width(bench: Driver) -> int:
 async def test_each_tab_of_explain_beside_every_other_pane(shared_store: Path, view: View) -> None:
     async with workbench(shared_store, size=(200, 60)) as bench:
         await bench.ask("keep the manual in mind")
-        await bench.press("escape", "j", "m", "j", "4", "right", "p", "3")
+        await bench.press("escape", "j", "M", "j", "4", "right", "p", "3")
         bench.app.become(bench.session._replace(results=bench.session.results._replace(sought="notes/diary.txt")))
         bench.app.become(explaining.turned_to(bench.session, view))
         await bench.until(lambda now: now.context.packed and now.weights.chart and not now.query.busy)

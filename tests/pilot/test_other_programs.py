@@ -119,7 +119,8 @@ async def test_settings_that_are_saved_while_the_store_is_compacted_go_on_to_hol
     monkeypatch.setattr(Recall, "compact", slow)
     async with workbench(own_store) as bench:
         await bench.ask()
-        await bench.press("escape", "8", "c")
+        await bench.press("escape", "8")
+        await bench.app.perform("compact")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
         await bench.press("y")
         await bench.until(lambda _: began.is_set())

@@ -38,7 +38,7 @@ def rows(bench: Driver, list_id: str) -> list[str]:
 
 async def ask_for_target(bench: Driver, typed: str) -> None:
     await bench.ask()
-    await bench.press("escape", "t")
+    await bench.press("escape", "m")
     await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
     await bench.type(typed)
     await bench.until(lambda now: result_of(now, Analysis("paths", typed), of=Paths))

@@ -36,7 +36,7 @@ async def opened(bench: Driver, *keys: str) -> None:
 
 async def checked(bench: Driver) -> None:
     """Open the checks and wait for all of them."""
-    await opened(bench, "d")
+    await opened(bench, "C")
     await bench.until(
         lambda _: "waits" not in bench.painted("store") and f"of {len(CHECKS)}" not in bench.painted("store")
     )
@@ -116,7 +116,7 @@ async def test_a_broken_count_is_an_error_and_its_fix_names_the_backup(own_store
         await choose(bench, "counts")
         assert "recall doctor --fix" in bench.painted("store")
 
-        await bench.press("f")
+        await bench.press("enter")
         await agreed(bench)
 
         assert ".bak-" in told(bench)
@@ -151,13 +151,13 @@ async def test_a_no_repairs_nothing(own_store: Path) -> None:
     assert not list(own_store.parent.glob("*.bak-*"))
 
 
-async def test_d_checks_once_more(own_store: Path) -> None:
+async def test_shift_c_checks_once_more(own_store: Path) -> None:
     async with workbench(own_store, size=(120, 60)) as bench:
         await checked(bench)
         assert "error" not in bench.painted("store")
         break_counts(own_store)
 
-        await bench.press("d")
+        await bench.press("C")
 
         await bench.until(lambda _: "1 error" in bench.painted("store"))
 
@@ -166,16 +166,17 @@ async def test_compact_drops_what_was_removed_after_a_yes(own_store: Path) -> No
     with Recall.open(str(own_store)) as recall:
         recall.remove(["manual"])
     async with workbench(own_store) as bench:
-        await opened(bench, "c")
+        await opened(bench)
+        await bench.app.perform("compact")
         await agreed(bench)
 
         assert "tombstones dropped" in told(bench)
         await bench.until(lambda now: now.store.info and now.store.info.tombstones == 0)
 
 
-async def test_e_offers_every_embedder_and_enter_makes_the_vectors_anew(own_store: Path) -> None:
+async def test_the_last_view_offers_every_embedder_and_enter_makes_the_vectors_anew(own_store: Path) -> None:
     async with workbench(own_store, size=(120, 60)) as bench:
-        await opened(bench, "e")
+        await opened(bench, "left")
         await bench.until(lambda _: "in use" in bench.painted("store"))
         assert "hash" in next(line for line in bench.painted("store").splitlines() if "in use" in line)
 
@@ -207,7 +208,7 @@ def test_one_text_is_not_told_as_many(tmp_path: Path, texts: int, said: str) -> 
 
 async def test_an_embedder_that_cannot_be_used_says_why(own_store: Path) -> None:
     async with workbench(own_store, size=(120, 60)) as bench:
-        await opened(bench, "e")
+        await opened(bench, "left")
         await bench.until(lambda _: "missing" in bench.painted("store"))
 
         await bench.press("end", "enter")
@@ -229,13 +230,13 @@ async def test_enter_is_offered_only_where_it_does_something_and_under_a_name_th
         await choose(bench, "counts")
         await bench.until(lambda _: "Enter run" in bench.painted("footer"))
 
-        await bench.press("e")
+        await bench.press("right")
         await bench.until(lambda _: "Enter run" in bench.painted("footer"))
 
 
 async def test_a_click_chooses_a_row(shared_store: Path) -> None:
     async with workbench(shared_store, size=(120, 60)) as bench:
-        await opened(bench, "e")
+        await opened(bench, "left")
         await bench.until(lambda _: "minilm" in bench.painted("store"))
         line = next(row for row, text in enumerate(bench.painted("store").splitlines()[1:]) if " minilm " in text)
 
@@ -300,7 +301,7 @@ async def test_the_checks_do_not_wait_for_a_query_that_can_be_answered(shared_st
 
 async def named(bench: Driver, target: str) -> None:
     """Name documents to take out."""
-    await opened(bench, "x")
+    await opened(bench, "delete")
     await bench.until(lambda _: isinstance(bench.app.screen, PromptScreen))
     await bench.write(target)
     await bench.press("enter")

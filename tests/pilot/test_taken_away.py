@@ -60,17 +60,17 @@ async def test_whatever_is_looked_into_then_the_workbench_stays_and_asks_again(
             await bench.ask()
             await analysed(bench)
             taken(recall, own_store.parent)
-            await bench.press("escape", "2", "m", "j", "j", "3")
+            await bench.press("escape", "2", "M", "j", "j", "3")
             looked_into = set()
             for _ in VIEWS:
                 await bench.press("right")
                 looked_into.add(bench.session.view)
                 await analysed(bench)
             assert looked_into == set(VIEWS)
-            for keys in ("4 right c p", "5 j", "6 n", "8", "2 G", "4 left"):
+            for keys in ("4 right t p", "5 j", "6 t", "8", "2 end", "4 left"):
                 await bench.press(*keys.split())
                 await analysed(bench)
-            await bench.press("2", "g", "t")
+            await bench.press("2", "g", "m")
             await bench.type("part12")
             await bench.press("enter")
             await analysed(bench)
@@ -94,10 +94,10 @@ async def test_without_the_folder_that_it_was_started_in_the_workbench_goes_on(
         await bench.ask()
         await analysed(bench)
         assert bench.session.query.trouble is None
-        for keys in ("escape 2 j", "4 right n", "5 j", "7", "8"):
+        for keys in ("escape 2 j", "4 right J", "5 j", "7", "8"):
             await bench.press(*keys.split())
             await analysed(bench)
-        await bench.press("2", "g", "t")
+        await bench.press("2", "g", "m")
         await bench.type("nowhere.txt")
         await bench.press("enter")
         await analysed(bench)

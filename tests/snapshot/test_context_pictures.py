@@ -36,7 +36,7 @@ async def what_ifs(bench: Driver) -> None:
     await budget_of(bench, 90)
     await bench.press("j", "x")
     await bench.until(lambda now: now.context.packing and now.context.packing.drops)
-    await bench.press("end", "o")
+    await bench.press("end", "p")
     await bench.until(lambda now: now.context.packing and now.context.packing.pins and is_settled(now))
 
 
@@ -59,7 +59,7 @@ async def optimal(bench: Driver) -> None:
     await bench.ask("token budget")
     await bench.press("escape", "5")
     await budget_of(bench, 45)
-    await bench.press("p")
+    await bench.press("o")
     await bench.until(
         lambda now: now.context.packed and "pack optimal" in bench.painted("context") and is_settled(now)
     )

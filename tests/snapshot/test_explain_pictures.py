@@ -60,7 +60,7 @@ async def why_not(bench: Driver) -> None:
     await bench.ask()
     await bench.press("escape", "b", *"62", "enter")
     await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 62)
-    await bench.press("2", "j", "j", "j", "w")
+    await bench.press("2", "j", "j", "j", "w", "w")
     await bench.until(whynot_of)
     await bench.press("z", "down", "down")
     await bench.until(lambda now: now.cursors.get("fixes") == 2)
@@ -68,7 +68,7 @@ async def why_not(bench: Driver) -> None:
 
 async def missed(bench: Driver, text: str, target: str) -> None:
     await bench.ask(text)
-    await bench.press("escape", "t")
+    await bench.press("escape", "m")
     await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
     await bench.write(target)
     await seen(bench, Analysis("paths", target))
@@ -87,13 +87,13 @@ async def below_the_limit(bench: Driver) -> None:
 
 async def funnel(bench: Driver) -> None:
     await bench.ask(FILTERED)
-    await bench.press("escape", "v")
+    await bench.press("escape", "3", "left", "left")
     await seen(bench, explaining.funnel_analysis(bench.session))
 
 
 async def compared(bench: Driver) -> None:
     await bench.ask()
-    await bench.press("escape", "m", "j", "c")
+    await bench.press("escape", "M", "j", "c")
     await seen(bench, explaining.compare_analysis(bench.session))
     await bench.until(lambda _: not bench.app._notifications or bench.app.clear_notifications() is None)
 
@@ -161,7 +161,7 @@ def test_two_hits_compared(store: Path, picture: Picture, size: tuple[int, int])
 def test_the_prompt_for_what_is_missed(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask()
-        await bench.press("escape", "t")
+        await bench.press("escape", "m")
         await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
         await bench.write("part 1")
         await seen(bench, Analysis("paths", "part 1"))

@@ -42,8 +42,7 @@ async def misspelt_field(bench: Driver) -> None:
 async def small_context(bench: Driver) -> None:
     await bench.ask()
     await bench.press("escape", "5")
-    for _ in range(5):
-        await bench.press("left_curly_bracket")
+    await bench.press("b", "6", "2", "enter")
     await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == 62)
 
 

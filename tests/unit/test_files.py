@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.errors import UsageError
-from recall_tui.files import MOST_BYTES, edited, editor, holds, load, place, save
+from recall_tui.files import MOST_BYTES, edit_at, edited, editor, holds, load, place, save
 
 
 def test_a_saved_query_is_loaded_as_it_was_with_one_line_break_at_its_end(tmp_path: Path) -> None:
@@ -107,6 +107,27 @@ def test_visual_is_asked_before_editor_and_both_may_have_arguments(tmp_path: Pat
 
     assert editor({"VISUAL": f"'{program}' -w", "EDITOR": "nothing", "PATH": path}) == [program, "-w"]
     assert editor({"EDITOR": f"'{program}'", "PATH": path}) == [program]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nvim", "+12 {}"),
+        ("nano", "+12 {}"),
+        ("emacs", "+12 {}"),
+        ("code", "-g {}:12"),
+        ("hx", "{}:12"),
+        ("fnord", "{}"),
+    ],
+)
+def test_an_editor_that_is_known_is_told_the_line(tmp_path: Path, name: str, words: str) -> None:
+    command = tmp_path / name
+    command.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\n')
+    command.chmod(0o700)
+
+    edit_at(tmp_path / "a.md", 12, [str(command)])
+
+    assert (tmp_path / "words").read_text() == words.format(tmp_path / "a.md") + "\n"
 
 
 @pytest.mark.parametrize("written", ["no-such-editor -w", "'unclosed", " "])

@@ -31,7 +31,7 @@ RUNS = {
     "running": Run(DEEP, METER),
     "asked": Run(DEEP, METER, hold="asked"),
     "held": Run(DEEP, METER, hold="held"),
-    "cancelled": Run(DEEP, METER, ended="cancelled", summary="cancelled; r in pane 7 goes on from there"),
+    "cancelled": Run(DEEP, METER, ended="cancelled", summary="cancelled; F5 in pane 7 goes on from there"),
     "done": Run(DEEP, METER, ended="done", summary="664 added, 120 unchanged"),
     "failed": Run(DEEP, METER, ended="failed", summary=SUMMARY),
 }
@@ -63,7 +63,7 @@ def test_every_line_fits_its_width(glyphs: Glyphs, width: int, name: str) -> Non
 @WIDTHS
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("running", "p pauses, ^g cancels"), ("asked", "pausing after the step"), ("held", "PAUSED, p goes on")],
+    [("running", "H holds, ^g cancels"), ("asked", "pausing after the step"), ("held", "PAUSED, H goes on")],
 )
 def test_the_state_stands_beside_a_folder_that_is_too_long_for_the_line(width: int, name: str, told: str) -> None:
     head = opened(shown(RUNS[name]), width, UNICODE).lines[0].plain
@@ -140,7 +140,7 @@ def test_the_strip_keeps_its_figures_beside_a_long_name(width: int) -> None:
 def test_the_strip_of_a_cancelled_run_names_whole_keys(width: int) -> None:
     told = strip(shown(RUNS["cancelled"]._replace(folder="docs")), width, UNICODE).plain.rstrip()
 
-    assert "r in pane 7 goes on" in told
+    assert "F5 in pane 7 goes on" in told
     assert told.endswith(("2 skipped", "7 lists them"))
 
 
@@ -150,7 +150,7 @@ def test_what_is_to_be_done_and_whether_a_source_was_synced_are_read_whole(width
 
     told = " ".join(line.plain.rstrip() for line in opened(session, width, UNICODE).lines)
 
-    assert "s syncs every folder." in told
+    assert "R syncs every folder." in told
     assert told.endswith("not synced here yet")
     assert ("newest 2026-01-02" in told) == (width > 58)
 

@@ -44,14 +44,14 @@ def test_the_printed_keymap_is_the_table() -> None:
 
 
 def test_keys_of_an_action_are_replaced_or_taken_away() -> None:
-    table, faults = applied('[keys]\nzoom = ["F6", "F12"]\nrun = []\n')
+    table, faults, _ = applied('[keys]\nzoom = ["F6", "F12"]\nrun = []\n')
 
     assert faults == ()
     assert (keys(table, "zoom"), keys(table, "run"), keys(table, "load_query")) == (("f6", "f12"), (), ("f3",))
 
 
 def test_two_actions_may_swap_their_keys() -> None:
-    table, faults = applied("[keys]\n\"select(1)\" = ['k']\n'select(-1)' = [\"j\"]\n")
+    table, faults, _ = applied("[keys]\n\"select(1)\" = ['k']\n'select(-1)' = [\"j\"]\n")
 
     assert faults == ()
     assert (keys(table, "select(1)"), keys(table, "select(-1)")) == (("k",), ("j",))
@@ -81,14 +81,14 @@ def test_a_faulty_line_is_told_and_the_table_holds(line: str, fault: str) -> Non
 
 
 def test_of_two_lines_with_one_key_the_lower_is_faulty() -> None:
-    table, faults = applied('[keys]\nrun = ["F12"]\nzoom = ["F12"]\n')
+    table, faults, _ = applied('[keys]\nrun = ["F12"]\nzoom = ["F12"]\n')
 
     assert (keys(table, "run"), keys(table, "zoom"), len(faults)) == (("f12",), ("z",), 1)
     assert faults[0].startswith("keymap.toml:3: F12 is the key of run")
 
 
 def test_a_line_that_took_the_place_of_a_faulty_one_falls_with_it() -> None:
-    table, faults = applied('[keys]\nhelp = ["z"]\nzoom = ["fnord"]\n')
+    table, faults, _ = applied('[keys]\nhelp = ["z"]\nzoom = ["fnord"]\n')
 
     assert table == TABLE
     assert [fault.partition(": ")[0] for fault in faults] == ["keymap.toml:3", "keymap.toml:2"]
@@ -98,7 +98,7 @@ def test_a_line_that_took_the_place_of_a_faulty_one_falls_with_it() -> None:
     "text", ["[keys", "keys = 3", "[more]\nx = 1", "[[keys]]\nzoom = 1", 'keys."zoom" = ', "\x00"]
 )
 def test_a_file_of_another_kind_is_told_and_the_table_holds(text: str) -> None:
-    table, faults = applied(text)
+    table, faults, _ = applied(text)
 
     assert table == TABLE
     assert all(fault.startswith("keymap.toml:1: ") for fault in faults)
@@ -106,7 +106,7 @@ def test_a_file_of_another_kind_is_told_and_the_table_holds(text: str) -> None:
 
 
 def test_no_key_means_two_things_after_any_file() -> None:
-    table, _ = applied("[keys]\n" + "".join(f'"{action.id}" = ["F12", "j", "^t"]\n' for action in TABLE.actions))
+    table, *_ = applied("[keys]\n" + "".join(f'"{action.id}" = ["F12", "j", "^t"]\n' for action in TABLE.actions))
 
     for pane in PANES:
         held = [key for action in table.actions if acts_in(action, pane) for key in action.keys]
@@ -114,7 +114,7 @@ def test_no_key_means_two_things_after_any_file() -> None:
 
 
 def test_the_footer_names_the_keys_in_force() -> None:
-    table, _ = applied('[keys]\nzoom = ["F6"]\nhelp = []\n')
+    table, *_ = applied('[keys]\nzoom = ["F6"]\nhelp = []\n')
 
     offers = footer(Session(pane="results"), editing=False, table=table)
 
@@ -146,3 +146,15 @@ def test_the_keys_in_force_are_printed_as_a_file(tmp_path: Path, monkeypatch: py
     assert code == 0
     assert keys(applied(out.getvalue()).table, "zoom") == ("f6",)
     assert err.getvalue().startswith(f"{path}:3: next_pane needs a list")
+
+
+def test_a_letter_that_is_another_verb_in_other_panes_is_told_with_both() -> None:
+    table, faults, shared = applied('[keys]\nsync = ["w"]\n"budget(100)" = ["F6"]\n')
+
+    assert faults == ()
+    assert keys(table, "sync") == ("w",)
+    assert shared == ("keymap.toml:2: w is sync there, and why this in results, explain, context",)
+
+
+def test_a_letter_that_was_taken_from_its_other_verb_is_not_told() -> None:
+    assert applied('[keys]\nsync = ["w"]\nwhy_this = ["W"]\nwrite_options = []\n').shared == ()
