@@ -4,19 +4,50 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from functools import partial
+from typing import NamedTuple
 
 from textual import on
 from textual.await_complete import AwaitComplete
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 from textual.widgets import Input, OptionList
 
+from recall_tui.actions.action import Action
+from recall_tui.actions.conditions import NEEDS
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import is_valid
 from recall_tui.host import Host
 from recall_tui.screens.dialog import is_in_front
 from recall_tui.screens.sized import SizedScreen
 
-NOT_NOW = "not possible now"
+NOT_NOW = "not now"
+LESS = 0.5
+"""What a match counts where the action is not possible."""
+
+
+class Entry(NamedTuple):
+    """An action as the palette lists it. note: its keys, and why it is not possible now where it is not."""
+
+    group: str
+    action: Action
+    note: str
+    is_possible: bool
+    run: Callable[[], object]
+
+    @property
+    def name(self) -> str:
+        """What it does, behind its group."""
+        return f"{self.group}: {self.action.help}"
+
+    @property
+    def labelled(self) -> str:
+        """The same with its name in the footer."""
+        label = self.action.label
+        return f"{self.group}: {label}: {self.action.help}" if label else self.name
+
+    def shown(self, name: Content) -> Content:
+        """A name as it is drawn: dim where the action is not possible."""
+        return name if self.is_possible else name.stylize("dim")
 
 
 class Palette(CommandPalette, SizedScreen[None]):
@@ -36,30 +67,33 @@ class Palette(CommandPalette, SizedScreen[None]):
 
 
 class Actions(Provider):
-    """The action table, as the command palette searches it."""
+    """The action table, as the command palette searches it: what is possible first, and in groups."""
 
     async def discover(self) -> Hits:
         """Every action, before anything is typed."""
-        for name, keys, run, _ in self._entries():
-            yield DiscoveryHit(name, run, help=keys)
+        for entry in self._entries():
+            yield DiscoveryHit(entry.shown(Content(entry.name)), entry.run, entry.name, entry.note)
 
     async def search(self, query: str) -> AsyncIterator[Hit]:
         """The actions whose help matches what was typed, or their name in the footer, which then stands before it."""
         matcher = self.matcher(query)
-        for name, keys, run, label in self._entries():
-            found = max((name, f"{label}: {name}" if label else name), key=matcher.match)
+        for entry in self._entries():
+            found = max((entry.name, entry.labelled), key=matcher.match)
             if (score := matcher.match(found)) > 0:
-                yield Hit(score, matcher.highlight(found), run, help=keys)
+                score *= 1 if entry.is_possible else LESS
+                yield Hit(score, entry.shown(matcher.highlight(found)), entry.run, found, entry.note)
 
-    def _entries(self) -> list[tuple[str, str, Callable[[], object], str]]:
-        """What each does, its keys or that it is not possible now, how it is done, and its name in the footer."""
+    def _entries(self) -> list[Entry]:
+        """Every action but this one, possible things first and in each half the group of the pane in front first."""
         app = self.app
         assert isinstance(app, Host)  # noqa: S101 - the workbench alone has this palette
-        found: list[tuple[str, str, Callable[[], object], str]] = []
-        for action in app.table.actions:
-            if action.id == "command_palette":
-                continue
-            keys = " ".join(map(key_name, action.keys)) or "no key"
-            note = keys if is_valid(action, app.session) else f"{keys}, {NOT_NOW}"
-            found.append((action.help, note, partial(app.perform, action.id), action.label))
-        return found
+        found = []
+        for group, actions in app.table.groups.items():
+            for action in actions:
+                if action.id != "command_palette":
+                    keys = " ".join(map(key_name, action.keys)) or "no key"
+                    is_possible = is_valid(action, app.session)
+                    note = keys if is_possible else f"{keys}, {NOT_NOW}: {NEEDS[action.when]}"
+                    found.append(Entry(group, action, note, is_possible, partial(app.perform, action.id)))
+        front = app.session.pane.title()
+        return sorted(found, key=lambda entry: (not entry.is_possible, entry.group != front))

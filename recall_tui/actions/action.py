@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from recall_tui.state.session import Pane, Session
-from recall_tui.state.weighing import is_hybrid
 
 LISTING: tuple[Pane, ...] = ("results", "weights")
 """The panes in front of which j and k go through the results; elsewhere they go through what the pane shows."""
@@ -16,26 +15,6 @@ LISTING: tuple[Pane, ...] = ("results", "weights")
 def always(_session: Session) -> bool:
     """At any time."""
     return True
-
-
-def has_rows(session: Session) -> bool:
-    """While the results list something."""
-    return session.results.answer is not None and session.results.answer.total > 0
-
-
-def has_context(session: Session) -> bool:
-    """While there is a context with something in it."""
-    return session.context.packed is not None and session.context.packed.text != ""
-
-
-def has_pool(session: Session) -> bool:
-    """While the rows have scores."""
-    return session.results.answer is not None and session.results.answer.pool is not None
-
-
-def has_signals(session: Session) -> bool:
-    """While two signals share the score."""
-    return is_hybrid(session.results.answer)
 
 
 class Call(NamedTuple):

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from recall_tui.actions.action import LISTING, Action, handled_by, has_context, has_pool, has_rows, has_signals
-from recall_tui.state.explaining import chunk_of, other_hit
-from recall_tui.state.fixes import chosen_remedy, standing
-from recall_tui.state.judging import pointed_line
-from recall_tui.state.packing import chosen_entry, has_chunk, has_what_ifs
-from recall_tui.state.runs import may_hold
+from recall_tui.actions.action import LISTING, Action, handled_by
+from recall_tui.actions.conditions import (
+    can_cancel,
+    can_compare,
+    can_hold,
+    can_redo,
+    can_repeat,
+    can_run,
+    can_undo,
+    has_best,
+    has_command,
+    has_context,
+    has_entries,
+    has_fix,
+    has_grades,
+    has_lines,
+    has_pool,
+    has_queries,
+    has_question,
+    has_rows,
+    has_selected_chunk,
+    has_signals,
+    has_store,
+    has_suspect,
+    has_tried,
+    may_grade,
+)
+from recall_tui.state.packing import has_chunk, has_what_ifs
 from recall_tui.state.session import PANES as PANES_IN_ORDER
-from recall_tui.state.session import Pane, Session, is_ingesting, is_lingering
-from recall_tui.state.shell import command
-from recall_tui.state.store_pane import chosen_check, chosen_embedder, rows_of
+from recall_tui.state.session import Pane
 from recall_tui.state.tabs import has_tabs
-from recall_tui.state.tuning import curve_of
 
 SCREEN = handled_by(
     "shell",
@@ -34,7 +53,7 @@ HELP = handled_by(
     Action(
         "help",
         ("f1", "question_mark"),
-        "help",
+        "explain this",
         "Say what the pane in front shows, and all keys",
         handler="shell:show_help",
     ),
@@ -63,11 +82,6 @@ PANES = handled_by(
     Action("zoom", ("z",), "zoom", "Give the pane the whole screen, and back"),
     Action("step_out", ("escape",), "out", "One step out: leave the field, the zoom, the dialog"),
 )
-
-
-def has_command(session: Session) -> bool:
-    """While the pane in front shows what a command can give."""
-    return command(session, None) != ""
 
 
 _NOT_INGEST: tuple[Pane, ...] = tuple(pane for pane in PANES_IN_ORDER if pane != "ingest")
@@ -131,37 +145,6 @@ RESULTS = handled_by(
 _FROM: tuple[Pane, ...] = ("results", "explain", "context")
 
 
-def has_selected_chunk(session: Session) -> bool:
-    """While a row with a text is selected."""
-    return bool(chunk_of(session))
-
-
-def has_suspect(session: Session) -> bool:
-    """While a row is selected, in the results or among what was packed and left out."""
-    entry = chosen_entry(session) if session.pane == "context" else None
-    return has_selected_chunk(session) or bool(entry and entry.chunk_ids)
-
-
-def can_compare(session: Session) -> bool:
-    """While a row is selected that can be compared: with the marked one, or the one above."""
-    return has_selected_chunk(session) and other_hit(session) is not None
-
-
-def has_question(session: Session) -> bool:
-    """While there is an answer that something may be missing from."""
-    return session.results.answer is not None
-
-
-def has_fix(session: Session) -> bool:
-    """While a fix is chosen."""
-    return chosen_remedy(session) is not None
-
-
-def has_tried(session: Session) -> bool:
-    """While a fix is being tried."""
-    return bool(standing(session))
-
-
 _EXPLAIN_INSIDE = handled_by(
     "explain",
     Action("step_view(-1)", ("left",), "", "Go to the tab on the left"),
@@ -220,21 +203,6 @@ EXPLAIN = handled_by(
 )
 
 
-def _has_best(session: Session) -> bool:
-    """While grades speak for a weight, and one can be moved."""
-    curve = curve_of(session)
-    return has_signals(session) and curve is not None and bool(curve.steps)
-
-
-def _can_undo(session: Session) -> bool:
-    """While the rows have scores, or a query came from the history and its rows have none."""
-    return has_pool(session) or bool(session.weights.undo)
-
-
-def _can_redo(session: Session) -> bool:
-    return has_pool(session) or bool(session.weights.redo)
-
-
 _ACTIONS = handled_by(
     "weights",
     Action("choose_setting(1)", ("j", "down"), "", "Choose the next setting", has_pool),
@@ -245,8 +213,8 @@ _ACTIONS = handled_by(
     Action("change_setting(5)", ("right",), "more", "Change the chosen setting: more, or the next choice", has_pool),
     Action("change_setting(-1)", ("shift+left",), "", "Change the chosen setting finely: less", has_pool),
     Action("change_setting(1)", ("shift+right",), "", "Change the chosen setting finely: more", has_pool),
-    Action("undo_weights", ("u",), "undo", "Take the last change back, a query from the history too", _can_undo),
-    Action("redo_weights", ("U",), "redo", "Make the change that was taken back again", _can_redo),
+    Action("undo_weights", ("u",), "undo", "Take the last change back, a query from the history too", can_undo),
+    Action("redo_weights", ("U",), "redo", "Make the change that was taken back again", can_redo),
     Action("reset_weights", ("r",), "reset", "Go back to the saved weights", has_pool),
     Action(
         "turn_beside",
@@ -257,7 +225,7 @@ _ACTIONS = handled_by(
     ),
     Action("turn_curve", ("t",), "other view", "Show the curve of all judged queries, or of this one"),
     Action(
-        "take_best", ("B",), "best", "Go to the weights that the grades speak for, where they are better", _has_best
+        "take_best", ("B",), "best", "Go to the weights that the grades speak for, where they are better", has_best
     ),
     Action(
         "pin_row('in')", ("p",), "pin", "Require the selected row among the first, or take that back", has_signals
@@ -277,11 +245,6 @@ _ACTIONS = handled_by(
 )
 
 WEIGHTS = tuple(action._replace(panes=("weights",)) for action in _ACTIONS)
-
-
-def has_entries(session: Session) -> bool:
-    """While there are blocks, or chunks left out."""
-    return chosen_entry(session) is not None
 
 
 _CONTEXT_EVERYWHERE = handled_by(
@@ -335,21 +298,6 @@ GRADING: tuple[Pane, ...] = ("results", "judge")
 """The panes in front of which the home row gives grades."""
 
 
-def has_grades(session: Session) -> bool:
-    """While there is a grade to take back."""
-    return bool(session.judge.regrades)
-
-
-def may_grade(session: Session) -> bool:
-    """While grading is on and there is a row: a letter typed by mistake writes nothing."""
-    return session.judge.is_grading and has_rows(session)
-
-
-def has_queries(session: Session) -> bool:
-    """While the pane lists judged queries."""
-    return pointed_line(session) is not None
-
-
 _GRADES = handled_by(
     "judge",
     Action("grade(3)", ("a",), "3", "Grade the selected result 3, and select the next", may_grade),
@@ -393,37 +341,9 @@ JUDGE = (
 )
 
 
-def has_lines(session: Session) -> bool:
-    """While the pane in front has lines to choose from."""
-    return rows_of(session) > 0
-
-
-def can_cancel(session: Session) -> bool:
-    """While a run is under way, or a reembed, or a question for long."""
-    return is_ingesting(session) or session.store.task_progress is not None or is_lingering(session)
-
-
-def _can_hold(session: Session) -> bool:
-    return may_hold(session.store.run)
-
-
-def _has_store(session: Session) -> bool:
-    return not session.store.is_storeless
-
-
-def _can_repeat(session: Session) -> bool:
-    return _has_store(session) and session.store.run is not None and session.store.run.ended != ""
-
-
-def _can_run(session: Session) -> bool:
-    check = chosen_check(session)
-    has_fix = check is not None and bool(check.get("fix"))
-    return _has_store(session) and (has_fix or chosen_embedder(session) is not None)
-
-
 _STORE_EVERYWHERE = handled_by(
     "store",
-    Action("add_folder", ("A",), "add", "Add a folder or a file to the store", _has_store, handler="ingest"),
+    Action("add_folder", ("A",), "add", "Add a folder or a file to the store", has_store, handler="ingest"),
     Action("cancel", ("ctrl+g",), "cancel", "Cancel a long question, else the ingest run or the reembed", can_cancel),
 )
 
@@ -433,26 +353,26 @@ _LISTS = handled_by(
     Action("point_line(-1)", ("k", "up"), "", "Choose the previous line", has_lines),
     Action("point_first", ("home",), "", "Choose the first line", has_lines),
     Action("point_last", ("end",), "", "Choose the last line", has_lines),
-    Action("sync", ("R",), "sync", "Bring every added folder up to date", _has_store, handler="ingest"),
-    Action("watch", ("F",), "follow", "Let the store follow its folders, or no longer", _has_store, handler="ingest"),
+    Action("sync", ("R",), "sync", "Bring every added folder up to date", has_store, handler="ingest"),
+    Action("watch", ("F",), "follow", "Let the store follow its folders, or no longer", has_store, handler="ingest"),
 )
 
 _INGEST = handled_by(
     "ingest",
     Action("open_skip", ("enter",), "open", "Say why the chosen file was skipped, and open it", has_lines),
-    Action("hold", ("H",), "hold", "Hold the run, or let it go on", _can_hold),
-    Action("repeat_run", ("f5",), "run again", "Run the same again; a cancelled run goes on", _can_repeat),
+    Action("hold", ("H",), "hold", "Hold the run, or let it go on", can_hold),
+    Action("repeat_run", ("f5",), "run again", "Run the same again; a cancelled run goes on", can_repeat),
 )
 
 _STORE = handled_by(
     "store",
     Action("turn_store(-1)", ("left",), "", "Show the view before: figures, checks, embedders"),
     Action("turn_store(1)", ("right",), "view", "Show the next view: figures, checks, embedders"),
-    Action("open_line", ("enter",), "run", "Run the fix of the chosen check; take the chosen embedder", _can_run),
-    Action("check", ("C",), "check", "Check the store, also once more", _has_store),
-    Action("reembed", (), "", "Choose an embedder to re-embed all chunks with", _has_store),
-    Action("compact", (), "", "Drop removed documents for good and give the disk space back", _has_store),
-    Action("remove", ("delete",), "remove", "Take documents out of the store; their files stay", _has_store),
+    Action("open_line", ("enter",), "run", "Run the fix of the chosen check; take the chosen embedder", can_run),
+    Action("check", ("C",), "check", "Check the store, also once more", has_store),
+    Action("reembed", (), "", "Choose an embedder to re-embed all chunks with", has_store),
+    Action("compact", (), "", "Drop removed documents for good and give the disk space back", has_store),
+    Action("remove", ("delete",), "remove", "Take documents out of the store; their files stay", has_store),
 )
 
 STORE = (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from recall_tui.actions import groups
 from recall_tui.actions.action import Action, acts_in
 from recall_tui.actions.keys import is_printable, key_name
-from recall_tui.state.session import Session
+from recall_tui.state.session import Pane, Session
 
 GROUPS: dict[str, tuple[Action, ...]] = {
     "Panes": groups.PANES,
@@ -44,8 +44,23 @@ TABLE = Table(GROUPS)
 """With the keys that hold where no keymap.toml says otherwise."""
 
 
-MOST_OWN = 2
-"""Panes that share an action which still counts as their own."""
+WANTED: dict[Pane, tuple[str, ...]] = {
+    "query": ("run", "open_history", "clear_query", "new_tab", "edit_outside"),
+    "results": ("why_this", "miss", "switch_grading", "pin_chunk", "open_file"),
+    "explain": ("try_fix", "take_back", "why_this", "miss", "step_view(1)", "compare", "open_file"),
+    "weights": ("change_setting(-5)", "change_setting(5)", "undo_weights", "take_best", "save_weights"),
+    "context": ("pin_chunk", "drop_chunk", "type_budget", "copy_context", "why_this"),
+    "judge": ("switch_grading", "take_query", "next_measure", "import_judgements", "export_judgements"),
+    "ingest": ("hold", "cancel", "open_skip", "sync", "add_folder", "watch"),
+    "store": ("open_line", "check", "sync", "add_folder", "turn_store(1)", "remove"),
+}
+"""What is most wanted in front of each pane, in the order in which the footer names it."""
+GRADES = tuple(f"grade({grade})" for grade in (3, 2, 1, 0))
+"""What is wanted before that while grading is on."""
+NEXT = ("filter", "command_line", "command_palette")
+"""What the footer goes on with everywhere."""
+LAST = ("help", "leave")
+"""What stands at its end, whatever else there is room for."""
 
 
 class Offer(NamedTuple):
@@ -67,15 +82,11 @@ def is_valid(action: Action, session: Session) -> bool:
     return action.when(session)
 
 
-def is_own(action: Action) -> bool:
-    """True for what few panes have: its keys are the first to be looked for there."""
-    return 0 < len(action.panes) <= MOST_OWN
-
-
 def footer(session: Session, *, editing: bool, table: Table = TABLE) -> list[Offer]:
-    """What can be pressed now: first what only the pane in front has, then the rest, both in table order."""
-    shown = []
-    for action in sorted(table.actions, key=lambda action: not is_own(action)):
+    """What can be pressed now: what is most wanted in front of the pane, what is wanted everywhere, then the rest."""
+    first, shown = (*GRADES, *WANTED[session.pane], *NEXT), []
+    places = {action: place for place, action in enumerate(first)} | {action: len(first) + 1 for action in LAST}
+    for action in sorted(table.actions, key=lambda action: places.get(action.id, len(first))):
         keys = [key for key in action.keys if not (editing and is_printable(key))]
         if action.label and keys and acts_in(action, session.pane) and is_valid(action, session):
             shown.append(Offer(key_name(keys[0]), action.label, action.id))

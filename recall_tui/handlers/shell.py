@@ -129,7 +129,7 @@ async def show_help(app: Host) -> None:
     """Show the keys."""
     from recall_tui.screens.help import HelpScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-    await app.push_screen(HelpScreen(app.table, app.session.pane))
+    await app.push_screen(HelpScreen(app.table, app.session.pane, app.session.view))
 
 
 def command_palette(app: Host) -> None:

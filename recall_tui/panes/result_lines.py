@@ -71,7 +71,7 @@ def shared_folder(paths: Sequence[str]) -> str:
 
 def heads(frame: Frame) -> Text:
     """The line above the rows: the folder that all share, and what the columns at the end are."""
-    left = " " * (frame.rank_cells + 3) + (blanked(frame.folder) or "score")
+    left = " " * (frame.rank_cells + 3) + (frame.folder or "score")
     right = f"{'move':>{MOVE_CELLS}}" if frame.has_moves else ""
     right += f"{'tokens':>{TOKEN_CELLS + 1}}" if frame.lines > 1 else ""
     return Text(fit(left, frame.width - cell_len(right), frame.glyphs) + right, SECONDARY)
@@ -146,13 +146,13 @@ def label(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
 
 
 def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
-    title = blanked(hit.doc.title or "")
+    title = hit.doc.title or ""
     number = hit.doc.path.rpartition("#")[2]
-    heading = blanked(hit.chunk.heading or "") if hit.chunk else ""
+    heading = (hit.chunk.heading or "") if hit.chunk else ""
     text = Text(title, Style(bold=True))
     for start, end in row.of_title:
         text.stylize(MATCHED, start, end)
-    text.append(f" #{blanked(number)}", SECONDARY)
+    text.append(f" #{number}", SECONDARY)
     if heading and heading != title:
         text.append(frame.glyphs.crumb)
         at = len(text)
@@ -163,9 +163,9 @@ def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
 
 
 def _file(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
-    path = blanked(hit.doc.path.removeprefix(frame.folder))
+    path = hit.doc.path.removeprefix(frame.folder)
     lines = f":{row.passage['line_start'] if row.passage else hit.chunk.line_start}" if hit.chunk else ""
-    heading = blanked(hit.chunk.heading) if hit.chunk and hit.chunk.heading else ""
+    heading = hit.chunk.heading if hit.chunk and hit.chunk.heading else ""
     where = fit_place(path, lines, width, frame.glyphs, more=f"{frame.glyphs.crumb}{heading}" if heading else "")
     text = Text(where)
     path_end = where.find(lines) if lines else len(where.rstrip())

@@ -1,4 +1,4 @@
-"""F1: every key, from the action table, those of the pane in front first; typed words narrow the list."""
+"""F1: what the pane in front shows, its keys, and then all others; typed words narrow the list."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from textual.widgets import Input
 from recall_tui.actions.action import Action
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import TABLE, Table
+from recall_tui.screens.about import about
 from recall_tui.screens.dialog import Dialog
-from recall_tui.state.session import Pane
+from recall_tui.state.session import Pane, View
 from recall_tui.widgets.draw import folded
 from recall_tui.widgets.lines import LineView
 
@@ -26,7 +27,7 @@ MOST_PANES = 3  # that a line names
 
 
 class HelpScreen(Dialog[None]):
-    """The keys by group. table: those in force; pane: the one in front."""
+    """The keys by group. table: those in force; pane: the one in front; view: the tab of the explain pane."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1", "dismiss", "Close", show=False),
@@ -37,10 +38,11 @@ class HelpScreen(Dialog[None]):
         Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
-    def __init__(self, table: Table, pane: Pane) -> None:
+    def __init__(self, table: Table, pane: Pane, view: View) -> None:
         super().__init__()
         self._table = table
-        self._pane = pane
+        self._pane: Pane = pane
+        self._view: View = view
 
     def compose(self) -> ComposeResult:
         """The line above the list."""
@@ -71,15 +73,18 @@ class HelpScreen(Dialog[None]):
 
     def _fill(self, words: str) -> None:
         view = self.query_one(LineView)
-        lines = help_lines(self._table, self._pane, words)
+        lines = help_lines(self._table, self._pane, words, view=self._view)
         view.show(lambda width: [piece for line in lines for piece in _folded(line, width)])
 
 
-def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "") -> list[Text]:
-    """A heading a group, then a line an action; those of this pane first. words: each is in a line or over it."""
+def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "", *, view: View = "ledger") -> list[Text]:
+    """What the pane shows, then a heading a group and a line an action; those of this pane first.
+
+    words: each is in a line or over it.
+    """
     wanted = words.lower().split()
     here = tuple(action for action in table.actions if pane in action.panes)
-    lines = [Text(INTRODUCTION)] if not wanted else []
+    lines = [Text(about(pane, view)), Text(), Text(INTRODUCTION, Style(dim=True))] if not wanted else []
     for group, actions in {f"In the {pane} pane": here, **table.groups}.items():
         its_own = [action for action in actions if action not in here or actions is here]
         of_group = [(_line(action, is_here=actions is here), action.label) for action in its_own]

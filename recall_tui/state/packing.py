@@ -86,10 +86,21 @@ def chosen_entry(session: Session) -> Entry | None:
     return lines[cursor(session)] if lines else None
 
 
-def has_chunk(session: Session) -> bool:
-    """True when the chosen line names chunks: a tail below the least score, or behind 200 rows, does not."""
+def chosen_chunks(session: Session) -> tuple[str, ...]:
+    """What is pinned or excluded: the selected row in front of the results and its explanation, else the chosen line.
+
+    A line for a tail below the least score, or behind 200 rows, names no chunk.
+    """
+    if session.pane in ("results", "explain"):
+        hit = session.results.hit
+        return (hit.chunk.id,) if hit is not None and hit.chunk is not None else ()
     entry = chosen_entry(session)
-    return entry is not None and all(entry.chunk_ids)
+    return entry.chunk_ids if entry is not None and all(entry.chunk_ids) else ()
+
+
+def has_chunk(session: Session) -> bool:
+    """True when there is a chunk to pin or to exclude."""
+    return bool(chosen_chunks(session))
 
 
 def has_what_ifs(session: Session) -> bool:
@@ -107,14 +118,14 @@ def is_packed(session: Session) -> bool:
 
 
 def pinned(session: Session) -> Session:
-    """The session with the chosen line's chunks pinned to the context; with none of them, where one was."""
+    """The session with the chosen chunks pinned to the context; with none of them, where one was."""
     pins, drops = _toggled(session, session.context.pins, session.context.drops)
     kept = _kept(session)
     return kept._replace(context=kept.context._replace(pins=pins, drops=drops))
 
 
 def excluded(session: Session) -> Session:
-    """The session with the chosen line's chunks excluded from the context; with none of them, where one was."""
+    """The session with the chosen chunks excluded from the context; with none of them, where one was."""
     drops, pins = _toggled(session, session.context.drops, session.context.pins)
     kept = _kept(session)
     return kept._replace(context=kept.context._replace(pins=pins, drops=drops))
@@ -256,17 +267,17 @@ def forgotten(session: Session) -> Session:
 
 def _kept(session: Session) -> Session:
     """The session with the chosen line chosen by a person, so that it stays with its chunk."""
+    if not entries(session):
+        return session
     return pointed(session, LIST, cursor(session), len(entries(session)))
 
 
 def _toggled(
     session: Session, marked: tuple[str, ...], other: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Both lists of marks once the chosen line's chunks have changed sides: onto the first, or off it."""
-    entry = chosen_entry(session)
-    if entry is None or not all(entry.chunk_ids):
-        return marked, other
-    rest = tuple(each for each in marked if each not in entry.chunk_ids)
+    """Both lists of marks once the chosen chunks have changed sides: onto the first, or off it."""
+    chunks = chosen_chunks(session)
+    rest = tuple(each for each in marked if each not in chunks)
     if len(rest) < len(marked):
         return rest, other
-    return (*marked, *entry.chunk_ids), tuple(each for each in other if each not in entry.chunk_ids)
+    return (*marked, *chunks), tuple(each for each in other if each not in chunks)

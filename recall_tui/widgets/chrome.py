@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from recall_tui.actions.action import acts_in
 from recall_tui.actions.keys import key_name
-from recall_tui.actions.table import Offer, Table, footer
+from recall_tui.actions.table import LAST, Offer, Table, footer
 from recall_tui.home.profiles import heading
 from recall_tui.messages import Wanted
 from recall_tui.panes.context.sums import budget_line, gauge_of
@@ -28,8 +28,6 @@ from recall_tui.widgets.draw import Glyphs, counted, fit, fit_place, glyphs_in
 
 SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"), ("8", "store"))
 """The panes that share a place on a narrow screen, with their keys."""
-LAST = ("help", "leave")
-"""Actions that stand at the end of the footer, whatever else there is room for."""
 HELP = "? help"
 GAPS = ("   ", "  ")  # between the facts of the header, as wide as there is room for
 ID_DIGITS = 12

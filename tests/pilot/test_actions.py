@@ -7,15 +7,17 @@ import pytest
 from textual.binding import Binding
 
 from recall_core.errors import StoreError
-from recall_tui.actions import groups
-from recall_tui.actions.action import acts_in
+from recall_tui.actions.action import acts_in, always
+from recall_tui.actions.conditions import NEEDS
 from recall_tui.actions.keys import is_printable, key_name
-from recall_tui.actions.table import ACTIONS, TABLE, footer, is_valid, markdown
+from recall_tui.actions.table import ACTIONS, LAST, NEXT, TABLE, WANTED, footer, is_valid, markdown
+from recall_tui.screens.about import about
 from recall_tui.screens.bench import bindings
 from recall_tui.screens.help import HELP_COLUMN, help_lines
 from recall_tui.state.events import StoreOpened, Unusable
-from recall_tui.state.session import PANES, Session
+from recall_tui.state.session import PANES, VIEWS, Pane, Session, View
 from recall_tui.state.transitions import after
+from recall_tui.widgets.draw import folded
 from tests.builders import memory_store
 
 GOING = {"j", "k", "space", *"12345678", "i"}
@@ -84,11 +86,41 @@ def test_the_footer_offers_no_letter_while_a_field_is_edited() -> None:
     assert not any(is_printable(key) for key in names)
 
 
-def test_the_footer_begins_with_what_only_the_pane_in_front_has_and_ends_with_help_and_quit() -> None:
-    names = [offer.label for offer in footer(Session(pane="store"), editing=False)]
+@pytest.mark.parametrize("pane", PANES)
+def test_the_footer_names_what_is_most_wanted_in_the_pane_then_what_is_everywhere_and_last_help_and_quit(
+    pane: Pane,
+) -> None:
+    session = Session(pane=pane)
+    possible = [action for action in WANTED[pane] if is_valid(TABLE.named(action), session)]
 
-    assert names[0] in {action.label for action in groups.STORE}
-    assert names[-2:] == ["help", "quit"]
+    names = [offer.action for offer in footer(session, editing=False)]
+
+    assert len(WANTED[pane]) >= 5
+    assert names[: len(possible) + len(NEXT)] == [*possible, *NEXT]
+    assert names[-len(LAST) :] == list(LAST)
+
+
+@pytest.mark.parametrize("pane", PANES)
+def test_what_the_footer_wants_of_a_pane_has_a_name_and_a_key_there(pane: Pane) -> None:
+    for name in (*WANTED[pane], *NEXT, *LAST):
+        action = TABLE.named(name)
+        assert action.label
+        assert action.keys
+        assert acts_in(action, pane)
+
+
+@pytest.mark.parametrize(
+    ("pane", "view"), [*((pane, "ledger") for pane in PANES), *(("explain", view) for view in VIEWS)]
+)
+def test_help_begins_with_three_to_six_lines_about_what_is_in_front(pane: Pane, view: View) -> None:
+    first, *_ = help_lines(pane=pane, view=view)
+
+    assert first.plain == about(pane, view)
+    assert 3 <= len(folded(first.plain, 74)) <= 6
+
+
+def test_what_is_not_possible_has_a_reason_for_each_condition() -> None:
+    assert {action.when for action in ACTIONS} - {always} == set(NEEDS)
 
 
 def test_the_page_of_keys_is_the_table() -> None:

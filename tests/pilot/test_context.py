@@ -412,6 +412,31 @@ async def test_x_takes_a_chunk_out_in_words_and_lets_it_back_in(shared_store: Pa
         assert bench.session.context.packed == before
 
 
+async def test_a_row_of_the_results_is_pinned_and_excluded_from_there_and_that_is_said(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await look_at_context(bench, budget="40")
+        await bench.press("2", "home", "j", "j", "p")
+        third = bench.session.results.hits[2].chunk.id  # type: ignore[union-attr]
+        await bench.until(lambda now: now.context.packing and now.context.packing.pins == (third,))
+        assert any("Pinned to the context" in note.message for note in bench.app._notifications)
+
+        await bench.press("x")
+        await bench.until(lambda now: now.context.packing and now.context.packing.drops == (third,))
+
+        assert bench.session.context.pins == ()
+        assert any("Excluded from the context" in note.message for note in bench.app._notifications)
+
+
+async def test_w_on_a_block_shows_where_its_score_comes_from(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await look_at_context(bench, budget="300")
+        await bench.press("j", "w")
+
+        await bench.until(lambda now: now.pane == "explain" and now.view == "ledger")
+
+        assert bench.session.results.selected == 1
+
+
 async def test_r_drops_every_what_if(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await look_at_context(bench, budget="60")

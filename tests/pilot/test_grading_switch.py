@@ -56,6 +56,18 @@ async def test_g_begins_grading_and_ends_it_and_the_last_line_says_so(own_store:
     assert grades(own_store) == [3]
 
 
+async def test_the_footer_begins_with_the_grades_while_grading_is_on(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        assert " ".join(bench.painted("footer").split()).startswith(
+            "NAV w why this m why missing g grade p pin e edit"
+        )
+
+        await bench.press("g")
+
+        assert "GRADING a 3 s 2 d 1 f 0 w why this" in " ".join(bench.painted("footer").split())
+
+
 async def test_each_grade_says_itself_and_its_undo(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await open_results(bench)

@@ -7,13 +7,14 @@ import gc
 import json
 import os
 import weakref
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from rich.cells import cell_len
 from textual._xterm_parser import XTermParser
-from textual.command import CommandPalette
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit
 from textual.events import Key, MouseScrollDown
 from textual.widget import Widget
 from textual.widgets import Static
@@ -497,7 +498,36 @@ async def test_the_palette_marks_what_is_not_possible_now(shared_store: Path) ->
         await bench.type(copies)
         await bench.until(lambda _: plain_text(bench.app).count(copies) == 2)  # as typed, and as found
 
-        assert "y, not possible now" in plain_text(bench.app)
+        assert "y, not now: the context is empty" in plain_text(bench.app)
+
+
+async def test_the_palette_begins_with_what_is_possible_in_the_pane_in_front_and_ends_with_what_is_not(
+    shared_store: Path,
+) -> None:
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("escape", "5", "ctrl+p")
+        await bench.until(lambda _: listed_in(bench))
+
+        hits = listed_in(bench)
+
+    possible = [" not now: " not in str(hit.help) for hit in hits]
+    groups = [str(hit.text).partition(":")[0] for hit in hits]
+    assert possible == sorted(possible, reverse=True)
+    assert not possible[-1]
+    assert groups[0] == "Context"
+    for half in (True, False):
+        order = [group for group, is_so in zip(groups, possible, strict=True) if is_so is half]
+        assert len(list(groupby(order))) == len(set(order)), "each group stands together"
+
+
+def listed_in(bench: Driver) -> list[DiscoveryHit | Hit]:
+    """What the palette lists."""
+    return [
+        each.get_option_at_index(row).hit
+        for each in bench.app.screen.query(CommandList)
+        for row in range(each.option_count)
+    ]
 
 
 @pytest.mark.parametrize(("name", "begins"), [("shot.svg", "<svg"), ("shot.txt", " recall")])

@@ -184,4 +184,4 @@ def test_rows_without_scores_and_rows_that_are_documents_are_told_so() -> None:
 def test_a_word_is_neutralised_as_names_are() -> None:
     ledger = view(term("a\x1b[2J\nb", 1, 0.4), below=(2, 0.2, "score"))
 
-    assert said(hit(1, *BOTH), ledger, around()) == "First: it alone of 1,420 chunks holds *a [2J b*."
+    assert said(hit(1, *BOTH), ledger, around()) == "First: it alone of 1,420 chunks holds *a[2J b*."

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from recall_tui.panes.explain.figures import BOLD, DIM, VISIBLE, number, signed, spelt
 from recall_tui.panes.explain.ledger import lead_of
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, blanked, figure, fit, fit_place, folded
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, folded
+from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import DifferenceView, ExplanationView, LedgerView, SubtotalView, VersusView
@@ -84,7 +85,7 @@ def _heads(first: LedgerView, second: LedgerView, width: int, glyphs: Glyphs) ->
 
 def _place(view: LedgerView, room: int, glyphs: Glyphs) -> str:
     rank = f"{_rank(view)} "
-    place = fit_place(blanked(view["path"]), f":{view['line_start']}", max(1, room - cell_len(rank)), glyphs)
+    place = fit_place(harmless(view["path"]), f":{view['line_start']}", max(1, room - cell_len(rank)), glyphs)
     return fit(rank + place.rstrip(), min(room, cell_len(rank + place.rstrip())), glyphs)
 
 

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from recall_core.types import SIGNALS
 from recall_tui.panes.explain.figures import BOLD, DIM, fitted
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, blanked, figure, fit, folded
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, folded
+from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
     from recall_core.contract.whynot import FunnelStageView, PredicateView, TraceView
@@ -98,7 +99,7 @@ def _filter(predicates: list[PredicateView], width: int, glyphs: Glyphs) -> Iter
 def _predicate(view: PredicateView, width: int, depth: int) -> Iterator[Text]:
     """The figures of a predicate, its text behind them, or folded below where it is too long."""
     missing = f", {figure(view['missing'])} without a value" if view.get("missing") else ""
-    text = blanked(view["text"])
+    text = harmless(view["text"])
     indent, told = " " * (4 + 2 * depth), f"{text}: {figure(view['rows'])} pass{missing}"
     if "removed_alone" in view:
         removed = (view["removed_alone"], view["removed_in_order"], view["removed_only_by_this"])

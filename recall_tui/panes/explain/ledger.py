@@ -27,7 +27,8 @@ from recall_tui.panes.explain.figures import (
 )
 from recall_tui.panes.explain.sentence import sentence
 from recall_tui.state.explaining import Ledger
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, blanked, counted, figure, fit, fit_place, folded
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, counted, figure, fit, fit_place, folded
+from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import (
@@ -184,9 +185,9 @@ def _leaf_lines(leaves: list[LeafView], shape: Table, most: int | None) -> Itera
     """Terms with what BM25 makes of them, then whatever else the points add up from; rounding has no line."""
     terms = [leaf for leaf in leaves if leaf["kind"] == "term"]
     others = [leaf for leaf in leaves if leaf["kind"] not in ("term", "rounding")]
-    names = max((cell_len(blanked(leaf["text"])) for leaf in terms), default=0)
+    names = max((cell_len(harmless(leaf["text"])) for leaf in terms), default=0)
     for leaf in terms:
-        yield _leaf(blanked(leaf["text"]), _about_term(leaf, shape.glyphs), leaf["points"], shape, names)
+        yield _leaf(harmless(leaf["text"]), _about_term(leaf, shape.glyphs), leaf["points"], shape, names)
     if most is not None and any(leaf["kind"] in WORDS for leaf in others):
         yield _words(others, shape)
         return
@@ -217,7 +218,7 @@ def _about_term(leaf: LeafView, glyphs: Glyphs) -> list[str]:
     tf, chunks = leaf["tf"], f"in {counted(leaf['df'], 'chunk')}"
     idf = f"idf {leaf['idf']:.2f}" + ("*" if leaf.get("floored") else "")
     where = f"{tf['title']:g} in title, {tf['body']:g} in text"
-    times = f"{tf['title'] + tf['body']:g} times"
+    times = "once" if tf["title"] + tf["body"] == 1 else f"{tf['title'] + tf['body']:g} times"
     return [*(glyphs.dot.join(each) for each in ((idf, chunks, where), (idf, chunks, times), (idf, chunks))), chunks]
 
 
@@ -315,7 +316,7 @@ def _neighbours(chunk: LedgerView, width: int, glyphs: Glyphs) -> Iterator[Text]
         name = f"{each['side']} #{figure(each['rank'])}"
         lead = f", {'leads' if each['side'] == 'above' else 'follows'}{lead_of(each)}"
         room = width - max(LABEL, cell_len(name) + 1)
-        yield from told(name, fit_place(blanked(each["path"]), lead, room, glyphs).rstrip(), width, DIM)
+        yield from told(name, fit_place(harmless(each["path"]), lead, room, glyphs).rstrip(), width, DIM)
 
 
 def lead_of(view: NeighbourView | VersusView) -> str:

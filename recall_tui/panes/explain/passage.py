@@ -14,7 +14,8 @@ from rich.text import Text
 from recall_core.types import Hit, Packed
 from recall_tui.panes.explain.figures import BOLD, DIM, wrapped
 from recall_tui.state.explaining import DocumentPassage, MarkKind, PassageLine, Stretch
-from recall_tui.widgets.draw import Glyphs, blanked, counted, figure, fit, fit_place, folded
+from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, folded
+from recall_tui.widgets.sanitize import harmless
 
 # Okabe and Ito's colours, as in the query; every kind is also told by weight, slant or how it is spelt.
 KINDS: dict[MarkKind, Style] = {
@@ -47,7 +48,7 @@ def cut_of(packed: Packed | None, chunk_id: str) -> int | None:
 def passage_lines(passage: DocumentPassage, cut: int | None, shade: Style, width: int, glyphs: Glyphs) -> Drawn:
     """The document, a rule where each chunk begins. shade: behind what two chunks share."""
     own = next(each for each in passage.chunks if each.id == passage.chunk_id)
-    lines = [Text(fit_place(blanked(passage.path), _place(passage, own, glyphs), width, glyphs).rstrip(), BOLD)]
+    lines = [Text(fit_place(harmless(passage.path), _place(passage, own, glyphs), width, glyphs).rstrip(), BOLD)]
     lines += [Text(line, DIM) for line in folded(_legend(glyphs), width)]
     if not passage.from_start:
         lines.append(Text(fit(f"{glyphs.cut} begins earlier; e opens the file", width, glyphs), DIM))
@@ -74,7 +75,7 @@ def _place(passage: DocumentPassage, own: Stretch, glyphs: Glyphs) -> str:
 
 def no_chunk(hit: Hit) -> str:
     """Why there is no passage: a row may be a document of which no chunk was ranked."""
-    return f"This row is the document {blanked(hit.doc.path)}; no chunk of it was chosen."
+    return f"This row is the document {harmless(hit.doc.path)}; no chunk of it was chosen."
 
 
 def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:
@@ -82,10 +83,10 @@ def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:
     if hit.chunk is None:
         return [Text(line) for line in folded(no_chunk(hit), width)]
     chunk = hit.chunk
-    where = fit_place(blanked(hit.doc.path), f":{chunk.line_start}-{chunk.line_end}", width, glyphs)
-    labels = glyphs.dot.join([counted(chunk.tokens, "token"), f"chunk {chunk.id[:12]}", *map(blanked, hit.doc.tags)])
+    where = fit_place(harmless(hit.doc.path), f":{chunk.line_start}-{chunk.line_end}", width, glyphs)
+    labels = glyphs.dot.join([counted(chunk.tokens, "token"), f"chunk {chunk.id[:12]}", *map(harmless, hit.doc.tags)])
     heads = (
-        [where, fit(f"{glyphs.crumb.strip()} {blanked(chunk.heading)}", width, glyphs)] if chunk.heading else [where]
+        [where, fit(f"{glyphs.crumb.strip()} {harmless(chunk.heading)}", width, glyphs)] if chunk.heading else [where]
     )
     lines = [Text(head.rstrip(), Style(bold=True)) for head in heads]
     lines.append(Text(fit(labels, width, glyphs).rstrip(), DIM))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.types import SIGNALS, Hit, Part
 from recall_tui.state.explaining import RowsAround
-from recall_tui.widgets.draw import blanked, figure
+from recall_tui.widgets.draw import figure
+from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import LeafView, LedgerView, NeighbourView
@@ -180,4 +181,4 @@ def _rival(hit: Hit, around: RowsAround | None, above: NeighbourView | None) -> 
 
 
 def _word(text: str) -> str:
-    return " ".join(blanked(text).split())
+    return harmless(" ".join(text.split()))

@@ -12,7 +12,8 @@ from rich.text import Text
 from recall_tui.panes.explain.figures import BOLD, DIM, one_line
 from recall_tui.state.explaining import FixOffer, Missing
 from recall_tui.state.fixes import is_doable
-from recall_tui.widgets.draw import Glyphs, blanked, counted, figure, fit, fit_place, folded, with_figures
+from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, folded, with_figures
+from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
     from recall_core.contract.whynot import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
@@ -118,7 +119,7 @@ def _place(view: SoughtView, width: int, glyphs: Glyphs) -> str:
     """Where it is with its rank and id, in exactly `width` cells."""
     rank = "not ranked" if view["rank"] is None else f"rank {figure(view['rank'])}"
     told = f":{view['line_start']}-{view['line_end']}  {rank}  {view['chunk_id'][:ID]}"
-    return fit_place(blanked(view["path"]), told, width, glyphs)
+    return fit_place(harmless(view["path"]), told, width, glyphs)
 
 
 def _stages(whynot: Missing, width: int, glyphs: Glyphs, *, is_whole: bool) -> Iterator[Text]:
