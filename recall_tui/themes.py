@@ -30,6 +30,8 @@ def _bar(thumb: str) -> dict[str, str]:
     return {"scrollbar": thumb, **dict.fromkeys(tracks, "transparent"), "scrollbar-corner-color": "transparent"}
 
 
+_FOCUS = ("#c792ea", "#7b1fa2")
+"""Of the pane that has the keys, on dark and on light ground: a colour that no signal has."""
 _LIGHT = Theme(
     name="light",
     primary="#004578",
@@ -43,11 +45,11 @@ _LIGHT = Theme(
     surface="#f0f0f0",
     panel="#e2e7eb",
     dark=False,
-    variables={"primary-muted": "#cfe0ee", **_bar("#6f8ea5")},
+    variables={"primary-muted": "#cfe0ee", **_bar("#6f8ea5"), "focus": _FOCUS[1]},
 )
 _DARK, _ANSI = BUILTIN_THEMES["textual-dark"], BUILTIN_THEMES["ansi-dark"]
 THEMES: tuple[Theme, ...] = (
-    replace(_DARK, name="dark", variables={**_DARK.variables, **_bar("#5c6f80")}),
+    replace(_DARK, name="dark", variables={**_DARK.variables, **_bar("#5c6f80"), "focus": _FOCUS[0]}),
     _LIGHT,
     Theme(
         name="high-contrast",
@@ -61,7 +63,7 @@ THEMES: tuple[Theme, ...] = (
         surface="#000000",
         panel="#1a1a1a",
         text_alpha=1.0,
-        variables={"primary-muted": "#003a6b", **_bar("#5b8bb8")},
+        variables={"primary-muted": "#003a6b", **_bar("#5b8bb8"), "focus": "#e0b3ff"},
     ),
     Theme(
         name="high-contrast-light",
@@ -76,9 +78,13 @@ THEMES: tuple[Theme, ...] = (
         panel="#f0f0f0",
         dark=False,
         text_alpha=1.0,
-        variables={"primary-muted": "#d6e6f5", **_bar("#4f6f8a")},
+        variables={"primary-muted": "#d6e6f5", **_bar("#4f6f8a"), "focus": "#4a0072"},
     ),
-    replace(_ANSI, name=NO_COLOUR, variables={**_ANSI.variables, "input-cursor-text-style": "reverse"}),
+    replace(
+        _ANSI,
+        name=NO_COLOUR,
+        variables={**_ANSI.variables, "input-cursor-text-style": "reverse", "focus": "ansi_default"},
+    ),
 )
 NAMES = tuple(theme.name for theme in THEMES)
 

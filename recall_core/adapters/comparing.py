@@ -15,6 +15,7 @@ from recall_core.adapters.render import SIGNAL_WORDS, clean, counted, place, sho
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.compare import DiffRequest
+from recall_core.config import named
 from recall_core.contract.comparing import MoveView, StandingView
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.views import ResultView
@@ -90,7 +91,7 @@ def _least(view: Mapping[str, Any], figure: str) -> str:
 
 
 def _side(view: Mapping[str, Any], side: str) -> str:
-    settings = [f"{key}={_typed(value)}" for key, value in view[side]["settings"].items()]
+    settings = [f"{key}={_typed(value)}" for key, value in named(view[side]["settings"]).items()]
     store = [view[side]["store"]] if "store" in view[side] else []
     return clean("  ".join([*store, *settings])) or "as set"
 

@@ -13,6 +13,7 @@ from recall_core.adapters.render import clean, counted, short
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
+from recall_core.config import named
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.tuning import (
     BandView,
@@ -229,7 +230,7 @@ def _pinned_lines(tuning: TuningView, view: PinnedView) -> Iterator[str]:
         yield f"{'conflict':<12}no weight grants {' and '.join(names)}{' together' if len(names) > 1 else ''}"
     proposed = view["proposed"]
     if proposed is not None:
-        sets = " ".join(f"--set {key}={value:g}" for key, value in proposed["settings"].items())
+        sets = " ".join(f"--set {key}={value:g}" for key, value in named(proposed["settings"]).items())
         yield f"{'proposed':<12}{sets}  {'confirmed' if proposed['confirmed'] else 'NOT confirmed'}"
 
 
@@ -255,7 +256,8 @@ def _intervals(views: Sequence[WeightIntervalView]) -> str:
 
 
 def _spelled(settings: Mapping[str, str | float]) -> str:
-    return " ".join(f"{key}={f'{value:g}' if isinstance(value, float) else value}" for key, value in settings.items())
+    told = named(settings).items()
+    return " ".join(f"{key}={f'{value:g}' if isinstance(value, float) else value}" for key, value in told)
 
 
 def _more(count: int) -> Iterator[str]:

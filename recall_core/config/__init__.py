@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isnan
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from recall_core import paths
 from recall_core.config.toml import spelled, written
@@ -247,6 +247,18 @@ def settings_of(settings: GivenSettings, *, where: str) -> Settings:
 def keyed(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings by key, where some may be given by their name."""
     return {KEYS.get(name, name): value for name, value in settings.items()}
+
+
+V = TypeVar("V")
+
+
+def named(settings: Mapping[str, V]) -> dict[str, V]:
+    """Settings by the name that people read, where they are given by key.
+
+    >>> named({"vector_weight": 0.4, "pool": 20})
+    {'semantic_weight': 0.4, 'pool': 20}
+    """
+    return {NAMES.get(key, key): value for key, value in settings.items()}
 
 
 def expect_once(given: Iterable[str], *, where: str) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from functools import cache
 from itertools import accumulate
 from math import sqrt
+from operator import mul
 from struct import pack
 
 from recall_core.config import Config
@@ -257,7 +258,7 @@ def _sums(texts: Sequence[str], dimension: int) -> Sequence[Sequence[float]]:
 
 
 def _length(sums: Sequence[float]) -> float:
-    return sqrt(sum(x * x for x in sums))
+    return sqrt(sum(map(mul, sums, sums)))
 
 
 def _grams(word: str) -> list[str]:
@@ -287,7 +288,7 @@ def _held_grams(held: dict[str, int], wanted: Sequence[str]) -> dict[str, int]:
     """What each wanted gram weighs in a text of these words. wanted: of each word the shorter ones first."""
     spelled = " ".join(held)  # no word holds a space, so no gram reaches from one into the next
     starts = list(accumulate([len(word) + 1 for word in held], initial=0))
-    weights = [log_tf(n) * gram_weight(len(word)) for word, n in held.items()]
+    counted = list(held.items())
     found: dict[str, int] = {}
     for gram in wanted:
         if len(gram) > _SHORTEST and gram[:-1] not in found:
@@ -295,7 +296,8 @@ def _held_grams(held: dict[str, int], wanted: Sequence[str]) -> dict[str, int]:
         at = spelled.find(gram)
         weight = 0
         while at >= 0:
-            weight += weights[bisect_right(starts, at) - 1]
+            word, n = counted[bisect_right(starts, at) - 1]
+            weight += log_tf(n) * gram_weight(len(word))
             at = spelled.find(gram, at + 1)
         if weight:
             found[gram] = weight

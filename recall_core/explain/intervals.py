@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import ceil, floor
 from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recall_core.deadline import check
 from recall_core.explain.lines import Weight, exact
 
 Label = TypeVar("Label")
+Each = TypeVar("Each", np.int64, np.bool_)
 
 _DIGITS = (3, 4, 5, 6)
 """Weights that a person types. Six decimals keep unequal scores of six decimals further apart than float error."""
@@ -57,6 +61,13 @@ def runs(weights: Sequence[Fraction], labels: Sequence[Label]) -> list[tuple[Int
         found.append((_stretch(weights, start, stop - 1), label))
         start = stop
     return found
+
+
+def runs_of_array(weights: Sequence[Fraction], labels: NDArray[Each]) -> list[tuple[Interval, Each]]:
+    """The same of labels in an array, whose stretches are found without looking at each."""
+    edges: list[int] = (np.flatnonzero(labels[1:] != labels[:-1]) + 1).tolist()
+    bounds = pairwise([0, *edges, len(labels)])
+    return [(_stretch(weights, start, stop - 1), labels[start]) for start, stop in bounds]
 
 
 def intersect(left: Sequence[Interval], right: Sequence[Interval]) -> tuple[Interval, ...]:

@@ -32,6 +32,9 @@ ABSENT = -(2**62)
 _SMALL = 2**24
 """Values below this make denominators below 2**26, whose fractions differ by more than a float64 can blur."""
 
+_FINE = 2**32
+"""Denominators of weights below it times values below 2**24 are exact in int64."""
+
 
 class Lines(NamedTuple):
     """A pool in natural order, which decides ties: candidate i scores ((1 - w) * a[i] + w * b[i]) / scale."""
@@ -164,8 +167,13 @@ def scores_at(lines: Lines, weight: Weight) -> tuple[list[int], int]:
 
 def order_at(lines: Lines, weight: Weight) -> list[int]:
     """All candidates, best first, at exactly this weight: score descending, then natural order."""
-    scores, _ = scores_at(lines, weight)
-    return sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+    w = exact(weight)
+    a, b = integers(lines.a), integers(lines.b)
+    if w.denominator >= _FINE or a.dtype != np.int64 or b.dtype != np.int64:
+        scores, _ = scores_at(lines, weight)
+        return sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+    order: list[int] = np.argsort(a * (w.numerator - w.denominator) - b * w.numerator, kind="stable").tolist()
+    return order
 
 
 def crossing(lines: Lines, x: int, y: int) -> Fraction | None:

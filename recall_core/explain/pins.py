@@ -52,14 +52,14 @@ def pinned(lines: Lines, wanted: Sequence[Pin], k: int) -> Pinned:
 def pin_weights(lines: Lines, pin: Pin, k: int) -> tuple[Interval, ...]:
     """The weights under which one pin holds."""
     if pin.want == "in":
-        return ranked_where(lines, pin.candidate, lambda rank: rank <= k)
+        return ranked_where(lines, pin.candidate, lambda ranks: ranks <= k)
     if pin.want == "out":
-        return ranked_where(lines, pin.candidate, lambda rank: rank > k)
+        return ranked_where(lines, pin.candidate, lambda ranks: ranks > k)
     x, y = pin.candidate, pin.candidate if pin.other is None else pin.other
     # In a pool of the two alone, natural order kept, above is first.
     first, second = sorted((x, y))
     pair = Lines((lines.a[first], lines.a[second]), (lines.b[first], lines.b[second]), lines.scale)
-    return ranked_where(pair, int(x > y), lambda rank: rank == 1)
+    return ranked_where(pair, int(x > y), lambda ranks: ranks == 1)
 
 
 def together(where: Mapping[Wish, tuple[Interval, ...]]) -> tuple[tuple[Interval, ...], tuple[Wish, ...]]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, overload
+from typing import NamedTuple, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recall_core.deadline import check
-from recall_core.explain.intervals import Interval, runs
-from recall_core.explain.lines import Lines, Weight, groups, integers, order_at
+from recall_core.explain.intervals import Interval, runs_of_array
+from recall_core.explain.lines import Integers, Lines, Weight, groups, integers, order_at
 from recall_core.rank.fuse import Same
+
+Truths: TypeAlias = NDArray[np.bool_]
 
 
 class RankLine(NamedTuple):
@@ -37,7 +40,7 @@ class Winning(NamedTuple):
 def rank_line(lines: Lines, x: int) -> RankLine:
     """The rank of candidate x among all, ties by natural order, at every weight. O(n log n)."""
     weights, ahead, _ = _ahead(lines, x)
-    return RankLine(x, tuple((where, count + 1) for where, count in runs(weights, ahead)))
+    return RankLine(x, tuple((where, int(count) + 1) for where, count in runs_of_array(weights, ahead)))
 
 
 def rank_lines(lines: Lines, weight: Weight, m: int) -> tuple[RankLine, ...]:
@@ -45,10 +48,14 @@ def rank_lines(lines: Lines, weight: Weight, m: int) -> tuple[RankLine, ...]:
     return tuple(rank_line(lines, x) for x in order_at(lines, weight)[:m])
 
 
-def ranked_where(lines: Lines, x: int, wanted: Callable[[int], bool]) -> tuple[Interval, ...]:
-    """The weights at which x has a wanted rank (from 1), in ascending order."""
+def ranked_where(lines: Lines, x: int, wanted: Callable[[Integers], Truths]) -> tuple[Interval, ...]:
+    """The weights at which x has a wanted rank (from 1), in ascending order. wanted: which of these ranks are."""
     weights, ahead, _ = _ahead(lines, x)
-    return tuple(where for where, yes in runs(weights, [wanted(count + 1) for count in ahead]) if yes)
+    return _where(weights, wanted(ahead + 1))
+
+
+def _where(weights: Sequence[Fraction], holds: Truths) -> tuple[Interval, ...]:
+    return tuple(where for where, yes in runs_of_array(weights, holds) if yes)
 
 
 def winning_weights(lines: Lines, x: int, k: int) -> Winning:
@@ -57,10 +64,8 @@ def winning_weights(lines: Lines, x: int, k: int) -> Winning:
     Ends are open or closed as the natural order decides ties; single weights are possible.
     """
     weights, ahead, always = _ahead(lines, x)
-    best = min(ahead)
-    inside = tuple(where for where, yes in runs(weights, [count < k for count in ahead]) if yes)
-    at_best = tuple(where for where, yes in runs(weights, [count == best for count in ahead]) if yes)
-    return Winning(inside, best + 1, at_best, always)
+    best = int(ahead.min())
+    return Winning(_where(weights, ahead < k), best + 1, _where(weights, ahead == best), always)
 
 
 class _BreakPoints(Sequence[Fraction]):
@@ -86,13 +91,13 @@ class _BreakPoints(Sequence[Fraction]):
         return Fraction(self._numerators[index], self._denominators[index])
 
 
-def _ahead(lines: Lines, x: int) -> tuple[Sequence[Fraction], list[int], tuple[int, ...]]:
+def _ahead(lines: Lines, x: int) -> tuple[Sequence[Fraction], Integers, tuple[int, ...]]:
     """As `_counted`; kept, because several questions are asked about one candidate."""
     return _counted(Same(lines), x)
 
 
 @lru_cache(maxsize=1)
-def _counted(held: Same[Lines], x: int) -> tuple[Sequence[Fraction], list[int], tuple[int, ...]]:
+def _counted(held: Same[Lines], x: int) -> tuple[Sequence[Fraction], Integers, tuple[int, ...]]:
     """The break points of the rank of x, how many lead x at and between them, and who leads it everywhere.
 
     Another candidate whose line meets that of x leads on one side of the meeting point, and there too if it stands
@@ -115,4 +120,4 @@ def _counted(held: Same[Lines], x: int) -> tuple[Sequence[Fraction], list[int], 
     changes = np.zeros(2 * len(weights), dtype=np.int64)
     changes[0] = np.count_nonzero(at_start & ~meets) + np.count_nonzero(falling)
     np.add.at(changes, 2 * point + (falling == early), np.where(falling, -1, 1))
-    return weights, np.cumsum(changes)[:-1].tolist(), tuple(np.flatnonzero(at_start & at_end).tolist())
+    return weights, np.cumsum(changes)[:-1], tuple(np.flatnonzero(at_start & at_end).tolist())

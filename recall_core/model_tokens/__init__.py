@@ -19,7 +19,7 @@ from recall_core.named import NamedTuple
 
 _ACCENTED = "\xe9"
 _SYMBOLS = "".join(map(chr, range(0x21, 0x7F))) + _ACCENTED
-_SHORT = 32  # characters of a word that may well come again, so that its cost is remembered
+_SHORT = 96  # characters of a word that may well come again, so that its cost is remembered
 _WORDS, _CHARACTERS = 1 << 14, 1 << 12  # that are remembered
 
 
@@ -56,7 +56,7 @@ class _Patterns(NamedTuple):
 def _patterns() -> _Patterns:
     patterns = (
         "[^\x00-\u024f]",
-        r" {1,16}(?=\s)| (?=[^\s!-/:-~]|\Z)",
+        r" (?![!-/:-~])(?: {0,15}(?=\s))?",
         "[^!-~]",
         "(?<![A-Za-z])[A-Za-z][a-z]+(?![A-Z])",
     )

@@ -216,6 +216,13 @@ _ACTIONS = handled_by(
     Action("undo_weights", ("u",), "undo", "Take the last change back, a query from the history too", can_undo),
     Action("redo_weights", ("U",), "redo", "Make the change that was taken back again", can_redo),
     Action("reset_weights", ("r",), "reset", "Go back to the saved weights", has_pool),
+    Action(
+        "turn_beside",
+        ("V",),
+        "saved | now",
+        "Show the rows under the saved settings beside those under the moved ones, or the plot again",
+        has_pool,
+    ),
     Action("turn_curve", ("t",), "other view", "Show the curve of all judged queries, or of this one"),
     Action(
         "take_best", ("B",), "best", "Go to the weights that the grades speak for, where they are better", has_best
@@ -269,6 +276,7 @@ _CONTEXT_INSIDE = handled_by(
         has_context,
         handler="export",
     ),
+    Action("details", ("D",), "details", "Show the digest, the quality and the slider of the budget, or hide them"),
     Action("reset_what_ifs", ("r",), "reset", "Drop every pin, and include what was excluded", has_what_ifs),
     Action("turn('pack')", ("o",), "order", "Fill by rank order, or by most value", has_pool, handler="weights"),
 )
@@ -358,9 +366,16 @@ _INGEST = handled_by(
 
 _STORE = handled_by(
     "store",
-    Action("turn_store(-1)", ("left",), "", "Show the view before: figures, checks, embedders"),
-    Action("turn_store(1)", ("right",), "view", "Show the next view: figures, checks, embedders"),
-    Action("open_line", ("enter",), "run", "Run the fix of the chosen check; take the chosen embedder", can_run),
+    Action("next_store_view", ("t",), "other view", "Show the next view: stats, checks, embedder, documents"),
+    Action("turn_store(-1)", ("left",), "", "Show the view before; among the documents, close the folder"),
+    Action("turn_store(1)", ("right",), "", "Show the next view; among the documents, open the folder"),
+    Action(
+        "open_line",
+        ("enter",),
+        "run",
+        "Run the fix of the chosen check; take the chosen embedder; filter by the chosen folder, file or tag",
+        can_run,
+    ),
     Action("check", ("C",), "check", "Check the store, also once more", has_store),
     Action("reembed", (), "", "Choose an embedder to re-embed all chunks with", has_store),
     Action("compact", (), "", "Drop removed documents for good and give the disk space back", has_store),

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from recall_core import shell
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.explaining import Comparison, FixOffer, Funnel, Ledger, Missing, rows_given
+from recall_tui.state.explaining import Comparison, FixOffer, Funnel, Ledger, Missing, RowsAround
 from recall_tui.state.records import Tweaks
-from recall_tui.state.session import Session, filter_of
+from recall_tui.state.session import Session, filter_of, k_of, listed
 from recall_tui.state.weighing import differences
 from recall_tui.threads.analysis_thread import AnalysisRun
 
 if TYPE_CHECKING:
     from recall_core.contract.whynot import FixView, WhyNotView
     from recall_core.explain.explanation import Ground
+    from recall_core.explain.whynot.kept import KeptAsker
     from recall_core.explain.whynot.question import Question
     from recall_core.retrieve import Answer, Plan
     from recall_core.retrieve.asking import Asker, Pack
+    from recall_core.store.port import Store
     from recall_core.types import Packed
 
 KEPT = "ground"
+FIRST_ROWS = 50  # whose words are looked at for the sentence above a ledger
 
 
 def answer_of(session: Session) -> Answer:
-    """The answer as the command asks for it: where recall adds rows to words, so many have to be asked for."""
+    """The answer whose hits are explained."""
     answer = session.results.answer
     assert answer is not None  # noqa: S101 - only hits of an answer are explained
-    rows = rows_given(answer)
-    return answer if rows is None else answer._replace(plan=answer.plan._replace(limit=rows, is_capped=True))
+    return answer
 
 
 def ground(run: AnalysisRun) -> Ground:
@@ -67,10 +69,9 @@ def context_question(session: Session) -> Question:
     )
 
 
-def list_question(question: Question, rows: int) -> Question:
-    """The same question for its rows. rows: of the store, since words alone list the whole ranking."""
-    question = question._replace(budget_tokens=None)
-    return question if question.rql is not None or question.k is not None else question._replace(k=max(1, rows))
+def list_question(session: Session) -> Question:
+    """The question for the rows that are listed, not for a context of them."""
+    return context_question(session)._replace(budget_tokens=None, k=k_of(session))
 
 
 class PausingAsker:
@@ -111,7 +112,51 @@ def chunk_ledger(run: AnalysisRun, analysis: Analysis) -> Ledger:
         embedder = None if answer.plan.semantic is None else recall.engine.embedder
         row = targets.chunk(recall.store, analysis.target, base=recall.engine.base)
         view = explanation(answer, row, store=recall.store, embedder=embedder, ground=ground(run))
-        return Ledger(view)
+        rank = view["chunk"]["rank"]
+        if rank is None:
+            return Ledger(view)
+        run.checkpoint()
+        return Ledger(view, rows_around(answer, rank, recall.store, first=_first_words(run, answer)))
+
+
+def _first_words(run: AnalysisRun, answer: Answer) -> Mapping[int, tuple[str, ...]]:
+    """The phrases that the first rows hold, kept until there is another answer."""
+    kept = run.kept.get("words")
+    if not isinstance(kept, tuple) or kept[0] is not run.session.results.answer:
+        before, rows = listed(answer)
+        first = range(before + 1, before + min(rows, FIRST_ROWS) + 1)
+        kept = run.session.results.answer, words_by_rank(answer, first, run.recall.store)
+        run.kept["words"] = kept
+    words: Mapping[int, tuple[str, ...]] = kept[1]
+    return words
+
+
+def words_by_rank(answer: Answer, ranks: Iterable[int], store: Store) -> dict[int, tuple[str, ...]]:
+    """The phrases of the question that the rows at these ranks hold; nothing where rows are no chunks."""
+    from recall_core.explain.ledger import lexical_contributions  # noqa: PLC0415 - the engine loads behind the frame
+
+    pool, ranked = answer.pool, answer.ranked
+    if pool is None or ranked is None or answer.plan.table == "doc":
+        return {}
+    rowids = {rank: pool.keys[ranked.order[rank - 1]].rowid for rank in ranks if rank <= answer.total}
+    held = lexical_contributions(answer, list(rowids.values()), store)
+    return {rank: tuple(each.text for each in held.get(rowid, [])) for rank, rowid in rowids.items()}
+
+
+def rows_around(answer: Answer, rank: int, store: Store, *, first: Mapping[int, tuple[str, ...]]) -> RowsAround:
+    """What the row at a rank stands among. first: the phrases that the first rows hold, by rank."""
+    from recall_core.retrieve.answer import hits  # noqa: PLC0415 - the engine loads behind the first frame
+
+    words = {**words_by_rank(answer, {rank - 1, rank} - {0, *first}, store), **first}
+    return RowsAround(
+        chunks=store.info().chunks,
+        first=first,
+        df={term.text: term.df for term in answer.pool.terms} if answer.pool is not None else {},
+        held=words.get(rank, ()),
+        above=next(iter(hits(answer, store, start=rank - 2, stop=rank - 1)), None) if rank > 1 else None,
+        held_above=words.get(rank - 1, ()),
+        of_documents=answer.plan.table == "doc",
+    )
 
 
 def two_chunks(run: AnalysisRun, analysis: Analysis) -> Comparison:
@@ -139,26 +184,62 @@ def row_funnel(run: AnalysisRun, _analysis: Analysis) -> Funnel:
 
 
 def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
-    """The account of the target in the question on the screen."""
+    """The account of the target in the list on the screen, or in its context where the list has it."""
     from recall_core.api.whynot import add_passage  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.explain.whynot.kept import kept  # noqa: PLC0415 - as above
     from recall_core.explain.whynot.why import why_not  # noqa: PLC0415 - as above
 
     recall, session = run.recall, run.session
     with recall.store.reading():
         question = context_question(session)
-        listed = list_question(question, recall.store.info().chunks)
-        asker = asker_of(run, question)
-        in_list = why_not(asker, listed, analysis.target, fixes=False).view["present"]
-        asked = question if in_list else listed
+        rows = list_question(session)
+        asker = kept(asker_of(run, question))
+        in_list = why_not(asker, rows, analysis.target, fixes=False).view["present"]
+        asked = question if in_list else rows
         done = why_not(asker, asked, analysis.target)
         add_passage(done.view, recall.engine, done.found)
-        fixes = done.view.get("fixes", [])
+        fixes, changed = done.view.get("fixes", []), [each.question for each in done.changes]
         for fix in fixes:
             fix["command"] = shell.in_store(fix["command"], run.store)
-        changes = [remedy(asked, each.question, fix) for each, fix in zip(done.changes, fixes, strict=True)]
+        changes = [
+            remedy(asked, each, fix)._replace(proof=_proof(asker, each, done.view))
+            for each, fix in zip(changed, fixes, strict=True)
+        ]
         if in_list and not done.view["present"]:
             changes += _pinned(run, done.view)
-        return Missing(done.view, in_list, tuple(changes))
+        return Missing(done.view, in_list, tuple(sorted(changes, key=effort)), _bound(session))
+
+
+def _bound(session: Session) -> int | None:
+    """The rows that the list may have; None where it lists all there are."""
+    answer = session.results.answer
+    return answer.plan.limit if answer is not None and answer.plan.is_capped else None
+
+
+def effort(offer: FixOffer) -> int:
+    """Where a fix stands among the others: settings first, then rows, budget and filter, and other words last."""
+    return max(_EFFORT.get(kind, 0) for kind in offer.kind.split("+"))
+
+
+_EFFORT = {"k": 1, "offset": 1, "budget": 2, "pin": 2, "filter": 3, "spelling": 4, "term": 5}
+
+
+def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
+    """Where the target stands in the answer to the changed question."""
+    from recall_core.explain.whynot.present import answered, row_of  # noqa: PLC0415 - loads behind the first frame
+    from recall_core.explain.whynot.target import Sought  # noqa: PLC0415 - as above
+    from recall_core.retrieve import targets  # noqa: PLC0415 - as above
+
+    if (chosen := view["target"].get("chosen")) is None:
+        return ""
+    row = targets.chunk(asker.store, chosen["chunk_id"], base=asker.base)
+    sought = Sought(row, asker.store.rowid("doc", row.doc.id), None)
+    found = answered(asker, question)
+    place = row_of(asker, found, sought)
+    if place is None:
+        return "in the context with it" if question.budget_tokens is not None else "listed with it"
+    rows = f"rank {place + 1:,} of {listed(found)[1] + found.plan.offset:,} with it"
+    return rows if question.budget_tokens is None else f"in the context with it, rank {place + 1:,}"
 
 
 def remedy(before: Question, after: Question, fix: FixView) -> FixOffer:
@@ -207,7 +288,7 @@ def _exact(question: Question) -> str | None:
 
 
 def _pinned(run: AnalysisRun, view: WhyNotView) -> list[FixOffer]:
-    """Forcing it into the context, where that is tried and does."""
+    """Pinning it to the context, where that was tried and does."""
     from recall_core.api.recall import Pack  # noqa: PLC0415 - the engine loads behind the first frame
 
     session, chosen = run.session, view["target"].get("chosen")
@@ -220,7 +301,15 @@ def _pinned(run: AnalysisRun, view: WhyNotView) -> list[FixOffer]:
     )
     if not any(pin in block.chunk_ids and not block.truncated for block in packed.blocks):
         return []
-    return [FixOffer("pin", "pin it: it is packed before everything else", _command(run, pin), pin=pin)]
+    return [
+        FixOffer(
+            "pin",
+            "pin it: it is packed before everything else",
+            _command(run, pin),
+            proof="in the context with it",
+            pin=pin,
+        )
+    ]
 
 
 def _left(session: Session, pin: str) -> tuple[str, ...]:

@@ -1,4 +1,6 @@
-"""The measure of judged queries at every weight, and the weights that grant the pins of a question, exactly."""
+"""What the pane of the weights asks for: the measure of judged queries at every weight and the weights that meet the
+targets of a question, exactly, and its rows under the saved settings.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from recall_core.config import Config
 from recall_core.errors import UsageError
 from recall_core.evaluate.grades import words
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.tuning import MEASURE, Curve, Granted, first_rows, of_words, pins_of
+from recall_tui.state.beside import MOST_ROWS, SavedRows, identities
+from recall_tui.state.session import filter_of, listed
+from recall_tui.state.tuning import MEASURE, Curve, TargetWeights, first_rows, of_words, pins_of
 from recall_tui.state.weighing import current, exact_share
 from recall_tui.threads.analysis_thread import AnalysisRun
 
@@ -114,8 +118,8 @@ def _curve(steps: list[Step], config: Config, asked: Questions) -> Curve:
     )
 
 
-def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> Granted:
-    """Every weight at which each pinned chunk stands among the first rows, or does not, as was wished."""
+def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
+    """Every weight at which each pinned chunk stands among the first rows, or does not, as its target asks."""
     from recall_core.explain.intervals import Interval  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.explain.lines import lines_of  # noqa: PLC0415
     from recall_core.explain.pins import Pin, pin_weights, together  # noqa: PLC0415
@@ -124,13 +128,28 @@ def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> Granted:
     assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only ranked rows are pinned
     lines, k = lines_of(answer.pool, current(run.session)), first_rows(run.session)
     places = {key.rowid: position for position, key in enumerate(answer.pool.keys)}
-    granted: dict[int, tuple[Interval, ...]] = {}
+    met: dict[int, tuple[Interval, ...]] = {}
     for number, pin in enumerate(pins_of(run.session)):
         run.checkpoint()
         is_known = ("chunk", pin.chunk_id) in store.resolve(pin.chunk_id)
         position = places.get(store.rowid("chunk", pin.chunk_id)) if is_known else None
         if position is not None:
-            granted[number] = pin_weights(lines, Pin(pin.want, position), k)
+            met[number] = pin_weights(lines, Pin(pin.want, position), k)
         else:  # who is no candidate is never among the rows
-            granted[number] = () if pin.want == "in" else (Interval(Fraction(0), Fraction(1)),)
-    return Granted(*together(granted))
+            met[number] = () if pin.want == "in" else (Interval(Fraction(0), Fraction(1)),)
+    return TargetWeights(*together(met))
+
+
+def saved_rows(run: AnalysisRun, _analysis: Analysis) -> SavedRows:
+    """The first rows of the question as they are when nothing is moved."""
+    from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
+
+    shown, recall = run.session.results.answer, run.recall
+    assert shown is not None  # noqa: S101 - only an answered question has rows
+    plan = recall.engine.plan(shown.plan.text, Ask(filter=filter_of(shown.plan)))
+    with recall.store.reading():
+        answer = recall.engine.answer(plan)
+        first, rows = listed(answer)
+        stop = first + min(rows, MOST_ROWS)
+        ids = tuple(identities(answer, first, stop))
+        return SavedRows(ids, tuple(recall.engine.hits(answer, first, first + len(ids))), first + 1)

@@ -82,13 +82,18 @@ def pin_chunk(app: Host) -> None:
 
 def drop_chunk(app: Host) -> None:
     """Exclude the chosen chunk, or no longer."""
-    app.become(packing.forced_out(app.session))
+    app.become(packing.excluded(app.session))
     _say_change(app, "Excluded from the context", app.session.context.drops, "x")
 
 
 def reset_what_ifs(app: Host) -> None:
     """Drop every pin, and include what was excluded."""
     app.become(packing.freed(app.session))
+
+
+def details(app: Host) -> None:
+    """Show the secondary figures and the slider of the budget, or hide them."""
+    app.become(packing.detailed(app.session))
 
 
 def _say_change(app: Host, done: str, marked: tuple[str, ...], key: str) -> None:

@@ -1,4 +1,4 @@
-"""The tabs of the explain pane, what is missed, and the fixes that bring it in."""
+"""The tabs of the explain pane, what is missing, and the fixes that bring it in."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def why_this(app: Host) -> None:
 
 
 async def miss(app: Host) -> None:
-    """Ask what is missed."""
+    """Ask what is missing."""
     from recall_tui.screens.target import TargetScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
     await app.push_screen(TargetScreen(), partial(_target_named, app))
@@ -115,16 +115,16 @@ def try_fix(app: Host) -> None:
         app.copy(remedy.command, remedy.command)
         return
     app.take(fixes.applied(app.session, remedy, app.clock()))
-    app.notify(f"Trying: {remedy.change}; u takes it back", markup=False)
+    app.notify("Fix applied. u undoes it", markup=False)
 
 
 def take_back(app: Host) -> None:
-    """Take the last fix back."""
+    """Undo the last fix."""
     app.take(fixes.taken_back(app.session, app.clock()))
 
 
 def take_all_back(app: Host) -> None:
-    """Take all fixes back."""
+    """Undo all fixes."""
     app.take(fixes.taken_back(app.session, app.clock(), whole=True))
 
 

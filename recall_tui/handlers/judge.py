@@ -112,7 +112,7 @@ def enter_missed(app: Host) -> None:
     """Go to what the chosen query misses."""
     line = judging.pointed_line(app.session)
     if line is not None and not line.missed:
-        app.notify(f"{line.query}: {judging.in_top(line)}", markup=False)
+        app.notify(f"{line.query}: {judging.in_top(line, judging.unit_here(app.session))}", markup=False)
     app.become(judging.sided(app.session, missed=True))
 
 

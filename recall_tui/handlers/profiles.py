@@ -33,11 +33,11 @@ async def keep_profile(app: Host) -> None:
     if place is None:
         return
     if not app.session.weights.tweaks:
-        app.notify("Nothing is moved away from recall.toml, so there is nothing to keep.")
+        app.notify("Nothing was moved, so there is no profile to save.")
         return
     name = app.session.weights.profile.name if app.session.weights.profile else ""
     named = partial(_named, app, place)
-    await app.prompt("Keep the settings", name, "a name, then Enter", profiles.wrong_name, named)
+    await app.prompt("Save a profile", name, "a name, then Enter", profiles.wrong_name, named)
 
 
 async def _named(app: Host, place: Path, name: str | None) -> None:
@@ -46,7 +46,7 @@ async def _named(app: Host, place: Path, name: str | None) -> None:
     profile = Profile(name, dict(app.session.weights.tweaks))
     if any(each.name == name and each != profile for each in profiles.load(place)):
         question = f"There is a profile {name} with other settings. Replace it?"
-        await app.confirm("Keep the settings", question, partial(_keep, app, place, profile))
+        await app.confirm("Save a profile", question, partial(_keep, app, place, profile))
     else:
         _keep(app, place, profile, True)
 
@@ -60,7 +60,7 @@ def _keep(app: Host, place: Path, profile: Profile, is_agreed: bool | None) -> N
         app.warn(error.message)
     else:
         app.become(app.session._replace(weights=app.session.weights._replace(profile=profile)))
-        app.notify(f"Kept: {profile.name}", markup=False)
+        app.notify(f"Profile saved: {profile.name}", markup=False)
 
 
 async def _chosen(app: Host, place: Path, choice: ProfileChoice | None) -> None:
@@ -73,6 +73,7 @@ async def _chosen(app: Host, place: Path, choice: ProfileChoice | None) -> None:
         return
     settings = {} if profile is None else profile.tweaks
     app.move(weighing.dressed(app.session._replace(weights=app.session.weights._replace(profile=profile)), settings))
+    app.notify(f"Loaded: {profiles.DEFAULT if profile is None else profile.name}", markup=False)
 
 
 def _drop(app: Host, place: Path, profile: Profile, is_agreed: bool | None) -> None:
@@ -85,7 +86,7 @@ def _drop(app: Host, place: Path, profile: Profile, is_agreed: bool | None) -> N
         return
     if app.session.weights.profile is not None and app.session.weights.profile.name == profile.name:
         app.become(app.session._replace(weights=app.session.weights._replace(profile=None)))
-    app.notify(f"Deleted: {profile.name}", markup=False)
+    app.notify(f"Profile deleted: {profile.name}", markup=False)
 
 
 def _profiles(app: Host) -> Path | None:

@@ -15,7 +15,6 @@ from recall_tui.state import form, judging, optioning, tuning, weighing
 from recall_tui.state import session as state
 from recall_tui.state.records import Tweaks
 from recall_tui.state.session import Session
-from recall_tui.state.shell import rows_asked
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer
@@ -56,24 +55,30 @@ def turn(app: Host, key: str) -> None:
 
 
 def undo_weights(app: Host) -> None:
-    """Take the last change back."""
+    """Undo the last change."""
     if not app.session.weights.undo:
-        app.notify("There is nothing to take back.")
+        app.notify("There is nothing to undo.")
     app.take(weighing.undone(app.session))
 
 
 def redo_weights(app: Host) -> None:
-    """Make the change that was taken back again."""
+    """Redo the change that was undone last."""
     if not app.session.weights.redo:
-        app.notify("Nothing was taken back.")
+        app.notify("There is nothing to redo.")
     app.take(weighing.redone(app.session))
 
 
 def reset_weights(app: Host) -> None:
     """Go back to the saved settings."""
     if not weighing.is_moved(app.session):
-        app.notify("The saved settings stand already.")
+        app.notify("Nothing was moved: these are the saved settings.")
     app.move(weighing.reset(app.session))
+
+
+def turn_beside(app: Host) -> None:
+    """Show the rows under the saved settings beside those under the moved ones, or the plot again."""
+    weights = app.session.weights
+    app.become(app.session._replace(weights=weights._replace(is_beside=not weights.is_beside)))
 
 
 def turn_curve(app: Host) -> None:
@@ -102,21 +107,21 @@ def take_best(app: Host) -> None:
 
 
 def pin_row(app: Host, want: tuning.Want) -> None:
-    """Wish the selected row in or out."""
+    """Require the selected row among the first, or exclude it from them."""
     answer = app.session.results.answer
     wrong = weighing.why_no_lines(answer) if answer is not None else ""
     if wrong:
-        app.notify(wrong.replace("No rank lines", "No wishes"), markup=False)
+        app.notify(wrong.replace("No rank lines", "No targets"), markup=False)
     else:
         app.become(tuning.pinned(app.session, want))
 
 
 def take_granting(app: Host) -> None:
-    """Go where every wish is granted."""
-    weight = tuning.granting(app.session)
+    """Go to the nearest weight that meets all targets."""
+    weight = tuning.nearest_weight(app.session)
     if weight is None:
         pins = tuning.pins_of(app.session)
-        app.notify("No weight meets all targets." if pins else "There is no target: p pins a row, x excludes it.")
+        app.notify("No weight meets all targets." if pins else "No target is set: p requires a row, x excludes it.")
         return
     _try(app, weighing.put_at(app.session, weight), "vector_weight")
 
@@ -132,14 +137,14 @@ async def write_options(app: Host) -> None:
         await _offer_query(app, answer, said)
         return
     if not said and session.weights.k is None:
-        app.notify("Nothing is moved that a query can say: it has no OPTION for the rest.")
+        app.notify("Nothing was moved that a query can say: it has no OPTION for the rest.")
         return
     _take_text(app, optioning.with_options(session.query.text, query, said, limit=session.weights.k), said)
 
 
 async def _offer_query(app: Host, answer: Answer, said: Tweaks) -> None:
     """Words have no OPTION; the query that gives their rows has."""
-    words, limit = answer.plan.text.strip(), rows_asked(answer)
+    words, limit = answer.plan.text.strip(), answer.plan.limit
     try:
         query = optioning.as_query(words, answer.plan.config, limit=limit, options=said)
     except RqlError as error:
@@ -159,15 +164,16 @@ def _take_text(app: Host, text: str, said: Tweaks) -> None:
     left = weighing.without(app.session, said)
     app.become(state.asked(left, text, app.clock()))
     app.bench.editor.put(text)
-    rest = ", ".join(left.weights.tweaks)
-    app.notify(f"Written. Still moved, because no OPTION says it: {rest}" if rest else "Written.", markup=False)
+    rest = ", ".join(NAMES.get(key, key) for key in left.weights.tweaks)
+    message = f"Written. Still moved, because no OPTION says it: {rest}" if rest else "Written."
+    app.notify(message, markup=False)
 
 
 async def save_weights(app: Host) -> None:
     """Ask whether to write what was moved."""
     tweaks, saved, toml = app.session.weights.tweaks, app.session.weights.saved, app.session.weights.toml
     if not tweaks or saved is None or toml is None:
-        app.notify("The weights are those of recall.toml; there is nothing to write.")
+        app.notify("Nothing was moved: these are the saved settings.")
         return
     await _ask_to_write(app, toml, tweaks, saved, f"Write into {toml.name}?")
 

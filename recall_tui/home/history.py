@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recall_core import files
+from recall_core.config import NAMES
 from recall_core.paths import PRIVATE, state_folder
 
 MOST = 1_000  # queries that are remembered
@@ -49,7 +50,13 @@ class RankMove(NamedTuple):
 
 def changed(past: PastQuestion) -> str:
     """The filter and the settings of a question, in words."""
-    return ", ".join([*([f"filter {past.filter}"] if past.filter else []), *past.settings])
+    return ", ".join([*([f"filter {past.filter}"] if past.filter else []), *map(_named, past.settings)])
+
+
+def _named(setting: str) -> str:
+    """A setting under the name that people read."""
+    key, equals, value = setting.partition("=")
+    return f"{NAMES.get(key, key)}{equals}{value}"
 
 
 def place(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:

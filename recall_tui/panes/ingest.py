@@ -8,12 +8,13 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
+from recall_core.ingest.skips import by_reason
 from recall_core.types import Progress, Skip
-from recall_tui.state.rates import done_share, left_seconds
+from recall_tui.state.rates import left_seconds
 from recall_tui.state.runs import EVERYTHING, PipelineStage, Run, stages
 from recall_tui.state.session import Session, has_strip, is_ingesting
 from recall_tui.state.store_pane import StoreOverview, cursor_of, overview
-from recall_tui.widgets.draw import Glyphs, bar, counted, figure, fit, fit_place, folded
+from recall_tui.widgets.draw import Glyphs, bar, blanked, counted, figure, fit, fit_place, folded
 from recall_tui.widgets.lines import NONE, entitle
 from recall_tui.widgets.lists import ChoosingView
 
@@ -66,9 +67,16 @@ def strip(session: Session, width: int, glyphs: Glyphs) -> Text:
     run = session.store.run
     if run is None:
         return Text(fit(" watching every folder; 7 shows which", width, glyphs), Style(bold=True))
-    head = _running(run, width, glyphs) if is_ingesting(session) else _over(run, width, glyphs)
+    is_running = is_ingesting(session)
+    head = _running(run, width, glyphs) if is_running else _over(run, width, glyphs)
     watching = f"{glyphs.dot}watching" if session.store.watching else ""
-    return Text(fit(f" ingest {head}{watching}", width, glyphs), Style(bold=True))
+    return Text(fit(f" {_doing(run)} {head}{watching}", width, glyphs), Style(bold=True))
+
+
+def _doing(run: Run) -> str:
+    if run.ended:
+        return "ingest"
+    return "syncing" if run.folder == EVERYTHING else "adding"
 
 
 def _running(run: Run, width: int, glyphs: Glyphs) -> str:
@@ -77,11 +85,12 @@ def _running(run: Run, width: int, glyphs: Glyphs) -> str:
     if progress is None or progress.files_total == 0:
         found = f", {counted(progress.files_done, 'file')}" if progress else ""
         return f"{_name(run, width, glyphs)}: {hold}looking for files{found}"
-    drawn = f"{glyphs.left}{bar(done_share(progress), _cells(width), glyphs)}{glyphs.right}"
-    files = f"{figure(progress.files_done)}/{counted(progress.files_total, 'file')}"
+    share = run.meter.reached.run
+    drawn = f"{glyphs.left}{bar(share, _cells(width), glyphs)}{glyphs.right}"
+    files = f"{figure(progress.files_done)} of {counted(progress.files_total, 'file')}"
     figures = [files, _left(run), _skipped_words(progress), f"{run.meter.rates.embedded:,.0f} chunks/s", "^g cancels"]
-    head = f"{_name(run, width, glyphs)} {drawn}{done_share(progress):>5.0%}  {hold}"
-    return head + _fitting(figures, "  ", width - cell_len(f" ingest {head}"))
+    head = f"{_name(run, width, glyphs)} {drawn}{share:>5.0%}  {hold}"
+    return head + _fitting(figures, glyphs.dot, width - cell_len(f" {_doing(run)} {head}"))
 
 
 def _over(run: Run, width: int, glyphs: Glyphs) -> str:
@@ -101,6 +110,7 @@ def _name(run: Run, width: int, glyphs: Glyphs) -> str:
 
 def _short(path: str, width: int, glyphs: Glyphs) -> str:
     """A path that is cut at its front where it is longer than that."""
+    path = blanked(path)
     return path if cell_len(path) <= width else fit_place(path, "", width, glyphs).rstrip()
 
 
@@ -128,8 +138,9 @@ def _above(run: Run, width: int, glyphs: Glyphs) -> list[Text]:
     if run.progress is not None and (facts := _queue(run, run.progress)):
         lines.append(Text(fit(_fitting(facts, glyphs.dot, width), width, glyphs)))
     if run.skipped:
-        heading = f"Skipped {figure(len(run.skipped))}{glyphs.dot}Enter says why"
-        lines.append(_heading(heading, width, glyphs))
+        groups = [f"{figure(group.files)} {group.kind}" for group in by_reason(run.skipped)]
+        heading = [f"Skipped {figure(len(run.skipped))}", "Enter says why", *groups]
+        lines.append(_heading(_fitting(heading, glyphs.dot, width), width, glyphs))
     return lines
 
 
@@ -161,13 +172,13 @@ def _skipped(skip: Skip, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text
     """`x docs/a.txt: is a binary file`; the path gives way to the reason."""
     head = f"{glyphs.pointer if is_chosen else ' '}{glyphs.out} "
     path = _short(skip.path, max(LEAST_PATH, width - cell_len(f"{head}: {skip.reason}")), glyphs)
-    return Text(fit(f"{head}{path}: {skip.reason}", width, glyphs), Style(bold=is_chosen))
+    return Text(fit(f"{head}{path}: {blanked(skip.reason)}", width, glyphs), Style(bold=is_chosen))
 
 
 def _stage(stage: PipelineStage, run: Run, digits: int, width: int, glyphs: Glyphs) -> Text:
     """`read   [####    ] 61%    784 of 1,284 files   120/s`; the rate of a run that stands still says nothing."""
     drawn = f"{glyphs.left}{bar(stage.share, _cells(width), glyphs)}{glyphs.right}{stage.share:>5.0%}"
-    drawn = drawn if stage.total else " " * len(drawn)
+    drawn = drawn if run.progress is not None and run.progress.files_total else " " * len(drawn)
     total = f" of {figure(stage.total):>{digits}}" if stage.total else " " * (digits + len(" of "))
     rate = "" if run.ended or run.hold == "held" else f"{stage.rate:>9,.0f}/s"
     count = f"{figure(stage.done):>{digits}}{total}"
@@ -211,7 +222,7 @@ def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
         newest = f"newest {source.newest[:10]}" if source.newest else ""
         behind = f"{docs}  {newest:<17}  {synced}" if is_wide else f"{docs}  {synced}"
         more = f" {options}" if options else ""
-        name = fit_place(folder, "", room, glyphs, more=more)
+        name = fit_place(blanked(folder), "", room, glyphs, more=blanked(more))
         lines.append(Text(fit(f" {name} {behind}", width, glyphs)))
     return lines
 

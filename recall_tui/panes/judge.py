@@ -13,13 +13,14 @@ from textual.events import Click, MouseScrollDown, MouseScrollUp
 from recall_core.errors import RecallError
 from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.state import judging
-from recall_tui.state.judging import Board, Missed, QueryLine
+from recall_tui.state.judging import Board, JudgedQueries, Missed, QueryLine
 from recall_tui.state.session import Session
-from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, folded
+from recall_tui.widgets.draw import Glyphs, blanked, figure, fit, fit_place, folded
 from recall_tui.widgets.lines import NONE, LineView, entitle
 
-KEYS = ("g grade: a=3 s=2 d=1 f=0", "u undo", "Del clear", "t measure", "Enter ask", "I import", "E export")
-"""The keys; those that come last are left out first."""
+BEGIN = ("No grades yet. g begins grading: a s d f give 3 2 1 0.", "No grades yet. g begins grading.")
+GRADING = ("No grades yet. a s d f give the selected result 3 2 1 0.", "No grades yet. a s d f: 3 2 1 0.")
+"""What to do while nothing is graded, before and while letters grade; the second where there is less room."""
 NAMES = {"ndcg@10": "nDCG@10", "mrr": "MRR", "map": "MAP", "p@10": "P@10", "recall@10": "R@10", "recall@100": "R@100"}
 """The measures as the literature writes them, short enough for a column."""
 SAVED = "vs saved"
@@ -92,18 +93,40 @@ class JudgeLines:
 
 
 def subtitle(session: Session, glyphs: Glyphs) -> str:
-    """How much is judged, or how far the board has come."""
+    """How much of the first rows is judged, or how far the board has come; without either, how to begin or end."""
+    known, way = judging.board(session), judging.headway(session)
+    if way is not None:
+        return f"measured {figure(way[0])} of {_queries(way[1])}"
+    if isinstance(known, Board) and known.judged is not None:
+        return f"judged@{judging.TOP} {known.judged:.0%} of {judging.UNITS[known.unit]}"
+    return "g ends grading" if session.judge.is_grading else "g grade"
+
+
+def summary_line(session: Session, width: int, glyphs: Glyphs) -> str:
+    """How many queries are judged, and the measure where there is room for it."""
     known, judged = judging.board(session), judging.judged(session)
     if judged is None:
-        return ""
+        return "Reading the judgements."
+    if not any(judged.places.values()):
+        return _fitting(GRADING if session.judge.is_grading else BEGIN, width)
+    said = _count_line(session, judged)
+    if isinstance(known, Board):
+        measure = judging.measure_of(session)
+        more = f"{glyphs.dot}{NAMES[measure]} {known.figures[measure].mean:.3f}"
+    else:
+        more = "" if judging.relevant(judged) else f"{glyphs.dot}measures need a grade above 0"
+    return _fitting((said + more, said), width)
+
+
+def _count_line(session: Session, judged: JudgedQueries) -> str:
+    """`14 of 40 queries judged (chunks)`."""
     count = sum(map(bool, judged.places.values()))
-    queries = f"{figure(count)} judged quer{'y' if count == 1 else 'ies'}"
-    way = judging.headway(session)
-    if way is not None:
-        return f"measured {figure(way[0])} of {figure(way[1])}"
-    if not isinstance(known, Board) or known.judged is None:
-        return queries
-    return glyphs.dot.join((f"judged@{judging.TOP} {known.judged:.0%} of {judging.UNITS[known.unit]}", queries))
+    total = max(count, len(judged.texts))
+    return f"{figure(count)} of {_queries(total)} judged ({judging.UNITS[judging.unit_here(session)]})"
+
+
+def _queries(count: int) -> str:
+    return f"{figure(count)} quer{'y' if count == 1 else 'ies'}"
 
 
 def layout(session: Session, size: tuple[int, int], glyphs: Glyphs, first: int) -> JudgeLines:
@@ -113,44 +136,36 @@ def layout(session: Session, size: tuple[int, int], glyphs: Glyphs, first: int) 
     if isinstance(known, RecallError) and known.code != "no_judgements":
         reason = f"{known.message} ({known.hint})" if known.hint else known.message
         return JudgeLines(tuple(Text(line) for line in folded(reason, width)), {}, 0)
-    if not isinstance(known, Board):
-        return JudgeLines(tuple(_nothing(session, width, glyphs)), {}, 0)
+    if not isinstance(known, Board) or height <= 1:
+        line = fit(summary_line(session, width, glyphs), width, glyphs)
+        return JudgeLines((Text(line, Style(dim=not isinstance(known, Board))),), {}, 0)
     heads = len(_heads(session, known, size, glyphs))
     below = _below(session, width, height - heads, glyphs)
     return _filled(session, heads, below, size, glyphs, first=first)
 
 
-def _nothing(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
-    judged = judging.judged(session)
-    lines = [Text(fit(_keys(width), width, glyphs), Style(dim=True))]
-    if judged is None:
-        hint = "Reading the judgements."
-    elif not any(judged.places.values()):
-        hint = "Nothing is judged yet: grade a result, or import with I."
-    elif judging.relevant(judged):
-        hint = "Asking the judged queries."
-    else:
-        hint = "No query has a relevant document yet: measures need a grade above 0."
-    return [*lines, *(Text(line, Style(dim=True)) for line in folded(hint, width))]
+def _fitting(lines: tuple[str, ...], width: int) -> str:
+    """The first line that there is room for, or the last."""
+    return next((line for line in lines if cell_len(line) <= width), lines[-1])
 
 
 def _heads(session: Session, known: Board, size: tuple[int, int], glyphs: Glyphs, shown: str = "") -> list[Text]:
-    """The keys where there is room for them, the figures, and the names of the columns. shown: which of the rows."""
+    """How many are judged where there is room for it, the figures, and the names of the columns.
+
+    shown: which of the rows.
+    """
     width, height = size
     measure = judging.measure_of(session)
     figures = summary(known, measure, size, glyphs)
     style = Style(bold=True, dim=not judging.is_current(session))
     lines = [Text(line, style) for line in figures]
     if height >= len(lines) + 4:
-        lines.insert(0, Text(fit(_keys(width), width, glyphs), Style(dim=True)))
+        judged = judging.judged(session)
+        said = _count_line(session, judged) if judged is not None else ""
+        lines.insert(0, Text(fit(said, width, glyphs), Style(dim=True)))
     if height >= len(lines) + 2:
         lines.append(Text(fit(_columns(session, known, width, shown), width, glyphs), Style(dim=True)))
     return lines
-
-
-def _keys(width: int) -> str:
-    lines = ("  ".join(KEYS[:count]) for count in range(len(KEYS), 1, -1))
-    return next((line for line in lines if cell_len(line) <= width), KEYS[0])
 
 
 def summary(known: Board, measure: str, size: tuple[int, int], glyphs: Glyphs) -> list[str]:
@@ -204,7 +219,8 @@ def _row(session: Session, line: QueryLine, known: Board, width: int, glyphs: Gl
     judged = "-" if line.judged is None else f"{line.judged:.0%}"
     right = f"{line.values[measure]:>8.3f}{judged:>8}{moved if known.is_moved else ''}"
     marks = f"{glyphs.pointer if is_chosen else ' '}{glyphs.knob if is_here else ' '} "
-    left = f"{fit(line.query, ids, glyphs)} {fit(line.text, width - MARK_CELLS - ids - 1 - len(right), glyphs)}"
+    room = width - MARK_CELLS - ids - 1 - len(right)
+    left = f"{fit(blanked(line.query), ids, glyphs)} {fit(blanked(line.text), room, glyphs)}"
     return Text(f"{marks}{left}{right}", Style(bold=is_chosen or is_here, dim=not is_fresh))
 
 
@@ -215,7 +231,7 @@ def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tupl
     if line is None or not (at_missed or room >= TALL or left >= LEAST_MISSED):
         return []
     lines = max(left, room // 2 if room >= TALL else min(MISSED_LINES, room - 1))
-    head = f"{line.query}: {judging.in_top(line)}"
+    head = f"{blanked(line.query)}: {judging.in_top(line, judging.unit_here(session))}"
     keys = "Left goes back, Enter asks why" if at_missed else "Right goes in" if line.missed else ""
     if keys and cell_len(f"{head}{glyphs.dot}{keys}") <= width:
         head += f"{glyphs.dot}{keys}"
@@ -231,7 +247,7 @@ def _missed(missed: Missed, width: int, glyphs: Glyphs, *, is_chosen: bool) -> T
     absent = f"not in {missed.depth}" if missed.depth else "not ranked"
     rank = absent if missed.rank is None else f"rank {missed.rank}"
     mark = glyphs.pointer if is_chosen else " "
-    path = fit_place(missed.place, "", width - 16, glyphs)
+    path = fit_place(blanked(missed.place), "", width - 16, glyphs)
     return Text(f"{mark} {missed.grade} {path} {rank:>11}", Style(bold=is_chosen))
 
 
@@ -274,10 +290,11 @@ def _shown(session: Session) -> tuple[object, ...]:
     """All that the pane is drawn from."""
     names = ("judge", "missed", "at missed", "measure")
     return (
+        session.judge.is_grading,
         judging.board(session),
         judging.line_here(session),
         judging.query_here(session),
         judging.is_current(session),
-        judging.judged(session) if judging.pointed_line(session) is None else None,
+        judging.judged(session),
         tuple(session.cursors.get(name, 0) for name in names),
     )

@@ -1,9 +1,10 @@
-"""Pane 2: the ranked rows. Only the visible ones are drawn, and only they and their neighbours are fetched."""
+"""Pane 2: the ranked rows with their texts. Only the visible ones are drawn, and only they and their neighbours are
+fetched."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
 from rich.text import Text
@@ -15,36 +16,45 @@ from textual.strip import Strip
 
 from recall_core.errors import Interrupted
 from recall_core.evaluate.grades import Judgement
-from recall_core.types import Hit, Signal, Table
+from recall_core.types import Hit, Table
 from recall_tui.messages import Chosen, LookingAt
+from recall_tui.panes.result_lines import Frame, ResultLine, heads, moved, row_lines, shared_folder
 from recall_tui.state import judging
 from recall_tui.state.events import Ranks, Spans
 from recall_tui.state.session import Session, is_ingesting, is_lingering, is_stale, listed
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, folded, glyphs_in, level
+from recall_tui.widgets.draw import Glyphs, figure, fit, folded, glyphs_in
 from recall_tui.widgets.lines import entitle, strip_of
 
-GLYPHS: tuple[Signal, ...] = ("lexical", "semantic")
-"""The signals that have a column of their own, under `l` and `s`."""
-WIDE = 60  # cells from which the score bar is drawn
-MOVE_CELLS = 5
-MATCHED = Style(underline=True)
+if TYPE_CHECKING:
+    from recall_core.contract.ledger import PassageView
+    from recall_core.retrieve import Answer
+
+HIGH = 11
+"""Lines of the pane from which a row has two."""
+MOST_COMPARED = 1_000  # rows whose folders are compared
+HEAD = 1  # line above the rows
 
 
 class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
-    """Rank, score, one glyph a signal, tokens, and where the chunk stands."""
+    """Rank, score and place of each row, and the passage that answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"results--selected"}
 
     def __init__(self) -> None:
         super().__init__(id="results")
         self._hits: Mapping[int, Hit] = {}
         self._states: Mapping[str, str] = {}
         self._matched: Mapping[str, Spans] = {}
+        self._passages: Mapping[str, PassageView] = {}
+        self._answer: Answer | None = None
         self._count = 0
         self._first_rank = 1
         self._selected = 0
         self._is_stale = False
         self._hint = ""
+        self._folder = ""
+        self._rule = ""
         self._before: Ranks = {}
         self._judgements: Mapping[str, tuple[Judgement, ...]] = {}
         self._table: Table = "chunk"
@@ -55,25 +65,44 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         """What this terminal can draw."""
         return glyphs_in(self.app)
 
+    @property
+    def row_height(self) -> int:
+        """Lines of a row: where there is height, the passage has its own."""
+        return 2 if self.scrollable_content_region.height >= HIGH else 1
+
+    @property
+    def page_rows(self) -> int:
+        """Rows that are visible at once, whole."""
+        return max(1, (self.scrollable_content_region.height - HEAD) // self.row_height)
+
+    def line_of(self, row: int) -> int:
+        """The line of the pane, its border included, on which a row begins."""
+        return self.gutter.top + HEAD + row * self.row_height - int(self.scroll_offset.y)
+
+    @property
+    def first_row(self) -> int:
+        """The first row that is visible."""
+        return int(self.scroll_offset.y) // self.row_height
+
     def show(self, session: Session) -> None:
         """Show the answer of this session and mark its selected row."""
         before, row, texts = self._drawn_from, self._selected, self._texts
-        answer = session.results.answer
-        offset, self._count = listed(answer) if answer else (0, 0)
+        results = session.results
+        offset, self._count = listed(results.answer) if results.answer else (0, 0)
         self._first_rank = offset + 1
-        self._hits, self._states, self._selected = (
-            session.results.hits,
-            session.results.states,
-            session.results.selected,
-        )
-        self._before, self._matched = session.weights.saved_ranks, session.results.matched
+        self._hits, self._states, self._selected = results.hits, results.states, results.selected
+        self._before, self._matched, self._passages = session.weights.saved_ranks, results.matched, results.passages
         self._judgements = judging.judgements_here(session)
-        self._table = answer.plan.table if answer else "chunk"
+        self._table = results.answer.plan.table if results.answer else "chunk"
         self._is_stale = is_stale(session)
         self._hint = _hint(session)
+        if results.answer is not self._answer:
+            self._answer = results.answer
+            self._folder = _folder(results.answer, results.hits)
+        self._rule = rule(results.answer, self._count, self.glyphs)
         title = "2 Results" + (" (stale)" if self._is_stale else "")
-        entitle(self, title, _figures(session, self._count, self.glyphs))
-        self.virtual_size = Size(self.scrollable_content_region.width, self._count + 1)
+        entitle(self, title, figures(session, self._count, self.glyphs))
+        self.virtual_size = self._whole_size
         self._follow()
         if self._drawn_from != before:
             self.refresh()
@@ -82,32 +111,35 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         if row != self._selected:
             changed |= {row, self._selected}
         for at in sorted(changed):
-            self.refresh_line(at + 1)
+            for line in range(self.row_height):
+                self.refresh_line(HEAD + at * self.row_height + line)
 
     def render_line(self, y: int) -> Strip:
-        """The column heads stay in place above the rows."""
+        """The line above the rows stays in place."""
         width = self.scrollable_content_region.width
-        row = y - 1 + int(self.scroll_offset.y)
+        row, part = divmod(y - HEAD + int(self.scroll_offset.y), self.row_height)
         if self._count == 0:
             hint = folded(self._hint, width)
             line = Text(fit(hint[y] if y < len(hint) else "", width, self.glyphs))
-        elif y == 0:
-            line = Text(fit(self._heads(width), width, self.glyphs), Style(dim=True))
-        elif row >= self._count:
-            line = Text(" " * width)
+        elif y < HEAD:
+            line = heads(self._frame)
+        elif row < self._count:
+            line = self._row(row)[part]
+        elif row == self._count and part == 0:
+            line = Text(fit(self._rule, width, self.glyphs), Style(dim=True))
         else:
-            line = self._row(row, width)
+            line = Text(" " * width)
         return strip_of(line, self.size.width, self.rich_style, self.app.console)
 
     def on_click(self, event: Click) -> None:
         """A click picks the row under it."""
-        row = event.y - self.gutter.top - 1 + int(self.scroll_offset.y)
-        if 0 <= row < self._count and event.y > self.gutter.top:
+        row = (event.y - self.line_of(0)) // self.row_height
+        if 0 <= row < self._count and event.y >= self.gutter.top + HEAD:
             self.post_message(Chosen(row))
 
     def on_resize(self, _event: Resize) -> None:
         """A higher list shows more rows."""
-        self.virtual_size = Size(self.scrollable_content_region.width, self._count + 1)
+        self.virtual_size = self._whole_size
         self._follow()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -116,16 +148,20 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._look()
 
     @property
+    def _whole_size(self) -> Size:
+        lines = HEAD + self._count * self.row_height + bool(self._rule)
+        return Size(self.scrollable_content_region.width, lines)
+
+    @property
     def _drawn_from(self) -> tuple[object, ...]:
         """All that the rows are made of, but for their texts and which one is selected."""
         rows = (self._count, self._first_rank, bool(self._before), self._judgements, self._table)
-        return (*rows, self._is_stale, self._hint)
+        return (*rows, self._is_stale, self._hint, self._folder, self._rule)
 
     @property
     def _texts(self) -> dict[int, tuple[object, ...]]:
         """What is drawn of each visible row: rows that are fetched ahead draw nothing."""
-        top = int(self.scroll_offset.y)
-        rows = range(top, min(self._count, top + self.page_rows))
+        rows = range(self.first_row, min(self._count, self.first_row + self.page_rows + 1))
         hits = {row: self._hits.get(row) for row in rows}
         return {
             row: (hit, hit and (self._states.get(hit.doc.id), self._of_question(hit)), self._before.get(row))
@@ -133,114 +169,99 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         }
 
     @property
-    def page_rows(self) -> int:
-        """Rows that are visible at once."""
-        return max(1, self.scrollable_content_region.height - 1)
+    def _frame(self) -> Frame:
+        return Frame(
+            width=self.scrollable_content_region.width,
+            rank_cells=max(2, len(str(self._first_rank + self._count - 1))),
+            folder=self._folder,
+            lines=self.row_height,
+            has_moves=bool(self._before),
+            glyphs=self.glyphs,
+        )
 
     def _follow(self) -> None:
         """Scroll as little as it takes to see the selected row."""
-        if self.scrollable_content_region.height <= 1:
+        height = self.scrollable_content_region.height - HEAD
+        if height < self.row_height:
             return  # another pane has the screen
-        top = int(self.scroll_offset.y)
-        if self._selected < top:
-            self.scroll_to(y=self._selected, animate=False, immediate=True)
-        elif self._selected >= top + self.page_rows:
-            self.scroll_to(y=self._selected - self.page_rows + 1, animate=False, immediate=True)
+        top, line = int(self.scroll_offset.y), self._selected * self.row_height
+        if line < top:
+            self.scroll_to(y=line, animate=False, immediate=True)
+        elif line + self.row_height > top + height:
+            self.scroll_to(y=line + self.row_height - height, animate=False, immediate=True)
         self._look()
 
     def _look(self) -> None:
-        first = int(self.scroll_offset.y)
-        end = min(self._count, first + self.page_rows)
+        first = self.first_row
+        end = min(self._count, first + self.page_rows + 1)
         if (first, end) != self._looked or any(row not in self._hits for row in range(first, end)):
             self._looked = (first, end)
             self.post_message(LookingAt(first, end))
 
-    def _heads(self, width: int) -> str:
-        score = f"{'score':<{5 + 1 + self._bar_width(width)}}"
-        move = f"{'move':>{MOVE_CELLS}} " if self._before else ""
-        return f"{'#':>{self._rank_width + 2}} {move}{score} l s J {'tok':>4}  path{self.glyphs.crumb}heading"
-
-    def _row(self, row: int, width: int) -> Text:
-        is_selected = row == self._selected
-        style = Style(bold=is_selected, dim=self._is_stale)
-        mark = self.glyphs.pointer if is_selected else " "
-        line = Text(f"{mark}{self._first_rank + row:>{self._rank_width + 1}} ", style)
-        if self._before:
-            line.append(f"{moved(self._first_rank + row, self._before.get(row), self.glyphs):>{MOVE_CELLS}} ")
-        hit = self._hits.get(row)
-        if hit is None:
-            line.append(self.glyphs.cut)
-            return line
-        self._add_score(line, hit, self._bar_width(width))
-        tokens = f"{hit.chunk.tokens:>4}" if hit.chunk else "   ."
-        line.append(f" {judging.sign(judging.grade_of(self._judgements, hit, self._table))} {tokens}  ")
-        state = self._states.get(hit.doc.id)
-        line.append(f"({state}) " if state else "")
-        line.append(f"+{figure(hit.twins.number)} identical " if hit.twins else "")
-        where = Text(_where(hit, width - line.cell_len, self.glyphs))
-        for start, end in _shown(where.plain, hit, self._of_question(hit), self.glyphs):
-            where.stylize(MATCHED, start, end)
-        line.append_text(where)
+    def _row(self, row: int) -> list[Text]:
+        hit, is_selected = self._hits.get(row), row == self._selected
+        of_title, of_heading, passage = self._of_question(hit) if hit else ((), (), None)
+        rank = self._first_rank + row
+        lines = row_lines(
+            ResultLine(
+                rank=rank,
+                hit=hit,
+                passage=passage,
+                state=(self._states.get(hit.doc.id) if hit else None) or "",
+                grade=judging.sign(judging.grade_of(self._judgements, hit, self._table)) if hit else "",
+                move=moved(rank, self._before.get(row), self.glyphs) if self._before else "",
+                of_title=of_title,
+                of_heading=of_heading,
+                is_selected=is_selected,
+                is_stale=self._is_stale,
+            ),
+            self._frame,
+        )
         if is_selected and not self._is_stale:
-            line.stylize(self.get_component_rich_style("results--selected", partial=True))
-        return line
+            for line in lines:
+                line.append(" " * (self._frame.width - line.cell_len))
+                line.stylize_before(self.get_component_rich_style("results--selected", partial=True))
+        return lines
 
-    def _of_question(self, hit: Hit) -> tuple[Spans, Spans]:
-        """Where words of the question stand in its title, and in its heading."""
-        heading = hit.chunk.heading if hit.chunk else None
-        return self._matched.get(hit.doc.title or "", ()), self._matched.get(heading or "", ())
-
-    def _add_score(self, line: Text, hit: Hit, bar_width: int) -> None:
-        if hit.score is None:
-            line.append(f"{'.':<{5 + 1 + bar_width}} . .")
-            return
-        line.append(f"{hit.score:.3f} {bar(hit.score, bar_width, self.glyphs)}")
-        shares = {part.signal: part.points / hit.score if hit.score > 0 else 0.0 for part in hit.parts}
-        for signal in GLYPHS:
-            colour = None if self._is_stale else COLOURS[signal]
-            line.append(" ").append(level(shares.get(signal, 0.0), self.glyphs), Style(color=colour))
-
-    @property
-    def _rank_width(self) -> int:
-        return max(2, len(str(self._first_rank + self._count - 1)))
-
-    @staticmethod
-    def _bar_width(width: int) -> int:
-        return 0 if width < WIDE else 10 if width >= WIDE + 12 else 6
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"results--selected"}
+    def _of_question(self, hit: Hit) -> tuple[Spans, Spans, PassageView | None]:
+        """Where words of the question stand in its title and in its heading, and its passage."""
+        heading, passage = (hit.chunk.heading, self._passages.get(hit.chunk.id)) if hit.chunk else (None, None)
+        return self._matched.get(hit.doc.title or "", ()), self._matched.get(heading or "", ()), passage
 
 
-def moved(rank: int, before: int | None, glyphs: Glyphs) -> str:
-    """How far a row has come from its rank under the saved settings: up, down, not at all, or onto the list."""
-    if before is None:
-        return "new"
-    if before == rank:
-        return "="
-    return f"{glyphs.up if rank < before else glyphs.down}{abs(before - rank)}"
+def _folder(answer: Answer | None, hits: Mapping[int, Hit]) -> str:
+    """The folder that all listed rows share, where they are few enough to look at."""
+    if answer is None:
+        return ""
+    first, rows = listed(answer)
+    if rows > MOST_COMPARED:
+        return ""
+    if answer.pool is None or answer.ranked is None:
+        return shared_folder([hit.doc.path for hit in hits.values()]) if len(hits) >= rows else ""
+    keys = answer.pool.keys
+    return shared_folder([keys[position].path for position in answer.ranked.order[first : first + rows]])
 
 
-def _where(hit: Hit, width: int, glyphs: Glyphs) -> str:
-    if hit.chunk is None:
-        return fit_place(hit.doc.path, "", width, glyphs)
-    lines = f":{hit.chunk.line_start}-{hit.chunk.line_end}"
-    heading = f"{glyphs.crumb}{hit.chunk.heading}" if hit.chunk.heading else ""
-    return fit_place(hit.doc.path, lines, width, glyphs, more=heading)
+def rule(answer: Answer | None, count: int, glyphs: Glyphs) -> str:
+    """The line below the last row, where there are more: how many are shown, and how to see others."""
+    if answer is None or not count or listed(answer)[0] + count >= answer.total:
+        return ""
+    line = glyphs.line * 2
+    top = "top " if answer.plan.rql is None else ""
+    said = glyphs.dot.join((f"{top}{figure(count)} of {figure(answer.total)}", "- fewer", "+ more"))
+    return f"{line} {said} {line}"
 
 
-def _shown(where: str, hit: Hit, spans: tuple[Spans, Spans], glyphs: Glyphs) -> Iterator[tuple[int, int]]:
-    """The same places in what `_where` shows: in the name of a file that is its own title, and in the heading."""
-    if hit.chunk is None:
-        return
-    of_title, of_heading = spans
-    lines = f":{hit.chunk.line_start}-{hit.chunk.line_end}"
-    title, path_end = hit.doc.title or "", where.find(lines)
-    if title and where[:path_end].endswith(title):
-        yield from ((path_end - len(title) + start, path_end - len(title) + end) for start, end in of_title)
-    heading = where.find(glyphs.crumb, path_end)
-    if path_end >= 0 and heading >= 0:
-        at = heading + len(glyphs.crumb)
-        yield from ((at + start, min(len(where), at + end)) for start, end in of_heading)
+def figures(session: Session, count: int, glyphs: Glyphs) -> str:
+    """How many rows are shown, of how many; how many of these hold a word of the question; and how long it took."""
+    answer = session.results.answer
+    if answer is None:
+        return ""
+    rows = "result" if answer.total == 1 else "results"
+    shown = f"{figure(count)} {rows}" if count == answer.total else f"{figure(count)} of {figure(answer.total)}"
+    with_words = session.results.with_words
+    words = [] if with_words is None else [f"{figure(with_words)} with a word of the question"]
+    return glyphs.dot.join((shown, *words, f"{session.results.took_ms:.0f} ms"))
 
 
 def _hint(session: Session) -> str:
@@ -263,11 +284,3 @@ def _why_none(session: Session) -> str:
     if isinstance(session.query.trouble, Interrupted):
         return "No results: the question was cancelled."
     return "No results: the query cannot be answered as it stands."
-
-
-def _figures(session: Session, count: int, glyphs: Glyphs) -> str:
-    answer = session.results.answer
-    if answer is None:
-        return ""
-    shown = figure(count) if count == answer.total else f"{figure(count)} of {figure(answer.total)}"
-    return glyphs.dot.join((f"{shown} hits" if count != 1 else f"{shown} hit", f"{session.results.took_ms:.0f} ms"))

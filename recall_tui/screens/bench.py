@@ -24,6 +24,7 @@ from recall_tui.panes.results import ResultsPane
 from recall_tui.panes.store import StorePane
 from recall_tui.panes.weights.pane import WeightsPane
 from recall_tui.screens.sized import SizedScreen
+from recall_tui.state.judging import judge_rows
 from recall_tui.state.session import PANES, TABS, Pane, Session, listed
 from recall_tui.widgets.body import Body
 from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
@@ -144,10 +145,10 @@ class Bench(SizedScreen[None]):
         marks = [Landmark(widget.region.offset, pane) for widget, pane in panes if widget.is_on_screen]
         results = self.query_one(ResultsPane)
         if results.is_on_screen and session.results.answer is not None:
-            top = int(results.scroll_offset.y)
-            corner = results.region.offset + Offset(0, results.gutter.top + 1)  # on the border: ranks stay readable
+            top = results.first_row
             rows = range(top, min(listed(session.results.answer)[1], top + results.page_rows))
-            marks += [Landmark(corner + Offset(0, row - top), "results", row) for row in rows]
+            corner = results.region.offset  # on the border: ranks stay readable
+            marks += [Landmark(corner + Offset(0, results.line_of(row)), "results", row) for row in rows]
         return marks
 
     def give_focus(self, pane: Pane) -> None:
@@ -205,6 +206,7 @@ def _classes(session: Session) -> dict[str, bool]:
     """What the style sheet asks of the session: which tab is in front, and what is zoomed."""
     return (
         {f"-tab-{tab}": session.tab == tab for tab in TABS}
+        | {"-judged": judge_rows(session) > 1}
         | {"-zoomed": session.zoomed, "-pane-ingest": session.pane == "ingest"}
         | {f"-zoom-{pane}": session.zoomed and session.pane == pane for pane in PANES}
     )

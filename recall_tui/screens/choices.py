@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.events import Click, Key
 from textual.widgets import OptionList, Static
 
-from recall_core.config import assignments
+from recall_core.config import assignments, named
 from recall_tui.home.profiles import DEFAULT, Profile
 from recall_tui.screens.bench import Landmark
 from recall_tui.screens.dialog import Dialog
@@ -161,4 +161,4 @@ class ProfilesScreen(Dialog[ProfileChoice | None]):
 def _line(profile: Profile | None) -> Text:
     if profile is None:
         return Text(f"{DEFAULT:<{NAME_CELLS}} what recall.toml says")
-    return Text(f"{profile.name:<{NAME_CELLS}} {' '.join(assignments(profile.tweaks))}")
+    return Text(f"{profile.name:<{NAME_CELLS}} {' '.join(assignments(named(profile.tweaks)))}")

@@ -1,8 +1,9 @@
-"""What is missed: a line to name it on, and the paths of the store that fit what is typed."""
+"""What is missing: a line to name it on, and the paths of the store that fit what is typed."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.style import Style
@@ -22,7 +23,7 @@ from recall_tui.state.session import Session
 from recall_tui.widgets.draw import blanked, counted, fit_place
 from recall_tui.widgets.lists import PointedList
 
-AS_IT_STANDS = "  as it stands"
+LITERALLY = "  literally"
 _NAMED = re.compile(r'"|.+:[0-9]+(-[0-9]+)?$')
 """What is no part of a path: a text in quotes, or lines of a document."""
 
@@ -42,11 +43,17 @@ class TargetScreen(Dialog[str | None]):
         super().__init__()
         self._typed = ""
         self._found = Paths((), are_all=True)
+        self._is_found = False
+        """The paths are those of what is typed."""
+        self._is_chosen = False
+        """The chosen line was gone to."""
+        self._is_taken = False
+        """Enter waits for the paths."""
 
     def compose(self) -> ComposeResult:
         """The line above the list."""
         with Vertical(id="target") as box:
-            box.border_title = "Why is this not there?"
+            box.border_title = "Which document is missing?"
             yield Input(placeholder='path, path:lines, id, or a text of it in "quotes"', compact=True)
             yield PointedList(id="targets")
 
@@ -58,14 +65,35 @@ class TargetScreen(Dialog[str | None]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Ask for the paths that hold every word typed."""
         self._typed = event.value.strip()
+        self._is_found = self._is_chosen = self._is_taken = False
         self._fill()
         self.post_message(Picking(self._typed))
 
     def on_input_submitted(self) -> None:
-        """Give back the chosen line."""
+        """Give back the line that was gone to, or what is typed once its paths are known."""
         row = self.query_one(PointedList).highlighted
-        if row is not None:
+        if self._is_chosen and row is not None:
             self.dismiss(self._lines()[row])
+        elif self._typed:
+            self._is_taken = True
+            self._take()
+
+    def _take(self) -> None:
+        """Give back what the typed text names, once that is known; of several documents one is to be chosen."""
+        if not self._is_found and not _NAMED.match(self._typed):
+            self._tell("Looking it up …")
+            return
+        self._is_taken = False
+        endings = ending_with(self._typed, self._paths())
+        if len(endings) > 1:
+            self._draw(self._lines().index(endings[0]))
+            self._is_chosen = True
+            self._tell(f"{counted(len(endings), 'path')} end so: Up and Down choose, Enter takes")
+        elif len(endings) == 1:
+            self.dismiss(endings[0])
+        else:
+            row = self.query_one(PointedList).highlighted
+            self.dismiss(self._typed if row is None else self._lines()[row])
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Give back the one that was clicked."""
@@ -76,14 +104,20 @@ class TargetScreen(Dialog[str | None]):
         self.call_after_refresh(self._refill)
 
     def show_session(self, session: Session) -> None:
-        """Show the paths that were found for what is typed."""
+        """Show the paths that were found for what is typed, which Enter may be waiting for."""
         result = result_of(session, Analysis("paths", self._typed), of=Paths)
+        if result is None or self._is_found:
+            return
+        self._is_found = True
         if isinstance(result, Paths) and result != self._found:
             self._found = result
             self._fill()
+        if self._is_taken:
+            self._take()
 
     def action_step(self, rows: int) -> None:
         """Choose another line."""
+        self._is_chosen = True
         self.query_one(PointedList).step(rows)
 
     def action_complete(self) -> None:
@@ -105,7 +139,7 @@ class TargetScreen(Dialog[str | None]):
         return bool(self._typed) and self._typed not in self._paths()
 
     def _lines(self) -> list[str]:
-        """What is typed as it stands, unless it is a path of the list, and the paths."""
+        """What is typed, literally, unless it is a path of the list, and the paths."""
         return [*([self._typed] if self._has_typed else []), *self._paths()]
 
     def _fill(self) -> None:
@@ -115,7 +149,10 @@ class TargetScreen(Dialog[str | None]):
         first = lines.index(self._typed) if self._typed in paths else int(self._has_typed and not is_named)
         self._draw(first if lines else None)
         told = counted(len(paths), "path") if self._found.are_all else f"the first {counted(len(paths), 'path')}"
-        self.query_one("#target").border_subtitle = f"{told}, Tab completes, Enter takes, Esc closes"
+        self._tell(f"{told}, Tab completes, Enter takes, Esc closes")
+
+    def _tell(self, told: str) -> None:
+        self.query_one("#target").border_subtitle = told
 
     def _refill(self) -> None:
         self._draw(self.query_one(PointedList).highlighted)
@@ -124,7 +161,18 @@ class TargetScreen(Dialog[str | None]):
         """Each line in the room that it has: paths lose their fronts, since they differ at their ends."""
         view, lines, shown = self.query_one(PointedList), self._lines(), []
         if self._has_typed:
-            typed = fit_place(blanked(lines.pop(0)), "", view.room - len(AS_IT_STANDS), view.glyphs).rstrip()
-            shown.append(Text(typed).append(AS_IT_STANDS, Style(dim=True)))
+            typed = fit_place(blanked(lines.pop(0)), "", view.room - len(LITERALLY), view.glyphs).rstrip()
+            shown.append(Text(typed).append(LITERALLY, Style(dim=True)))
         shown += [Text(fit_place(blanked(path), "", view.room, view.glyphs).rstrip()) for path in lines]
         view.fill(shown, chosen=chosen)
+
+
+def ending_with(typed: str, paths: Sequence[str]) -> list[str]:
+    """The paths that are what is typed, or end in it after a slash; one alone where it is that path.
+
+    >>> ending_with("budget.md", ["docs/budget.md", "docs/my-budget.md"])
+    ['docs/budget.md']
+    """
+    if typed in paths:
+        return [typed]
+    return [path for path in paths if path.endswith(f"/{typed}")] if typed else []

@@ -13,11 +13,13 @@ Kind = Literal[
     "worth",
     "curve",
     "pins",
+    "saved",
     "grades",
     "board",
     "line",
     "overview",
     "health",
+    "documents",
     "paths",
 ]
 
@@ -32,11 +34,13 @@ SCOPES: dict[Kind, Scope] = {
     "worth": "answer",
     "curve": "store",
     "pins": "question",
+    "saved": "question",
     "grades": "store",
     "board": "store",
     "line": "store",
     "overview": "file",
     "health": "file",
+    "documents": "store",
     "paths": "store",
 }
 

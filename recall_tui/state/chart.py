@@ -45,7 +45,8 @@ class Gauge(NamedTuple):
     members: Interval
     distance: float | None
     """To the nearest weight with another order, 0 at one; None when every weight gives this order."""
-    fragile: bool
+    is_unstable: bool
+    """That distance is small."""
 
 
 def chart_of(pool: Pool, config: Config) -> Chart:
@@ -94,6 +95,6 @@ def _around(stretches: Sequence[Interval], weight: Fraction) -> Interval:
     return stretches[at] if stretches[at].holds(weight) else stretches[at - 1]  # one may begin behind its low end
 
 
-def flips(chart: Chart) -> tuple[Fraction, ...]:
+def changes(chart: Chart) -> tuple[Fraction, ...]:
     """The weights at which something changes: where one stretch ends and the next begins."""
     return tuple(sorted({where.low for where in chart.same_order if where.low > 0 or where.low_open}))

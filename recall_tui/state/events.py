@@ -15,6 +15,7 @@ from recall_tui.state.rates import Meter
 
 if TYPE_CHECKING:
     from recall_core.contract.filling import IngestView
+    from recall_core.contract.ledger import PassageView
     from recall_core.retrieve import Answer
     from recall_core.retrieve.freshness import State
     from recall_tui.state.chart import Chart
@@ -63,6 +64,10 @@ class Answered(NamedTuple):
     """A weight that was moved meanwhile makes the generation old, and the question stay."""
     matched: Mapping[str, Spans] = {}
     """Where words of the question stand in titles and headings, by their text."""
+    passages: Mapping[str, PassageView] = {}
+    """Of the rows that are seen, by chunk.id."""
+    with_words: int | None = None
+    """Rows of the whole ranking that hold a word of the question."""
 
 
 class Reweighed(NamedTuple):
@@ -75,6 +80,8 @@ class Reweighed(NamedTuple):
     plain: Config
     before: Ranks
     matched: Mapping[str, Spans] = {}
+    passages: Mapping[str, PassageView] = {}
+    with_words: int | None = None
 
 
 class Fetched(NamedTuple):
@@ -85,6 +92,13 @@ class Fetched(NamedTuple):
     states: Mapping[str, State]
     before: Mapping[int, int | None] = {}
     matched: Mapping[str, Spans] = {}
+
+
+class Cited(NamedTuple):
+    """The passages of rows that came into view, by chunk.id."""
+
+    question: int
+    passages: Mapping[str, PassageView]
 
 
 class Charted(NamedTuple):
@@ -216,7 +230,7 @@ class Crashed(NamedTuple):
     error: BaseException
 
 
-OfQuestion: TypeAlias = Answered | Failed | Charted
+OfQuestion: TypeAlias = Answered | Failed | Charted | Cited
 OfGeneration: TypeAlias = Reweighed | Fetched | Repacked
 Event: TypeAlias = (
     OfQuestion

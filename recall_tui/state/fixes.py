@@ -31,6 +31,8 @@ class Tried(NamedTuple):
 
     before: State
     after: State
+    change: str = ""
+    """What it changes, in words."""
 
 
 def whynot_of(session: Session) -> Missing | None:
@@ -69,7 +71,7 @@ def applied(session: Session, remedy: FixOffer, at: float) -> Session:
     if remedy.text is not None or remedy.filter is not None:
         fresh = asked(fresh, session.query.text if remedy.text is None else remedy.text, at)
     cursors = {**session.cursors, CURSOR: 0}
-    tried = Tried(_state(session), _state(fresh))
+    tried = Tried(_state(session), _state(fresh), remedy.change)
     return fresh._replace(weights=fresh.weights._replace(applied=(*standing(session), tried)), cursors=cursors)
 
 

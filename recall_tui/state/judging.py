@@ -16,7 +16,7 @@ from recall_core.evaluate.grades import (
     words,
 )
 from recall_core.evaluate.names import Spot
-from recall_core.evaluate.units import Unit
+from recall_core.evaluate.units import Unit, unit_of
 from recall_core.types import Hit, Table
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.results import latest, result_of
@@ -30,6 +30,7 @@ MEASURES = ("ndcg@10", "mrr", "map", "p@10", "recall@10", "recall@100")
 """What the judge pane can show of each query, the first one first."""
 UNITS: Mapping[Unit, str] = {"chunk": "chunks", "doc": "docs"}
 """What a figure is of, in few cells."""
+BOARD_ROWS = 12  # of the pane in front, with something measured
 TOP = 10  # rows that people read: what is missed is not among them, and so many are looked at for judged@10
 
 
@@ -291,13 +292,26 @@ def rows_of(session: Session, name: str) -> int:
     return len(lines_of(session)) if name == "judge" else len(line.missed) if line else 0
 
 
-def in_top(line: QueryLine) -> str:
-    """How many of a query's relevant documents are not among the first, or that all of them are."""
+def in_top(line: QueryLine, unit: Unit) -> str:
+    """How many of a query's relevant documents or chunks are not among the first, or that all of them are."""
     if line.missed:
-        return f"{len(line.missed)} of {line.relevant} relevant not in the top {TOP}"
+        return f"{len(line.missed)} of {line.relevant} relevant {UNITS[unit]} not in the top {TOP}"
     if line.relevant == 1:
-        return f"the only relevant one is in the top {TOP}"
-    return f"all {line.relevant} relevant are in the top {TOP}"
+        return f"the only relevant {unit} is in the top {TOP}"
+    return f"all {line.relevant} relevant {UNITS[unit]} are in the top {TOP}"
+
+
+def unit_here(session: Session) -> Unit:
+    """What is graded and measured: that of the board, or that of the judgements before there is one."""
+    known, grades = board(session), judged(session)
+    if isinstance(known, Board) or grades is None:
+        return known.unit if isinstance(known, Board) else "doc"
+    return unit_of([each for paths in grades.places.values() for found in paths.values() for each in found])
+
+
+def judge_rows(session: Session) -> int:
+    """Rows that the pane has something for, without its border: one, but in front where something is measured."""
+    return 1 if session.pane != "judge" or board(session) is None else BOARD_ROWS
 
 
 def measure_of(session: Session) -> str:

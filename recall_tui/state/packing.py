@@ -104,7 +104,7 @@ def has_chunk(session: Session) -> bool:
 
 
 def has_what_ifs(session: Session) -> bool:
-    """True when a chunk is pinned or forced out."""
+    """True when a chunk is pinned or excluded."""
     return bool(session.context.pins or session.context.drops)
 
 
@@ -124,7 +124,7 @@ def pinned(session: Session) -> Session:
     return kept._replace(context=kept.context._replace(pins=pins, drops=drops))
 
 
-def forced_out(session: Session) -> Session:
+def excluded(session: Session) -> Session:
     """The session with the chosen chunks excluded from the context; with none of them, where one was."""
     drops, pins = _toggled(session, session.context.drops, session.context.pins)
     kept = _kept(session)
@@ -134,6 +134,19 @@ def forced_out(session: Session) -> Session:
 def freed(session: Session) -> Session:
     """The session without a what-if."""
     return session._replace(context=session.context._replace(pins=(), drops=()))
+
+
+def detailed(session: Session) -> Session:
+    """The session with the details shown, or no longer."""
+    return session._replace(context=session.context._replace(details=not session.context.details))
+
+
+def covered(worth: Worth) -> tuple[int, int] | None:
+    """How many of the query's terms the context holds, and of how many; None for a query without words."""
+    if "coverage" not in worth.view:
+        return None
+    terms = worth.view["coverage"]["terms"]
+    return sum(term["packed"] for term in terms), len(terms)
 
 
 def unfolded(session: Session) -> Session:

@@ -21,6 +21,18 @@ class Rates(NamedTuple):
     share: float = 0.0
 
 
+class Reached(NamedTuple):
+    """The most that was shown of each stage, and of the run: a bar that grew never shrinks.
+
+    embedded, indexed: the share of the whole run, as far as the chunks of the files that are read tell it.
+    """
+
+    read: float = 0.0
+    embedded: float = 0.0
+    indexed: float = 0.0
+    run: float = 0.0
+
+
 class Meter(NamedTuple):
     """What was read off last. indexed: chunks that were committed; seconds: the time of the run, without pauses."""
 
@@ -29,6 +41,15 @@ class Meter(NamedTuple):
     indexed: int = 0
     seconds: float = 0.0
     rates: Rates = Rates()
+    before: Reached = Reached()
+    """What was reached by then."""
+
+    @property
+    def reached(self) -> Reached:
+        """How far it has come: where more files or chunks have turned up, as far as it was before."""
+        if self.progress is None:
+            return self.before
+        return Reached(*map(max, self.before, _reached(self.progress, self.indexed)))
 
 
 def embedded(progress: Progress) -> int:
@@ -48,7 +69,7 @@ def measured(meter: Meter, progress: Progress, indexed: int, at: float) -> Meter
     if seconds > 0:
         now, before = _counts(progress, indexed), _counts(meter.progress, meter.indexed)
         rates = Rates(*(smoothed(*each, seconds) for each in zip(rates, now, before, strict=True)))
-    return Meter(at, progress, indexed, meter.seconds + max(0.0, seconds), rates)
+    return Meter(at, progress, indexed, meter.seconds + max(0.0, seconds), rates, meter.reached)
 
 
 def smoothed(rate: float, now: float, before: float, seconds: float) -> float:
@@ -61,7 +82,7 @@ def left_seconds(meter: Meter) -> float | None:
     """How long the run will go on, or None while that cannot be said."""
     if meter.progress is None or meter.seconds < ESTIMATE_SECONDS or meter.rates.share <= 0:
         return None
-    return (1 - done_share(meter.progress)) / meter.rates.share
+    return (1 - meter.reached.run) / meter.rates.share
 
 
 def done_share(progress: Progress) -> float:
@@ -69,6 +90,14 @@ def done_share(progress: Progress) -> float:
     from recall_core.adapters.progress import share  # noqa: PLC0415 - the engine loads behind the first frame
 
     return share(progress)
+
+
+def _reached(progress: Progress, indexed: int) -> Reached:
+    read = min(1.0, progress.files_done / progress.files_total) if progress.files_total else 0.0
+    if not progress.chunks:
+        return Reached(read, read, read, done_share(progress))
+    of_embedding, of_storing = (min(1.0, count / progress.chunks) for count in (embedded(progress), indexed))
+    return Reached(read, read * of_embedding, read * of_storing, done_share(progress))
 
 
 def _counts(progress: Progress | None, indexed: int) -> tuple[float, ...]:

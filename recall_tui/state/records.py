@@ -14,6 +14,7 @@ from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.runs import Run
 
 if TYPE_CHECKING:
+    from recall_core.contract.ledger import PassageView
     from recall_core.evaluate.grades import Regrade
     from recall_core.retrieve import Answer
     from recall_core.retrieve.freshness import State
@@ -27,6 +28,7 @@ Tweaks: TypeAlias = Mapping[str, str | float | bool]
 """Settings that are moved away from their saved values, by key."""
 
 FIRST_WINDOW = 100  # rows fetched with an answer, before the list has said what it shows
+FIRST_SEEN = 20  # of them those that have their passage at once
 
 
 class Packing(NamedTuple):
@@ -38,7 +40,7 @@ class Packing(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A chunk that is pinned or forced out, and that the question does not have. path: "" once the store has not."""
+    """A chunk that is pinned or excluded, and that the question does not have. path: "" once the store has not."""
 
     chunk_id: str
     path: str
@@ -114,6 +116,8 @@ class ResultsState(NamedTuple):
     """From the question to its first rows."""
     window: tuple[int, int] = (0, FIRST_WINDOW)
     """Rows the list wants: first and end."""
+    seen: tuple[int, int] = (0, FIRST_SEEN)
+    """Of them those that stand on the screen, which have their passages."""
     hits: Mapping[int, Hit] = {}
     """The fetched rows by their place in the list, from 0."""
     hit: Hit | None = None
@@ -122,6 +126,10 @@ class ResultsState(NamedTuple):
     """What happened to the file of a fetched row since it was read, by doc.id; nothing happened to the others."""
     matched: Mapping[str, tuple[tuple[int, int], ...]] = {}
     """Where words of the question stand in the titles and headings of the fetched rows, by their text."""
+    passages: Mapping[str, PassageView] = {}
+    """The passages of the rows that were seen of this question, by chunk.id; a row without a score has none."""
+    with_words: int | None = None
+    """How many rows of the whole ranking hold a word of the question; None unless words and meaning were asked."""
     selected: int = 0
     displaced: int = 0
     """Counts how often another document came under the selection because the one before it left the list."""
@@ -141,7 +149,7 @@ class WeightsState(NamedTuple):
     toml: Path | None = None
     tweaks: Mapping[str, str | float | bool] = {}
     k: int | None = None
-    """Rows that are asked for; None leaves it to the question: its LIMIT, or for words the whole ranking."""
+    """Rows that are asked for; None leaves it to the question: its LIMIT, or for words the first 50."""
     undo: tuple[Moved, ...] = ()
     """What was moved before the newest change, and before those."""
     redo: tuple[Moved, ...] = ()
@@ -152,10 +160,12 @@ class WeightsState(NamedTuple):
     """The settings that the answer's question itself decides."""
     saved_ranks: Mapping[int, int | None] = {}
     chart: Chart | None = None
-    must: tuple[PinnedChunk, ...] = ()
-    """Chunks that shall be among the first rows of a question, or shall not."""
+    targets: tuple[PinnedChunk, ...] = ()
+    """Chunks that are required among the first rows of a question, or excluded from them."""
     is_of_all: bool = False
     """The curve is the mean of all judged queries, not that of the question."""
+    is_beside: bool = False
+    """The pane shows the rows under the saved settings beside those under the moved ones."""
     profile: Profile | None = None
     """The kept settings that were chosen last."""
     applied: tuple[Tried, ...] = ()
@@ -163,13 +173,13 @@ class WeightsState(NamedTuple):
 
 
 class ContextState(NamedTuple):
-    """The budget, what is forced in or out, and what was packed."""
+    """The budget, what is pinned or excluded, and what was packed."""
 
     budget_tokens: int = 2_000
     pins: tuple[str, ...] = ()
-    """Chunks that a person forced into the context, by id."""
+    """Chunks that a person pinned to the context, by id."""
     drops: tuple[str, ...] = ()
-    """Chunks that a person forced out of it."""
+    """Chunks that a person excluded from it."""
     packed: Packed | None = None
     block_tokens: tuple[int, ...] = ()
     packing: Packing | None = None
@@ -180,6 +190,8 @@ class ContextState(NamedTuple):
     """Pins and drops that were not among its candidates: they wait for a question that has them."""
     unfolded: str = ""
     """The id of a chunk whose block is shown whole."""
+    details: bool = False
+    """The secondary figures are shown."""
 
 
 class JudgeState(NamedTuple):
@@ -210,5 +222,7 @@ class StoreState(NamedTuple):
     task_progress: Progress | None = None
     tasks_done: int = 0
     """Counts tasks that ended: judgements and repairs change what analyses find."""
+    open_folders: tuple[str, ...] = ()
+    """Folders that are open in the tree of documents, each with a slash at its end."""
     writes: int = 0
     """Counts what was seen to be written, by whomever: it may change the file alone."""

@@ -12,7 +12,7 @@ from recall_tui.state.analyses import SCOPES, Analysis, Stamp
 from recall_tui.state.completion import Lookup
 from recall_tui.state.records import Packing, Tweaks
 from recall_tui.state.results import result_of, stamp_of
-from recall_tui.state.session import Session
+from recall_tui.state.session import Session, k_of
 
 
 class QueryRequest(NamedTuple):
@@ -21,12 +21,15 @@ class QueryRequest(NamedTuple):
     generation: int
     text: str
     window: tuple[int, int]
+    seen: tuple[int, int]
     packing: Packing
     lookups: tuple[Lookup, ...] = ()
     question: int = 0
     settings: Tweaks = MappingProxyType({})
     saved: Config | None = None
     k: int | None = None
+    is_k_moved: bool = False
+    """A person asked for this number: it holds for the context too."""
     filter: str = ""
     is_given_up: bool = False
     """Its question is to be answered no more; what has an answer keeps it."""
@@ -38,12 +41,14 @@ def query_request(session: Session) -> QueryRequest:
         generation=session.query.generation,
         text=session.query.text,
         window=session.results.window,
+        seen=session.results.seen,
         packing=Packing(session.context.budget_tokens, session.context.pins, session.context.drops),
         lookups=session.query.lookups,
         question=session.query.question,
         settings=session.weights.tweaks,
         saved=session.weights.saved,
-        k=session.weights.k,
+        k=k_of(session),
+        is_k_moved=session.weights.k is not None,
         filter=session.query.filter,
         is_given_up=session.query.given_up == session.query.question,
     )

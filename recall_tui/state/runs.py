@@ -44,18 +44,14 @@ class Run(NamedTuple):
 
 
 class PipelineStage(NamedTuple):
-    """One step of the pipeline. total: 0 while it is unknown; rate: a second."""
+    """One step of the pipeline. total: 0 while it is unknown; rate: a second; share: of the run, never less."""
 
     name: Literal["read", "chunk", "embed", "index"]
     done: int
     total: int
     unit: Literal["files", "chunks"]
     rate: float
-
-    @property
-    def share(self) -> float:
-        """How much of it is done, from 0 to 1."""
-        return min(1.0, self.done / self.total) if self.total else 0.0
+    share: float
 
 
 def stages(meter: Meter) -> tuple[PipelineStage, ...]:
@@ -63,13 +59,14 @@ def stages(meter: Meter) -> tuple[PipelineStage, ...]:
     progress = meter.progress
     if progress is None:
         return ()
-    rates, chunks = meter.rates, progress.chunks
+    rates, reached = meter.rates, meter.reached
     is_read = 0 < progress.files_total <= progress.files_done
+    chunks = progress.chunks if is_read else 0
     return (
-        PipelineStage("read", progress.files_done, progress.files_total, "files", rates.read),
-        PipelineStage("chunk", chunks, chunks if is_read else 0, "chunks", rates.cut),
-        PipelineStage("embed", embedded(progress), chunks, "chunks", rates.embedded),
-        PipelineStage("index", meter.indexed, chunks, "chunks", rates.stored),
+        PipelineStage("read", progress.files_done, progress.files_total, "files", rates.read, reached.read),
+        PipelineStage("chunk", progress.chunks, chunks, "chunks", rates.cut, reached.read),
+        PipelineStage("embed", embedded(progress), chunks, "chunks", rates.embedded, reached.embedded),
+        PipelineStage("index", meter.indexed, chunks, "chunks", rates.stored, reached.indexed),
     )
 
 

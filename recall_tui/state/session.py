@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recall_core.errors import Interrupted
+from recall_core.rql.parser import is_query
 from recall_tui.state.analyses import Analysis, Stamp
 from recall_tui.state.completion import Lookup
 from recall_tui.state.records import (
@@ -32,6 +33,8 @@ VIEWS: tuple[View, ...] = ("ledger", "passage", "whynot", "funnel", "compare")
 """The tabs of the explain pane."""
 
 BUDGET_MOST = 10_000_000
+WORDS_K = 50
+"""Rows that plain words list, unless another number is asked for."""
 
 
 class Session(NamedTuple):
@@ -58,7 +61,9 @@ class Session(NamedTuple):
 
 def asked(session: Session, text: str, at: float) -> Session:
     """The session with a new question under way; an empty one has no answer and asks nothing."""
-    window = session.results.window if text == session.query.text else (0, FIRST_WINDOW)
+    is_same = text == session.query.text
+    window = session.results.window if is_same else (0, FIRST_WINDOW)
+    height = session.results.seen[1] - session.results.seen[0]
     settled = session.pane != "query" or (session.query.is_settled and text == session.query.text)
     fresh = session._replace(
         query=session.query._replace(
@@ -68,7 +73,7 @@ def asked(session: Session, text: str, at: float) -> Session:
             asked_at=at,
             is_settled=settled,
         ),
-        results=session.results._replace(window=window),
+        results=session.results._replace(window=window, seen=session.results.seen if is_same else (0, height)),
     )
     if not text.strip():
         return fresh._replace(
@@ -120,9 +125,10 @@ def chosen(session: Session, row: int) -> Session:
 def looking_at(session: Session, first: int, end: int) -> Session:
     """The session with the list's visible rows wanted, and two screenfuls around them before one is left."""
     rows = max(20, end - first)
-    if session.results.window[0] <= max(0, first - rows) and end + rows <= session.results.window[1]:
-        return session
-    return session._replace(results=session.results._replace(window=(max(0, first - 2 * rows), end + 2 * rows)))
+    results = session.results._replace(seen=(first, end))
+    if not (results.window[0] <= max(0, first - rows) and end + rows <= results.window[1]):
+        results = results._replace(window=(max(0, first - 2 * rows), end + 2 * rows))
+    return session._replace(results=results)
 
 
 def budgeted(session: Session, budget_tokens: int) -> Session:
@@ -145,15 +151,16 @@ def stepped(session: Session, panes: int) -> Pane:
 
 
 def listed(answer: Answer) -> tuple[int, int]:
-    """The rank before the first listed row, and how many rows the list has.
-
-    Plain words list the whole ranking unless a number of rows is asked for; a query in RQL lists what its LIMIT and
-    OFFSET leave.
-    """
-    if answer.plan.rql is None and not answer.plan.is_capped:
-        return 0, answer.total
+    """The rank before the first listed row, and how many rows the list has: what LIMIT and OFFSET leave, or k."""
     offset = answer.plan.offset
     return offset, max(0, min(answer.plan.limit, answer.total - offset))
+
+
+def k_of(session: Session) -> int | None:
+    """The rows that are asked for, as --k takes them; None leaves it to the LIMIT of a query in RQL."""
+    if session.weights.k is not None or is_query(session.query.text):
+        return session.weights.k
+    return WORDS_K
 
 
 def filter_of(plan: Plan) -> str | None:

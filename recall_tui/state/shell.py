@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recall_core import shell
-from recall_core.config import assignments
+from recall_core.config import Config, assignments, named
 from recall_tui.state import judging
 from recall_tui.state.chart import DEPTH
 from recall_tui.state.explaining import (
@@ -14,20 +14,19 @@ from recall_tui.state.explaining import (
     chunk_of,
     compare_analysis,
     passage_analysis,
-    rows_given,
     short,
     whynot_analysis,
 )
 from recall_tui.state.optioning import with_options
 from recall_tui.state.packing import flags
 from recall_tui.state.results import result_of
-from recall_tui.state.session import Session, filter_of, listed
+from recall_tui.state.session import Session, filter_of
 from recall_tui.state.store_pane import kept_by
 from recall_tui.state.tuning import first_rows, of_words, pins_of
 from recall_tui.state.weighing import differences, is_hybrid, why_no_lines
 
 if TYPE_CHECKING:
-    from recall_core.retrieve import Answer, Plan
+    from recall_core.retrieve import Plan
 
 
 def command(session: Session, store: str | None) -> str:
@@ -52,8 +51,8 @@ def command(session: Session, store: str | None) -> str:
     elif plan.rql is not None:
         verb = ["query"]
     else:
-        verb = ["search", "--k", str(rows_asked(answer))]
-    verb += _set(assignments(differences(plan.config, session.weights.plain)))
+        verb = ["search", "--k", str(plan.limit)]
+    verb += _set(_moved(session, plan.config))
     rql = plan.rql
     if plan.query is not None and session.weights.k is not None and not in_context:
         rql = with_options(plan.text, plan.query, {}, limit=plan.limit)
@@ -73,14 +72,14 @@ def _tune(session: Session, store: str | None) -> str:
     answer = session.results.answer
     if session.weights.is_of_all and judging.is_measurable(session):
         changed = differences(of_words(session), session.weights.saved)
-        return typed(store, "tune", "--sweep", *_set(assignments(changed)))
+        return typed(store, "tune", "--sweep", *_set(assignments(named(changed))))
     if answer is None or not is_hybrid(answer) or why_no_lines(answer):
         return ""
     verb, plan, pins = ["tune"], answer.plan, pins_of(session)
     for pin in pins:
         verb += ["--pin" if pin.want == "in" else "--pin-not", pin.chunk_id]
     verb += ["--k", str(first_rows(session))] if pins else ["--sweep", "--k", str(DEPTH)]
-    verb += _set(assignments(differences(plan.config, session.weights.plain)))
+    verb += _set(_moved(session, plan.config))
     return typed(store, *verb, *_question(plan, plan.rql))
 
 
@@ -93,21 +92,17 @@ def _evaluation(session: Session, store: str | None) -> str:
     saved = typed(store, "eval", "--metrics", measures)
     if not session.weights.tweaks:
         return f"{saved} --per-query"
-    moved = shell.join(_set(assignments(session.weights.tweaks)))
+    moved = shell.join(_set(assignments(named(session.weights.tweaks))))
     return f"{saved} --json | {saved} --per-query {moved} --baseline /dev/stdin"
+
+
+def _moved(session: Session, config: Config) -> tuple[str, ...]:
+    """The settings that differ from those that the question has when nothing is moved."""
+    return assignments(named(differences(config, session.weights.plain)))
 
 
 def _set(changed: tuple[str, ...]) -> list[str]:
     return [word for assignment in changed for word in ("--set", assignment)]
-
-
-def rows_asked(answer: Answer) -> int:
-    """The --k that lists what the list lists: all of it with the rows that sparse-document recall may add."""
-    if answer.plan.is_capped:
-        return answer.plan.limit
-    if answer.fused is not None and answer.recall is not None and answer.recall.given:
-        return answer.fused.kept + answer.plan.config.sparse_max_injections
-    return max(1, listed(answer)[1])
 
 
 def _question(plan: Plan, rql: str | None) -> list[str]:
@@ -149,16 +144,9 @@ def _explain(session: Session) -> list[str]:
 
 
 def _listing(session: Session) -> tuple[str, ...]:
-    """What ranks the rows of a command as the list ranks them.
-
-    Words list the whole ranking, in which sparse-document recall gives no row away; ten rows are another matter.
-    """
+    """The rows that are listed."""
     answer = session.results.answer
-    if answer is not None and (rows := rows_given(answer)) is not None:
-        return ("--k", str(rows))
-    if answer is None or answer.plan.rql is not None or answer.plan.is_capped or not answer.plan.config.sparse_recall:
-        return _k(session)
-    return ("--set", "sparse_recall=false")
+    return _k(session) if answer is None or answer.plan.rql is not None else ("--k", str(answer.plan.limit))
 
 
 def _whynot(session: Session) -> list[str]:
@@ -175,15 +163,8 @@ def _whynot(session: Session) -> list[str]:
     return [
         "whynot",
         *target,
-        *_asked_question(session, (*_k(session), *_budget(session)) if in_list else _rows(session)),
+        *_asked_question(session, (*_k(session), *_budget(session)) if in_list else _listing(session)),
     ]
-
-
-def _rows(session: Session) -> tuple[str, ...]:
-    """The rows of the list; words alone list as many as the store has."""
-    if session.weights.k is not None or session.results.answer is None or session.results.answer.plan.rql is not None:
-        return _k(session)
-    return ("--k", str(max(1, session.store.info.chunks if session.store.info else 1)))
 
 
 def _get(session: Session) -> list[str]:
@@ -210,7 +191,7 @@ def _asked_question(session: Session, flags: tuple[str, ...]) -> list[str]:
     answer = session.results.answer
     assert answer is not None  # noqa: S101 - the caller looked
     plan, said = answer.plan, [*flags]
-    for assignment in assignments(differences(plan.config, session.weights.plain)):
+    for assignment in _moved(session, plan.config):
         said += ["--set", assignment] if not _is_said(assignment, flags) else []
     if plan.rql is not None:
         return [*said, "--rql", plan.rql]

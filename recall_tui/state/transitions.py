@@ -13,6 +13,7 @@ from recall_tui.state.events import (
     AnalysisMoved,
     Answered,
     Charted,
+    Cited,
     Ended,
     Event,
     Failed,
@@ -70,7 +71,7 @@ def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - o
             return session._replace(store=session.store._replace(tasks_done=session.store.tasks_done + 1))
         case TaskDone():
             return _task_done(session, event)
-        case Answered() | Failed() | Charted() if event.question == session.query.question:
+        case Answered() | Failed() | Charted() | Cited() if event.question == session.query.question:
             return _of_question(session, event)
         case Reweighed() | Fetched() | Repacked() if event.generation == session.query.generation:
             return _of_generation(session, event)
@@ -145,6 +146,9 @@ def _of_question(session: Session, event: OfQuestion) -> Session:
             return session._replace(query=session.query._replace(trouble=error, busy=False))
         case Charted(_, chart):
             return session._replace(weights=session.weights._replace(chart=chart))
+        case Cited(_, passages):
+            known = {**session.results.passages, **passages}
+            return session._replace(results=session.results._replace(passages=known))
 
 
 def _of_generation(session: Session, event: OfGeneration) -> Session:
@@ -187,6 +191,8 @@ def _answered(session: Session, event: Answered) -> Session:
             hits=event.hits,
             states=event.states,
             matched=event.matched,
+            passages=event.passages,
+            with_words=event.with_words,
             selected=selected,
             displaced=session.results.displaced + (not is_listed),
             hit=event.hits.get(selected),
@@ -210,6 +216,8 @@ def _weighed(session: Session, event: Reweighed) -> Session:
             hits=event.hits,
             states=event.states,
             matched=event.matched,
+            passages={**session.results.passages, **event.passages},
+            with_words=event.with_words,
             selected=selected,
             hit=event.hits.get(selected),
         ),

@@ -12,6 +12,7 @@ from recall_core.evaluate.grid import FUSION, RETRIEVAL, unswept
 from recall_core.evaluate.units import Unit
 from recall_core.types import Hit
 from recall_tui.state.analyses import Analysis
+from recall_tui.state.beside import saved_analysis
 from recall_tui.state.judging import words_of
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, is_seen
@@ -30,7 +31,7 @@ Stretch: TypeAlias = tuple[float, float]
 
 
 class PinnedChunk(NamedTuple):
-    """A wish for one question: that a chunk be among its first rows, or that it be not."""
+    """A target of one question: a chunk that is required among its first rows, or excluded from them."""
 
     question: str
     want: Want
@@ -60,18 +61,18 @@ class Curve(NamedTuple):
     """What is measured."""
 
 
-class Granted(NamedTuple):
-    """The weights that grant all pins at once; where there are none, the places of pins that rule each other out."""
+class TargetWeights(NamedTuple):
+    """The weights that meet all targets at once; where there are none, the places of those that are in conflict."""
 
     weights: tuple[Interval, ...]
     conflict: tuple[int, ...] = ()
 
 
 def wants(session: Session) -> Iterator[Analysis]:
-    """The pins' weights, then the curve: it may take long."""
+    """The rows under the saved settings, the targets' weights, then the curve: it may take long."""
     if not is_seen(session, "weights"):
         return
-    yield from filter(None, (pins_analysis(session), curve_analysis(session)))
+    yield from filter(None, (saved_analysis(session), pins_analysis(session), curve_analysis(session)))
 
 
 def curve_analysis(session: Session) -> Analysis | None:
@@ -85,7 +86,7 @@ def curve_analysis(session: Session) -> Analysis | None:
 
 
 def pins_analysis(session: Session) -> Analysis | None:
-    """The analysis of the weights that grant the pins of this question."""
+    """The analysis of the weights that meet the targets of this question."""
     answer, pins = session.results.answer, pins_of(session)
     if answer is None or not pins or not is_hybrid(answer) or why_no_lines(answer):
         return None
@@ -100,11 +101,11 @@ def curve_of(session: Session) -> Curve | None:
     return result if isinstance(result, Curve) else None
 
 
-def granted_of(session: Session) -> Granted | None:
-    """The weights that grant the pins, once they are found out."""
+def target_weights(session: Session) -> TargetWeights | None:
+    """The weights that meet the targets, once they are found out."""
     analysis = pins_analysis(session)
-    result = result_of(session, analysis, Granted) if analysis else None
-    return result if isinstance(result, Granted) else None
+    result = result_of(session, analysis, TargetWeights) if analysis else None
+    return result if isinstance(result, TargetWeights) else None
 
 
 def of_words(session: Session) -> Config:
@@ -115,20 +116,20 @@ def of_words(session: Session) -> Config:
 def pins_of(session: Session) -> tuple[PinnedChunk, ...]:
     """The pins of the answered question."""
     answer = session.results.answer
-    return () if answer is None else tuple(pin for pin in session.weights.must if pin.question == answer.plan.text)
+    return () if answer is None else tuple(pin for pin in session.weights.targets if pin.question == answer.plan.text)
 
 
 def pinned(session: Session, want: Want) -> Session:
-    """The session with this wish for the selected row; the same wish a second time takes it back."""
+    """The session with this target for the selected row; the same one a second time takes it back."""
     answer, hit = session.results.answer, session.results.hit
     if answer is None or hit is None or hit.chunk is None:
         return session
     pin = PinnedChunk(answer.plan.text, want, hit.chunk.id, _place(hit))
     others = tuple(
-        each for each in session.weights.must if (each.question, each.chunk_id) != (pin.question, pin.chunk_id)
+        each for each in session.weights.targets if (each.question, each.chunk_id) != (pin.question, pin.chunk_id)
     )
     return session._replace(
-        weights=session.weights._replace(must=others if pin in session.weights.must else (*others, pin))
+        weights=session.weights._replace(targets=others if pin in session.weights.targets else (*others, pin))
     )
 
 
@@ -141,12 +142,12 @@ def first_rows(session: Session) -> int:
     )
 
 
-def granting(session: Session) -> float | None:
-    """The weight nearest to the present one that grants all pins; None where there is none, or none is known."""
+def nearest_weight(session: Session) -> float | None:
+    """The weight nearest to the present one that meets all targets; None where there is none, or none is known."""
     from recall_core.explain.intervals import nearest, weight_inside  # noqa: PLC0415 - NumPy comes with it
 
-    granted, now = granted_of(session), exact_share(current(session))
-    interval = nearest(granted.weights, now) if granted else None
+    met, now = target_weights(session), exact_share(current(session))
+    interval = nearest(met.weights, now) if met else None
     return None if interval is None else weight_inside(interval, now)
 
 
@@ -174,6 +175,11 @@ def middle(stretches: Sequence[Stretch]) -> float:
     return next((each for each in tried if low < each < high), (low + high) / 2)
 
 
+def best_weight(curve: Curve) -> float:
+    """The weight that is named as the best one: of all that are, the middle of the widest stretch."""
+    return middle(curve.best_weights)
+
+
 def better_weight(curve: Curve, now: Fraction) -> float | None:
     """The weight that the grades speak for, its mean no lower than here; None where the present one is as good.
 
@@ -185,7 +191,7 @@ def better_weight(curve: Curve, now: Fraction) -> float | None:
     found = max(curve.plateau, key=lambda each: (round(_within(curve, each), 12), _width(each), -each[0]))
     if _within(curve, found) >= here:
         return middle([found])
-    top = middle(curve.best_weights)
+    top = best_weight(curve)
     return top if value_at(curve, Fraction(str(top))) > here else None
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from recall_core.config import SEARCH_K, SETTINGS, Config
+from recall_core.config import SETTINGS, Config
 from recall_core.evaluate.grid import retrieval
 from recall_tui.state.records import Moved, QuestionChange, Tweaks
-from recall_tui.state.session import Session, asked
+from recall_tui.state.session import WORDS_K, Session, asked
 
 if TYPE_CHECKING:
     from recall_core.retrieve import Answer
@@ -21,7 +21,7 @@ KEYS = tuple(key for key, setting in SETTINGS.items() if setting.live and key !=
 
 UNDO_MOST = 200
 
-K_STEPS = (1, 2, 3, 5, 10, 15, 20, 30, 50, 100, 200, 500, 1_000)
+K_STEPS = (1, 2, 3, 5, 10, 15, 20, 30, 50, *(first * 10**power for power in range(2, 6) for first in (1, 2, 5)))
 STEPS: dict[str, tuple[int, ...]] = {
     "pool": tuple(first * 10**power for power in range(1, 6) for first in (1, 2, 5)),
     "rrf_k": (0, 1, 2, 5, 10, 20, 30, 40, 60, 80, 100, 150, 200, 300, 500, 1_000),
@@ -97,19 +97,19 @@ def stepped(session: Session, key: str, steps: int) -> Session:
 
 
 def counted(session: Session, steps: int) -> Session:
-    """The session with another number of rows asked for; a query in RQL starts from its LIMIT.
+    """The session with another number of rows asked for; a query in RQL starts from its LIMIT, words from 50.
 
-    Words without a number list all their rows, and do so again above the last one.
+    As many as there are is the most that is asked for.
     """
     answer = session.results.answer
     if answer is None:
         return session
-    is_rql = answer.plan.rql is not None
-    if session.weights.k is None and not is_rql:
-        k = session.weights.k if steps > 0 else SEARCH_K
-    else:
-        k = _stop(K_STEPS, answer.plan.limit if session.weights.k is None else session.weights.k, steps)
-        k = None if not is_rql and steps > 0 and k >= answer.total else k
+    now = answer.plan.limit if session.weights.k is None else session.weights.k
+    stop = _stop(K_STEPS, now, steps)
+    most = max(answer.total, WORDS_K)
+    k: int | None = min(stop, max(now, most)) if steps > 0 else stop
+    if k == WORDS_K and answer.plan.rql is None:
+        k = None
     return session if k == session.weights.k else _changed(session, Moved(session.weights.tweaks, k))
 
 
@@ -296,16 +296,16 @@ def is_hybrid(answer: Answer | None) -> bool:
 
 
 def why_not(answer: Answer | None) -> str:
-    """Why there is nothing to weigh; "" when there is."""
+    """Why there are no weights to tune, in the width of the pane; "" when there are."""
     if is_hybrid(answer):
         return ""
     if answer is None:
-        return "Ask something to weigh its signals."
+        return "Run a search to tune its weights."
     if answer.pool is None:
-        return "The query names no signal, so its rows have no score."
+        return "The query has no signal to weigh."
     if answer.pool.lexical or answer.pool.semantic:
-        only = "words" if answer.pool.lexical else "meaning"
-        return f"Only {only} can rank this question."
+        only = "lexical" if answer.pool.lexical else "semantic"
+        return f"Only the {only} signal ranks this query."
     return "No candidate was found."
 
 

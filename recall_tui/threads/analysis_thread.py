@@ -39,11 +39,13 @@ FUNCTIONS: Mapping[Kind, str] = {
     "worth": "store:context_worth",
     "curve": "weights:weight_curve",
     "pins": "weights:weights_of_pins",
+    "saved": "weights:saved_rows",
     "grades": "judge:all_grades",
     "board": "judge:judged_board",
     "line": "judge:judged_line",
     "overview": "store:store_overview",
     "health": "store:store_checks",
+    "documents": "store:store_documents",
 }
 """Kind of analysis to `module:function` in recall_tui.analyses."""
 

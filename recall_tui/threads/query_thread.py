@@ -16,6 +16,7 @@ from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.events import (
     Answered,
     Charted,
+    Cited,
     Crashed,
     Failed,
     Fetched,
@@ -32,6 +33,7 @@ from recall_tui.state.weighing import is_hybrid, why_no_lines
 from recall_tui.threads import Clock, Post, ranking
 from recall_tui.threads.ranking import (
     States,
+    among,
     before_of,
     matched_in,
     ranks_among,
@@ -43,6 +45,7 @@ from recall_tui.threads.ranking import (
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
+    from recall_core.contract.ledger import PassageView
     from recall_core.retrieve import Answer, Plan
     from recall_core.retrieve.freshness import State
 
@@ -61,6 +64,8 @@ class Progressed(NamedTuple):
     ranks: Mapping[int, int] = {}
     """Under the saved settings, by position in the pool; empty while those hold."""
     window: tuple[int, int] = (0, 0)
+    passages: Mapping[str, PassageView | None] = {}
+    """Of the rows that were seen of this question, by chunk.id: what a weight does changes none."""
     packing: Packing | None = None
     charted: tuple[str, ...] = ()
     """The settings whose chart was sent: all that a chart depends on besides the pool."""
@@ -288,6 +293,8 @@ class QueryThread:
             return
         if request.window != self._progress.window:
             self._fetch(recall, request, answer)
+        if passages := self._cite(recall, answer, rows_of(recall, answer, request.seen)):
+            self._post(Cited(request.question, passages))
         if request.packing != self._progress.packing and not self._has_newer():
             self._post(repacked(recall, answer, request))
             self._progress = self._progress._replace(packing=request.packing)
@@ -299,10 +306,11 @@ class QueryThread:
         plan = ranking.moved(recall, plain, request)
         before = self._progress.answer
         with recall.store.reading():
-            answer = ranking.whole(recall.engine.answer(plan), recall)
+            answer = recall.engine.answer(plan)
             kept, self._progress = self._progress, Progressed({}, answer=answer, fixed=ranking.fixed(plain))
             try:
                 rows, states = self._read(recall, request, answer, plain)
+                passages = self._cite(recall, answer, among(rows, request.seen))
             except RecallError:
                 self._progress = kept  # what is on the screen still; an abort leaves this one to be asked again
                 raise
@@ -318,6 +326,8 @@ class QueryThread:
                 before=before_of(answer, request.window, self._progress.ranks),
                 question=request.question,
                 matched=matched_in(rows, answer, recall.store),
+                passages=passages,
+                with_words=ranking.rows_with_words(answer),
             )
         )
         self._progress = self._progress._replace(generation=request.generation, question=request.question)
@@ -333,7 +343,19 @@ class QueryThread:
         rows, states = self._read(recall, request, answer, plain)
         before = before_of(answer, request.window, self._progress.ranks)
         matched = matched_in(rows, answer, recall.store)
-        self._post(Reweighed(request.generation, answer, rows, states, plain.config, before, matched))
+        self._post(
+            Reweighed(
+                generation=request.generation,
+                answer=answer,
+                hits=rows,
+                states=states,
+                plain=plain.config,
+                before=before,
+                matched=matched,
+                passages=self._cite(recall, answer, among(rows, request.seen)),
+                with_words=ranking.rows_with_words(answer),
+            )
+        )
         self._progress = self._progress._replace(generation=request.generation)
 
     def _read(
@@ -352,7 +374,7 @@ class QueryThread:
             return ranks_of(ranking.weighed(recall, answer, plain))
         known = self._progress.plain
         if known is None or retrieval(known.plan.config) != retrieval(plain.config):
-            known = ranking.whole(recall.engine.answer(plain), recall)
+            known = recall.engine.answer(plain)
         else:
             known = ranking.weighed(recall, known, plain)
         self._progress = self._progress._replace(plain=known)
@@ -364,6 +386,17 @@ class QueryThread:
         states = states_of(recall, rows, self._progress.states)
         self._post(Fetched(request.generation, rows, states, before, matched_in(rows, answer, recall.store)))
         self._progress = self._progress._replace(window=request.window)
+
+    def _cite(self, recall: Recall, answer: Answer, rows: Mapping[int, Hit]) -> dict[str, PassageView]:
+        """The passages of those of these rows that have none yet."""
+        known = self._progress.passages
+        hits = [hit for hit in rows.values() if hit.chunk is not None and hit.chunk.id not in known]
+        if not hits:
+            return {}
+        found = zip(hits, recall.engine.passages(answer, hits), strict=True)
+        fresh = {hit.chunk.id: passage for hit, passage in found if hit.chunk is not None}
+        self._progress = self._progress._replace(passages={**known, **fresh})
+        return {chunk_id: passage for chunk_id, passage in fresh.items() if passage is not None}
 
     def _draw_lines(self, request: QueryRequest, answer: Answer) -> None:
         """Look at every weight, last of all and once for each pool and scale."""

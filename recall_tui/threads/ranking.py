@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from recall_core.config import Config, keyed
+from recall_core.config import SEARCH_K, Config, keyed
 from recall_core.evaluate.grid import RETRIEVAL
 from recall_core.text import counter
 from recall_core.types import Hit
@@ -33,17 +33,7 @@ def weighed(recall: Recall, answer: Answer, plan: Plan) -> Answer:
     """The candidates of an answer ranked as another plan of its question does; what chose them stays."""
     kept = {key: getattr(answer.plan.config, key) for key in RETRIEVAL}
     paged = answer.plan._replace(limit=plan.limit, offset=plan.offset, is_capped=plan.is_capped)
-    return whole(recall.engine.weigh(answer._replace(plan=paged), plan.config._replace(**kept)), recall)
-
-
-def whole(answer: Answer, recall: Recall) -> Answer:
-    """Words without a number of rows ask for all: sparse-document recall adds to the list's end.
-
-    A row given away in the middle of a list of all rows would be none that any command gives away.
-    """
-    from recall_core.retrieve.answer import with_all_rows  # noqa: PLC0415 - the engine loads behind the first frame
-
-    return answer if answer.plan.rql is not None else with_all_rows(answer, recall.store)
+    return recall.engine.weigh(answer._replace(plan=paged), plan.config._replace(**kept))
 
 
 def understood(recall: Recall, request: QueryRequest) -> Plan:
@@ -79,6 +69,18 @@ def rows_of(recall: Recall, answer: Answer, window: Window) -> dict[int, Hit]:
     offset, count = listed(answer)
     first, end = min(window[0], count), min(window[1], count)
     return dict(enumerate(recall.engine.hits(answer, offset + first, offset + end), start=first))
+
+
+def among(rows: Mapping[int, Hit], window: Window) -> dict[int, Hit]:
+    """Those of the rows that stand in the window."""
+    return {row: rows[row] for row in range(*window) if row in rows}
+
+
+def rows_with_words(answer: Answer) -> int | None:
+    """How many rows of the whole ranking hold a word of the question; None unless words and meaning were asked."""
+    from recall_core.retrieve import answer as answers  # noqa: PLC0415 - the engine loads behind the first frame
+
+    return answers.rows_with_words(answer)
 
 
 def states_of(recall: Recall, rows: dict[int, Hit], known: States) -> dict[str, State]:
@@ -131,6 +133,8 @@ def repacked(recall: Recall, answer: Answer, request: QueryRequest) -> Repacked:
     from recall_core.api.recall import Pack  # noqa: PLC0415 - the engine loads behind the first frame
 
     budget_tokens, pins, drops = request.packing
+    if answer.plan.rql is None and not request.is_k_moved:  # as `recall context` packs where no --k is given
+        answer = answer._replace(plan=answer.plan._replace(limit=SEARCH_K, is_capped=False))
     waiting = _waiting(recall, answer, (*pins, *drops)) if pins or drops else ()
     absent = {each.chunk_id for each in waiting}
     pins, drops = (tuple(each for each in ids if each not in absent) for ids in (pins, drops))

@@ -22,6 +22,9 @@ class Canvas:
     def __init__(self, width: int, height: int) -> None:
         self.width = width
         self.height = height
+        self.ink = 0
+        """What the next dots are drawn in; a cell has the ink of its last dot."""
+        self.inks = [bytearray(width) for _ in range(height)]
         self._cells = [bytearray(width) for _ in range(height)]
 
     @property
@@ -38,6 +41,7 @@ class Canvas:
         """Set one dot."""
         if 0 <= x < self.columns and 0 <= y < self.rows:
             self._cells[y // DOWN][x // ACROSS] |= _BITS[y % DOWN][x % ACROSS]
+            self.inks[y // DOWN][x // ACROSS] = self.ink
 
     def upright(self, x: int, y: int, to: int) -> None:
         """Set the dots of one column from one row to another."""

@@ -1,4 +1,4 @@
-"""One number from 0 to 1 on a line that the mouse moves: the weight between words and meaning."""
+"""One number from 0 to 1 on a line that the mouse moves: the weight between two signals."""
 
 from __future__ import annotations
 
@@ -114,32 +114,44 @@ class Track(Widget):
 
 STEP = 0.05  # one turn of the wheel
 
-WIDE = 40  # cells from which both ends have their names
+WIDE = 36  # cells from which both ends have their names
+
+
+def in_hundredths(share: float) -> tuple[str, str]:
+    """The lexical and the semantic weight, which as shown add up to 1."""
+    semantic = round(share * 100)
+    return f"{(100 - semantic) / 100:.2f}", f"{semantic / 100:.2f}"
 
 
 class Slider(Track, can_focus=True):
-    """How the weight is shared between words, on the left, and meaning."""
+    """How the weight is shared between the lexical signal, on the left, and the semantic one."""
 
     end_styles: ClassVar[tuple[Style, Style]] = (Style(color=COLOURS["lexical"]), Style(color=COLOURS["semantic"]))
+    _is_chosen = False
 
     def __init__(self) -> None:
         super().__init__(id="slider")
 
-    def show(self, share: float, hint: str) -> None:
-        """Show this semantic share, or the hint in its place when there is nothing to slide."""
-        if (share, hint) != (self._share, self._hint):
-            self._share, self._hint = share, hint
+    def show(self, share: float, hint: str, *, is_chosen: bool) -> None:
+        """Show this semantic share, or the hint in its place when there is nothing to slide.
+
+        is_chosen: it is the row of the form that the keys change.
+        """
+        if (share, hint, is_chosen) != (self._share, self._hint, self._is_chosen):
+            self._share, self._hint, self._is_chosen = share, hint, is_chosen
             self.refresh()
 
     def labels(self, width: int) -> tuple[str, str]:
-        """Each signal with its weight."""
-        words, meaning = ("lexical ", " semantic") if width >= WIDE else ("l ", " s")
-        return f"{words}{1 - self._share:.2f}", f"{self._share:.2f}{meaning}"
+        """Each signal with its weight; as shown they add up to 1."""
+        lexical, semantic = ("lexical ", " semantic") if width >= WIDE else ("l ", " s")
+        mark = self.glyphs.pointer if self._is_chosen else " "
+        shown = in_hundredths(self._share)
+        return f"{mark}{lexical}{shown[0]}", f"{shown[1]}{semantic}"
 
     def slide(self, share: float, *, joins: bool) -> None:
         """The semantic share is to be this."""
         self.post_message(Slid(share, joins=joins))
 
     def turn(self, steps: int) -> None:
-        """The wheel moves towards the meaning, or back."""
+        """The wheel moves towards the semantic signal, or back."""
         self.post_message(Slid(self._share + steps * STEP, joins=False))

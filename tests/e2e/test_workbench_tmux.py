@@ -99,7 +99,7 @@ def test_a_grade_that_is_lost_on_leaving_is_told_in_the_terminal_that_was_left(
     terminal.type("token budget")
     terminal.wait_for(lambda screen: "docs/budget.md:1-7" in screen)
     terminal.press("Escape")
-    terminal.wait_for(lambda screen: " NAV " in screen and "Nothing is judged yet" in screen)
+    terminal.wait_for(lambda screen: " NAV " in screen and "No grades yet" in screen)
     with Recall.open(str(store)) as other, other.store.transaction():
         terminal.type("2gaaaq" if is_broken_off else "2gaq")
         if is_broken_off:

@@ -154,7 +154,7 @@ def same_curve(now: Session, said: str, more: str) -> None:
 
 def same_wishes(now: Session, said: str, more: str) -> None:
     same_rows(now, said, more)
-    pinned, granted = json.loads(more)["tuning"]["pinned"], tuning.granted_of(now)
+    pinned, granted = json.loads(more)["tuning"]["pinned"], tuning.target_weights(now)
     assert granted is not None
     assert [wish["target"] for wish in pinned["wishes"]] == [pin.chunk_id for pin in tuning.pins_of(now)]
 
@@ -249,7 +249,7 @@ async def go(bench: Driver, pane: Pane, view: str) -> None:
         await bench.until(lambda now: now.weights.is_of_all and tuning.curve_of(now))
     elif pane == "weights" and view == "pins":
         await bench.press("p")
-        await bench.until(tuning.granted_of)
+        await bench.until(tuning.target_weights)
     elif pane == "weights":
         await bench.until(lambda now: now.weights.chart)
     elif pane == "judge":

@@ -210,7 +210,7 @@ async def wished(bench: Driver) -> None:
         weighing.put(bench.session, bench.session.weights.undo[-1] if bench.session.weights.undo else _first(2)),
     )
     await _become(bench, tuning.pinned(bench.session, "out"))
-    await bench.until(tuning.granted_of)
+    await bench.until(tuning.target_weights)
 
 
 def _first(rows: int) -> weighing.Moved:

@@ -315,11 +315,17 @@ async def test_the_pane_says_how_to_begin_when_nothing_is_judged(shared_store: P
     async with workbench(shared_store) as bench:
         await open_results(bench)
 
-        painted = bench.painted("judge")
+        during = bench.painted("judge").splitlines()
+        await bench.press("g")
+        before = bench.painted("judge").splitlines()
 
-        assert "a=3 s=2 d=1 f=0" in painted
-        assert "Nothing is judged yet" in painted
-        assert "0 judged queries" in painted
+        assert [each.strip() for each in before if each.strip()] == [
+            "6 Judge",
+            "No grades yet. g begins grading.",
+            "g grade",
+        ]
+        assert during[1].startswith("No grades yet. a s d f: 3 2 1 0.")
+        assert during[-1] == "g ends grading"
 
 
 async def test_the_pane_lists_each_query_with_its_measure_and_marks_the_one_that_is_asked(judged_store: Path) -> None:
@@ -330,7 +336,7 @@ async def test_the_pane_lists_each_query_with_its_measure_and_marks_the_one_that
 
         painted = bench.painted("judge")
 
-        assert "3 judged queries" in painted
+        assert "3 of 3 queries judged (docs)" in painted
         assert "judged@10" in painted
         assert board_row(bench, "q1").startswith("▶● q1")
         assert board_row(bench, "q2").startswith("   q2")
@@ -348,7 +354,7 @@ async def test_the_first_relevant_grade_brings_the_board(own_store: Path) -> Non
         await bench.until(current)
 
         assert "1.000" in board_row(bench, "q1")
-        assert "1 judged query" in bench.painted("judge")
+        assert "1 of 1 query judged (chunks)" in bench.painted("judge")
 
 
 async def test_the_pane_has_no_figures_once_the_last_relevant_grade_is_taken_back(own_store: Path) -> None:
@@ -360,10 +366,10 @@ async def test_the_pane_has_no_figures_once_the_last_relevant_grade_is_taken_bac
         await bench.press("k", "delete")
 
         await bench.until(lambda now: stored_now(now) and not judged(own_store))
-        await bench.until(lambda _: "Nothing is judged yet" in bench.painted("judge"))
+        await bench.until(lambda _: "No grades yet" in bench.painted("judge"))
 
         assert "1.000" not in bench.painted("judge")
-        assert bench.painted("judge").splitlines()[-1].endswith("0 judged queries")
+        assert bench.painted("judge").splitlines()[-1] == "g ends grading"
 
 
 async def test_the_curve_of_all_grades_waits_for_one_that_can_be_measured(own_store: Path) -> None:
@@ -541,7 +547,7 @@ async def test_a_query_that_misses_nothing_says_that_all_are_there(judged_store:
         await bench.until(current)
         await bench.press("down")
 
-        await bench.until(lambda _: "q2: all 2 relevant are in the top 10" in bench.painted("judge"))
+        await bench.until(lambda _: "q2: all 2 relevant docs are in the top 10" in bench.painted("judge"))
 
 
 async def test_a_tall_pane_lists_what_the_query_misses_and_enter_asks_why(judged_store: Path) -> None:
@@ -552,7 +558,7 @@ async def test_a_tall_pane_lists_what_the_query_misses_and_enter_asks_why(judged
         await bench.press("2")
         await bench.until(lambda _: "not in the top" not in bench.painted("judge"))
         await bench.press("6")
-        await bench.until(lambda _: "q1: 1 of 3 relevant not in the top 10" in bench.painted("judge"))
+        await bench.until(lambda _: "q1: 1 of 3 relevant docs not in the top 10" in bench.painted("judge"))
         assert "  1 notes/cafe.txt" in bench.painted("judge")
 
         await bench.press("right")
@@ -780,7 +786,7 @@ async def test_without_judgements_an_export_says_so_and_asks_for_no_file(shared_
     async with workbench(shared_store) as bench:
         await open_results(bench)
         await bench.press("6")
-        await bench.until(lambda _: "Nothing is judged yet" in bench.painted("judge"))
+        await bench.until(lambda _: "No grades yet" in bench.painted("judge"))
 
         await bench.press("E")
         await bench.until(lambda _: list(bench.app._notifications))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,10 @@ from recall_core.types import Root
 from recall_tui.panes.weights.pane import WeightsBody
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.state import form
+from recall_tui.state.beside import compared
 from recall_tui.state.chart import gauge_at
 from recall_tui.state.session import Session, is_stale
-from recall_tui.state.tuning import curve_of, granted_of, pins_of
+from recall_tui.state.tuning import best_weight, curve_of, pins_of, target_weights, value_at
 from recall_tui.state.weighing import current, exact_share, share
 from recall_tui.widgets.lists import PointedList
 from recall_tui.widgets.slider import Slider
@@ -247,22 +249,25 @@ async def test_the_board_draws_a_line_a_rank_and_says_how_stable_the_weight_is(s
 
         rows = bench.painted("board").splitlines()
 
-        assert [row[0] for row in rows if row[:2].strip().isdigit()] == list("12345678")
-        assert "✓ top 8 steady, 0.100 from a flip" in bench.painted("board")
-        assert "█ order 0.00-" in bench.painted("board")
-        assert "▲" in bench.painted("board")
+        ranks = [row[0] for row in rows if row[:2].strip().isdigit()]
+        assert ranks == [*"12345678", *"123"]  # of the lines, and of those that are named
+        assert "✓ stable from 0.0" in bench.painted("board")
+        assert "▲ now 0.10" in bench.painted("board")
 
 
-async def test_where_lines_are_short_settings_at_their_defaults_make_room(shared_store: Path) -> None:
+async def test_where_lines_are_short_the_form_keeps_what_is_moved_and_what_is_near(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
         await bench.until(lambda now: now.weights.chart)
-        assert "match" not in bench.painted("board")
+        assert "fusion          weighted" in bench.painted("board")
+        assert "pool" not in bench.painted("board")
 
-        await bench.press(*in_form("match", "right"))
+        await bench.press(*in_form("pool", "right"))
         await settled(bench)
-        await bench.until(lambda _: "match all*" in bench.painted("board"))
-        assert "min_score" not in bench.painted("board")
+        await bench.until(lambda _: "pool)          500*" in bench.painted("board"))
+        await bench.press(*["down"] * 6)
+        await bench.until(lambda _: "▶lexical_model" in bench.painted("board"))
+        assert "fusion" not in bench.painted("board")
 
         await bench.press("z")
         await bench.until(lambda _: "min_score" in bench.painted("board"))
@@ -285,9 +290,9 @@ async def test_the_chosen_setting_is_marked_with_its_name_value_and_bar(shared_s
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("SELECT * FROM chunk", "names no signal"),
-        ("SELECT * FROM chunk USING lexical('budget')", "Only words"),
-        ("SELECT * FROM chunk USING semantic('budget')", "Only meaning"),
+        ("SELECT * FROM chunk", "has no signal"),
+        ("SELECT * FROM chunk USING lexical('budget')", "Only the lexical signal"),
+        ("SELECT * FROM chunk USING semantic('budget')", "Only the semantic signal"),
     ],
 )
 async def test_where_there_is_nothing_to_weigh_the_pane_says_why_and_its_keys_do_nothing(
@@ -298,8 +303,7 @@ async def test_where_there_is_nothing_to_weigh_the_pane_says_why_and_its_keys_do
 
         await bench.press("B")
 
-        assert "Nothing to weigh" in bench.painted("slider")
-        assert reason in bench.painted("board")
+        assert reason in bench.painted("slider")
         assert bench.session.weights.tweaks == {}
 
 
@@ -416,21 +420,21 @@ async def test_a_held_key_ends_at_its_last_weight_and_loses_none(shared_store: P
         assert share(current(bench.session)) == 0.5
 
 
-@pytest.mark.parametrize(("size", "ranks"), [((80, 24), 2), ((100, 30), 0)])
+@pytest.mark.parametrize(("size", "ranks"), [((80, 24), 1), ((100, 30), 1)])
 async def test_a_short_board_has_its_figures_whole_and_the_ranks_that_have_room(
     judged_store: Path, size: tuple[int, int], ranks: int
 ) -> None:
     async with workbench(judged_store, size=size) as bench:
         await weigh(bench, "keep the manual in mind")
         await bench.until(lambda now: now.weights.chart and curve_of(now))
-        await bench.until(lambda _: "plateau" in bench.painted("board"))
+        await bench.until(lambda _: "nDCG@10" in bench.painted("board"))
 
         rows = [row.rstrip() for row in bench.painted("board").splitlines()]
 
     assert sum(row[:2].strip().isdigit() for row in rows) == ranks
-    assert any("▒ set 0.00-" in row for row in rows)
-    assert any("▓ plateau 0.00-" in row for row in rows)
-    assert any("▲" in row for row in rows)
+    assert any("stable" in row for row in rows)
+    assert any("nDCG@10 (docs) " in row for row in rows)
+    assert any("▲" in row and "●" in row and "semantic" in row for row in rows)
 
 
 async def test_a_narrow_screen_shows_the_weights_in_the_place_of_the_ledger(shared_store: Path) -> None:
@@ -524,7 +528,7 @@ async def test_what_was_taken_back_is_made_again(shared_store: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "told"), [("u", "nothing to take back"), ("U", "Nothing was taken back"), ("r", "saved settings stand")]
+    ("key", "told"), [("u", "nothing to undo"), ("U", "nothing to redo"), ("r", "Nothing was moved")]
 )
 async def test_a_key_that_has_nothing_to_do_says_so(shared_store: Path, key: str, told: str) -> None:
     async with workbench(shared_store) as bench:
@@ -548,7 +552,7 @@ async def test_the_constant_of_rank_fusion_has_keys_where_ranks_are_fused(shared
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.config.rrf_k == 40)
         await bench.until(lambda now: now.weights.chart and now.weights.chart.rrf_k == 40)
 
-        assert "rrf_k 40*" in bench.painted("board")
+        assert "rrf_k 40*" in " ".join(bench.painted("board").split())
 
 
 async def test_a_scale_that_ranks_make_no_use_of_is_neither_shown_nor_moved(shared_store: Path) -> None:
@@ -602,6 +606,67 @@ async def test_the_best_weight_is_offered_only_where_grades_speak_for_one(judged
         assert not bench.session.weights.tweaks
 
 
+async def test_the_best_weight_is_marked_and_named_with_the_present_one(judged_store: Path) -> None:
+    async with workbench(judged_store) as bench:
+        await weigh(bench, "keep the manual in mind")
+        await bench.press(*["right"] * 18)
+        await bench.until(lambda now: curve_of(now) and share(current(now)) == 1.0)
+        await bench.until(lambda _: "▲ now 1.00" in bench.painted("board"))
+
+        curve = curve_of(bench.session)
+        assert curve is not None
+        best = best_weight(curve)
+        assert value_at(curve, Fraction(str(best))) == curve.best == max(curve.means)
+        assert f"● best {best:.2f}" in bench.painted("board")
+        assert f"best {curve.best:.3f} at {best:.2f}" in bench.painted("board")
+
+
+async def test_v_shows_the_saved_rows_beside_those_of_now(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench, "keep the manual in mind")
+        saved = names(bench)
+        await bench.press("V")
+        await bench.until(lambda _: "Nothing was moved" in bench.painted("board"))
+
+        await bench.press(*["right"] * 18)
+        await bench.until(lambda now: compared(now) and stands_at(1.0)(now))  # type: ignore[operator]
+        both = compared(bench.session)
+
+        assert both is not None
+        assert [row.hit.chunk.id for row in both.saved if row.hit and row.hit.chunk][: len(saved)] == saved
+        assert [row.hit.chunk.id for row in both.now if row.hit and row.hit.chunk][: len(saved)] == names(bench)
+        assert {(row.rank, row.other) for row in both.saved if row.other} >= {
+            (row.other, row.rank) for row in both.now if row.other and row.other <= len(both.saved)
+        }
+        board = bench.painted("board")
+        assert "semantic_weight 0.1 to 1" in " ".join(board.split())
+        assert "saved settings" in board
+        assert "▲" in board
+        await bench.press("V")
+        await bench.until(lambda _: "now 1.00" in bench.painted("board"))
+
+
+@pytest.mark.parametrize(("setting", "key"), [("min_score", "right"), ("k", "left")])
+async def test_v_says_which_rows_are_gone_whatever_was_moved(shared_store: Path, setting: str, key: str) -> None:
+    async with workbench(shared_store) as bench:
+        await weigh(bench, "keep the manual in mind")
+        await bench.press("z", "V", *in_form(setting, *[key] * 10))
+        await settled(bench)
+        await bench.until(compared)
+
+        await bench.until(lambda _: "gone" in bench.painted("board"))
+        both = compared(bench.session)
+        assert both is not None
+        kept = {row.rank for row in both.now}
+        assert all((row.other is None) == (row.rank not in kept) for row in both.saved)
+        assert all(row.other == row.rank for row in both.now)
+
+
+def names(bench: Driver) -> list[str]:
+    """The ids of the listed chunks, in order."""
+    return [hit.chunk.id for _, hit in sorted(bench.session.results.hits.items()) if hit.chunk]
+
+
 async def test_the_grades_of_a_question_are_a_curve_with_its_best_weights(judged_store: Path) -> None:
     async with workbench(judged_store) as bench:
         await weigh(bench, "keep the manual in mind")
@@ -611,7 +676,7 @@ async def test_the_grades_of_a_question_are_a_curve_with_its_best_weights(judged
         assert "nDCG@10" in bench.painted("board")
         await bench.press("B")
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.config == current(now))
-        await bench.until(lambda _: "(the best)" in bench.painted("board"))
+        await bench.until(lambda _: ", the best" in bench.painted("board"))
 
 
 async def test_a_weight_that_is_among_the_best_stays_and_that_is_said(judged_store: Path) -> None:
@@ -620,7 +685,7 @@ async def test_a_weight_that_is_among_the_best_stays_and_that_is_said(judged_sto
         await bench.press(*["right"] * 18)
         await bench.until(lambda now: curve_of(now) and share(current(now)) == 1.0)
         await bench.press("B")
-        await bench.until(lambda _: "(the best)" in bench.painted("board"))
+        await bench.until(lambda _: ", the best" in bench.painted("board"))
         there = current(bench.session)
 
         await bench.press("B")
@@ -633,7 +698,7 @@ async def test_the_mean_of_all_judged_queries_is_told_with_its_band(judged_store
     async with workbench(judged_store) as bench:
         await weigh(bench, "household tea")
         await bench.until(curve_of)
-        assert "no grades for this question" in bench.painted("board")
+        assert "no grades for this query" in bench.painted("board")
 
         await bench.press("t")
         await bench.until(lambda now: now.weights.is_of_all and curve_of(now))
@@ -678,7 +743,7 @@ async def test_a_query_in_rql_has_the_curve_of_the_words_of_its_signals(judged_s
     async with workbench(judged_store) as bench:
         await weigh(bench, text)
         await bench.until(curve_of)
-        await bench.until(lambda _: "plateau" in bench.painted("board"))
+        await bench.until(lambda _: "nDCG@10" in bench.painted("board"))
 
         assert "no grades" not in bench.painted("board")
 
@@ -701,8 +766,8 @@ async def test_a_single_judged_query_is_told_as_one(own_store: Path, tmp_path: P
         await weigh(bench, "keep the manual in mind")
         await bench.until(curve_of)
 
-        await bench.until(lambda _: "no grades for this question" in bench.painted("board"))
-        assert "t the one that is judged" in bench.painted("board")
+        await bench.until(lambda _: "no grades for this query" in bench.painted("board"))
+        assert "t the judged query" in bench.painted("board")
 
 
 def grade_one(recall: Recall, folder: Path) -> str:
@@ -713,7 +778,7 @@ def grade_one(recall: Recall, folder: Path) -> str:
     return "judged"
 
 
-async def test_wishes_are_granted_by_a_key_that_goes_to_their_nearest_weight(shared_store: Path) -> None:
+async def test_targets_are_met_by_a_key_that_goes_to_their_nearest_weight(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
         await bench.press(
@@ -726,19 +791,19 @@ async def test_wishes_are_granted_by_a_key_that_goes_to_their_nearest_weight(sha
         )
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 2)
         await bench.press("x")
-        await bench.until(granted_of)
-        granted = granted_of(bench.session)
+        await bench.until(target_weights)
+        granted = target_weights(bench.session)
         assert granted is not None
         if not granted.weights:
             pytest.fail("the corpus has no weight without this row; choose another")
-        assert "1 must not be in the top 2" in bench.painted("board")
+        assert "targets in the top 2: 1 excluded" in bench.painted("board")
         pinned = pins_of(bench.session)[0].chunk_id
 
         await bench.press("T")
         await settled(bench)
 
         assert pinned not in [hit.chunk.id for hit in bench.session.results.hits.values() if hit.chunk]
-        assert "granted at" in bench.painted("board")
+        assert "all targets met (" in bench.painted("board")
         await bench.press("Y")
         typed = shlex.split(bench.app.clipboard.splitlines()[1])
         assert pinned in typed
@@ -746,20 +811,20 @@ async def test_wishes_are_granted_by_a_key_that_goes_to_their_nearest_weight(sha
         assert ran["tuning"]["pinned"]["wishes"][0]["holds"]
 
 
-async def test_a_row_of_a_later_page_is_wished_down_to_the_last_row_of_that_page(shared_store: Path) -> None:
+async def test_a_row_of_a_later_page_is_required_down_to_the_last_row_of_that_page(shared_store: Path) -> None:
     text = "SELECT * FROM chunk USING lexical('manual'), semantic('keep the manual in mind') LIMIT 5 OFFSET 5"
     async with workbench(shared_store) as bench:
         await weigh(bench, text)
         await bench.press("2", "end", "4", "p")
-        await bench.until(granted_of)
+        await bench.until(target_weights)
 
-        await bench.until(lambda _: "1 must be in the top 10" in bench.painted("board"))
+        await bench.until(lambda _: "targets in the top 10: 1 required" in bench.painted("board"))
         assert bench.session.results.hit is not None
         assert bench.session.results.hit.rank == 10
-        await bench.until(lambda _: "✓ granted at" in bench.painted("board"))
+        await bench.until(lambda _: "✓ all targets met (" in bench.painted("board"))
 
 
-async def test_wishes_that_no_weight_grants_are_named(shared_store: Path) -> None:
+async def test_targets_that_no_weight_meets_are_named(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
         for _ in range(5):
@@ -768,11 +833,11 @@ async def test_wishes_that_no_weight_grants_are_named(shared_store: Path) -> Non
         await bench.press(*in_form("k", "right"), *in_form("k", "right"), "p")
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 3)
         await bench.press("2", "j", "4", "p", "2", "j", "4", "p", *in_form("k", "left"), *in_form("k", "left"))
-        await bench.until(lambda now: (granted := granted_of(now)) and granted.conflict)
+        await bench.until(lambda now: (granted := target_weights(now)) and granted.conflict)
 
         await bench.press("T")
 
-        assert "no weight grants" in " ".join(bench.painted("board").split())
+        assert "no weight meets" in " ".join(bench.painted("board").split())
 
 
 async def test_the_second_copied_command_says_at_every_weight_what_is_drawn(judged_store: Path) -> None:
@@ -895,9 +960,9 @@ async def test_a_kept_name_is_not_taken_by_other_settings_without_a_yes(shared_s
 @pytest.mark.parametrize(
     ("text", "key", "said"),
     [
-        ("token budget", "T", "Nothing is wished"),
-        ("token budget", "N", "Nothing is moved"),
-        ("SELECT * FROM chunk USING lexical('budget'), semantic('budget')", "W", "Nothing is moved"),
+        ("token budget", "T", "No target is set"),
+        ("token budget", "N", "Nothing was moved"),
+        ("SELECT * FROM chunk USING lexical('budget'), semantic('budget')", "W", "Nothing was moved"),
         ("SELECT * FROM doc USING lexical('budget'), semantic('budget')", "p", "rows are documents"),
     ],
 )

@@ -14,11 +14,18 @@ from recall_core.explain.whynot.fix import Start
 from recall_core.explain.whynot.fixes import is_filtered_out, rare_words
 from recall_core.explain.whynot.kept import KeptAsker, kept, retrieval
 from recall_core.explain.whynot.lead import is_led_in_deeper_pools, lead
-from recall_core.explain.whynot.question import Question, planned, with_settings, with_word
+from recall_core.explain.whynot.question import (
+    Question,
+    planned,
+    with_settings,
+    with_spelling,
+    with_word,
+)
 from recall_core.explain.whynot.signals import full_ranks
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve import pool as pool_module
 from recall_core.store.sqlite.store import SqliteStore
+from recall_core.types import LiteralQuery, Phrase
 from tests.property.test_whynot import QUESTIONS, asker_of, made, shows
 
 POOLS = st.none() | st.integers(1, 12)
@@ -82,6 +89,36 @@ def test_a_word_that_is_passed_over_brings_nothing_in(
     store, asker, start, sought = start_of(seed, question, pick, depth, values)
     for changed, is_passed_over in tried(asker, start, sought):
         assert not (is_passed_over and shows(store, changed, sought.row)), changed
+
+
+@settings(max_examples=50)
+@given(
+    seed=st.integers(0, 3),
+    question=QUESTIONS,
+    pick=st.integers(0, 10_000),
+    depth=POOLS,
+    values=VALUES,
+)
+def test_a_spelling_that_is_passed_over_brings_nothing_in(
+    seed: int, question: Question, pick: int, depth: int | None, values: Settings
+) -> None:
+    typed = "zqxj"
+    store, asker, start, sought = start_of(seed, with_word(question, typed), pick, depth, values)
+    terms = store.term_stats(LiteralQuery("", tuple(Phrase(word, (word,)) for word in words_of(store))))
+    words = [term for term in terms if term.df]
+    led = lead(asker, start, sought, words)
+    if led is None:
+        return
+    for word in words:
+        changed = with_spelling(start.question, lambda text, word=word: text.replace(typed, word.text))
+        if led.stays(planned(changed, asker), word, instead_of=typed):
+            assert not shows(store, changed, sought.row), changed
+
+
+def words_of(store: SqliteStore) -> list[str]:
+    """Every word of its texts."""
+    texts = [row.chunk.text for row in store.fetch([key.rowid for key in store.candidates(None)])]
+    return list(dict.fromkeys(store.tokens(" ".join(texts))))
 
 
 @settings(max_examples=150)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recall_tui.home.profiles import Profile, keep
-from recall_tui.state.tuning import curve_of, granted_of
+from recall_tui.state.tuning import curve_of, target_weights
 from tests.snapshot.conftest import Picture
 from tests.workbench_driver import Driver, in_form
 from tests.workbench_grades import grade
@@ -34,7 +34,7 @@ async def graded(bench: Driver) -> None:
 async def graded_and_pinned(bench: Driver) -> None:
     await graded(bench)
     await bench.press("p", "j", "j", "x")
-    await bench.until(granted_of)
+    await bench.until(target_weights)
 
 
 async def mean(bench: Driver) -> None:

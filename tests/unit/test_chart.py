@@ -7,12 +7,15 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from rich.style import Style
 
 from recall_core.config import Config
 from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool
-from recall_tui.panes.weights.ranks import rank_lines, scale, verdict
-from recall_tui.state.chart import DEPTH, chart_of, flips, gauge_at, top_at, tops_over
+from recall_tui.panes.weights.across import LABEL_CELLS, cell_of
+from recall_tui.panes.weights.names import NamedLine
+from recall_tui.panes.weights.ranks import axis, legend, rank_lines, stability
+from recall_tui.state.chart import DEPTH, changes, chart_of, gauge_at, top_at, tops_over
 from recall_tui.widgets.draw import ASCII, UNICODE
 
 VALUES = some.lists(
@@ -54,7 +57,7 @@ def test_the_gauge_spans_the_weights_that_keep_the_order_and_those_that_keep_the
     assert gauge.members.low <= gauge.order.low <= gauge.order.high <= gauge.members.high
     middle = (gauge.order.low + gauge.order.high) / 2
     assert top_at(chart, middle) == top_at(chart, weight)
-    assert gauge.fragile == (gauge.distance is not None and gauge.distance < 0.02)
+    assert gauge.is_unstable == (gauge.distance is not None and gauge.distance < 0.02)
 
 
 @given(values=VALUES, columns=some.integers(1, 40))
@@ -73,23 +76,28 @@ def crossing() -> Pool:
     return pool_of([(8, 0), (0, 8)])
 
 
-def test_a_narrow_stretch_is_called_fragile_by_a_word_and_a_sign() -> None:
+def test_a_narrow_stretch_is_called_unstable_by_a_word_and_a_sign() -> None:
     chart = chart_of(crossing(), Config())
 
-    near, far = (verdict(chart, gauge_at(chart, Fraction(at, 100)), 80, UNICODE) for at in (49, 20))
-    narrow, narrower = (verdict(chart, gauge_at(chart, Fraction(1, 5)), cells, UNICODE) for cells in (38, 34))
+    near, far = (stability(chart, gauge_at(chart, Fraction(at, 100)), UNICODE) for at in (49, 20))
+    plain, _ = stability(chart, gauge_at(chart, Fraction(49, 100)), ASCII)
 
-    assert flips(chart) == (Fraction(1, 2),)
-    assert near == ["✗ top 2 fragile, 0.010 from a flip · █ order 0.00-0.50 · ▒ set 0.00-1.00"]
-    assert far == ["✓ top 2 steady, 0.300 from a flip · █ order 0.00-0.50 · ▒ set 0.00-1.00"]
-    assert narrow == ["✓ top 2 steady, 0.300 from a flip", "█ order 0.00-0.50 · ▒ set 0.00-1.00"]
-    assert narrower[-2:] == ["█ order 0.00-0.50", "▒ set 0.00-1.00"]
+    assert changes(chart) == (Fraction(1, 2),)
+    assert near == ("✗ unstable: order changes at ±0.010", "same top 2 at any weight")
+    assert far == ("✓ stable from 0.00 to 0.50", "same top 2 at any weight")
+    assert plain.isascii()
+
+
+def test_an_order_that_no_weight_changes_is_stable_at_any() -> None:
+    chart = chart_of(pool_of([(8, 8), (4, 4)]), Config())
+
+    assert stability(chart, gauge_at(chart, Fraction(1, 3)), UNICODE)[0] == "✓ stable at any weight"
 
 
 def test_where_rows_are_few_the_first_ranks_have_one_each() -> None:
     chart = chart_of(pool_of([(9, 1), (8, 2), (7, 3), (6, 4)]), Config())
 
-    drawn = [line.plain for line in rank_lines(chart, Fraction(0), None, (12, 3), UNICODE)]
+    drawn = [line.plain for line in rank_lines(chart, Fraction(0), (), (12, 3), UNICODE)]
 
     assert [line[:2] for line in drawn] == ["1 ", "2 ", "3 "]
 
@@ -97,30 +105,70 @@ def test_where_rows_are_few_the_first_ranks_have_one_each() -> None:
 def test_a_rank_that_one_of_the_first_takes_over_goes_on_where_rows_are_fewer_than_ranks() -> None:
     chart = chart_of(crossing(), Config())
 
-    (drawn,) = rank_lines(chart, Fraction(1, 5), None, (12, 1), ASCII)
+    (drawn,) = rank_lines(chart, Fraction(1, 5), (), (12, 1), ASCII)
 
     assert drawn.plain.startswith("1 ")
     assert " " not in drawn.plain[2:]
 
 
-def test_ticks_and_band_share_a_line_where_lines_are_short() -> None:
-    chart = chart_of(pool_of([(9, 1), (8, 2), (1, 9)]), Config())
-    weight = Fraction(1, 20)
-
-    ticks, band = (line.plain for line in scale(chart, weight, 42, ASCII))
-    (joint,) = (line.plain for line in scale(chart, weight, 42, ASCII, joint=True))
-
-    inside = [at for at, mark in enumerate(ticks) if mark == "'" and band[at] == "#"]
-    assert ticks.count("'") - len(inside) == joint.count("'") > 0
-    assert [mark for mark in joint if mark != "'"] == [mark for at, mark in enumerate(band) if joint[at] != "'"]
-
-
 def test_lines_that_cross_change_rows_at_their_break_point() -> None:
     chart = chart_of(crossing(), Config())
 
-    drawn = [line.plain for line in rank_lines(chart, Fraction(1, 5), None, (12, 2), ASCII)]
+    drawn = [line.plain for line in rank_lines(chart, Fraction(1, 5), (), (12, 2), ASCII)]
 
     assert [line[:2] for line in drawn] == ["1 ", "2 "]
     assert [line[4] for line in drawn] == ["|", "|"]  # the weight as it is
     assert {line[7] for line in drawn} <= {"|", "+"}
     assert all(line[at] == "-" for line in drawn for at in (2, 3, 5, 9, 11))
+
+
+def test_a_named_line_has_its_rank_where_the_weight_is_and_a_stroke_and_a_colour_of_its_own() -> None:
+    chart, named = chart_of(crossing(), Config()), (NamedLine(0, 1, "a.md"),)
+
+    first, second = rank_lines(chart, Fraction(1, 5), named, (12, 2), ASCII)
+
+    assert (first.plain[4], second.plain[4]) == ("1", "|")
+    assert first.plain[2:7] == "==1=="
+    assert second.plain[8:] == "===="  # it goes on at the second rank
+    assert "=" not in first.plain[8:]
+    colours = {span.style.color for span in first.spans if isinstance(span.style, Style) and span.style.color}
+    assert len(colours) == 1
+    thick, thin = (rank_lines(chart, Fraction(1, 5), each, (12, 2), UNICODE)[0].plain for each in (named, ()))
+    assert thick[2] != thin[2]
+
+
+@given(values=VALUES, hundredths=some.integers(0, 100), best=some.none() | some.integers(0, 100))
+def test_the_axis_has_a_tick_a_change_and_names_its_ends_and_marks(
+    values: list[tuple[int | None, int | None]], hundredths: int, best: int | None
+) -> None:
+    chart, weight, cells = chart_of(pool_of(values), Config()), Fraction(hundredths, 100), 50
+    at_best = None if best is None else best / 100
+
+    row, keys = axis(chart, weight, at_best, cells + LABEL_CELLS, UNICODE)
+
+    here = cell_of(weight, cells)
+    marked = {here} if at_best is None else {here, cell_of(at_best, cells)}
+    ticks = {cell for cell in range(cells) if row.plain[LABEL_CELLS + cell] == UNICODE.tick}
+    assert ticks == {cell_of(each, cells) for each in changes(chart)} - marked
+    assert row.plain[LABEL_CELLS + here] == UNICODE.here
+    assert keys.plain.split()[0] == "lexical"
+    assert keys.plain.endswith("semantic")
+    assert keys.cell_len == row.cell_len == cells + LABEL_CELLS
+    assert f"▲ now {hundredths / 100:.2f}" in keys.plain
+    assert at_best is None or f"● best {at_best:.2f}" in keys.plain
+
+
+def test_on_a_short_axis_the_marks_are_figures_alone() -> None:
+    chart = chart_of(crossing(), Config())
+
+    _, keys = axis(chart, Fraction(3, 10), 0.52, 38, ASCII)
+
+    assert keys.plain.split() == ["lexical", "^", "0.30", "O", "0.52", "semantic"]
+    assert keys.cell_len == 38
+
+
+def test_names_stand_side_by_side_where_there_is_room() -> None:
+    named = tuple(NamedLine(at, at + 1, f"{at}.md") for at in range(3))
+
+    assert [line.plain for line in legend(named, 46, UNICODE)] == [f"1 0.md{' ' * 17}2 1.md", "3 2.md"]
+    assert [line.plain for line in legend(named, 46, UNICODE, columns=1)] == ["1 0.md", "2 1.md", "3 2.md"]

@@ -1,4 +1,4 @@
-"""The lines of the compare tab: where both rows stand, and what their points are made of."""
+"""The lines of the compare tab: which two rows, who leads by what, and what their points are made of."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import pytest
 from rich.cells import cell_len
 
 from recall_core.types import Hit, Part
-from recall_tui.panes.explain.ledger import compare_lines, ledger_lines
+from recall_tui.panes.explain.compare import compare_lines
+from recall_tui.panes.explain.ledger import ledger_lines
+from recall_tui.state.explaining import Ledger
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 from tests.builders import fish_store
 
@@ -23,40 +25,64 @@ def difference(kind: str, text: str) -> dict[str, Any]:
     return {"signal": "semantic", "kind": kind, "text": text, "points": 0.5, "other_points": 0.25, "delta": 0.25}
 
 
-def drawn(width: int, glyphs: Glyphs = UNICODE) -> list[str]:
-    first = {"id": "a" * 64, "rank": 50827, "score": 0.5, "path": PATH, "line_start": 1012, "line_end": 1044}
-    versus = {"winner": "a" * 64, "margin": 0.25, "decided_by": "score"}
+def subtotal(signal: str, points: float, other: float) -> dict[str, Any]:
+    return {"signal": signal, "points": points, "other_points": other, "delta": points - other}
+
+
+def drawn(width: int, glyphs: Glyphs = UNICODE, *, winner: str = "a", **more: Any) -> list[str]:
+    first = {"id": "a" * 64, "rank": 50827, "score": 2.5, "path": PATH, "line_start": 1012, "line_end": 1044}
+    versus = {"winner": winner * 64, "margin": 1.0, "decided_by": "score", **more}
+    versus["subtotals"] = [subtotal("lexical", 0.25, 0.5), subtotal("semantic", 2.25, 1.0)]
     versus["differences"] = [difference(kind, text) for kind, text in LEAVES]
-    view = {"chunk": first, "other": {**first, "id": "b" * 64, "rank": 4}, "versus": versus}
+    view = {"chunk": first, "other": {**first, "id": "b" * 64, "rank": 4, "score": 1.5}, "versus": versus}
     return [line.plain for line in compare_lines(cast("ExplanationView", view), width, glyphs)]
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
-@pytest.mark.parametrize("width", [58, 78, 118])
-def test_a_long_path_keeps_its_name_and_its_lines(width: int, glyphs: Glyphs) -> None:
-    this, marked, *_ = drawn(width, glyphs)
+@pytest.mark.parametrize("width", [78, 118])
+def test_one_line_says_which_two_rows_and_long_paths_keep_their_names(width: int, glyphs: Glyphs) -> None:
+    head = drawn(width, glyphs)[0]
 
-    for head, score in ((this, "0.500"), (marked, "0.500")):
-        assert head.endswith(score)
-        assert "ElementTree.py:1012-1044 " in head
-        assert cell_len(head) == width
+    this, other = head.split(" against ")
+    assert this.startswith("#50,827 ")
+    assert other.startswith("#4 ")
+    assert "Tree.py:1012" in this
+    assert "Tree.py:1012" in other
+    assert cell_len(head) <= width
 
 
-def test_the_ranks_of_both_have_their_thousands_apart() -> None:
-    this, marked, *_ = drawn(118)
+@pytest.mark.parametrize(
+    ("winner", "told"),
+    [("a", "#50,827 leads by 1.000: lexical -0.250, semantic +1.250"), ("b", "#4 leads by 1.000: lexical +0.250")],
+)
+def test_the_verdict_says_who_leads_by_how_much_of_each_signal(winner: str, told: str) -> None:
+    assert drawn(118, winner=winner)[1].startswith(told)
 
-    assert this.split()[:2] == ["this", "#50,827"]
-    assert marked.split()[:2] == ["other", "#4"]
+
+@pytest.mark.parametrize(
+    ("flips_at", "told"),
+    [(None, "The other never overtakes it at any weight."), (0.25, "They change places at lexical 0.750.")],
+)
+def test_the_verdict_says_where_they_change_places(flips_at: float | None, told: str) -> None:
+    assert drawn(118, flips_at=flips_at)[1].endswith(told)
+    assert told not in " ".join(drawn(118))
+
+
+def test_subtotals_come_before_leaves() -> None:
+    names = [line.split()[0] for line in drawn(78)[2:]]
+
+    assert names == ["signal", "lexical", "semantic", "total", "largest", *["sem"] * 4]
 
 
 def test_a_text_of_nothing_that_is_seen_is_spelt_as_in_the_ledger() -> None:
     (row,) = fish_store().fetch([1])
     leaves = [{"kind": kind, "text": text, "points": 0.125} for kind, text in LEAVES]
     parts = [{"signal": "semantic", "leaves": leaves}]
-    view = cast("ExplanationView", {"chunk": {"explain": {"parts": parts}}})
+    view = cast("ExplanationView", {"chunk": {"explain": {"parts": parts}, "of": 1}})
     hit = Hit(1, 0.5, row.doc, row.chunk, (Part("semantic", 0.5, 0.5, 1.0, 1, 0.5),))
 
-    there = [line.plain.split()[0] for line in ledger_lines(hit, view, None, 80, UNICODE) if " token " in line.plain]
+    lines = [line.plain for line in ledger_lines(hit, Ledger(view), None, 80, UNICODE)]
+    there = [line.split()[0] for line in lines if " token " in line]
     here = [line.split()[2] for line in drawn(80) if line.startswith("sem token")]
 
     assert here == there == ["''", r"'\n'", "fox"]
@@ -67,9 +93,21 @@ def test_what_is_no_text_has_no_quotes() -> None:
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
-@pytest.mark.parametrize("width", [58, 78, 118])
-def test_the_sum_ends_in_its_whole_mark_and_no_line_is_too_wide(width: int, glyphs: Glyphs) -> None:
+@pytest.mark.parametrize("width", [44, 58, 78, 118])
+def test_the_total_ends_in_its_whole_mark_and_no_line_is_too_wide(width: int, glyphs: Glyphs) -> None:
     lines = drawn(width, glyphs)
 
-    assert lines[-1].endswith(f" {glyphs.no}")
+    (total,) = (line for line in lines if line.startswith("total"))
+    assert total.endswith(f" {glyphs.yes}")
     assert max(map(cell_len, lines)) <= width
+
+
+def test_signals_that_miss_the_difference_of_the_scores_are_marked() -> None:
+    lines = drawn(78)
+    assert any(line.startswith("total") and line.endswith(UNICODE.yes) for line in lines)
+
+    versus = {"winner": "a", "margin": 0.5, "decided_by": "score", "subtotals": [], "differences": []}
+    first = {"id": "a", "rank": 1, "score": 0.5, "path": "a", "line_start": 1, "line_end": 1}
+    view = cast("ExplanationView", {"chunk": first, "other": {**first, "id": "b", "score": 0.0}, "versus": versus})
+    lines = [line.plain for line in compare_lines(view, 78, UNICODE)]
+    assert any(line.startswith("total") and line.endswith(UNICODE.no) for line in lines)

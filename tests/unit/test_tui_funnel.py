@@ -3,11 +3,11 @@
 import pytest
 
 from recall_core.contract.whynot import FunnelStageView, TraceView
-from recall_tui.panes.explain.whynot import funnel_lines
-from recall_tui.widgets.draw import UNICODE
+from recall_tui.panes.explain.funnel import funnel_lines
+from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
 EVERY = "Every row that the filter leaves is a candidate"
-BOTH = "union is what they propose together"
+BOTH = "candidates are what either proposes"
 
 
 def said(*stages: tuple[str, int, int]) -> str:
@@ -49,3 +49,26 @@ def test_a_list_without_a_signal_has_no_candidates_to_speak_of() -> None:
 
     assert EVERY not in told
     assert "propose" not in told
+
+
+STAGES = (("store", 9, 9), ("live", 9, 8), ("filter", 8, 3), ("lexical", 3, 1), ("union", 3, 3), ("packed", 3, 7))
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+@pytest.mark.parametrize("width", [44, 60, 118])
+def test_bars_never_run_backwards_nor_past_the_whole(width: int, glyphs: Glyphs) -> None:
+    views = [FunnelStageView(stage=stage, rows_in=before, rows_out=left) for stage, before, left in STAGES]
+    lines = funnel_lines(TraceView(table="chunk", stages=views, timings={}), "", width, glyphs)
+
+    fills = set(glyphs.eighths + glyphs.series)
+    bars = {line.plain.strip().split("  ")[0]: sum(mark in fills for mark in line.plain) for line in lines[1:7]}
+    lengths = [bars.pop(name) for name in ("in the store", "not removed", "pass the filter", "are candidates")]
+    assert lengths == sorted(lengths, reverse=True)
+    assert max(line.cell_len for line in lines) <= width
+    assert bars["in the context"] == lengths[-1], "7 chunks of 3 rows draw no longer bar than these"
+    assert width < 60 or 0 < bars["lexical proposes"] < lengths[-1]
+
+
+def test_stages_have_plain_names() -> None:
+    assert "union" not in said(("live", 90, 90), ("lexical", 90, 5), ("semantic", 90, 5), ("union", 90, 8))
+    assert "are candidates" in said(("live", 90, 90), ("lexical", 90, 5), ("semantic", 90, 5), ("union", 90, 8))

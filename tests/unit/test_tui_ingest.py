@@ -133,7 +133,7 @@ def test_many_skipped_files_are_counted_with_thousands_apart() -> None:
 def test_the_strip_keeps_its_figures_beside_a_long_name(width: int) -> None:
     run = Run("/notes/" + "a name that somebody gave to a folder " * 4, METER._replace(seconds=0.0))
 
-    assert "784/1,284 files" in strip(shown(run), width, UNICODE).plain
+    assert "784 of 1,284 files" in strip(shown(run), width, UNICODE).plain
 
 
 @pytest.mark.parametrize("width", [58, 77, 98, 118])
@@ -162,3 +162,21 @@ def test_a_source_keeps_the_end_of_its_folder() -> None:
 
     assert "they/were/written" in long
     assert " docs *.md #old" in short
+
+
+def test_skipped_files_are_counted_by_their_reason_in_words() -> None:
+    told = text_of(RUNS["done"], 118)
+
+    assert "Skipped 2 · Enter says why · 1 binary · 1 not UTF-8" in told
+
+
+@BOTH
+def test_names_cannot_steer_the_terminal(glyphs: Glyphs) -> None:
+    hostile = "evil\x1b[2J\nname"
+    progress = HALFWAY._replace(skipped=(Skip(hostile, "not_utf8", f"is named {hostile}"),))
+    session = shown(Run(hostile, Meter(progress=progress)), Source(Root(hostile), 3, ""))
+
+    lines = [line.plain for line in [*opened(session, 118, glyphs).lines, strip(session, 118, glyphs)]]
+
+    assert all(line.isprintable() for line in lines)
+    assert sum(line.count("evil [2J name") for line in lines) == 5

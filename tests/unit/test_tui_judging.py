@@ -22,7 +22,7 @@ from recall_tui.state.results import stamp_of
 from recall_tui.state.runs import Run
 from recall_tui.state.session import Session, asked, focused
 from recall_tui.state.transitions import after
-from recall_tui.widgets.draw import UNICODE
+from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 from tests.workbench_corpus import build_store
 
 NOTHING = JudgedQueries({}, {}, {})
@@ -344,16 +344,16 @@ def test_a_query_that_misses_nothing_has_no_list_to_enter(session: Session) -> N
 @pytest.mark.parametrize(
     ("missed", "said"),
     [
-        ((), "all 3 relevant are in the top 10"),
-        ((Missed("a.txt", 1, 12),), "1 of 3 relevant not in the top 10"),
+        ((), "all 3 relevant chunks are in the top 10"),
+        ((Missed("a.txt", 1, 12),), "1 of 3 relevant chunks not in the top 10"),
     ],
 )
 def test_what_is_missing_from_the_first_rows_is_counted_or_nothing_is(missed: tuple[Missed, ...], said: str) -> None:
-    assert judging.in_top(line("q1", *missed)) == said
+    assert judging.in_top(line("q1", *missed), "chunk") == said
 
 
 def test_one_relevant_document_in_the_top_is_not_told_as_many() -> None:
-    assert judging.in_top(line("q1")._replace(relevant=1)) == "the only relevant one is in the top 10"
+    assert judging.in_top(line("q1")._replace(relevant=1), "doc") == "the only relevant doc is in the top 10"
 
 
 @pytest.mark.parametrize(
@@ -370,6 +370,43 @@ def test_what_is_missed_says_its_rank_or_how_far_it_was_looked_for(
     lines = layout(with_board(session, line("q1", missed)), (60, 24), UNICODE, 0).lines
 
     assert [each.plain.split(maxsplit=2)[2] for each in lines if "a.txt" in each.plain] == [said]
+
+
+def test_the_pane_asks_for_one_row_until_something_is_measured_in_front(session: Session) -> None:
+    graded = learned(session, judged_first_row(session, 3))
+    measured = with_board(graded, line("q1"))
+    in_front = measured._replace(pane="judge")
+
+    lower = (session, session._replace(pane="judge"), graded, measured)
+    assert [judging.judge_rows(each) for each in lower] == [1] * 4
+    assert judging.judge_rows(in_front) == judging.BOARD_ROWS
+
+
+def test_one_row_says_how_many_queries_are_judged_and_in_which_unit(session: Session) -> None:
+    graded = learned(session, judged_first_row(session, 3))
+    measured = with_board(graded, line("q1"))
+
+    def only_line(session: Session, width: int, height: int = 1) -> str:
+        (shown,) = layout(session, (width, height), UNICODE, 0).lines
+        return shown.plain.rstrip()
+
+    assert only_line(learned(session, NOTHING), 42, 5) == "No grades yet. g begins grading."
+    assert only_line(learned(session, NOTHING), 60, 5) == "No grades yet. g begins grading: a s d f give 3 2 1 0."
+    assert only_line(graded, 42, 5) == "1 of 1 query judged (chunks)"
+    assert only_line(measured, 60).startswith("1 of 1 query judged (docs) · nDCG@10 ")
+    assert only_line(measured, 30) == "1 of 1 query judged (docs)"
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+def test_names_cannot_steer_the_terminal(session: Session, glyphs: Glyphs) -> None:
+    graded = learned(session, judged_first_row(session, 3))
+    hostile = "evil\x1b[2J\nname"
+    measured = with_board(graded, line(hostile, Missed(hostile, 1, 12))._replace(text=hostile))
+
+    lines = [each.plain for each in layout(measured, (70, 24), glyphs, 0).lines]
+
+    assert all(each.isprintable() for each in lines)
+    assert sum("evil [2J name" in each for each in lines) == 3
 
 
 def test_measures_go_round(session: Session) -> None:

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from recall_core.types import Block, Chunk, Document, Hit, Omission, Packed
 from recall_tui.panes.context.listing import Look, listing
-from recall_tui.panes.context.sums import flowed, sums, title, under_line
+from recall_tui.panes.context.sums import budget_line, flowed, gauge_line, sums, title, under_line
 from recall_tui.state import packing
 from recall_tui.state.events import Repacked
 from recall_tui.state.packing import Worth
@@ -79,16 +79,16 @@ def test_pinning_twice_changes_nothing() -> None:
 def test_forcing_out_twice_changes_nothing() -> None:
     session = at(shown(context(block(1, "a", "b"))), 0)
 
-    once = packing.forced_out(session)
+    once = packing.excluded(session)
 
     assert once.context.drops == ("a", "b")
-    assert packing.forced_out(once) == session
+    assert packing.excluded(once) == session
 
 
 def test_a_chunk_is_never_pinned_and_forced_out_at_once() -> None:
     session = packing.pinned(shown(context(block(1, "a"), block(2, "b"))))
 
-    out = packing.forced_out(session)
+    out = packing.excluded(session)
     back = packing.pinned(out)
 
     assert (out.context.pins, out.context.drops) == ((), ("a",))
@@ -106,16 +106,16 @@ def test_a_line_that_names_no_chunk_cannot_be_pinned() -> None:
     session = at(shown(context(block(1, "a"), omitted=(left(2, "", chunks=9, path=""),))), 1)
 
     assert not packing.has_chunk(session)
-    assert (packing.pinned(session), packing.forced_out(session)) == (session, session)
+    assert (packing.pinned(session), packing.excluded(session)) == (session, session)
 
 
 def test_a_chunk_that_was_forced_out_of_the_top_is_the_one_that_comes_back() -> None:
-    session = packing.forced_out(shown(context(block(1, "a"), block(2, "b"))))
+    session = packing.excluded(shown(context(block(1, "a"), block(2, "b"))))
     out = after(
         session, Repacked(1, context(block(1, "b"), omitted=(left(1, "a"),)), (10,), Packing(100, (), ("a",)))
     )
 
-    assert packing.forced_out(out).context.drops == ()
+    assert packing.excluded(out).context.drops == ()
 
 
 def test_resetting_drops_every_what_if_also_those_that_wait() -> None:
@@ -248,24 +248,25 @@ def test_the_flags_are_those_of_the_context_on_the_screen() -> None:
     assert packing.flags(None, 999) == ["--budget-tokens", "999"]
 
 
-def test_the_title_counts_what_ifs_and_those_that_wait_apart() -> None:
+def test_the_title_has_the_tokens_and_the_line_below_counts_what_ifs_and_those_that_wait_apart() -> None:
     session = (base := shown(context(block(1, "a")), waiting=(Waiting("w", "docs/w.md"),)))._replace(
-        context=base.context._replace(pins=("a", "w"), drops=("c",))
+        context=base.context._replace(pins=("a", "w"), drops=("c",), packing=Packing(100, ("a",), ("c",)))
     )
 
-    assert title(session) == "5 Context (1 pinned, 1 forced out, 1 waiting)"
-    assert title(packing.freed(session)) == "5 Context"
+    assert title(session) == "5 Context  40 of 100 tokens"
+    assert title(Session()) == "5 Context"
+    assert under_line(session, 40, UNICODE) == "1 pinned · 1 excluded · 1 waiting"
+    assert under_line(shown(context(block(1, "a"))), 40, UNICODE) == "b budget  p pin  x exclude  D details"
+    assert under_line(shown(context(block(1, "a"))), 30, UNICODE) == ""
 
 
 def test_the_line_below_names_the_budget_that_is_on_its_way() -> None:
     session = shown(context(block(1, "a")))
+    moved = session._replace(context=session.context._replace(budget_tokens=105))
 
-    assert under_line(session, 40, UNICODE).startswith("40/100 tok · sha256 ")
-    assert under_line(session, 30, UNICODE) == "40/100 tok"
-    assert (
-        under_line(session._replace(context=session.context._replace(budget_tokens=105)), 40, UNICODE)
-        == "40/100 tok, packing for 105"
-    )
+    assert (title(moved), under_line(moved, 40, UNICODE)) == ("5 Context  40 of 100 tokens", "packing for 105")
+    assert budget_line(moved) == "40 of 100 tokens, packing for 105"
+    assert budget_line(session) == "40 of 100 tokens"
 
 
 def test_the_line_below_says_that_what_ifs_are_on_their_way() -> None:
@@ -273,16 +274,15 @@ def test_the_line_below_says_that_what_ifs_are_on_their_way() -> None:
     packed = session._replace(context=session.context._replace(packing=Packing(100, pins=("a",))))
     waits = Waiting("z", "gone.md")
 
-    assert under_line(session, 40, UNICODE) == "40/100 tok, packing"
-    assert under_line(packed, 40, UNICODE).startswith("40/100 tok · sha256 ")
-    assert (
-        under_line(packed._replace(context=packed.context._replace(drops=("c",))), 40, UNICODE)
-        == "40/100 tok, packing"
-    )
-    assert under_line(
-        packed._replace(context=packed.context._replace(pins=("a", "z"), waiting=(waits,))), 40, UNICODE
-    ).startswith("40/100 tok · ")
-    assert under_line(packed._replace(context=packed.context._replace(pins=())), 40, UNICODE) == "40/100 tok, packing"
+    def under(**changed: object) -> str:
+        context = packed.context._replace(**changed)  # type: ignore[arg-type]
+        return under_line(packed._replace(context=context), 40, UNICODE)
+
+    assert under_line(session, 40, UNICODE) == "1 pinned · packing"
+    assert under() == "1 pinned"
+    assert under(drops=("c",)) == "1 pinned · 1 excluded · packing"
+    assert under(pins=("a", "z"), waiting=(waits,)) == "1 pinned · 1 waiting"
+    assert under(pins=()) == "packing"
 
 
 def test_facts_are_never_broken() -> None:
@@ -324,7 +324,9 @@ PACKED = context(
 WAITING = (Waiting("ff" * 32, ""), Waiting("e" * 64, "a/folder/that/is/long/enough/to/be/cut/waits.md"))
 
 
-def look(*, is_whole: bool = False, worth: Worth | None = None, is_settled: bool = True) -> Look:
+def look(
+    *, is_whole: bool = False, has_details: bool = True, worth: Worth | None = None, is_settled: bool = True
+) -> Look:
     session = shown(PACKED, waiting=WAITING)
     return Look(
         packed=PACKED,
@@ -335,9 +337,11 @@ def look(*, is_whole: bool = False, worth: Worth | None = None, is_settled: bool
         waiting=WAITING,
         unfolded="",
         is_whole=is_whole,
+        has_details=has_details,
         worth=worth,
         is_settled=is_settled,
         trouble="",
+        places={"aa": ":1 › Aims", "cc": ":9 › Bounds"},
     )
 
 
@@ -353,28 +357,30 @@ def test_what_was_recalled_is_marked_and_its_part_of_the_budget_is_told() -> Non
 
     drawn = text_of(look()._replace(packed=recalled), UNICODE).splitlines()
 
-    assert ["recalled" in line for line in drawn if "tok" in line] == [False, True]
+    assert ["recalled" in line for line in drawn if ".md:1" in line] == [False, True]
     assert "15 for recalled" in "\n".join(line.plain for line in sums(look()._replace(packed=recalled), 78, UNICODE))
     assert "recalled" not in text_of(look(), UNICODE)
 
 
 @BOTH
 @WIDTHS
+@pytest.mark.parametrize("is_low", [False, True])
 @pytest.mark.parametrize("is_whole", [False, True])
-def test_every_line_fits_its_width(glyphs: Glyphs, width: int, is_whole: bool) -> None:
+def test_every_line_fits_its_width(glyphs: Glyphs, width: int, is_whole: bool, is_low: bool) -> None:
     shows = look(is_whole=is_whole, worth=WORTH)
 
-    lines = [*listing(shows, width, glyphs).lines, *sums(shows, width, glyphs)]
+    drawn = listing(shows, width, glyphs, is_low=is_low).lines
+    lines = [*drawn, *sums(shows, width, glyphs), gauge_line(shows, width, glyphs)]
 
     assert max(cell_len(line.plain) for line in lines) <= width
 
 
 @pytest.mark.parametrize("is_whole", [False, True])
 def test_ascii_stays_ascii(is_whole: bool) -> None:
-    shows = look(is_whole=is_whole, worth=WORTH)
+    shows = look(is_whole=is_whole, worth=WORTH)._replace(places={"aa": ":1 > Aims"})
 
     assert text_of(shows, ASCII).isascii()
-    assert all(line.plain.isascii() for line in sums(shows, 78, ASCII))
+    assert all(line.plain.isascii() for line in [*sums(shows, 78, ASCII), gauge_line(shows, 78, ASCII)])
 
 
 def test_rows_that_no_packing_looked_at_are_not_said_to_be_over_the_budget() -> None:
@@ -398,9 +404,9 @@ def test_each_state_is_said_in_words(glyphs: Glyphs) -> None:
     }
     assert "pinned" in said["aa.md"]
     assert "cut" in said["bb.md"]
-    assert "forced out" in said["out.md"]
-    assert "forced out, not in the store" in said["ffff"]
-    assert "forced out, no candidate" in said["waits.md"]
+    assert "excluded" in said["out.md"]
+    assert "excluded, not in the store" in said["ffff"]
+    assert "excluded, not in this answer" in said["waits.md"]
     assert any("pinned, over budget" in line for line in lines)
     assert any("no text" in line for line in lines)
 
@@ -418,11 +424,57 @@ def test_entries_begin_where_they_are_said_to() -> None:
     assert [name in drawn.lines[start].plain for name, start in zip(names, drawn.starts, strict=True)] == [True] * 8
 
 
-def test_blocks_have_their_number_and_what_was_left_out_its_rank() -> None:
-    lines = text_of(look(), UNICODE, width=80).splitlines()
+def test_a_block_is_its_place_its_heading_and_its_tokens_above_its_first_line() -> None:
+    lines = [line.rstrip() for line in text_of(look(), UNICODE, width=48).splitlines()]
 
-    assert any(line.startswith("▶▓ 2 docs/bb.md") for line in lines)
-    assert any(line.startswith(" × #4 out.md") for line in lines)
+    assert lines[:3] == [
+        " 1 aa.md:1 › Aims                  pinned    10",
+        "   Some text.",
+        "▶2 bb.md:1                            cut    10",
+    ]
+    assert lines[4:6] == ["── left out ──", " × …/whole.md:9 › Bounds    pinned, over budget"]
+    assert any(line.startswith(" × out.md") and line.endswith("excluded") for line in lines)
+
+
+def test_in_a_low_pane_a_block_is_one_line() -> None:
+    lines = [line.plain.rstrip() for line in listing(look(), 78, UNICODE, is_low=True).lines]
+
+    assert lines[0].split() == ["1", "aa.md:1", "›", "Aims", "Some", "text.", "pinned", "10"]
+    assert lines[2] == "── left out ──"
+
+
+def test_the_heading_is_not_said_twice() -> None:
+    packed = context(block(1, "aa", text="## Aims\n\nTo fit.\n"), block(2, "bb", text="# A comment\ncode()\n"))
+    shows = look()._replace(packed=packed, entries=packing.entries(shown(packed)), waiting=())
+
+    lines = [line.strip() for line in text_of(shows, UNICODE).splitlines()]
+
+    assert (lines[1], lines[3]) == ("To fit.", "# A comment")
+
+
+def test_the_details_stand_behind_their_key_or_the_zoom() -> None:
+    hidden = text_of(look(has_details=False, worth=WORTH), UNICODE)
+
+    assert ("sha256" in hidden, "quality" in hidden) == (False, False)
+    assert "1 of 2 query terms, not in the context: zebra" in hidden
+    assert "sha256" in text_of(look(has_details=False, is_whole=True, worth=WORTH), UNICODE)
+    assert packing.detailed(Session()).context.details
+    assert packing.detailed(packing.detailed(Session())) == Session()
+
+
+@BOTH
+def test_names_cannot_steer_the_terminal(glyphs: Glyphs) -> None:
+    hostile = "evil\x1b[2J\nname.md"
+    named = block(1, "aa")._replace(doc=document(hostile))
+    packed = context(named, omitted=(left(2, "cc", path=hostile),))
+    waiting = (Waiting("w", hostile),)
+    entries = packing.entries(shown(packed, waiting=waiting))
+    shows = look()._replace(packed=packed, entries=entries, waiting=waiting, has_details=False)
+
+    lines = text_of(shows, glyphs).splitlines()
+
+    assert sum("evil [2J name.md" in line for line in lines) == 3
+    assert all(line.isprintable() for line in lines)
 
 
 def test_a_folded_block_shows_its_first_line_and_a_whole_one_all() -> None:
@@ -443,16 +495,16 @@ def test_the_account_names_covered_and_missing_words_repeats_and_twins() -> None
     assert "not in the context: zebra" in shown_text
     assert "covered    token" in shown_text
     assert "#1 #2, 7 tokens packed twice" in shown_text
-    assert "about 77 tokens" in shown_text
+    assert "about 77 model tokens" in shown_text
     assert packing.digest(PACKED) in text_of(look(), UNICODE, width=80)
 
 
 def test_the_worth_before_stays_and_is_marked_until_the_next_is_known() -> None:
     known, old = (sums(look(worth=WORTH, is_settled=each), 46, UNICODE) for each in (True, False))
 
-    assert "75% of bound · words 1/2" in known[1].plain
-    assert "75% of bound · words 1/2" in old[1].plain
-    assert (known[1].plain.endswith("…"), old[1].plain.endswith("…")) == (False, True)
+    for lines in (known, old):
+        assert "quality 75% · query terms 1 of 2" in "\n".join(line.plain for line in lines)
+    assert (known[0].plain.endswith("…"), old[0].plain.endswith("…")) == (False, True)
 
 
 def test_the_account_and_the_ranks_left_out_have_their_thousands_apart_and_words_stand_as_they_are() -> None:
@@ -483,5 +535,5 @@ def test_the_account_and_the_ranks_left_out_have_their_thousands_apart_and_words
     assert "#1 #5,199, 1,234 tokens packed twice" in drawn
     assert "would reach 1234.500 with 65,000 tokens; adds #5,200 notes/2024" in drawn
     assert "not in the context: 2024" in drawn
-    assert "about 187,479 tokens" in drawn
-    assert "× #5,199 2023.md" in drawn
+    assert "about 187,479 model tokens" in drawn
+    assert "× 2023.md" in drawn

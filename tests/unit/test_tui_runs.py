@@ -1,6 +1,10 @@
 """An ingest run as far as it has come: stages, rates, what is left, how it ends."""
 
+from itertools import pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 from recall_core.errors import StoreLocked
 from recall_core.types import Progress, Skip
@@ -22,9 +26,43 @@ def test_the_stages_count_what_each_of_them_has_done() -> None:
     assert [(stage.name, stage.done, stage.total, stage.unit) for stage in stages(meter)] == [
         ("read", 4, 10, "files"),
         ("chunk", 40, 0, "chunks"),
-        ("embed", 25, 40, "chunks"),
-        ("index", 20, 40, "chunks"),
+        ("embed", 25, 0, "chunks"),
+        ("index", 20, 0, "chunks"),
     ]
+    assert [stage.share for stage in stages(meter)] == pytest.approx([0.4, 0.4, 0.25, 0.2])
+
+
+MOMENTS = some.lists(
+    some.tuples(*[some.integers(0, 40)] * 5, some.sampled_from(["read", "chunk", "embed", "commit"])), min_size=1
+)
+
+
+@given(moments=MOMENTS)
+def test_no_bar_runs_backwards_though_more_files_and_chunks_turn_up(
+    moments: list[tuple[int, int, int, int, int, str]],
+) -> None:
+    """Whatever a run reports: its counts grow, its totals too, and any part of its chunks may wait."""
+    meter, files, more, chunks, indexed = Meter(), 0, 0, 0, 0
+    shares: list[tuple[float, ...]] = []
+    for at, (new_files, new_totals, new_chunks, waiting, kept, stage) in enumerate(moments, start=1):
+        files, more, chunks = files + new_files, more + new_totals, chunks + new_chunks
+        indexed = min(chunks, indexed + kept)
+        progress = moment(files, chunks, min(waiting, chunks), stage)._replace(files_total=files + more)
+        meter = measured(meter, progress, indexed, float(at))
+        shares.append((*(each.share for each in stages(meter)), meter.reached.run))
+
+    assert all(0.0 <= share <= 1.0 for each in shares for share in each)
+    for before, after in pairwise(shares):
+        assert all(now >= then for then, now in zip(before, after, strict=True))
+
+
+def test_a_bar_that_was_left_behind_goes_on_once_the_run_has_caught_up() -> None:
+    first = measured(Meter(), moment(files=4, chunks=40), 0, 1.0)
+    more = measured(first, moment(files=5, chunks=80, waiting=40), 0, 2.0)
+    last = measured(more, moment(files=10, chunks=80), 80, 3.0)
+
+    embedding = [stages(meter)[2].share for meter in (first, more, last)]
+    assert embedding == pytest.approx([0.4, 0.4, 1.0])
 
 
 def test_how_many_chunks_there_are_is_known_when_the_last_file_is_read() -> None:

@@ -23,8 +23,9 @@ from recall_core.retrieve import Answer, Plan
 from recall_core.types import Hit
 from recall_tui.analyses import weights as curves
 from recall_tui.analyses import weights as pinning
-from recall_tui.panes.weights.across import DIM, pin_figures
+from recall_tui.panes.weights.across import DIM
 from recall_tui.panes.weights.curve import figures
+from recall_tui.panes.weights.targets import target_figures
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed, Event
 from recall_tui.state.records import QueryState, ResultsState, StoreState, WeightsState
@@ -34,13 +35,13 @@ from recall_tui.state.shell import commands
 from recall_tui.state.transitions import after
 from recall_tui.state.tuning import (
     Curve,
-    Granted,
+    TargetWeights,
     better_weight,
     curve_analysis,
     curve_of,
-    granting,
     heights,
     middle,
+    nearest_weight,
     pinned,
     pins_analysis,
     pins_of,
@@ -247,7 +248,7 @@ def test_the_curve_of_an_answer_is_not_that_of_the_store_as_it_has_become(recall
 
 
 @given(semantic=some.integers(0, 100), rows=some.sampled_from([1, 3, 10]), wanted=some.data())
-def test_the_granting_weights_are_those_of_tune(
+def test_the_weights_that_meet_all_targets_are_those_of_tune(
     recall: Recall, semantic: int, rows: int, wanted: some.DataObject
 ) -> None:
     text = wanted.draw(
@@ -277,11 +278,11 @@ def test_the_granting_weights_are_those_of_tune(
     ]
     assert list(found.conflict) == view["conflict"]
     proposed = view["proposed"]
-    assert granting(found_by(session, analysis, found)) == (proposed and proposed["weight"])
+    assert nearest_weight(found_by(session, analysis, found)) == (proposed and proposed["weight"])
 
 
 @pytest.mark.parametrize("semantic", [0.1, 0.6])
-def test_a_wish_counts_the_rows_that_an_offset_passes_over(recall: Recall, semantic: float) -> None:
+def test_a_target_counts_the_rows_that_an_offset_passes_over(recall: Recall, semantic: float) -> None:
     text = f"{SELECT} LIMIT 5 OFFSET 5 OPTION vector_weight {semantic}, bm25_weight {1 - semantic}"
     session = session_of(recall, text)
     for rank, holds in ((10, True), (11, False)):
@@ -292,8 +293,9 @@ def test_a_wish_counts_the_rows_that_an_offset_passes_over(recall: Recall, seman
         found = pinning.weights_of_pins(run_of(recall, wished), analysis)
 
         assert any(each.holds(Fraction(str(semantic))) for each in found.weights) is holds
-        shown = pin_figures(found_by(wished, analysis, found), 120, UNICODE)
-        assert shown[0].plain.startswith("1 must be in the top 10")
+        shown = target_figures(found_by(wished, analysis, found), UNICODE)
+        assert shown[0] == "targets in the top 10: 1 required"
+        assert shown[1].startswith(f"{UNICODE.yes} all targets met (" if holds else f"{UNICODE.no} targets met at")
         typed = shlex.split(commands(wished._replace(pane="weights"), None).splitlines()[1])
         assert typed[typed.index("--k") + 1] == "10"
         view = recall.sweep(text, Ask(k=10), is_rql=True, wishes=(PinTarget("in", pins_of(wished)[0].chunk_id),))
@@ -308,13 +310,13 @@ def test_a_chunk_that_is_no_candidate_is_out_at_every_weight_and_in_at_none(reca
     gone = pin._replace(chunk_id="c" * 64)
 
     for want, at_all in (("in", ()), ("out", (Interval(Fraction(0), Fraction(1)),))):
-        wished = session._replace(weights=session.weights._replace(must=(gone._replace(want=want),)))  # type: ignore[arg-type]
+        wished = session._replace(weights=session.weights._replace(targets=(gone._replace(want=want),)))  # type: ignore[arg-type]
         analysis = pins_analysis(wished)
         assert analysis is not None
         assert pinning.weights_of_pins(run_of(recall, wished), analysis).weights == at_all
 
 
-def test_the_same_wish_again_takes_it_back_and_the_opposite_replaces_it(recall: Recall) -> None:
+def test_the_same_target_again_takes_it_back_and_the_opposite_replaces_it(recall: Recall) -> None:
     session = session_of(recall)
 
     once = pinned(session, "in")
@@ -332,8 +334,8 @@ def test_without_a_result_there_is_no_weight_to_go_to(recall: Recall) -> None:
     analysis = pins_analysis(session)
     assert analysis is not None
 
-    assert granting(session) is None
-    assert granting(found_by(session, analysis, Granted(()))) is None
+    assert nearest_weight(session) is None
+    assert nearest_weight(found_by(session, analysis, TargetWeights(()))) is None
     assert curve_of(session) is None
 
 
@@ -422,10 +424,10 @@ def test_a_row_without_a_chunk_is_not_pinned(recall: Recall) -> None:
         pinned(
             session._replace(results=session.results._replace(hit=Hit(1, None, session.results.hit.doc, None, ()))),
             "in",
-        ).weights.must
+        ).weights.targets
         == ()
     )
-    assert pinned(Session(weights=WeightsState(saved=Config())), "in").weights.must == ()
+    assert pinned(Session(weights=WeightsState(saved=Config())), "in").weights.targets == ()
 
 
 def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -10,25 +12,29 @@ from hypothesis import strategies as some
 
 from recall_core.explain.intervals import Interval
 from recall_tui.panes.weights.across import around, span
+from recall_tui.panes.weights.beside import move, summary
 from recall_tui.panes.weights.curve import measured
+from recall_tui.state.beside import Compared, ComparedRow
 from recall_tui.state.tuning import Curve
+from recall_tui.widgets.draw import ASCII, UNICODE
+from recall_tui.widgets.slider import in_hundredths
 
 SHARES = some.fractions(0, 1, max_denominator=10**6)
 
 
 def ends(text: str) -> tuple[Fraction, Fraction]:
-    low, _, high = text.partition("-")
+    low, _, high = text.partition(" to ")
     return Fraction(low), Fraction(high or low)
 
 
 @pytest.mark.parametrize(
     ("low", "high", "said"),
     [
-        (Fraction(0), Fraction(1), "0.00-1.00"),
-        (Fraction("0.950792"), Fraction("0.954268"), "0.951-0.954"),
-        (Fraction("0.319176"), Fraction("0.3191812"), "0.319176-0.319181"),
-        (0.7266, 0.7744, "0.73-0.77"),
-        (0.3, 0.7, "0.30-0.70"),
+        (Fraction(0), Fraction(1), "0.00 to 1.00"),
+        (Fraction("0.950792"), Fraction("0.954268"), "0.951 to 0.954"),
+        (Fraction("0.319176"), Fraction("0.3191812"), "0.319176 to 0.319181"),
+        (0.7266, 0.7744, "0.73 to 0.77"),
+        (0.3, 0.7, "0.30 to 0.70"),
         (Fraction(1, 2), Fraction(1, 2), "0.50"),
         (Fraction("0.3175"), Fraction("0.3175"), "0.3175"),
         (Fraction(1, 3), Fraction(1, 3), "0.333333"),
@@ -41,9 +47,9 @@ def test_weights_from_one_to_another_are_told_to_as_few_places_as_stay_inside(
 
 
 def test_an_open_end_is_not_among_the_weights_that_are_told() -> None:
-    assert span(Fraction("0.5"), Fraction("0.6"), low_open=True) == "0.51-0.60"
-    assert span(Fraction("0.5"), Fraction("0.52"), low_open=True, high_open=True) == "0.501-0.519"
-    assert span(Fraction(0), Fraction(1), high_open=True) == "0.00-0.99"
+    assert span(Fraction("0.5"), Fraction("0.6"), low_open=True) == "0.51 to 0.60"
+    assert span(Fraction("0.5"), Fraction("0.52"), low_open=True, high_open=True) == "0.501 to 0.519"
+    assert span(Fraction(0), Fraction(1), high_open=True) == "0.00 to 0.99"
 
 
 @given(one=SHARES, other=SHARES, low_open=some.booleans(), high_open=some.booleans())
@@ -75,12 +81,12 @@ def of_two(now: float, best: float, stretch: tuple[float, float] = (0.319176, 0.
 @pytest.mark.parametrize(
     ("now", "best", "said"),
     [
-        (0.4034, 0.4036, "nDCG@10 (docs) 0.403 (+0.0002 at 0.31918)"),
-        (0.4036, 0.4036, "nDCG@10 (docs) 0.404 (the best)"),
-        (0.4036, 0.40364, "nDCG@10 (docs) 0.404 (the best)"),
-        (0.3926, 0.4034, "nDCG@10 (docs) 0.393 (+0.011 at 0.31918)"),
-        (0.4026, 0.4034, "nDCG@10 (docs) 0.403 (+0.001 at 0.31918)"),
-        (0.5, 0.4, "nDCG@10 (docs) 0.500 (the best)"),
+        (0.4034, 0.4036, "nDCG@10 (docs) 0.403, best 0.404 at 0.31918"),
+        (0.4036, 0.4036, "nDCG@10 (docs) 0.404, the best"),
+        (0.4036, 0.40364, "nDCG@10 (docs) 0.404, the best"),
+        (0.3926, 0.4034, "nDCG@10 (docs) 0.393, best 0.403 at 0.31918"),
+        (0.4026, 0.4034, "nDCG@10 (docs) 0.4026, best 0.4034 at 0.31918"),
+        (0.5, 0.4, "nDCG@10 (docs) 0.500, the best"),
     ],
 )
 def test_a_measure_is_the_best_only_where_the_best_reads_alike(now: float, best: float, said: str) -> None:
@@ -88,6 +94,47 @@ def test_a_measure_is_the_best_only_where_the_best_reads_alike(now: float, best:
 
 
 def test_the_best_weight_is_told_as_it_is_with_two_places_at_least() -> None:
-    assert measured(of_two(0.3, 0.4, (0.2, 0.4)), Fraction(0)) == "nDCG@10 (docs) 0.300 (+0.100 at 0.30)"
-    assert measured(of_two(0.3, 0.4, (0.318, 0.321)), Fraction(0)) == "nDCG@10 (docs) 0.300 (+0.100 at 0.32)"
-    assert measured(of_two(0.3, 0.4, (0.318, 0.319)), Fraction(0)) == "nDCG@10 (docs) 0.300 (+0.100 at 0.3185)"
+    assert measured(of_two(0.3, 0.4, (0.2, 0.4)), Fraction(0)) == "nDCG@10 (docs) 0.300, best 0.400 at 0.30"
+    assert measured(of_two(0.3, 0.4, (0.318, 0.321)), Fraction(0)) == "nDCG@10 (docs) 0.300, best 0.400 at 0.32"
+    assert measured(of_two(0.3, 0.4, (0.318, 0.319)), Fraction(0)) == "nDCG@10 (docs) 0.300, best 0.400 at 0.3185"
+
+
+@given(share=some.floats(0, 1))
+def test_the_two_weights_of_the_slider_add_up_to_one(share: float) -> None:
+    lexical, semantic = in_hundredths(share)
+
+    assert Decimal(lexical) + Decimal(semantic) == 1
+    assert abs(float(semantic) - share) <= 0.005 + 1e-9
+
+
+def rows_of(others: list[int | None]) -> tuple[ComparedRow, ...]:
+    return tuple(ComparedRow(rank, other, None) for rank, other in enumerate(others, start=1))
+
+
+@pytest.mark.parametrize(
+    ("saved", "now", "said"),
+    [
+        ([1, 3, None], [1, None, 2], "top 3: 1 same, 1 moved, 1 came in, 1 went"),
+        ([1, 2, 3], [1, 2, 3], "top 3: 3 same, 0 moved, 0 came in, 0 went"),
+        ([7, 1, 2], [2, 3, 9], "top 3: 0 same, 2 moved, 1 came in, 1 went"),
+    ],
+)
+def test_what_became_of_the_rows_is_counted_and_adds_up(
+    saved: list[int | None], now: list[int | None], said: str
+) -> None:
+    shown = summary(Compared(rows_of(saved), rows_of(now)), 60, UNICODE).plain
+
+    assert shown == said
+    _, same, moved, came, _ = map(int, re.findall(r"[0-9]+", shown))
+    assert same + moved + came == len(now)
+
+
+@pytest.mark.parametrize(
+    ("rank", "other", "then", "now"),
+    [(2, 2, "=", "="), (2, 5, "▼3", "▲3"), (5, 2, "▲3", "▼3"), (1, None, "gone", "new")],
+)
+def test_a_move_is_told_in_the_direction_that_the_row_took(rank: int, other: int | None, then: str, now: str) -> None:
+    row = ComparedRow(rank, other, None)
+
+    assert (move(row, UNICODE, is_now=False), move(row, UNICODE, is_now=True)) == (then, now)
+    assert move(row, ASCII, is_now=True).isascii()

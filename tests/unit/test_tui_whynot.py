@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from recall_tui.panes.explain.whynot import whynot_lines
+from recall_tui.analyses.explain import effort
+from recall_tui.panes.explain.whynot import top_for_fix, whynot_lines
 from recall_tui.state.explaining import FixOffer, Missing
 from recall_tui.widgets.draw import ASCII, UNICODE
 
@@ -22,7 +23,7 @@ def drawn(*stages: dict[str, Any], remedies: tuple[FixOffer, ...] = (), **more: 
     target = {"text": "notes/2024.md", "kind": "document", "chunks": 2, "chosen": SOUGHT, "others": [OTHER]}
     view = {"target": target, "present": False, "verdict": "rank", "stages": list(stages), **more}
     whynot = Missing(view, in_list=False, remedies=remedies)  # type: ignore[arg-type]
-    return "\n".join(line.plain for line in whynot_lines(whynot, 0, "", 118, UNICODE))
+    return "\n".join(line.plain for line in whynot_lines(whynot, 0, "", 118, UNICODE, is_whole=True))
 
 
 @pytest.mark.parametrize(
@@ -109,3 +110,55 @@ def test_a_long_path_loses_its_front_and_keeps_its_lines_and_its_rank() -> None:
     assert "   </disk/notes/2024.md:1200-1240  rank 4,321  cccccccccccc" in lines
     assert any(line.startswith("  </disk/notes/2024.md:1200-1240  rank 5,432  dddddddddddd") for line in lines)
     assert max(map(len, lines)) <= 60
+
+
+def account(*stages: dict[str, Any], remedies: tuple[FixOffer, ...] = (), **more: Any) -> list[str]:
+    view = {"target": {"text": "2024", "kind": "document", "chunks": 1, "chosen": SOUGHT}, "present": False}
+    view |= {"verdict": "limit", "stages": list(stages), **more}
+    whynot = Missing(view, in_list=False, remedies=remedies, k=50)  # type: ignore[arg-type]
+    applied = ("drop the filter", "ask for 60 rows")
+    return [line.plain.rstrip() for line in whynot_lines(whynot, 0, "", 118, UNICODE, applied=applied)]
+
+
+def test_the_verdict_and_the_target_stand_on_top_then_fixes_then_stages() -> None:
+    stages = [
+        stage("indexed", "it is indexed"),
+        stage("page", "row 61 comes after the last one that is shown, 50", "fail", last=50),
+        stage("sparse", "off", "not_applicable"),
+        stage("lexical", "it holds 1 of 2 terms"),
+    ]
+    fix = FixOffer("k", "ask for 61 rows", "recall x", "60 rows", "rank 61 of 61 with it", k=61)
+
+    lines = account(*stages, remedies=(fix,))
+
+    assert lines[0] == "✗ not in the top 50: row 61 comes after the last one that is shown, 50"
+    assert lines[1].strip().startswith("notes/2024.md:1200-1240  rank 4,321")
+    assert lines[2:6] == [
+        "✓ applied: drop the filter",
+        "✓ applied: ask for 60 rows; u undoes it",
+        "1 fix: Enter tries it",
+        "▶ ask for 61 rows; 60 rows would not do · rank 61 of 61 with it",
+    ]
+    assert lines[7] == "✗  page      row 61 comes after the last one that is shown, 50"
+    assert lines[8:] == ["passed: indexed, lexical", "not applied: sparse"]
+
+
+@pytest.mark.parametrize(
+    ("place", "top", "height", "begins"), [(0, 5, 9, 0), (1, 0, 9, 0), (2, 0, 7, 2), (1, 9, 7, 3)]
+)
+def test_the_chosen_fix_is_seen_below_the_pinned_lines(place: int, top: int, height: int, begins: int) -> None:
+    fixes = tuple(FixOffer("k", f"fix {at}", "recall x") for at in range(3))
+    view = {"target": {"text": "x", "kind": "text", "chunks": 0}, "present": False, "verdict": "limit", "stages": []}
+    whynot = Missing(view, in_list=False, remedies=fixes)  # type: ignore[arg-type]
+    lines = whynot_lines(whynot, place, "", 60, UNICODE)
+
+    assert top_for_fix(lines, place, top, height) == begins
+
+
+def test_settings_come_before_rows_budget_filter_and_words() -> None:
+    kinds = ["term", "filter", "budget", "weight", "spelling", "k+filter", "pin", "k", "match"]
+    offers = [FixOffer(kind, kind, "recall x") for kind in kinds]
+
+    assert [each.kind for each in sorted(offers, key=effort)] == [
+        *("weight", "match", "k", "budget", "pin", "filter", "k+filter", "spelling", "term")
+    ]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 
+from recall_core.adapters.cli import main
+from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.config import Config, assign, load, override, render, settings_of
+from recall_core.config import Config, assign, assignments, load, named, override, render, settings_of
 from recall_core.errors import ConfigError, RqlError
 from recall_core.explain.whynot.question import Question, with_settings
 from recall_core.maintain.settings import write_settings
 from recall_core.retrieve.plan import plan_rql
 from recall_core.rql.parser import parse_query
+from recall_core.types import Root
+from recall_tui.home.history import PastQuestion, changed
 from recall_tui.state.optioning import as_query, with_options
 
 EVEN = Config(bm25_weight=0.5, vector_weight=0.5)
@@ -133,3 +138,30 @@ def test_a_fix_changes_the_option_that_the_query_has() -> None:
     assert fixed.rql is not None
     assert fixed.rql.endswith("OPTION semantic_weight 0.6")
     assert fixed.changes == {}
+
+
+def test_settings_are_told_by_the_names_that_people_read() -> None:
+    assert assignments(named({"vector_weight": 0.4, "pool": 20})) == ("semantic_weight=0.4", "pool=20")
+    assert changed(PastQuestion("a", settings=("bm25_weight=0.6", "fusion=rrf"))) == "lexical_weight=0.6, fusion=rrf"
+
+
+def test_tune_and_diff_print_the_names_that_people_read(tmp_path: Path) -> None:
+    out = io.StringIO()
+    (tmp_path / "a.md").write_text("tea and a deploy\n")
+    (tmp_path / "b.md").write_text("a deploy, undone\n")
+    Recall.init(str(tmp_path))
+    with Recall.open(str(tmp_path)) as recall:
+        for _ in recall.add([str(tmp_path)], Root("")):
+            pass
+    store = str(tmp_path / "recall.db")
+    for words in (
+        ["diff", "--store", store, "deploy", "--b", "vector_weight=0.9,bm25_weight=0.1"],
+        ["tune", "--store", store, "deploy", "--pin", "b.md", "--k", "1"],
+    ):
+        main(words, streams=Streams(io.StringIO(), out, io.StringIO()))
+    said = out.getvalue()
+
+    assert "lexical_weight=0.1 semantic_weight=0.9" in said
+    assert "--set lexical_weight=" in said
+    assert "bm25_weight" not in said
+    assert "vector_weight" not in said

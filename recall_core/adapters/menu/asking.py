@@ -241,7 +241,7 @@ COMPARING: tuple[Command, ...] = (
             TIMEOUT,
         ),
         (
-            "recall diff retries --b vector_weight=0.5",
+            "recall diff retries --b semantic_weight=0.5",
             "recall diff --queries queries.jsonl --b other.toml --gate 'rbo>=.9,firsts_changed<=2'",
             'recall diff "zero-downtime deploy" --b-store ../other/recall.db --json',
         ),

@@ -61,7 +61,7 @@ def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bo
 
 
 class Lead:
-    """The best candidates beside what is sought, and whether a word of its text changes who is ahead."""
+    """The best candidates beside what is sought, and whether a word more changes who is ahead."""
 
     def __init__(
         self, asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermStat], needed: int
@@ -86,10 +86,13 @@ class Lead:
         if self._plan.lexical is not None:
             self._look_at(words)
 
-    def stays(self, plan: Plan, word: TermStat) -> bool:
-        """Whether enough rows lead it in the answer to the plan with this word, which its text holds, added."""
+    def stays(self, plan: Plan, word: TermStat, *, instead_of: str = "") -> bool:
+        """Whether enough rows lead it in the answer to the plan with this word added.
+
+        instead_of: the word in whose place it stands, which no row holds; "" where it stands behind all others.
+        """
         query, _ = lexical_query(plan, self._asker.store)
-        if not self._adds_only(query, word):
+        if not self._adds_only(query, word, instead_of):
             return False
         by_words = not self._is_short and self._stays_by_words(plan, word)
         return by_words or self._stays_by_both(plan, query, word)
@@ -147,14 +150,17 @@ class Lead:
         given = contributions(found, self._own_rowid, config)
         self._gains |= {word.text: value for word, value in zip(words, given, strict=True)}
 
-    def _adds_only(self, query: LexicalQuery | None, word: TermStat) -> bool:
+    def _adds_only(self, query: LexicalQuery | None, word: TermStat, instead_of: str) -> bool:
         """Whether the words of the question are what they were, and this one."""
         before = self._query
         if not (isinstance(before, LiteralQuery) and isinstance(query, LiteralQuery)):
             return before is None and query is None and self._pool.exact
         added = Phrase(word.text, (word.text,))
+        phrases = (*before.phrases, added)
+        if instead_of:
+            phrases = tuple(added if each.tokens == (instead_of,) else each for each in before.phrases)
         is_known = self._pool.exact or (_is_plain(before) and self._pool.lexical_model == "fts5")
-        return is_known and query.match == "any" and query.phrases == (*before.phrases, added)
+        return is_known and query.match == "any" and query.phrases == phrases and phrases.count(added) == 1
 
     def _remain(self, word: TermStat) -> NDArray[np.bool_]:
         """Which rows words propose to a bounded pool still: none falls behind others than those with the new one."""

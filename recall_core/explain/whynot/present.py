@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.question import Question, pack_of, planned
@@ -65,9 +65,15 @@ def place(found: Answer, sought: Sought, *, order: Sequence[int] | None = None) 
     position = position_in(found.pool, sought)
     if position is None:
         return None
+    return places_in(order, [position]).get(position)
+
+
+def places_in(order: Sequence[int], positions: Iterable[int]) -> dict[int, int]:
+    """Where these positions stand in a list, of those that do."""
     if isinstance(order, Series):
-        return next(iter((order.array == position).nonzero()[0].tolist()), None)
-    return order.index(position) if position in order else None
+        found = ((position, (order.array == position).nonzero()[0].tolist()) for position in positions)
+        return {position: at[0] for position, at in found if at}
+    return {position: order.index(position) for position in positions if position in order}
 
 
 def standing(found: Answer, sought: Sought) -> int | None:
@@ -86,7 +92,10 @@ def is_struck_unscored(asker: KeptAsker, found: Answer, sought: Sought) -> bool:
 
 def position_in(pool: Pool, sought: Sought) -> int | None:
     """The position of the chunk in the pool's columns, or None where it is no candidate."""
-    return positions_of(pool.keys, [sought.row.rowid]).get(sought.row.rowid)
+    rowid = sought.row.rowid
+    if isinstance(pool.keys, KeyColumns):
+        return next(iter((pool.keys.rowids == rowid).nonzero()[0].tolist()), None)
+    return positions_of(pool.keys, [rowid]).get(rowid)
 
 
 def rowids_in(pool: Pool) -> list[int]:

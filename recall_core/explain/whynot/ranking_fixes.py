@@ -65,7 +65,8 @@ def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
         or not (start.found.pool and start.found.pool.lexical and start.found.pool.semantic)
     ):
         return None
-    wins = ranked_where(lines, x, lambda rank: plan.offset < rank <= plan.offset + plan.limit)
+    first, last = plan.offset + 1, plan.offset + plan.limit
+    wins = ranked_where(lines, x, lambda ranks: (ranks >= first) & (ranks <= last))
     now = weight_of(plan.config)
     chosen = nearest(wins, now)
     if chosen is None or chosen.holds(now):

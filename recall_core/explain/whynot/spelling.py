@@ -6,17 +6,21 @@ which the 10 nearest are looked up as they are written, and 5 spellings that are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import NamedTuple
+
+import numpy as np
 
 from recall_core.deadline import check
 from recall_core.explain.whynot.fix import Change, Start, confirmed, from_start
 from recall_core.explain.whynot.kept import KeptAsker
-from recall_core.explain.whynot.question import Question, with_spelling
+from recall_core.explain.whynot.lead import lead
+from recall_core.explain.whynot.question import Question, planned, with_spelling
 from recall_core.explain.whynot.target import Sought
 from recall_core.store.port import Store
 from recall_core.text import spaced
-from recall_core.types import LiteralQuery, Phrase
+from recall_core.types import LiteralQuery, Phrase, TermStat
 
 WORDS_TRIED = 3
 
@@ -28,11 +32,10 @@ SPELLINGS_TRIED = 5
 
 
 class Spelling(NamedTuple):
-    """A word as a text has it. edits: from the word that was typed; df: the chunks that hold it."""
+    """A word as texts have it. edits: from the word that was typed."""
 
-    word: str
+    word: TermStat
     edits: int
-    df: int
 
 
 def spelling_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
@@ -40,17 +43,22 @@ def spelling_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator
 
     Where no word does so alone, all of them together, each in its nearest spelling.
     """
-    store, nearest = asker.store, dict[str, str]()
-    is_found = False
-    for typed in misspelt(start, store)[:WORDS_TRIED]:
-        for each in spellings(store, typed, sought)[:SPELLINGS_TRIED]:
-            nearest.setdefault(typed, each.word)
-            if change := confirmed(asker, _change(start, store, {typed: each.word}), sought):
+    store, is_found = asker.store, False
+    words = misspelt(start, store)[:WORDS_TRIED]
+    tried = {typed: [each.word for each in spellings(store, typed, sought)[:SPELLINGS_TRIED]] for typed in words}
+    led = lead(asker, start, sought, [word for spelt in tried.values() for word in spelt])
+    for typed, spelt in tried.items():
+        for word in spelt:
+            change = _change(start, store, {typed: word.text})
+            if led is not None and led.stays(planned(change.question, asker), word, instead_of=typed):
+                continue
+            if done := confirmed(asker, change, sought):
                 is_found = True
-                yield change
+                yield done
                 break
-    if len(nearest) > 1 and not is_found and (change := confirmed(asker, _change(start, store, nearest), sought)):
-        yield change
+    nearest = {typed: spelt[0].text for typed, spelt in tried.items() if spelt}
+    if len(nearest) > 1 and not is_found and (done := confirmed(asker, _change(start, store, nearest), sought)):
+        yield done
 
 
 def misspelt(start: Start, store: Store) -> list[str]:
@@ -81,8 +89,8 @@ def spellings(store: Store, typed: str, sought: Sought) -> list[Spelling]:
                 near[word] = edits
     words = tuple(Phrase(word, (word,)) for word in near)
     stats = store.term_stats(LiteralQuery("", words), is_searched=False) if words else ()
-    found = [Spelling(each.text, near[each.text], each.df) for each in stats if each.df]
-    return sorted(found, key=lambda each: (each.edits, -each.df, each.word))
+    found = [Spelling(each, near[each.text]) for each in stats if each.df]
+    return sorted(found, key=lambda each: (each.edits, -each.word.df, each.word.text))
 
 
 def _near_terms(store: Store, typed: str, most: int) -> list[str]:
@@ -91,11 +99,28 @@ def _near_terms(store: Store, typed: str, most: int) -> list[str]:
     if len(stems) != 1:
         return []
     near: list[tuple[int, int, str]] = []
-    for term, df in store.terms_of_length(len(stems[0]) - most, len(stems[0]) + most, TERMS_READ):
+    terms = store.terms_of_length(len(stems[0]) - most, len(stems[0]) + most, TERMS_READ)
+    for term, df in compress(terms, _share_letters(stems[0], [term for term, _ in terms], most)):
         check()
         if (edits := distance(stems[0], term, most)) is not None:
             near.append((edits, -df, term))
     return [term for _, _, term in sorted(near)[:_TERMS_LOOKED_UP]]
+
+
+def _share_letters(word: str, terms: Sequence[str], most: int) -> list[bool]:
+    """Which terms may be so few edits from the word: a letter that is changed puts one in and takes one out.
+
+    A letter is one bit of 64, which several share.
+    """
+    if not terms:
+        return []
+    ends = np.cumsum([len(term) for term in terms])
+    codes = np.frombuffer("".join((*terms, word)).encode("utf-32-le"), dtype="<u4")
+    bits = np.left_shift(np.uint64(1), (codes & 63).astype(np.uint64))
+    letters = np.bitwise_or.reduceat(bits, [0, *ends])
+    differing = np.unpackbits((letters[:-1] ^ letters[-1]).view(np.uint8).reshape(-1, 8), axis=1).sum(axis=1)
+    likely: list[bool] = (differing <= 2 * most).tolist()
+    return likely
 
 
 def _text_with(store: Store, stem: str) -> str:
@@ -140,7 +165,7 @@ def distance(one: str, other: str, most: int) -> int | None:
     >>> [distance(*pair, 2) for pair in (("recieve", "receive"), ("wing", "wings"), ("cat", "dog"), ("ca", "abc"))]
     [1, 1, None, None]
     """
-    if abs(len(one) - len(other)) > most or (_letters(one) ^ _letters(other)).bit_count() > 2 * most:
+    if abs(len(one) - len(other)) > most:
         return None
     before: list[int] = []
     row = list(range(len(other) + 1))
@@ -154,11 +179,3 @@ def distance(one: str, other: str, most: int) -> int | None:
         if min(row) > most and min(before) > most:
             return None
     return row[-1] if row[-1] <= most else None
-
-
-def _letters(word: Iterable[str]) -> int:
-    """Which letters it has, a bit each, several to a bit: a letter that is changed changes at most two."""
-    bits = 0
-    for letter in word:
-        bits |= 1 << (ord(letter) & 63)
-    return bits

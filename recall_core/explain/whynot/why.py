@@ -22,7 +22,7 @@ from recall_core.explain.whynot.fix import K_MOST, Change, Start
 from recall_core.explain.whynot.kept import KeptAsker, kept
 from recall_core.explain.whynot.placed import holder_of_text, last_row, packed_stages, placed_stages
 from recall_core.explain.whynot.predicates import drops, failing, without
-from recall_core.explain.whynot.present import answered, as_asked, is_packed, is_shown, row_of, standing
+from recall_core.explain.whynot.present import answered, as_asked, is_packed, is_shown, places_in, row_of, standing
 from recall_core.explain.whynot.question import Question, command, pack_of, planned, understood, with_filter
 from recall_core.explain.whynot.signals import index_stages, lexical_stage, pool_stage, semantic_stage
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
@@ -119,7 +119,7 @@ def _places(asker: KeptAsker, found: Answer, choices: Sequence[Sought]) -> dict[
         places = {each.row.rowid: row_of(asker, found, each) for each in choices}
         return {rowid: at for rowid, at in places.items() if at is not None}
     held = positions_of(found.pool.keys, [each.row.rowid for each in choices])
-    at = {position: place for place, position in enumerate(found.ranked.order)} if held else {}
+    at = places_in(found.ranked.order, held.values())
     return {rowid: at[position] for rowid, position in held.items() if position in at}
 
 

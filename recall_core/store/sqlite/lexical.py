@@ -37,6 +37,9 @@ def stemmed_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:
 
 Stems = tuple[str, ...]
 
+OfStems = Callable[[Iterable[str]], dict[str, int]]
+"""How many rows hold each of these stems, of those that any holds."""
+
 
 def stems_of(db: apsw.Connection, query: LiteralQuery) -> list[Stems] | None:
     """The stems of each phrase, one a token; None where the index holds several for one, or none."""
@@ -70,12 +73,14 @@ def _run(tokenizer: Any, text: str) -> tuple[str, ...]:  # apsw gives its tokeni
     return tuple(found)
 
 
-def term_stats(db: apsw.Connection, execute: Execute, query: LexicalQuery, rows: int) -> tuple[TermStat, ...]:
-    """One entry a phrase, in query order. rows: how many rows the index holds."""
+def term_stats(
+    db: apsw.Connection, execute: Execute, query: LexicalQuery, rows: int, of_stems: OfStems | None = None
+) -> tuple[TermStat, ...]:
+    """One entry a phrase, in query order. rows: how many rows the index holds. of_stems: see `frequencies`."""
     if isinstance(query, RawQuery):
         found = _raw_frequencies(db, execute, query)
         return tuple(TermStat(text, df, idf(df, rows)) for text, df in found)
-    held = frequencies(db, execute, [phrase.tokens for phrase in query.phrases])
+    held = frequencies(db, execute, [phrase.tokens for phrase in query.phrases], of_stems)
     return tuple(phrase_stat(db, execute, phrase, held[phrase.tokens], rows) for phrase in query.phrases)
 
 
@@ -128,12 +133,18 @@ def quoted(tokens: Sequence[str]) -> str:
 
 
 def frequencies(
-    db: apsw.Connection, execute: Execute, phrases: Sequence[tuple[str, ...]]
+    db: apsw.Connection,
+    execute: Execute,
+    phrases: Sequence[tuple[str, ...]],
+    of_stems: OfStems | None = None,
 ) -> dict[tuple[str, ...], int]:
-    """By its tokens, how many rows hold each phrase. Single words are looked up in one statement."""
+    """By its tokens, how many rows hold each phrase. Single words are looked up in one statement.
+
+    of_stems: who knows without one how many rows hold a stem.
+    """
     stems = {tokens: stemmed_tokens(db, tokens[0]) for tokens in phrases if len(tokens) == 1}
     words = {tokens: found[0] for tokens, found in stems.items() if len(found) == 1}
-    held = stem_frequencies(execute, words.values()) if words else {}
+    held = (of_stems or partial(stem_frequencies, execute))(words.values()) if words else {}
     return {
         tokens: held.get(words[tokens], 0) if tokens in words else _frequency(execute, tokens) for tokens in phrases
     }

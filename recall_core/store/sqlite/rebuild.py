@@ -162,6 +162,8 @@ class _Rebuild:
         for root, raw in self.old.keyed("left_out", ("root", "path"), "root, path"):
             if root in self.roots and (path := text_of(raw)):
                 self.put("INSERT OR IGNORE INTO left_out(root, path) VALUES(?, ?)", (root, path))
+            else:
+                self.lost.append(sums.LOST["left_out"])
         if "left_out" in self.old.damaged:
             self.lost.append(sums.LOST["left_out"])
 

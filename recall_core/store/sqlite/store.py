@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from recall_core.store.instances import Instance
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.snapshot import Snapshot
+    from recall_core.store.sqlite.memory.vocabulary import Vocabulary
     from recall_core.store.sqlite.memory.words import WordSearch
     from recall_core.store.values import Capability, FilterCounts, Lost, MadeWith, Nearest, Signing
 
@@ -86,11 +87,21 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             # How long a word's posting is, the index tells faster than the posting is read.
             if is_searched and (memory := self._words_in_memory(query)) is not None:
                 return memory.terms
-            return lexical.term_stats(self.db, self.execute, query, self._live_chunks())
+            known = self._vocabulary()
+            of_stems = None if known is None else known.frequencies
+            return lexical.term_stats(self.db, self.execute, query, self._live_chunks(), of_stems)
 
     def terms_of_length(self, shortest: int, longest: int, most: int) -> list[tuple[str, int]]:
         """Terms of the index of so many code points, with the number of chunks that hold each, the most first."""
+        known = self._vocabulary()
+        if known is not None:
+            return known.of_length(shortest, longest, most)
         return self.execute(_TERMS_OF_LENGTH, (shortest, longest, most))
+
+    def _vocabulary(self) -> Vocabulary | None:
+        """All terms of the state that is read, where they are in memory."""
+        memory = self.in_memory()
+        return None if memory is None else memory.vocabulary
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """How often each phrase of a literal query stands in these rows, or in every row that holds one."""

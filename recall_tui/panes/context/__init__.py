@@ -9,8 +9,8 @@ from textual.events import Click, Resize
 
 from recall_core.errors import RecallError
 from recall_tui.messages import Budgeted, Pointed
-from recall_tui.panes.context.listing import Listing, Look, listing
-from recall_tui.panes.context.sums import sums, title, under_line
+from recall_tui.panes.context.listing import Listing, Look, listing, places_of
+from recall_tui.panes.context.sums import gauge_line, sums, title, under_line
 from recall_tui.state import packing
 from recall_tui.state.packing import Worth
 from recall_tui.state.results import result_of
@@ -20,6 +20,7 @@ from recall_tui.widgets.lines import NONE, LineView, entitle
 from recall_tui.widgets.slider import Track
 
 WHEEL_PERCENT = 5
+LEAST_ROWS = 10  # of the list, from which a block has two of them
 CORNERS = 4  # cells of a border's lower edge that what stands in it leaves to both sides
 TOKEN_CELLS = 7  # the budget in figures, so that the line stays as long while it moves
 
@@ -50,8 +51,15 @@ class BudgetSlider(Track):
         self.post_message(Budgeted(packing.scaled_tokens(self._tokens, steps * WHEEL_PERCENT)))
 
 
+class BudgetGauge(LineView, can_focus=False):
+    """The budget with a segment a block."""
+
+    def __init__(self) -> None:
+        super().__init__(id="gauge")
+
+
 class Sums(LineView, can_focus=False):
-    """The gauge, and the figures of the context."""
+    """The secondary figures of the context."""
 
     def __init__(self) -> None:
         super().__init__(id="sums")
@@ -70,7 +78,8 @@ class PackedList(LineView, can_focus=False):
         self._cursor = look.cursor
 
         def build(width: int) -> list[Text]:
-            drawn: Listing = listing(look, width, self.glyphs)
+            is_low = self.size.height < LEAST_ROWS
+            drawn: Listing = listing(look, width, self.glyphs, is_low=is_low)
             self._starts = drawn.starts
             self.chosen_line = drawn.starts[look.cursor] if look.cursor < len(drawn.starts) else NONE
             return drawn.lines
@@ -116,7 +125,8 @@ class ContextPane(Vertical, can_focus=True):
         self._worth: tuple[int, Worth | None] = (0, None)
 
     def compose(self) -> ComposeResult:
-        """The slider above everything it changes."""
+        """The gauge and the slider above everything that they change."""
+        yield BudgetGauge()
         yield BudgetSlider()
         yield Sums()
         yield PackedList()
@@ -124,6 +134,7 @@ class ContextPane(Vertical, can_focus=True):
     def show_session(self, session: Session) -> None:
         """Show this session's context at its budget."""
         self.set_class(is_stale(session), "-stale")
+        self.set_class(session.context.details, "-details")
         slider, counts, blocks = self.query_one(BudgetSlider), self.query_one(Sums), self.query_one(PackedList)
         self._session = session
         entitle(self, title(session), under_line(session, self.size.width - CORNERS, counts.glyphs))
@@ -132,6 +143,7 @@ class ContextPane(Vertical, can_focus=True):
         if look == before:
             return
         self._shown = look
+        self.query_one(BudgetGauge).show(lambda width: [gauge_line(look, width, counts.glyphs)])
         counts.show(lambda width: sums(look, width, counts.glyphs))
         blocks.show_listing(look)
         if before is not None and (look.cursor, look.unfolded, look.is_whole) != (
@@ -149,6 +161,12 @@ class ContextPane(Vertical, can_focus=True):
         """Scroll the list by what is visible of it."""
         self.query_one(PackedList).scroll_pages(pages)
 
+    def _places(self, session: Session) -> dict[str, str]:
+        """Where the chunks of the context stand; others may be fetched at any time, and change nothing here."""
+        known = places_of(session.results.hits, self.query_one(Sums).glyphs)
+        shown = {chunk_id for entry in packing.entries(session) for chunk_id in entry.chunk_ids}
+        return {chunk_id: place for chunk_id, place in known.items() if chunk_id in shown}
+
     def _look(self, session: Session) -> Look:
         """What is to be drawn. The worth of the context before stays until the next is known, and says so."""
         analysis = packing.worth_analysis(session)
@@ -165,6 +183,8 @@ class ContextPane(Vertical, can_focus=True):
             waiting=session.context.waiting,
             unfolded=session.context.unfolded,
             is_whole=session.zoomed and session.pane == "context",
+            has_details=session.context.details,
+            places=self._places(session),
             worth=known if question == session.results.answered else None,
             is_settled=isinstance(result, Worth),
             trouble=result.message if isinstance(result, RecallError) else "",

@@ -1,32 +1,38 @@
-"""The lines of a context: blocks, what was left out, what-ifs that wait, and the account."""
+"""The lines of a context: blocks, what was left out, what waits, and behind them the details."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from os.path import commonpath
+from posixpath import basename, dirname
 from typing import NamedTuple
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from recall_core.types import Block, Omission, Packed
-from recall_tui.state.packing import Entry, Worth, digest
+from recall_core.types import Hit, Omission, Packed
+from recall_tui.state.packing import Entry, Worth, covered, digest
 from recall_tui.state.records import Waiting
-from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, folded
+from recall_tui.widgets.draw import Glyphs, blanked, counted, figure, fit, fit_place, folded
 
 REASONS = {
     "budget": "over budget",
-    "diversity": "document cap",
-    "duplicate": "already in",
-    "copy": "a copy",
-    "below_min_score": "below min score",
-    "dropped": "forced out",
+    "diversity": "limit per document",
+    "duplicate": "already packed",
+    "copy": "identical copy",
+    "below_min_score": "below min_score",
+    "dropped": "excluded",
     "empty": "no text",
 }
 PASSED_OVER = "not looked at"
 """In place of a reason: packing for value chooses among the first rows only, whatever room is left."""
+LABELS = {"value": "quality", "words": "terms"}
+"""How the account's lines are named, where the command names them otherwise."""
 LABEL_CELLS = 11  # the names before the lines of the account
 FIRST_LINE_CHARS = 400  # more than any terminal shows of a line
 ID_DIGITS = 12
+DIM = Style(dim=True)
 
 
 class Look(NamedTuple):
@@ -41,11 +47,14 @@ class Look(NamedTuple):
     unfolded: str
     is_whole: bool
     """Every block is shown whole."""
+    has_details: bool
     worth: Worth | None
     is_settled: bool
     """`worth` is that of this context, not of the one before."""
     trouble: str
     """Why the worth could not be found out."""
+    places: Mapping[str, str] = {}
+    """By chunk, `:88 › Budget`, of those that the results have fetched."""
 
 
 class Listing(NamedTuple):
@@ -55,74 +64,110 @@ class Listing(NamedTuple):
     starts: tuple[int, ...]
 
 
-def listing(look: Look, width: int, glyphs: Glyphs) -> Listing:
-    """The list in `width` cells; the head of the chosen entry has a pointer."""
+def places_of(hits: Mapping[int, Hit], glyphs: Glyphs) -> dict[str, str]:
+    """By chunk, the line at which it begins and the last part of its heading, of the rows that are fetched."""
+    found = {}
+    for hit in hits.values():
+        if hit.chunk is not None:
+            heading = (hit.chunk.heading or "").rsplit("›")[-1].strip()
+            crumb = f"{glyphs.crumb}{blanked(heading)}" if heading else ""
+            found[hit.chunk.id] = f":{hit.chunk.line_start}{crumb}"
+    return found
+
+
+def listing(look: Look, width: int, glyphs: Glyphs, *, is_low: bool = False) -> Listing:
+    """The list in `width` cells; the head of the chosen entry has a pointer. is_low: a block has one line."""
     packed = look.packed
     if packed is None:
         return Listing([], ())
     lines = [Text(line, Style(bold=True)) for text in packed.warnings for line in folded(text, width)]
     starts = []
     previous = "block"
+    folder = "" if look.is_whole else _shared_folder(packed)
     for row, entry in enumerate(look.entries):
         if entry.kind != previous:
             lines += _heading("left out" if entry.kind == "omission" else "waiting", width, glyphs)
             previous = entry.kind
         starts.append(len(lines))
-        drawn = _entry(look, packed, entry, width - 1, glyphs)
-        lines += _chosen(drawn, glyphs.pointer) if row == look.cursor else drawn
-    lines += _account(look, packed, width, glyphs)
+        drawn = _entry(look, packed, entry, folder, width - 1, glyphs=glyphs, is_low=is_low)
+        mark = glyphs.pointer if row == look.cursor else " "
+        lines += [Text(mark if place == 0 else " ").append_text(line) for place, line in enumerate(drawn)]
+    lines += _coverage(look, width, glyphs)
+    if look.has_details or look.is_whole:
+        lines += _account(look, packed, width, glyphs)
     return Listing(lines, tuple(starts))
 
 
-def _chosen(lines: list[Text], pointer: str) -> list[Text]:
-    head, *others = lines
-    return [Text(pointer + head.plain[1:], head.style), *others]
-
-
-def _line(text: str, style: Style | None = None) -> Text:
-    """A line of an entry, behind the cell that its pointer takes when it is chosen."""
-    return Text(f" {text}", style or "")
+def _shared_folder(packed: Packed) -> str:
+    """The folder that all packed documents share, with its slash."""
+    folders = {dirname(block.doc.path) for block in packed.blocks}
+    if len({folder.startswith("/") for folder in folders}) != 1:
+        return ""
+    folder = commonpath(folders)
+    return f"{folder.rstrip('/')}/" if folder else ""
 
 
 def _heading(name: str, width: int, glyphs: Glyphs) -> list[Text]:
-    rule = f"{glyphs.line * 2} {name} "
-    return [Text(rule + glyphs.line * max(0, width - len(rule)), Style(dim=True))]
+    return [Text(fit(f"{glyphs.line * 2} {name} {glyphs.line * 2}", width, glyphs), DIM)]
 
 
-def _entry(look: Look, packed: Packed, entry: Entry, width: int, glyphs: Glyphs) -> list[Text]:
+def _entry(
+    look: Look, packed: Packed, entry: Entry, folder: str, width: int, *, glyphs: Glyphs, is_low: bool
+) -> list[Text]:
     if entry.kind == "block":
-        is_recalled = any(each in packed.reserved_for for each in entry.chunk_ids)
-        tokens = look.block_tokens[entry.place]
-        return _block(look, packed.blocks[entry.place], tokens, is_recalled, width=width, glyphs=glyphs)
+        return _block(look, packed, entry, folder, width, glyphs=glyphs, is_low=is_low)
     if entry.kind == "omission":
-        return [_omission(packed.omitted[entry.place], look.pins, width, glyphs)]
+        return [_omission(look, packed.omitted[entry.place], folder, width, glyphs)]
     return [_waiting(look.waiting[entry.place], look.pins, width, glyphs)]
 
 
-def _block(look: Look, block: Block, tokens: int, is_recalled: bool, *, width: int, glyphs: Glyphs) -> list[Text]:
+def _block(
+    look: Look, packed: Packed, entry: Entry, folder: str, width: int, *, glyphs: Glyphs, is_low: bool
+) -> list[Text]:
+    """`1 recall.md:88 › Budget  212` and below it the first line of its text; or all of it."""
+    block = packed.blocks[entry.place]
     marks = ["pinned"] if any(each in look.pins for each in block.chunk_ids) else []
-    marks += ["recalled"] if is_recalled else []
+    marks += ["recalled"] if any(each in packed.reserved_for for each in block.chunk_ids) else []
     marks += ["cut"] if block.truncated else []
-    size = f" {', '.join(marks)} {figure(tokens):>6} tok" if marks else f" {figure(tokens):>6} tok"
-    fill = glyphs.series[(block.number - 1) % 3]
-    head = f"{fill} {block.number} "
-    span = f":{block.line_start}-{block.line_end}"
-    where = fit_place(block.doc.path, span, width - len(head) - len(size), glyphs)
-    lines = [_line(fit(head + where, width - len(size), glyphs) + size, Style(bold=True))]
-    if not (look.is_whole or look.unfolded in block.chunk_ids):
-        return [*lines, _line(fit(f"  {_first_line(block.text)}", width, glyphs))]
-    lines += [_line(f"  {line}") for line in folded(block.text, width - 2)]
+    size = f" {', '.join(marks)}{figure(look.block_tokens[entry.place]):>6} "
+    number = f"{block.number:>{len(str(len(packed.blocks)))}} "
+    place = look.places.get(block.chunk_ids[0], f":{block.line_start}")
+    is_open = look.is_whole or look.unfolded in block.chunk_ids
+    if look.is_whole:
+        place = f":{block.line_start}-{block.line_end}{place.removeprefix(f':{block.line_start}')}"
+    text = _first_line(block.text, place)
+    room = width - cell_len(number) - cell_len(size)
+    if is_low and not is_open:
+        named = _placed(block.doc.path, place, folder, min(room, max(24, room // 2)), glyphs).rstrip()
+        line = Text(f"{number}{named}  ").append(fit(text, max(0, room - cell_len(named) - 2), glyphs), DIM)
+        return [line.append(size)]
+    head = Text(f"{number}{_placed(block.doc.path, place, folder, room, glyphs)}").append(size)
+    indent = " " * cell_len(number)
+    if not is_open:
+        return [head, Text(fit(f"{indent}{text}", width, glyphs), DIM)]
+    lines = [head, *(Text(f"{indent}{line}") for line in folded(block.text, width - len(indent)))]
     if block.truncated:
-        lines.append(_line(fit(f"  {glyphs.cut} cut here{_cut(look)}", width, glyphs), Style(dim=True)))
+        lines.append(Text(fit(f"{indent}{glyphs.cut} cut here{_cut(look)}", width, glyphs), DIM))
     return [*lines, Text()] if look.is_whole else lines
 
 
-def _first_line(text: str) -> str:
-    """The first line with something on it, without control characters."""
-    line = text.lstrip()[:FIRST_LINE_CHARS].partition("\n")[0].expandtabs(4)
-    if line.isprintable():
-        return line
-    return "".join(mark if mark.isprintable() else " " for mark in line).rstrip()
+def _placed(path: str, place: str, folder: str, width: int, glyphs: Glyphs) -> str:
+    """A path below the folder that all share, with its line and heading; folders give way before the heading does."""
+    below = blanked(path.removeprefix(folder))
+    line, crumb, heading = place.partition(glyphs.crumb)
+    shortest = f"{glyphs.cut_front}/{basename(below)}{place}" if "/" in below else f"{below}{place}"
+    if cell_len(shortest) <= width:
+        return fit_place(below, place, width, glyphs)
+    return fit_place(below, line, width, glyphs, more=crumb + heading)
+
+
+def _first_line(text: str, place: str) -> str:
+    """The first line with something on it that is not the heading, without control characters."""
+    start = text.lstrip()[:FIRST_LINE_CHARS]
+    line, _, others = start.partition("\n")
+    if line.startswith("#") and others.strip() and place.endswith(line.lstrip("# ").rstrip()):
+        line = others.lstrip().partition("\n")[0]
+    return blanked(line.expandtabs(4)).rstrip()
 
 
 def _cut(look: Look) -> str:
@@ -132,29 +177,44 @@ def _cut(look: Look) -> str:
     return f": {counted(cut, 'token')} of this chunk {'is' if cut == 1 else 'are'} left out"
 
 
-def _omission(left: Omission, pins: tuple[str, ...], width: int, glyphs: Glyphs) -> Text:
+def _omission(look: Look, left: Omission, folder: str, width: int, glyphs: Glyphs) -> Text:
     reason = PASSED_OVER if left.reason == "budget" and not left.chunk_id else REASONS[left.reason]
-    reason = f" pinned, {reason}" if left.chunk_id in pins else f" {reason}"
-    more = f" and {figure(left.chunks - 1)} more" if left.chunks > 1 else ""
-    head = f"{glyphs.out} #{figure(left.rank)}{' ' if left.path else ''}"
-    where = head + fit_place(left.path, more, width - len(head) - len(reason), glyphs)
-    return _line(fit(where, width - len(reason), glyphs) + reason, Style(dim=True))
+    reason = f" pinned, {reason} " if left.chunk_id in look.pins else f" {reason} "
+    head, room = f"{glyphs.out} ", width - cell_len(glyphs.out) - 1 - cell_len(reason)
+    if not left.path:
+        first = f"#{figure(left.rank)}"
+        named = fit(f"{first} and {figure(left.chunks - 1)} more" if left.chunks > 1 else first, room, glyphs)
+    else:
+        place = f" and {figure(left.chunks - 1)} more" if left.chunks > 1 else look.places.get(left.chunk_id, "")
+        named = _placed(left.path, place, folder, room, glyphs)
+    return Text(f"{head}{named}{reason}", DIM)
 
 
 def _waiting(waiting: Waiting, pins: tuple[str, ...], width: int, glyphs: Glyphs) -> Text:
-    mark = "pinned" if waiting.chunk_id in pins else "forced out"
-    reason = f" {mark}, {'no candidate' if waiting.path else 'not in the store'}"
-    where = f"? {fit_place(waiting.path or waiting.chunk_id[:ID_DIGITS], '', width - 2 - len(reason), glyphs)}"
-    return _line(fit(where, width - len(reason), glyphs) + reason, Style(dim=True))
+    mark = "pinned" if waiting.chunk_id in pins else "excluded"
+    reason = f" {mark}, {'not in this answer' if waiting.path else 'not in the store'} "
+    name = blanked(waiting.path) or waiting.chunk_id[:ID_DIGITS]
+    where = f"? {fit_place(name, '', width - 2 - cell_len(reason), glyphs)}"
+    return Text(fit(where, width - cell_len(reason), glyphs) + reason, DIM)
+
+
+def _coverage(look: Look, width: int, glyphs: Glyphs) -> list[Text]:
+    """Which of the query's terms the context does not hold, where it lacks one."""
+    counts = covered(look.worth) if look.worth is not None else None
+    if look.worth is None or counts is None or counts[0] == counts[1] or not look.is_settled:
+        return []
+    missing = _terms(look.worth, packed=False)
+    said = f"{figure(counts[0])} of {figure(counts[1])} query terms, not in the context: {missing}"
+    return [Text(line) for line in folded(said, width)]
 
 
 def _account(look: Look, packed: Packed, width: int, glyphs: Glyphs) -> list[Text]:
-    """What the context is worth, in the words of `recall context --explain`, and the digest of its bytes."""
-    lines = _heading("worth" if look.is_settled else f"worth {glyphs.cut}", width, glyphs)
+    """What the context is worth, as `recall context --explain` has it, and the digest of its bytes."""
+    lines = _heading("details" if look.is_settled else f"details {glyphs.cut}", width, glyphs)
     if look.trouble:
         lines += [Text(line) for line in folded(look.trouble, width)]
     elif look.worth is not None:
-        style = Style() if look.is_settled else Style(dim=True)
+        style = Style() if look.is_settled else DIM
         for label, told in _told(look.worth):
             lines += _labelled(label, told, width, style)
     return lines + _labelled("sha256", digest(packed), width, Style())
@@ -170,13 +230,14 @@ def _told(worth: Worth) -> Iterator[tuple[str, str]]:
     from recall_core.adapters.render import account_lines  # noqa: PLC0415 - drawn only once the engine has answered
 
     for line in account_lines(worth.view, figure):
-        yield line[:LABEL_CELLS].rstrip(), line[LABEL_CELLS:]
-        if line.startswith("words") and (covered := _covered(worth)):
-            yield "covered", covered
+        label = line[:LABEL_CELLS].rstrip()
+        yield LABELS.get(label, label), line[LABEL_CELLS:]
+        if label == "words" and (held := _terms(worth, packed=True)):
+            yield "covered", held
     if worth.model_tokens is not None:
-        yield "model", f"about {figure(worth.model_tokens)} tokens as models count"
+        yield "model", f"about {figure(worth.model_tokens)} model tokens"
 
 
-def _covered(worth: Worth) -> str:
-    terms = worth.view["coverage"]["terms"] if "coverage" in worth.view else []
-    return ", ".join(term["text"] for term in terms if term["packed"])
+def _terms(worth: Worth, *, packed: bool) -> str:
+    terms: Sequence[Mapping[str, object]] = worth.view["coverage"]["terms"] if "coverage" in worth.view else []
+    return ", ".join(str(term["text"]) for term in terms if term["packed"] is packed)

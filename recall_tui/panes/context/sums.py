@@ -1,4 +1,4 @@
-"""The gauge and the figures of a context, in as few lines as they take."""
+"""What stands around the blocks of a context: the title, the gauge, and the secondary figures."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from rich.text import Text
 
 from recall_core.types import Packed
 from recall_tui.panes.context.listing import Look
-from recall_tui.state.packing import Worth, digest, is_packed
+from recall_tui.state.packing import Worth, covered, is_packed
 from recall_tui.state.session import Session, is_stale
-from recall_tui.widgets.draw import Glyphs, figure, fit, gauge
+from recall_tui.widgets.draw import Glyphs, counted, figure, fit, gauge
 
-DIGITS = 12  # of the digest, where people compare it
+KEYS = "b budget  p pin  x exclude  D details"
 
 
 def title(session: Session) -> str:
-    """The pane's title with the what-ifs in it, counted."""
-    marked = (*session.context.pins, *session.context.drops)
-    waiting = [each.chunk_id for each in session.context.waiting if each.chunk_id in marked]
-    pinned = sum(each not in waiting for each in session.context.pins)
-    out = sum(each not in waiting for each in session.context.drops)
-    counts = [(pinned, "pinned"), (out, "forced out"), (len(waiting), "waiting")]
-    words = [f"{figure(count)} {word}" for count, word in counts if count]
-    words += ["stale"] if is_stale(session) else []
-    return f"5 Context ({', '.join(words)})" if words else "5 Context"
+    """The pane's title with the tokens of what is packed."""
+    return f"5 Context  {tokens_line(session)}" if session.context.packed else "5 Context"
+
+
+def tokens_line(session: Session) -> str:
+    """Used and allowed tokens of what is packed."""
+    packed = session.context.packed
+    used, budget = (packed.used_tokens, packed.budget_tokens) if packed else (0, session.context.budget_tokens)
+    return f"{figure(used)} of {counted(budget, 'token')}"
 
 
 def budget_line(session: Session) -> str:
-    """Used and allowed tokens of what is packed, and whether another packing is on its way: for which budget."""
-    packed, budget = session.context.packed, figure(session.context.budget_tokens)
-    if packed is None:
-        return f"0/{budget} tok"
-    shown = f"{figure(packed.used_tokens)}/{figure(packed.budget_tokens)} tok"
-    if packed.budget_tokens != session.context.budget_tokens:
-        return f"{shown}, packing for {budget}"
-    return shown if is_packed(session) else f"{shown}, packing"
+    """Used and allowed tokens, and whether another packing is on its way: for which budget."""
+    return ", ".join([tokens_line(session), *_under_way(session)])
 
 
 def under_line(session: Session, width: int, glyphs: Glyphs) -> str:
-    """The budget line and the beginning of the digest, where there is room for both."""
-    packed = session.context.packed
-    if packed is None or not is_packed(session):
-        return budget_line(session)
-    line = f"{budget_line(session)}{glyphs.dot}sha256 {digest(packed)[:DIGITS]}"
-    return line if cell_len(line) <= width else budget_line(session)
+    """What is pinned, excluded, waiting or being packed; where nothing is, the keys, if there is room for them."""
+    marked = (*session.context.pins, *session.context.drops)
+    waiting = [each.chunk_id for each in session.context.waiting if each.chunk_id in marked]
+    pinned = sum(each not in waiting for each in session.context.pins)
+    excluded = sum(each not in waiting for each in session.context.drops)
+    counts = [(pinned, "pinned"), (excluded, "excluded"), (len(waiting), "waiting")]
+    words = ["stale"] if is_stale(session) else []
+    words += [f"{figure(count)} {word}" for count, word in counts if count]
+    words += _under_way(session)
+    if words:
+        return glyphs.dot.join(words)
+    return KEYS if cell_len(KEYS) <= width else ""
 
 
 def gauge_of(session: Session, width: int, glyphs: Glyphs) -> str:
@@ -57,18 +57,26 @@ def gauge_of(session: Session, width: int, glyphs: Glyphs) -> str:
     return f"{gauge(session.context.block_tokens, used, budget, width - 5, glyphs)}{used / budget:>5.0%}"
 
 
-def sums(look: Look, width: int, glyphs: Glyphs) -> list[Text]:
-    """The gauge above the figures. A mark at the end says that what follows from the worth is being worked out."""
+def gauge_line(look: Look, width: int, glyphs: Glyphs) -> Text:
+    """The gauge, and how many blocks it shows."""
     packed = look.packed
     if packed is None:
-        return [Text(fit("Ask something to pack a context.", width, glyphs), Style(dim=True))]
-    drawn = gauge(look.block_tokens, packed.used_tokens, packed.budget_tokens, width - 5, glyphs)
-    lines = [Text(f"{drawn}{packed.used_tokens / packed.budget_tokens:>5.0%}")]
+        return Text(fit("Run a search to pack a context.", width, glyphs), Style(dim=True))
+    count = f" {counted(len(packed.blocks), 'block')}"
+    cells = width - cell_len(count)
+    return Text(gauge(look.block_tokens, packed.used_tokens, packed.budget_tokens, cells, glyphs) + count)
+
+
+def sums(look: Look, width: int, glyphs: Glyphs) -> list[Text]:
+    """The secondary figures. A mark at the end says that what follows from the quality is being worked out."""
+    packed = look.packed
+    if packed is None:
+        return []
     mark = "" if look.is_settled or look.trouble else f" {glyphs.cut}"
-    facts = [*_counts(packed), *_worth(look.worth), *_sizes(packed, look.block_tokens)]
+    facts = [*_counts(packed), *_quality(look.worth), *_sizes(packed, look.block_tokens)]
     first, *others = flowed(facts, width, glyphs, reserved=2)
-    lines.append(Text(fit(first, width - cell_len(mark), glyphs) + mark, Style(dim=True)))
-    return [*lines, *(Text(fit(line, width, glyphs), Style(dim=True)) for line in others)]
+    lines = [fit(first, width - cell_len(mark), glyphs) + mark, *(fit(line, width, glyphs) for line in others)]
+    return [Text(line, Style(dim=True)) for line in lines]
 
 
 def flowed(facts: Sequence[str], width: int, glyphs: Glyphs, *, reserved: int = 0) -> list[str]:
@@ -83,24 +91,31 @@ def flowed(facts: Sequence[str], width: int, glyphs: Glyphs, *, reserved: int = 
     return lines
 
 
+def _under_way(session: Session) -> list[str]:
+    packed = session.context.packed
+    if packed is None or is_packed(session):
+        return []
+    is_other = packed.budget_tokens != session.context.budget_tokens
+    return [f"packing for {figure(session.context.budget_tokens)}" if is_other else "packing"]
+
+
 def _counts(packed: Packed) -> Iterator[str]:
     left_out = sum(omission.chunks for omission in packed.omitted)
-    yield f"{figure(packed.candidates - left_out)} in"
-    yield f"{figure(left_out)} out"
+    yield f"{counted(packed.candidates - left_out, 'chunk')} packed"
+    yield f"{figure(left_out)} left out"
 
 
-def _worth(worth: Worth | None) -> Iterator[str]:
+def _quality(worth: Worth | None) -> Iterator[str]:
     if worth is None:
         return
     view = worth.view
     if view["efficiency"] is not None:
-        yield f"{view['efficiency']:.0%} of bound"
-    if "coverage" in view:
-        terms = view["coverage"]["terms"]
-        yield f"words {sum(term['packed'] for term in terms)}/{len(terms)}"
+        yield f"quality {view['efficiency']:.0%}"
+    if (counts := covered(worth)) is not None:
+        yield f"query terms {counts[0]} of {counts[1]}"
     if worth.model_tokens is not None:
-        yield f"~{figure(worth.model_tokens)} model"
-    yield f"pack {view['pack']}"
+        yield f"about {figure(worth.model_tokens)} model tokens"
+    yield f"filled by {'value' if view['pack'] == 'optimal' else view['pack']}"
 
 
 def _sizes(packed: Packed, block_tokens: Sequence[int]) -> Iterator[str]:

@@ -10,12 +10,16 @@ from rich.text import Text
 from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Click
+from textual.strip import Strip
 
 from recall_core.errors import RecallError
 from recall_tui.messages import FixChosen, ViewChosen
-from recall_tui.panes.explain.ledger import compare_lines, ledger_lines
+from recall_tui.panes.explain.compare import compare_lines
+from recall_tui.panes.explain.figures import one_line
+from recall_tui.panes.explain.funnel import funnel_lines
+from recall_tui.panes.explain.ledger import ledger_lines
 from recall_tui.panes.explain.passage import Drawn, chunk_lines, cut_of, no_chunk, passage_lines
-from recall_tui.panes.explain.whynot import FIX, funnel_lines, top_for_fix, whynot_lines
+from recall_tui.panes.explain.whynot import FIX, PINNED, applied_lines, top_for_fix, whynot_lines
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import (
     Comparison,
@@ -26,14 +30,15 @@ from recall_tui.state.explaining import (
     compare_analysis,
     funnel_analysis,
     ledger_analysis,
+    other_hit,
     passage_analysis,
     whynot_analysis,
 )
 from recall_tui.state.fixes import CURSOR, standing
 from recall_tui.state.results import result_of
 from recall_tui.state.session import VIEWS, Session, View, is_stale
-from recall_tui.widgets.draw import Glyphs, figure, fit, folded
-from recall_tui.widgets.lines import LineView
+from recall_tui.widgets.draw import Glyphs, counted, figure, folded
+from recall_tui.widgets.lines import LineView, strip_of
 
 NAMES: dict[View, str] = {
     "ledger": "Ledger",
@@ -81,7 +86,8 @@ class ExplainPane(LineView, inherit_bindings=False):
         if is_new:
             self._go_to_chunk(session)
         self.go_to_fix()
-        self._name_verdict()
+        if self.scroll_offset.y > 0:
+            self.refresh()  # pinned lines are drawn where others would stand
 
     def on_click(self, event: Click) -> None:
         """A click in the title goes to its tab, one on a fix chooses it, and another one on it tries it."""
@@ -123,16 +129,16 @@ class ExplainPane(LineView, inherit_bindings=False):
             top = top_for_fix(self._lines, self._session.cursors.get(CURSOR, 0), int(self.scroll_offset.y), height)
             self.scroll_to(y=top, animate=False, immediate=True)
 
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """A verdict that is scrolled away stands in the border."""
-        super().watch_scroll_y(old_value, new_value)
-        self._name_verdict()
+    def render_line(self, y: int) -> Strip:
+        """One visible line; the verdict and the target of Why not stay on top."""
+        if y < self._pinned:
+            return strip_of(self._lines[y], self.size.width, self.rich_style, self.app.console)
+        return super().render_line(y)
 
-    def _name_verdict(self) -> None:
-        is_away = self.scroll_offset.y > 0 and isinstance(_result(self._session), Missing)
-        told = fit(self._lines[0].plain, self._room, self.glyphs).rstrip() if is_away and self._lines else ""
-        if told != self.border_subtitle:
-            self.border_subtitle = told
+    @property
+    def _pinned(self) -> int:
+        is_account = self._session.view == "whynot" and isinstance(_result(self._session), Missing)
+        return min(PINNED, len(self._lines)) if is_account else 0
 
     def _drawn(self, session: Session, width: int) -> list[Text]:
         glyphs = self.glyphs
@@ -143,25 +149,36 @@ class ExplainPane(LineView, inherit_bindings=False):
             case "passage", DocumentPassage() as passage:
                 lines = self._passage(session, passage, width).lines
             case "whynot", Missing() as whynot:
-                lines = whynot_lines(whynot, session.cursors.get(CURSOR, 0), _note(session), width, glyphs)
+                lines = whynot_lines(
+                    whynot,
+                    session.cursors.get(CURSOR, 0),
+                    uncounted(session),
+                    width,
+                    glyphs,
+                    applied=_applied(session),
+                    is_pinned=is_pinned(session, whynot),
+                    is_whole=session.zoomed,
+                )
             case "funnel", Funnel(view):
-                lines = funnel_lines(view, _uncounted(session), width, glyphs)
+                lines = funnel_lines(view, uncounted(session), width, glyphs)
             case "compare", Comparison(view):
                 lines = compare_lines(view, width, glyphs)
             case "ledger", ledger if session.results.hit is not None:
                 lines = self._ledger(session, ledger if isinstance(ledger, Ledger) else None, width)
             case _:
                 lines = [Text(line, Style(dim=True)) for line in folded(hint_of(session), width)]
+                if session.view == "whynot":
+                    lines += applied_lines(_applied(session), width, glyphs)
         return lines
 
     def _ledger(self, session: Session, result: Ledger | None, width: int) -> list[Text]:
         """The ledger above its passage, or, where there is room, beside it."""
-        hit, glyphs, view = session.results.hit, self.glyphs, result.view if result else None
+        hit, glyphs = session.results.hit, self.glyphs
         assert hit is not None  # noqa: S101 - the caller looked
         most = None if session.zoomed else max(LEAST_LEAVES, self.size.height - BESIDE_LEAVES)
         if width < WIDE:
             return [
-                *ledger_lines(hit, view, bound_of(session), width, glyphs, most=most),
+                *ledger_lines(hit, result, bound_of(session), width, glyphs, most=most),
                 Text(),
                 *chunk_lines(hit, width, glyphs),
             ]
@@ -172,7 +189,7 @@ class ExplainPane(LineView, inherit_bindings=False):
             right = [drawn.lines[0], *drawn.lines[max(1, drawn.row - ABOVE) :]]
         else:
             right = chunk_lines(hit, width - half - 3, glyphs)
-        left = ledger_lines(hit, view, bound_of(session), half, glyphs, most=most)
+        left = ledger_lines(hit, result, bound_of(session), half, glyphs, most=most)
         return side_by_side(left, right, half, glyphs, rows=self.scrollable_content_region.height)
 
     def _passage(self, session: Session, result: DocumentPassage, width: int) -> Drawn:
@@ -233,10 +250,12 @@ def bound_of(session: Session) -> float | None:
 def hint_of(session: Session) -> str:
     """What to do where a tab has nothing to show, or that it is on its way."""
     if session.results.answer is None:
-        return "Ask something to see where its scores come from."
+        return "Run a search to see where its scores come from."
     match session.view:
         case "whynot":
-            hint = _to_come("Looking for it at every stage.", session) if session.results.sought else SEEK
+            hint = (
+                _to_come(f"Tracing {one_line(session.results.sought)} …", session) if session.results.sought else SEEK
+            )
         case "funnel":
             hint = _to_come("Counting rows.", session)
         case "compare":
@@ -270,9 +289,9 @@ def _shown(session: Session) -> tuple[object, ...]:
         session.context.pins,
         session.context.drops,
         session.context.budget_tokens,
-        len(standing(session)),
+        tuple(_applied(session)),
     )
-    chosen = (session.results.hit, session.results.sought, session.results.marked, session.cursors.get(CURSOR, 0))
+    chosen = (session.results.hit, session.results.sought, other_hit(session), session.cursors.get(CURSOR, 0))
     known = (
         session.results.answer,
         is_stale(session),
@@ -285,7 +304,7 @@ def _shown(session: Session) -> tuple[object, ...]:
 
 def _subject(session: Session) -> tuple[object, ...]:
     """What the tab in front is about: while it stays, so does the place that was scrolled to."""
-    return (session.view, session.results.hit, session.results.sought, session.results.marked)
+    return (session.view, session.results.hit, session.results.sought, other_hit(session))
 
 
 def _result(session: Session) -> object:
@@ -310,15 +329,21 @@ def _beside_of(session: Session) -> object:
     return _result_of(session, passage_analysis(session), DocumentPassage) if session.view == "ledger" else None
 
 
-def _note(session: Session) -> str:
-    fixes = len(standing(session))
-    tried = f"{fixes} fixes are" if fixes > 1 else "A fix is"
-    told = f"{tried} being tried: u takes the last back, r all." if fixes else ""
-    return " ".join(filter(None, [_uncounted(session), told]))
+def _applied(session: Session) -> list[str]:
+    return [fix.change for fix in standing(session)]
 
 
-def _uncounted(session: Session) -> str:
-    """What the account of a context leaves out, where there is any of it."""
-    return (
-        "Pins and what is forced out are not counted here." if session.context.pins or session.context.drops else ""
-    )
+def is_pinned(session: Session, whynot: Missing) -> bool:
+    """Whether what is missed is packed, since a person pinned it."""
+    chosen, packed = whynot.view["target"].get("chosen"), session.context.packed
+    if chosen is None or packed is None or chosen["chunk_id"] not in session.context.pins:
+        return False
+    return any(chosen["chunk_id"] in block.chunk_ids for block in packed.blocks)
+
+
+def uncounted(session: Session) -> str:
+    """What the account of a context is without, where a person has pinned or excluded chunks."""
+    pins, drops = len(session.context.pins), len(session.context.drops)
+    told = [f"{counted(pins, 'chunk')} pinned"] if pins else []
+    told += [f"{counted(drops, 'chunk')} excluded"] if drops else []
+    return f"{', '.join(told)}: not counted here." if told else ""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
 from recall_core.types import Hit, Packed
-from recall_tui.panes.explain.ledger import DIM
+from recall_tui.panes.explain.figures import BOLD, DIM, wrapped
 from recall_tui.state.explaining import DocumentPassage, MarkKind, PassageLine, Stretch
-from recall_tui.widgets.draw import Glyphs, counted, fit, fit_place, folded
+from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, folded
+from recall_tui.widgets.sanitize import harmless
 
 # Okabe and Ito's colours, as in the query; every kind is also told by weight, slant or how it is spelt.
 KINDS: dict[MarkKind, Style] = {
@@ -27,8 +27,6 @@ KINDS: dict[MarkKind, Style] = {
     "heading": Style(bold=True),
 }
 
-
-BOLD = Style(bold=True)
 TAB = 4  # cells
 
 
@@ -50,7 +48,7 @@ def cut_of(packed: Packed | None, chunk_id: str) -> int | None:
 def passage_lines(passage: DocumentPassage, cut: int | None, shade: Style, width: int, glyphs: Glyphs) -> Drawn:
     """The document, a rule where each chunk begins. shade: behind what two chunks share."""
     own = next(each for each in passage.chunks if each.id == passage.chunk_id)
-    lines = [Text(fit_place(passage.path, "", width, glyphs).rstrip(), Style(bold=True))]
+    lines = [Text(fit_place(harmless(passage.path), _place(passage, own, glyphs), width, glyphs).rstrip(), BOLD)]
     lines += [Text(line, DIM) for line in folded(_legend(glyphs), width)]
     if not passage.from_start:
         lines.append(Text(fit(f"{glyphs.cut} begins earlier; e opens the file", width, glyphs), DIM))
@@ -67,9 +65,17 @@ def passage_lines(passage: DocumentPassage, cut: int | None, shade: Style, width
     return Drawn(lines, row)
 
 
+def _place(passage: DocumentPassage, own: Stretch, glyphs: Glyphs) -> str:
+    """The lines of the chunk, which of the document's it is, and its tokens."""
+    at = 1 + [each.id for each in passage.chunks].index(own.id)
+    is_whole = passage.from_start and passage.to_end
+    chunk = [f"chunk {figure(at)} of {figure(len(passage.chunks))}"] if is_whole else []
+    return glyphs.dot.join([f":{own.line_start}-{own.line_end}", *chunk, counted(own.tokens, "token")])
+
+
 def no_chunk(hit: Hit) -> str:
     """Why there is no passage: a row may be a document of which no chunk was ranked."""
-    return f"This row is the document {hit.doc.path}; no chunk of it was chosen."
+    return f"This row is the document {harmless(hit.doc.path)}; no chunk of it was chosen."
 
 
 def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:
@@ -77,9 +83,11 @@ def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:
     if hit.chunk is None:
         return [Text(line) for line in folded(no_chunk(hit), width)]
     chunk = hit.chunk
-    where = fit_place(hit.doc.path, f":{chunk.line_start}-{chunk.line_end}", width, glyphs)
-    labels = glyphs.dot.join([counted(chunk.tokens, "token"), f"chunk {chunk.id[:12]}", *hit.doc.tags])
-    heads = [where, fit(f"{glyphs.crumb.strip()} {chunk.heading}", width, glyphs)] if chunk.heading else [where]
+    where = fit_place(harmless(hit.doc.path), f":{chunk.line_start}-{chunk.line_end}", width, glyphs)
+    labels = glyphs.dot.join([counted(chunk.tokens, "token"), f"chunk {chunk.id[:12]}", *map(harmless, hit.doc.tags)])
+    heads = (
+        [where, fit(f"{glyphs.crumb.strip()} {harmless(chunk.heading)}", width, glyphs)] if chunk.heading else [where]
+    )
     lines = [Text(head.rstrip(), Style(bold=True)) for head in heads]
     lines.append(Text(fit(labels, width, glyphs).rstrip(), DIM))
     return [*lines, *(Text(line) for line in folded(chunk.text, width))]
@@ -227,31 +235,3 @@ def _with_tabs(plain: str, places: Sequence[int]) -> Sequence[int]:
 def _shared(chunks: Sequence[Stretch]) -> list[tuple[int, int]]:
     """What neighbours both hold, in code points of the document."""
     return [(after.offset, before.end) for before, after in pairwise(chunks) if after.offset < before.end]
-
-
-def wrapped(text: Text, width: int) -> list[tuple[int, Text]]:
-    """The text broken at blanks to at most `width` cells, with its styles; blanks at a break go.
-
-    Each line has before it the code point of the text at which it begins.
-    """
-    width = max(1, width)
-    if text.cell_len <= width:
-        return [(0, text)]
-    breaks: list[int] = []
-    used = at = 0
-    for word in re.findall(r"\S+\s*|\s+", text.plain):
-        if used and used + cell_len(word.rstrip()) > width:
-            breaks.append(at)
-            used = 0
-        if cell_len(word.rstrip()) > width:
-            pieces = chop_cells(word, width)
-            for piece in pieces[:-1]:
-                at += len(piece)
-                breaks.append(at)
-            word = pieces[-1]  # noqa: PLW2901 - what is left of it stands on the next line
-        used += cell_len(word)
-        at += len(word)
-    lines = list(text.divide(breaks))
-    for line in lines[:-1]:
-        line.rstrip()
-    return list(zip([0, *breaks], lines, strict=True))

@@ -1,49 +1,28 @@
-"""The tab that says why something is not there, with its fixes; and the funnel tab, the rows left after each step."""
+"""The tab that says why something is not there: verdict and target on top, the fixes, and what every stage says."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from recall_core.types import SIGNALS
-from recall_tui.panes.explain.ledger import DIM, one_line
+from recall_tui.panes.explain.figures import BOLD, DIM, one_line
 from recall_tui.state.explaining import FixOffer, Missing
 from recall_tui.state.fixes import is_doable
-from recall_tui.widgets.draw import Glyphs, bar, counted, figure, fit, fit_place, folded, with_figures
+from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, folded, with_figures
+from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
-    from recall_core.contract.whynot import (
-        EvidenceView,
-        PredicateView,
-        RivalView,
-        SoughtView,
-        StageView,
-        TargetView,
-        TraceView,
-        WhyNotView,
-    )
+    from recall_core.contract.whynot import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
 
 FIX = "fix"
-
 """The key under which a line of a fix carries its place."""
-
-COMMAND = "command"
-
-"""The key under which a line of a fix says that it is of its command."""
-
-FAILING = "failing"
-
-"""The key under which the sentence of the opened stage says that it is the one."""
-
+PINNED = 2  # lines on top that are never scrolled away: the verdict and the target
 STAGE = 12  # cells of a mark and a stage's name
-
 ID = 12  # digits of an id
-
 COUNTING = (
     "semantic",
     "pool",
@@ -56,59 +35,83 @@ COUNTING = (
     "budget",
     "truncated",
 )
-
 """The stages whose sentences quote neither a name nor a word nor a value of a document."""
-
 _RANK = re.compile(r"\brank [0-9]+ of [0-9]+(?=;|$)")
-
 SIZED = ("k", "budget", "diversity", "pool", "sparse")
-
 """The kinds of fixes that change a number, and name nothing else."""
 
 
-def whynot_lines(whynot: Missing, place: int, note: str, width: int, glyphs: Glyphs) -> list[Text]:
-    """The verdict, the ladder, the fixes. place: of the chosen fix. note: what the account leaves out of account."""
+def whynot_lines(
+    whynot: Missing,
+    place: int,
+    note: str,
+    width: int,
+    glyphs: Glyphs,
+    *,
+    applied: Sequence[str] = (),
+    is_pinned: bool = False,
+    is_whole: bool = False,
+) -> list[Text]:
+    """The verdict and the target, the fixes, the failing stage, and those that were passed together.
+
+    place: of the chosen fix. note: what the account is without. applied: the fixes that are tried, the newest last.
+    is_pinned: it is packed as a person pinned it. is_whole: passed stages say what they go by, too.
+    """
     view = whynot.view
-    lines = [*_verdict(whynot, width, glyphs), *_ladder(whynot, width, glyphs)]
-    lines += [Text(line, DIM) for line in folded(note, width)]
+    lines = [*_verdict(whynot, width, glyphs, is_pinned=is_pinned), *applied_lines(applied, width, glyphs)]
     if not view["present"]:
         lines += _fixes(whynot, place, width, glyphs)
+    lines += _stages(whynot, width, glyphs, is_whole=is_whole)
+    lines += [Text(line, DIM) for line in folded(note, width)]
     others = view["target"].get("others", [])
     if others:
-        lines.append(Text(fit("other chunks of it", width, glyphs), DIM))
+        lines.append(Text(fit("other chunks of it", width, glyphs).rstrip(), DIM))
         lines += [Text("  " + _place(each, width - 2, glyphs)) for each in others]
     return lines
 
 
-def top_for_fix(lines: list[Text], place: int, top: int, height: int) -> int:
-    """The line to begin with to see a fix below the failing stage, or alone where both do not fit.
+def applied_lines(applied: Sequence[str], width: int, glyphs: Glyphs) -> Iterator[Text]:
+    """The fixes that are tried, and how the newest is undone."""
+    for at, change in enumerate(applied, start=1):
+        undo = "; u undoes it" if at == len(applied) else ""
+        head = f"{glyphs.yes:<2}applied: "
+        for row, line in enumerate(folded(f"{one_line(change)}{undo}", width - len(head))):
+            yield Text(f"{head if row == 0 else '':<{len(head)}}{line}", BOLD)
 
-    top: the line that the view of `height` lines begins with now. It moves as little as it takes, and not for the
-    command of the first fix alone: the verdict is worth more.
+
+def top_for_fix(lines: list[Text], place: int, top: int, height: int) -> int:
+    """The line to begin with below the pinned ones to see a fix whole: as little as it takes.
+
+    top: where the view of `height` lines begins now. The first fix brings all that stands above it.
     """
     rows = [row for row, line in enumerate(lines) if _meta(line).get(FIX) == place]
-    if not rows:
-        return top
-    if place == top == 0 and max(row for row in rows if COMMAND not in _meta(lines[row])) < height:
-        return top
-    first, end = rows[0], rows[-1] + 1
-    failing = next((row for row, line in enumerate(lines) if FAILING in _meta(line)), first)
-    start = failing if end - failing <= height else first
-    return min(start, max(top, end - height))
+    if not rows or (place == 0 and rows[-1] < height):
+        return 0 if rows else top
+    return max(0, min(rows[0] - PINNED, max(top, rows[-1] + 1 - height)))
 
 
 def _meta(line: Text) -> dict[str, object]:
     return line.style.meta if isinstance(line.style, Style) else {}
 
 
-def _verdict(whynot: Missing, width: int, glyphs: Glyphs) -> Iterator[Text]:
+def _verdict(whynot: Missing, width: int, glyphs: Glyphs, *, is_pinned: bool) -> Iterator[Text]:
+    """Whether it is there, and what keeps it out; and what is meant, with its rank."""
     view = whynot.view
-    where = "context" if whynot.in_list else "results"
-    said = f"{glyphs.yes} in the {where}" if view["present"] else f"{glyphs.no} not in the {where}: {view['verdict']}"
-    if view["present"] and whynot.in_list:
-        said = f"{glyphs.yes} in the results and in the context"
-    yield Text(fit(said, width, glyphs).rstrip(), Style(bold=True))
+    where = "context" if whynot.in_list else "results" if whynot.k is None else f"top {figure(whynot.k)}"
+    if view["present"]:
+        said = f"{glyphs.yes} in the {'results and in the context' if whynot.in_list else where}"
+    else:
+        failing = _failing(view)
+        why = view["verdict"] if failing is None else one_line(_detail(failing))
+        said = f"{glyphs.no} not in the {where}: {why}"
+        if is_pinned:
+            said = f"{glyphs.yes} in the context, pinned; without the pin: {why}"
+    yield Text(fit(said, width, glyphs).rstrip(), BOLD)
     yield Text(f"   {_target(view['target'], width - 3, glyphs)}".rstrip())
+
+
+def _failing(view: WhyNotView) -> StageView | None:
+    return next((stage for stage in view["stages"] if stage["status"] == "fail"), None)
 
 
 def _target(view: TargetView, width: int, glyphs: Glyphs) -> str:
@@ -119,32 +122,22 @@ def _place(view: SoughtView, width: int, glyphs: Glyphs) -> str:
     """Where it is with its rank and id, in exactly `width` cells."""
     rank = "not ranked" if view["rank"] is None else f"rank {figure(view['rank'])}"
     told = f":{view['line_start']}-{view['line_end']}  {rank}  {view['chunk_id'][:ID]}"
-    return fit_place(view["path"], told, width, glyphs)
+    return fit_place(harmless(view["path"]), told, width, glyphs)
 
 
-def _ladder(whynot: Missing, width: int, glyphs: Glyphs) -> Iterator[Text]:
-    """The first failing stage with its evidence; those with something to say on a line; the others together."""
+def _stages(whynot: Missing, width: int, glyphs: Glyphs, *, is_whole: bool) -> Iterator[Text]:
+    """The first failing stage with its evidence, the other failing ones, and in a line each what else there is."""
     view = whynot.view
-    failing = next((stage for stage in view["stages"] if stage["status"] == "fail"), None)
-    is_opened = failing is not None and not view["present"]
-    plain: list[str] = []
+    first = _failing(view)
     for stage in view["stages"]:
-        if stage["status"] == "pass" and not stage.get("evidence"):
-            plain.append(stage["stage"])
-        elif stage["status"] != "not_applicable":
-            yield from _together(glyphs.yes, plain, width, glyphs)
-            plain = []
-            more = _more(stage, whynot) if is_opened and stage is failing else None
+        is_told = is_whole and stage["status"] == "pass" and bool(stage.get("evidence"))
+        if stage["status"] == "fail" or is_told:
+            more = _more(stage, whynot) if stage is first and not view["present"] else None
             yield from _stage(stage, more, width, glyphs)
-    yield from _together(glyphs.yes, plain, width, glyphs)
-    passed_over = [stage["stage"] for stage in view["stages"] if stage["status"] == "not_applicable"]
-    told = [f"do not apply: {passed_over[0]}", *passed_over[1:]] if passed_over else []
-    yield from _together(glyphs.dot.strip(), told, width, glyphs)
-
-
-def _together(mark: str, names: list[str], width: int, glyphs: Glyphs) -> Iterator[Text]:
-    for place, line in enumerate(folded(", ".join(names), width - 3)):
-        yield Text(f"{mark if place == 0 else '':<2} {line}", DIM)
+    for name, status in (("passed", "pass"), ("not applied", "not_applicable")):
+        names = [stage["stage"] for stage in view["stages"] if stage["status"] == status]
+        if names:
+            yield from (Text(line, DIM) for line in folded(f"{name}: {', '.join(names)}", width))
 
 
 def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs) -> Iterator[Text]:
@@ -152,8 +145,7 @@ def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs)
     mark = glyphs.yes if stage["status"] == "pass" else glyphs.no
     head = f"{mark:<2} {stage['stage']:<{STAGE - 3}} "
     for place, line in enumerate(folded(one_line(_detail(stage)), width - len(head)) or [""]):
-        style = Style() if more is None else Style(bold=True, meta={FAILING: True})
-        yield Text(f"{head if place == 0 else '':<{len(head)}}{line}".rstrip(), style)
+        yield Text(f"{head if place == 0 else '':<{len(head)}}{line}".rstrip(), BOLD if more is not None else "")
     for each in more or ():
         yield from (Text(f"     {line}") for line in folded(each, width - 5))
 
@@ -200,25 +192,26 @@ def _rival(view: RivalView) -> str:
 def _fixes(whynot: Missing, place: int, width: int, glyphs: Glyphs) -> Iterator[Text]:
     if whynot.remedies:
         heads = f"{len(whynot.remedies)} fixes: Up and Down choose, Enter tries"
-        yield Text(fit(heads if len(whynot.remedies) > 1 else "1 fix: Enter tries it", width, glyphs), DIM)
+        yield Text(fit(heads if len(whynot.remedies) > 1 else "1 fix: Enter tries it", width, glyphs).rstrip(), DIM)
     for at, remedy in enumerate(whynot.remedies):
         yield from _fix(remedy, at, width, glyphs, is_chosen=at == place)
     yield from _proof(whynot.view, width)
     if not whynot.remedies and "proof" not in whynot.view:
-        yield Text(fit("No fix was found.", width, glyphs))
+        yield Text(fit("No fix was found.", width, glyphs).rstrip())
 
 
 def _fix(remedy: FixOffer, at: int, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Iterator[Text]:
-    """What it changes, what less would not do, and its command. Every line knows the fix, for the mouse."""
+    """What it changes, what that leads to, what less would not do, and its command. Every line knows the fix."""
     mark = glyphs.pointer if is_chosen else " "
+    proof = f"{glyphs.dot}{remedy.proof}" if remedy.proof else ""
     doubt = f"; {remedy.doubt} would not do" if remedy.doubt else ""
     is_sized = all(kind in SIZED for kind in remedy.kind.split("+"))
     change, doubt = map(with_figures, (remedy.change, doubt)) if is_sized else (remedy.change, doubt)
-    other = "" if is_doable(remedy) else "; for the command line"
-    for place, line in enumerate(folded(one_line(f"{change}{doubt}{other}"), width - 2)):
+    other = "; for the command line" if not is_doable(remedy) else ""
+    for place, line in enumerate(folded(one_line(f"{change}{doubt}{other}{proof}"), width - 2)):
         yield Text(f"{mark if place == 0 else ' '} {line}", Style(bold=is_chosen, meta={FIX: at}))
     for line in folded(f"$ {one_line(remedy.command)}", width - 4):
-        yield Text(f"    {line}", Style(dim=True, meta={FIX: at, COMMAND: True}))
+        yield Text(f"    {line}", Style(dim=True, meta={FIX: at}))
 
 
 def _proof(view: WhyNotView, width: int) -> Iterator[Text]:
@@ -233,63 +226,3 @@ def _proof(view: WhyNotView, width: int) -> Iterator[Text]:
     yield from (Text(line) for line in folded(said, width))
     for rival in proof["ahead"]:
         yield from (Text(f"  {line}", DIM) for line in folded(_rival(rival), width - 2))
-
-
-FUNNEL_FIGURES = 10 + 10 + 10 + 8  # stage, rows in, rows out, milliseconds
-
-
-def funnel_lines(view: TraceView, note: str, width: int, glyphs: Glyphs) -> list[Text]:
-    """One line a stage with a bar as long as its rows; below the filter its predicates. note: what it leaves out."""
-    most = max((stage["rows_out"] for stage in view["stages"]), default=0)
-    lines = [Text(fit(f"{'stage':<10}{'rows in':>10}{'rows out':>10}{'ms':>8}", width, glyphs), DIM)]
-    for stage in view["stages"]:
-        spent = view["timings"].get(stage["stage"])
-        ms = "" if spent is None else f"{spent:.1f}"
-        line = Text(f"{stage['stage']:<10}{figure(stage['rows_in']):>10}{figure(stage['rows_out']):>10}{ms:>8}")
-        if width - FUNNEL_FIGURES - 2 >= 4:
-            line.append("  ").append(
-                bar(stage["rows_out"] / most if most else 0.0, width - FUNNEL_FIGURES - 2, glyphs)
-            )
-        lines.append(line)
-        if stage["stage"] == "filter" and "filter" in view:
-            lines += _filter(view["filter"], width, glyphs)
-    whole = view["timings"].get("answer")
-    spent_in_all = "" if whole is None else f"The answer took {whole:.1f} ms."
-    told = " ".join(filter(None, [_signals(view), spent_in_all]))
-    return [*lines, *(Text(line, DIM) for text in (told, note) for line in folded(text, width))]
-
-
-def _signals(view: TraceView) -> str:
-    """Why rows come in again after the filter; nothing where no signal is asked."""
-    asked = [stage["stage"] for stage in view["stages"] if stage["stage"] in SIGNALS]
-    if any(stage["stage"] == "union" and stage["rows_out"] == stage["rows_in"] for stage in view["stages"]):
-        return "Every row that the filter leaves is a candidate, also one that no signal has a value for."
-    if len(asked) > 1:
-        return "Both signals take what the filter leaves; union is what they propose together."
-    return f"Only {asked[0]} proposes rows, out of what the filter leaves." if asked else ""
-
-
-def _filter(predicates: list[PredicateView], width: int, glyphs: Glyphs) -> Iterator[Text]:
-    heads = f"{'  removed':<10}{'alone':>8}{'in order':>10}{'only by':>9}"
-    yield Text(fit(heads, width, glyphs), DIM)
-    for predicate in predicates:
-        yield from _predicate(predicate, width, 0)
-
-
-def _predicate(view: PredicateView, width: int, depth: int) -> Iterator[Text]:
-    """The figures of a predicate, its text behind them, or folded below where it is too long."""
-    missing = f", {figure(view['missing'])} without a value" if view.get("missing") else ""
-    indent, told = " " * (4 + 2 * depth), f"{view['text']}: {figure(view['rows'])} pass{missing}"
-    if "removed_alone" in view:
-        removed = (view["removed_alone"], view["removed_in_order"], view["removed_only_by_this"])
-        figures = f"{'':<10}{figure(removed[0]):>8}{figure(removed[1]):>10}{figure(removed[2]):>9}"
-        told = view["text"] + missing
-        if cell_len(f"{figures}  {told}") <= width:
-            yield Text(f"{figures}  ").append(told, Style(bold=True))
-            told = ""
-        else:
-            yield Text(figures)
-    for line in folded(told, max(1, width - len(indent))):
-        yield Text(indent + line, Style(bold=depth == 0))
-    for term in view.get("terms", []):
-        yield from _predicate(term, width, depth + 1)

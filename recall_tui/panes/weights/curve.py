@@ -27,10 +27,10 @@ from recall_tui.state.tuning import (
     MEASURE,
     Curve,
     Stretch,
+    best_weight,
     curve_analysis,
     heights,
     left_out,
-    middle,
     value_at,
 )
 from recall_tui.state.weighing import current, exact_share
@@ -43,7 +43,7 @@ LEAST_GAIN = 0.0005  # what three places show
 def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = False) -> list[Text]:
     """The curve in figures; how far it is, or why there is none, in a line. Without any grades there is no line.
 
-    in_full: with the key of the other curve and the range of this one, whatever lines they take.
+    in_full: with the plateau, the key of the other curve and the range of this one, whatever lines they take.
     """
     analysis = curve_analysis(session)
     result = result_of(session, analysis, Curve) if analysis is not None else None
@@ -55,17 +55,20 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
         said = [f"{MEASURE}: {moved[1]} of {moved[2]} judged queries"] if moved is not None and known else []
         return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
     if not result.steps:
-        said = ["no grades for this question", _key_of_all(result)] if result.judged else []
+        said = ["no grades for this query", _key_of_all(result)] if result.judged else []
         return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
-    weight = exact_share(current(session))
-    pieces = _of_all(result, weight, glyphs) if session.weights.is_of_all else _of_one(result, weight, glyphs)
+    is_of_all, weight = session.weights.is_of_all, exact_share(current(session))
     missing = left_out(session)
     remark = f"without {missing}" if missing else ""
-    if remark:
-        pieces.insert(1, remark)
+    told = f"{'mean ' * is_of_all}{measured(result, weight)}"
+    pieces = [*([told] if len(told) <= width else told.split(", ")), *filter(None, [remark])]
+    pieces += _of_all(result, glyphs) if is_of_all else []
     lines = joined(pieces, width, glyphs)
-    other = "t this question" if session.weights.is_of_all else _key_of_all(result)
-    for more in (other, f"drawn from {min(result.means):.3f} to {max(result.means):.3f}"):
+    for more in (
+        f"{glyphs.series[1]} plateau {_widest(result.plateau)}",
+        "t this query" if is_of_all else _key_of_all(result),
+        f"plotted from {min(result.means):.3f} to {max(result.means):.3f}",
+    ):
         longer = joined([*pieces, more], width, glyphs)
         if in_full or len(longer) == len(lines):
             pieces, lines = [*pieces, more], longer
@@ -73,11 +76,13 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
 
 
 def measured(curve: Curve, weight: Fraction) -> str:
-    """The measure at this weight, and what the best one would add."""
+    """The measure at this weight, and the best one, to as many places as tell them apart."""
     now = value_at(curve, weight)
-    gain = _gain(now, curve.best)
-    where = f"{gain} at {spelled(middle(curve.best_weights))}" if gain else "the best"
-    return f"{MEASURE} ({UNITS[curve.unit]}) {now:.3f} ({where})"
+    places = _places(now, curve.best)
+    here, best = f"{now:.{places}f}", f"{curve.best:.{places}f}"
+    is_best = curve.best <= now or here == best
+    where = "the best" if is_best else f"best {best} at {spelled(best_weight(curve))}"
+    return f"{MEASURE} ({UNITS[curve.unit]}) {here}, {where}"
 
 
 def curve_rows(curve: Curve, weight: Fraction, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
@@ -92,13 +97,13 @@ def curve_rows(curve: Curve, weight: Fraction, size: tuple[int, int], glyphs: Gl
         y = canvas.rows - 1 - step
         canvas.upright(x, y, y if last is None else last)
         last = y
-    return [crossed("", row, weight, glyphs) for row in canvas.lines(glyphs)]
+    return [crossed(row, weight, glyphs) for row in canvas.lines(glyphs)]
 
 
 def marks(curve: Curve, weight: Fraction, width: int, glyphs: Glyphs) -> Text:
     """Under the curve: its plateau, the band in which the best weight lies, the best weight, and the present one."""
     cells = max(1, width - LABEL_CELLS)
-    best = cell_of(middle(curve.best_weights), cells)
+    best = cell_of(best_weight(curve), cells)
     inside = [curve.interval] if len(curve.steps) > 1 else []
     band = "".join(
         glyphs.knob
@@ -114,7 +119,7 @@ def marks(curve: Curve, weight: Fraction, width: int, glyphs: Glyphs) -> Text:
 
 
 def _key_of_all(curve: Curve) -> str:
-    return "t the one that is judged" if curve.judged == 1 else f"t all {curve.judged} judged"
+    return "t the judged query" if curve.judged == 1 else f"t all {curve.judged} judged queries"
 
 
 def _dimmed(line: str, remark: str) -> Text:
@@ -125,27 +130,19 @@ def _dimmed(line: str, remark: str) -> Text:
     return text
 
 
-def _of_all(curve: Curve, weight: Fraction, glyphs: Glyphs) -> list[str]:
-    """The mean in figures; the fills before two of them are those of the marks under the curve."""
+def _of_all(curve: Curve, glyphs: Glyphs) -> list[str]:
+    """How sure the mean is; the fill before the interval is that of the marks under the curve."""
     count = len(curve.steps)
     few = ", too few to recommend" if count < LEAST_QUERIES else ""
-    return [
-        f"mean {measured(curve, weight)}",
-        f"{glyphs.series[1]} plateau {_widest(curve.plateau)}",
-        *([f"{glyphs.series[3]} 95 % {around(*curve.interval)}"] if count > 1 else []),
-        f"{count} judged{few}",
-    ]
+    interval = [f"{glyphs.series[3]} 95 % {around(*curve.interval)}"] if count > 1 else []
+    return [*interval, f"{count} judged{few}"]
 
 
-def _of_one(curve: Curve, weight: Fraction, glyphs: Glyphs) -> list[str]:
-    return [measured(curve, weight), f"{glyphs.series[1]} plateau {_widest(curve.plateau)}"]
-
-
-def _gain(now: float, best: float) -> str:
-    """What the best value adds, to as many places as show it; "" where it adds nothing and reads alike."""
-    if f"{best:.3f}" == f"{now:.3f}" and best - now < LEAST_GAIN:
-        return ""
-    return next((f"{best - now:+.{places}f}" for places in (3, 4, 5, 6) if round(best - now, places) > 0), "")
+def _places(now: float, best: float) -> int:
+    """Three, or as many as it takes to see that the best value is a higher one, where that is worth the while."""
+    if best - now < LEAST_GAIN:
+        return 3
+    return next((places for places in (3, 4, 5, 6) if f"{best:.{places}f}" != f"{now:.{places}f}"), 3)
 
 
 def _widest(stretches: tuple[Stretch, ...]) -> str:

@@ -1,6 +1,8 @@
-"""The weights pane: the slider above the board, and what matters most of it where there is no room for all."""
+"""Pane 4: the slider above the board, and what matters most of it where there is no room for all."""
 
 from __future__ import annotations
+
+import re
 
 from rich.style import Style
 from rich.text import Text
@@ -9,23 +11,27 @@ from textual.containers import Vertical
 from textual.events import Click
 
 from recall_tui.messages import SettingPicked
-from recall_tui.panes.weights.across import pin_band, pin_figures, pin_names
+from recall_tui.panes.weights.across import joined
+from recall_tui.panes.weights.beside import beside_lines
 from recall_tui.panes.weights.curve import curve_rows, figures, marks
-from recall_tui.panes.weights.ranks import rank_lines, scale, verdict
-from recall_tui.panes.weights.settings import form_lines, moved_settings, row_at, settings_lines
+from recall_tui.panes.weights.names import named_lines
+from recall_tui.panes.weights.ranks import axis, legend, rank_lines, stability
+from recall_tui.panes.weights.settings import form_height, form_lines, moved_settings, row_at
+from recall_tui.panes.weights.targets import target_band, target_figures, target_names
 from recall_tui.state import form
-from recall_tui.state.chart import DEPTH, Chart, gauge_at, top_at
+from recall_tui.state.beside import saved_analysis
+from recall_tui.state.chart import DEPTH, Chart, gauge_at
 from recall_tui.state.results import result_of
-from recall_tui.state.session import Session, is_stale, listed
-from recall_tui.state.tuning import curve_analysis, curve_of, granted_of, pins_analysis, pins_of
+from recall_tui.state.session import Session, is_stale
+from recall_tui.state.tuning import best_weight, curve_analysis, curve_of, pins_analysis, pins_of, target_weights
 from recall_tui.state.weighing import current, drawn, exact_share, is_moved, share, why_no_lines, why_not
-from recall_tui.widgets.draw import Glyphs, fit, folded
+from recall_tui.widgets.draw import Glyphs, folded
 from recall_tui.widgets.lines import LineView, entitle
 from recall_tui.widgets.slider import Slider
 
-LEAST_RANK_ROWS = 2
+SHORT = 10  # lines below which settings share a line, and lines have no names
 
-FEW_RANK_ROWS = 3  # with fewer than these the ticks give up their line
+LEAST_FORM_ROWS, FORM_ROWS, LEAST_RANK_ROWS = 3, 5, 3
 
 MOST_APART = 4  # rows a rank
 
@@ -43,69 +49,74 @@ Size = tuple[int, int]
 
 
 def board_lines(session: Session, size: Size, glyphs: Glyphs) -> list[Text]:
-    """The settings, the verdict and the pins in figures; then the drawings, in the height that is left."""
+    """The form, then what every weight makes of the first ranks, in drawings and figures."""
     width, answer, chart = size[0], session.results.answer, drawn(session)
-    if wrong := why_not(answer):
-        reason = [Text(line, Style(dim=True)) for line in folded(wrong, width)]
-        return [*reason, *settings_lines(session, width, glyphs)] if answer and answer.pool else reason
-    assert answer is not None  # noqa: S101 - there is something to weigh
-    if wrong := why_no_lines(answer):
-        reason = [Text(line, Style(dim=True)) for line in folded(wrong, width)]
-        return [*settings_lines(session, width, glyphs), *reason]
-    if chart is None:
-        coming = Text(fit("Looking at every weight.", width, glyphs), Style(dim=True))
-        return [*settings_lines(session, width, glyphs), coming]
+    if session.weights.is_beside and answer is not None and answer.pool is not None:
+        return beside_lines(session, size, glyphs)
+    if answer is None or why_not(answer):
+        return form_lines(session, size, glyphs) if answer and answer.pool else []
+    if reason := why_no_lines(answer) or ("" if chart else "Ranking at every weight."):
+        said = [Text(line, Style(dim=True)) for line in folded(reason, width)]
+        return [*form_lines(session, (width, size[1] - len(said)), glyphs), *said]
+    assert chart is not None  # noqa: S101 - else there is a reason
     return _drawn(session, chart, size, glyphs)
 
 
 def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
-    """The rank lines above their scale, then the curve above its own; each row of them is a weight from 0 to 1."""
+    """The settings, the rank lines above their axis, the curve, and the figures; each row of a drawing is a weight
+    from 0 to 1. Rows that are left go to the form, then to the ranks, then to the curve.
+    """
     (width, height), weight = size, exact_share(current(session))
-    gauge = gauge_at(chart, weight)
-    said = [Text(line, Style(bold=gauge.fragile)) for line in verdict(chart, gauge, width, glyphs)]
-    said += pin_figures(session, width, glyphs)
-    curve, granted = curve_of(session), granted_of(session)
-    under = scale(chart, weight, width, glyphs)
-    bands = [pin_band(granted, weight, width, glyphs)] if granted is not None and granted.weights else []
-    below = figures(session, width, glyphs, in_full=height >= ROOMY)
-    wanted = len(chart.orders[0]) + (LEAST_CURVE_ROWS if curve is not None and curve.steps else 0)
-    room = height - len(said) - len(bands) - len(below)
-    lines = form_lines(session, width, glyphs)
-    if len(lines) + len(under) + wanted > room:
-        lines = settings_lines(session, width, glyphs)
-    if len(lines) + len(under) + wanted > room:
-        lines = moved_settings(session, width, glyphs)
-    if room - len(lines) - len(under) < FEW_RANK_ROWS:
-        under = scale(chart, weight, width, glyphs, joint=True)
-    left = room - len(lines) - len(under)
-    least = LEAST_CURVE_ROWS + (
-        0 if session.weights.is_of_all else LEAST_RANK_ROWS
-    )  # who turns to the mean wants to see it
-    has_curve = curve is not None and bool(curve.steps) and left >= least
-    ranks = _rank_rows(left, has_curve=has_curve)
-    drawn_ranks = rank_lines(chart, weight, thick_line(session), (width, ranks), glyphs) if ranks else []
-    lines = [*lines, *said, *drawn_ranks, *under, *bands, *below]
+    is_short, in_full = height < SHORT, height >= ROOMY
+    is_mean = session.weights.is_of_all and not in_full  # who turns to the mean wants to see it
+    curve, met = curve_of(session), target_weights(session)
+    best = best_weight(curve) if curve is not None and curve.steps else None
+    named = () if is_mean else named_lines(session, chart, weight, glyphs)
+    names = [] if is_short or not named else legend(named, width, glyphs, columns=int(in_full))
+    under = axis(chart, weight, best, width, glyphs)
+    bands = [target_band(met, weight, width, glyphs)] if met and met.weights and not is_short else []
+    said = _said(session, chart, size, glyphs)
+
+    room = height - len(under) - len(names) - len(bands) - len(said)
+    rows = max(LEAST_FORM_ROWS, min(FORM_ROWS, room - LEAST_RANK_ROWS), room - DEPTH)
+    rows = min(rows, form_height(session, width))
+    settings = moved_settings(session, width, glyphs) if is_short else form_lines(session, (width, rows), glyphs)
+    left = room - len(settings)
+    has_curve = best is not None and left >= LEAST_CURVE_ROWS + (0 if is_mean else DEPTH)
+    ranks = 0 if is_mean and has_curve else _rank_rows(left, has_curve=has_curve)
+    lines = [*settings]
+    lines += rank_lines(chart, weight, named, (width, ranks), glyphs) if ranks else []
+    lines += [*under, *names]
     if curve is not None and has_curve:
         rows = min(MOST_CURVE_ROWS, left - ranks - 1)
         lines += [*curve_rows(curve, weight, (width, rows), glyphs), marks(curve, weight, width, glyphs)]
-    names = pin_names(session, width, glyphs)
-    return [*lines, *names] if len(lines) + len(names) <= height else lines
+    lines += [*bands, *said]
+    targets = target_names(session, width, glyphs)
+    return [*lines, *targets] if len(lines) + len(targets) <= height else lines
+
+
+def _said(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
+    """The measure, how stable the first ranks are, and what is said of the targets; what is amiss is bold."""
+    (width, height), gauge = size, gauge_at(chart, exact_share(current(session)))
+    in_full = height >= ROOMY
+    held, members = stability(chart, gauge, glyphs)
+    pieces = [held, *target_figures(session, glyphs)]
+    lines = joined(pieces, width, glyphs)
+    longer = joined([held, members, *pieces[1:]], width, glyphs)
+    if in_full or len(longer) == len(lines):
+        lines = longer
+    said = [*figures(session, width, glyphs, in_full=in_full), *map(Text, lines)]
+    for line in said:
+        line.highlight_regex(rf"{re.escape(glyphs.no)} .*?(?={re.escape(glyphs.dot)}|$)", Style(bold=True))
+    if len(said) == 2 and sum(line.cell_len for line in said) + len(glyphs.dot) <= width:
+        return [said[0].append(glyphs.dot).append_text(said[1])]
+    return said
 
 
 def _rank_rows(left: int, *, has_curve: bool) -> int:
     """Rows for the lines of the ranks: lines that are further apart are easier to follow where they cross."""
     apart = min(MOST_APART, (left - (CURVE_ROWS + 1 if has_curve else 0)) // DEPTH)
     return DEPTH * apart if apart > 1 else max(0, min(DEPTH, left - (LEAST_CURVE_ROWS if has_curve else 0)))
-
-
-def thick_line(session: Session) -> int | None:
-    """The position in the pool of the selected row; None where no line is drawn for it."""
-    answer, chart = session.results.answer, drawn(session)
-    if answer is None or answer.ranked is None or chart is None:
-        return None
-    at = listed(answer)[0] + session.results.selected
-    selected = answer.ranked.order[at] if at < len(answer.ranked.order) else None
-    return selected if selected in top_at(chart, exact_share(current(session))) else None
 
 
 class WeightsBody(LineView, can_focus=False):
@@ -116,7 +127,7 @@ class WeightsBody(LineView, can_focus=False):
 
 
 class WeightsPane(Vertical):
-    """The slider above its settings, its stability, the grades' curve and the rank lines."""
+    """The slider above the other settings, the rank lines, and the curve of the grades."""
 
     def __init__(self) -> None:
         super().__init__(id="weights")
@@ -133,11 +144,11 @@ class WeightsPane(Vertical):
         self._session = session
         config, answer = current(session), session.results.answer
         moved = is_moved(session)
-        keys = "S saves, r resets" if moved else "as saved" if session.weights.saved else ""
+        keys = "V compare, S save, r reset" if moved else "saved settings" if session.weights.saved else ""
         marks = ["changed"] * moved + ["stale"] * is_stale(session)
         entitle(self, f"4 Weights ({', '.join(marks)})" if marks else "4 Weights", keys)
         self.set_class(is_stale(session), "-stale")
-        analyses = tuple(filter(None, (curve_analysis(session), pins_analysis(session))))
+        analyses = tuple(filter(None, (curve_analysis(session), pins_analysis(session), saved_analysis(session))))
         known = (
             drawn(session),
             pins_of(session),
@@ -145,12 +156,15 @@ class WeightsPane(Vertical):
             *(result_of(session, each, object) for each in analyses),
         )
         told = (
-            thick_line(session),
+            session.results.selected,
+            session.results.hits,
+            session.weights.saved_ranks,
             session.weights.saved,
             session.weights.fixed,
             tuple(session.weights.tweaks),
             session.weights.k,
             session.weights.is_of_all,
+            session.weights.is_beside,
             session.zoomed,
             form.chosen(session),
         )
@@ -158,7 +172,8 @@ class WeightsPane(Vertical):
         if shown == self._shown:
             return
         self._shown = shown
-        self.query_one(Slider).show(share(config), "Nothing to weigh." if why_not(answer) else "")
+        is_chosen = form.chosen(session) == form.WEIGHT
+        self.query_one(Slider).show(share(config), why_not(answer), is_chosen=is_chosen)
         board = self.query_one(WeightsBody)
         board.show(lambda width: board_lines(session, (width, board.size.height), board.glyphs))
 

@@ -1,9 +1,11 @@
-"""The settings as a form: a row each with its name in recall.toml, value and bar; closer where room is short."""
+"""The settings as a form: a row each with its name in recall.toml, value and bar; closer where room is short.
+
+The weight is none of these rows: the slider above them is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
 from typing import NamedTuple
 
 from rich.style import Style
@@ -11,7 +13,7 @@ from rich.text import Text
 
 from recall_core.config import NAMES, SETTINGS, Config
 from recall_tui.state import form
-from recall_tui.state.session import Session
+from recall_tui.state.session import WORDS_K, Session
 from recall_tui.state.weighing import K_STEPS, STEPS, current, share
 from recall_tui.widgets.draw import Glyphs, fit, folded
 
@@ -36,10 +38,13 @@ class SettingLine(NamedTuple):
     is_chosen: bool
 
 
-def form_lines(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
-    """A row each: the mark of the chosen one, name, value with a star where it is moved, and a bar."""
-    lines = []
-    for each in _shown(session):
+def form_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
+    """A row each: the mark of the chosen one, name, value with a star where it is moved, and a bar.
+
+    Where there are fewer rows than settings, the moved ones and those around the chosen one. size: cells and rows.
+    """
+    width, lines = size[0], []
+    for each in _in_view(_rows(session), size[1] - len(_decided(session, width))):
         filled = round(each.filled * BAR_CELLS)
         bar = glyphs.series[0] * filled + glyphs.line * (BAR_CELLS - filled)
         value = f"{each.value}{'*' if each.is_moved else ''}"
@@ -48,23 +53,18 @@ def form_lines(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     return [*lines, *_decided(session, width)]
 
 
-def settings_lines(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
-    """As few lines as hold them, in columns."""
-    shown = _shown(session)
-    rows_least = ceil(len(shown) / _columns(shown, width, glyphs))
-    return [*_in_columns(shown, ceil(len(shown) / rows_least), width, glyphs), *_decided(session, width)]
+def form_height(session: Session, width: int) -> int:
+    """The lines of the whole form."""
+    return len(_rows(session)) + len(_decided(session, width))
 
 
 def moved_settings(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
-    """The chosen one and those that are not at their defaults, but for the weight, which the slider shows: for a pane
-    that is short of lines.
-    """
+    """The chosen one and those that are not at their defaults, side by side: for a pane that is short of lines."""
     config, plain = current(session), Config()
     told = [
         each
-        for each in _shown(session)
-        if each.key != form.WEIGHT
-        and (each.is_chosen or each.is_moved or each.key in ALWAYS or _value(config, each) != _value(plain, each))
+        for each in _rows(session)
+        if each.is_chosen or each.is_moved or each.key in ALWAYS or _value(config, each) != _value(plain, each)
     ]
     return [*_in_columns(told, _columns(told, width, glyphs), width, glyphs), *_decided(session, width)]
 
@@ -72,6 +72,8 @@ def moved_settings(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
 def row_at(session: Session, line: str, cell: int, glyphs: Glyphs) -> tuple[int, bool] | None:
     """The row of the setting on this cell of a line, and whether the cell is one of its value or bar."""
     for row, each in enumerate(_shown(session)):
+        if each.key == form.WEIGHT:
+            continue
         for spelled, names in (
             (f"{_mark(each, glyphs)}{each.name:<{NAME_CELLS}}{each.value}", len(glyphs.pointer) + NAME_CELLS),
             (_spelled(each, glyphs), len(glyphs.pointer) + len(each.name) + 1),
@@ -111,6 +113,18 @@ def _decided(session: Session, width: int) -> list[Text]:
     return [Text(line) for line in folded(f"OPTION decides {names}" if names else "", width)]
 
 
+def _rows(session: Session) -> list[SettingLine]:
+    """The settings below the slider."""
+    return [each for each in _shown(session) if each.key != form.WEIGHT]
+
+
+def _in_view(shown: Sequence[SettingLine], rows: int) -> Sequence[SettingLine]:
+    """So many of them: the chosen one, those that are moved, and what is nearest to the chosen one."""
+    chosen = next((at for at, each in enumerate(shown) if each.is_chosen), 0)
+    first = sorted(range(len(shown)), key=lambda at: (at != chosen, not shown[at].is_moved, abs(at - chosen)))
+    return [shown[at] for at in sorted(first[: max(1, rows)])]
+
+
 def _shown(session: Session) -> list[SettingLine]:
     config, pointed = current(session), form.chosen(session)
     return [_line(session, config, key, is_chosen=key == pointed) for key in form.rows(session)]
@@ -123,8 +137,7 @@ def _line(session: Session, config: Config, key: str, *, is_chosen: bool) -> Set
         return SettingLine(key, "semantic_weight", f"{share(config):.2f}", share(config), is_moved, is_chosen)
     if key == form.TOP_K:
         k = _count(session)
-        filled = 1.0 if k == "all" else _part(K_STEPS, int(k))
-        return SettingLine(key, "top k", k, filled, session.weights.k is not None, is_chosen)
+        return SettingLine(key, "top k", str(k), _part(K_STEPS, k), session.weights.k is not None, is_chosen)
     value = getattr(config, key)
     name = f"({key})" if key == "pool" and _is_idle(session) else key
     return SettingLine(key, name, _told(value), _filled(key, value), key in tweaks, is_chosen)
@@ -153,11 +166,12 @@ def _value(config: Config, setting: SettingLine) -> object:
     return None if setting.key in (form.TOP_K, form.WEIGHT) else getattr(config, setting.key)
 
 
-def _count(session: Session) -> str:
+def _count(session: Session) -> int:
+    """The rows that are asked for."""
     answer = session.results.answer
     if session.weights.k is not None:
-        return str(session.weights.k)
-    return "all" if answer is None or answer.plan.rql is None else str(answer.plan.limit)
+        return session.weights.k
+    return WORDS_K if answer is None else answer.plan.limit
 
 
 def _is_idle(session: Session) -> bool:

@@ -13,6 +13,7 @@ from recall_core.store.sqlite.memory.matrix import Matrix
 from recall_core.store.sqlite.memory.nearby import Nearby
 from recall_core.store.sqlite.memory.postings import Postings
 from recall_core.store.sqlite.memory.rows import KEYS, SIZES, LiveRows, pieces_of
+from recall_core.store.sqlite.memory.vocabulary import Vocabulary
 from recall_core.store.sqlite.memory.words import WordSearch
 from recall_core.store.sqlite.postings import index_totals
 from recall_core.store.sqlite.records import Execute
@@ -30,6 +31,7 @@ MEGABYTE = 1_000_000
 _POSTINGS_SHARE = 4  # postings have at most this part of the memory
 _LEAST_POSTING = 100  # rows whose posting is read in no time
 _VOCABULARY = "SELECT term, doc FROM chunk_vocab"
+_VOCABULARY_SHARE = 4  # of the part of postings, terms have at most this one
 _FILTERS_SHARE = 16  # the rows that filters let through have at most this part
 _VECTORS = "SELECT chunk, embedding FROM vec"
 _PASSING = "SELECT group_concat(c.rowid) FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {condition}"
@@ -48,7 +50,11 @@ class Snapshot:
         self.rows = rows
         self.matrix = matrix
         self.nearby = nearby
-        self._postings = Postings(rows, max(room // _POSTINGS_SHARE, MEGABYTE))
+        self.vocabulary: Vocabulary | None = None
+        """Once it is read, where there is room."""
+        room_of_words = max(room // _POSTINGS_SHARE, MEGABYTE)
+        self._vocabulary_room = room_of_words // _VOCABULARY_SHARE
+        self._postings = Postings(rows, room_of_words - self._vocabulary_room)
         self._passing: OrderedDict[object, Places] = OrderedDict()
         self._passing_bytes = 0
         self._passing_room = max(room // _FILTERS_SHARE, MEGABYTE)
@@ -68,12 +74,17 @@ class Snapshot:
         dfs = {token: df for (token,), df in lexical.frequencies(db, execute, list(words)).items()}
         return WordSearch(self.rows, query, stems, postings, dfs)
 
-    def read_frequent(self, db: apsw.Connection, execute: Execute) -> Iterator[None]:
-        """Read the longest postings, which a question would wait for, as far as there is room."""
+    def read_words(self, db: apsw.Connection, execute: Execute) -> Iterator[None]:
+        """Read the vocabulary, and the longest postings, which a question would wait for, as far as there is room."""
         found: list[tuple[int, str]] = []
+        vocabulary = Vocabulary()
         for piece in pieces_of(db.execute(_VOCABULARY)):
             found += [(df, stem) for stem, df in piece if df >= _LEAST_POSTING]
+            if vocabulary.nbytes <= self._vocabulary_room:
+                vocabulary.put(piece)
             yield
+        if vocabulary.nbytes <= self._vocabulary_room:
+            self.vocabulary = vocabulary
         silent = {stem for word in STOP_WORDS for stem in lexical.stemmed_tokens(db, word)}
         for _, stem in sorted(found, reverse=True):
             if stem not in silent:
@@ -152,7 +163,7 @@ class SnapshotReader:
             raise ValueError("the full-text index counts other tokens than its rows have")
         self.found = Snapshot(self._state, rows, matrix, room, nearby)
         yield
-        yield from self.found.read_frequent(self._db, self._execute)
+        yield from self.found.read_words(self._db, self._execute)
 
     def _vectors(self) -> Iterator[tuple[list[int], list[bytes]]]:
         if blocks.are_here(self._execute):

@@ -1,0 +1,59 @@
+"""The terms of the full-text index, each with how many rows hold it, which the index itself counts whenever asked."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+
+class Vocabulary:
+    """All terms of one state of a store, in ascending order, in as few bytes as they may take."""
+
+    def __init__(self) -> None:
+        self._text = bytearray()
+        self._ends = array("i")
+        self._lengths = array("i")
+        self._frequencies = array("i")
+
+    def put(self, terms: Sequence[tuple[str, int]]) -> None:
+        """The next terms, behind all that were put before."""
+        encoded = [term.encode() for term, _ in terms]
+        self._ends.extend(accumulate(map(len, encoded[1:]), initial=len(self._text) + len(encoded[0])))
+        self._text += b"".join(encoded)
+        self._lengths.extend([len(term) for term, _ in terms])
+        self._frequencies.extend([df for _, df in terms])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+        numbers = (self._ends, self._lengths, self._frequencies)
+        return len(self._text) + sum(each.itemsize * len(each) for each in numbers)
+
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """How many rows hold each of these terms, of those that any holds."""
+        found: dict[str, int] = {}
+        for term in terms:
+            wanted = term.encode()
+            at = bisect_left(range(len(self._ends)), wanted, key=self._term)
+            if at < len(self._ends) and self._term(at) == wanted:
+                found[term] = self._frequencies[at]
+        return found
+
+    def of_length(self, shortest: int, longest: int, most: int) -> list[tuple[str, int]]:
+        """See `Search.terms_of_length`."""
+        import numpy as np  # noqa: PLC0415 - a process that asks once needs none of this
+
+        lengths = np.frombuffer(self._lengths, dtype=np.intc)
+        chosen = np.flatnonzero((lengths >= shortest) & (lengths <= longest))
+        frequencies = np.frombuffer(self._frequencies, dtype=np.intc)[chosen]
+        order = np.argsort(-frequencies, kind="stable")[:most]
+        best = chosen[order]
+        text, ends = self._text.decode(), np.cumsum(lengths)[best]
+        starts = (ends - lengths[best]).tolist()
+        terms = [text[start:end] for start, end in zip(starts, ends.tolist(), strict=True)]
+        return list(zip(terms, frequencies[order].tolist(), strict=True))
+
+    def _term(self, at: int) -> bytes:
+        return bytes(self._text[self._ends[at - 1] if at else 0 : self._ends[at]])

@@ -1,0 +1,140 @@
+"""The compare tab: two rows, signal by signal and leaf by leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+
+from recall_tui.panes.explain.figures import BOLD, DIM, VISIBLE, number, signed, spelt
+from recall_tui.panes.explain.ledger import lead_of
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, folded
+from recall_tui.widgets.sanitize import harmless
+
+if TYPE_CHECKING:
+    from recall_core.contract.ledger import DifferenceView, ExplanationView, LedgerView, SubtotalView, VersusView
+
+BAR_CELLS = 12
+WIDE = 66  # cells from which a bar stands beside the figures
+LEAST = 9  # cells of a figure with the blanks before it
+
+ABSENCES = {
+    "not_in_pool": "no signal proposed it",
+    "filtered": "the filter does not let it through",
+    "below_min_score": "its score is below min_score",
+    "copy": "a row before it has its very text",
+    "document": "another chunk of its document stands for it",
+    "no_score": "the query asks for no score",
+}
+
+
+class _Shape(NamedTuple):
+    """Names of the rows, cells of the first column and of each figure."""
+
+    this: str
+    other: str
+    names: int
+    cells: int
+    has_bar: bool
+    glyphs: Glyphs
+
+
+def compare_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Text]:
+    """Which two rows, who leads by what, the subtotals of the signals with their checked sum, then the leaves."""
+    first, second = view["chunk"], view["other"]
+    lines = [_heads(first, second, width, glyphs)]
+    for each in (first, second):
+        if "absent" in each:
+            lines += [Text(line) for line in folded(f"{_rank(each)}: {ABSENCES[each['absent']]}.", width)]
+    if "versus" not in view:
+        return lines
+    versus = view["versus"]
+    lines += [Text(line, BOLD) for line in folded(_verdict(versus, first, second), width)]
+    names = _rank(first), _rank(second)
+    has_bar = width >= WIDE
+    cells = max(LEAST, *(cell_len(name) + 2 for name in names))
+    mark = 1 + max(cell_len(glyphs.yes), cell_len(glyphs.no))
+    after = 3 * cells + (2 + BAR_CELLS if has_bar else mark)
+    shape = _Shape(*names, max(1, width - after), cells, has_bar, glyphs)
+    most = max((abs(each["delta"]) for each in versus["subtotals"]), default=0.0)
+    lines.append(Text(_row("signal", (*names, "differ"), shape), DIM))
+    lines += [_subtotal(each, most, shape) for each in versus["subtotals"]]
+    lines += _sum(versus, first, second, shape)
+    lines.append(Text(fit("largest differences", width, glyphs).rstrip(), DIM))
+    most = max((abs(each["delta"]) for each in versus["differences"]), default=0.0)
+    return [*lines, *(_difference(each, most, shape) for each in versus["differences"])]
+
+
+def _rank(view: LedgerView) -> str:
+    return f"{view['id'][:6]}, not listed" if view["rank"] is None else f"#{figure(view['rank'])}"
+
+
+def _heads(first: LedgerView, second: LedgerView, width: int, glyphs: Glyphs) -> Text:
+    """Both rows in one line."""
+    against = " against "
+    room = width - len(against)
+    rest = room // 2
+    return Text.assemble(
+        (_place(first, room - rest, glyphs), BOLD), (against, DIM), (_place(second, rest, glyphs), BOLD)
+    )
+
+
+def _place(view: LedgerView, room: int, glyphs: Glyphs) -> str:
+    rank = f"{_rank(view)} "
+    place = fit_place(harmless(view["path"]), f":{view['line_start']}", max(1, room - cell_len(rank)), glyphs)
+    return fit(rank + place.rstrip(), min(room, cell_len(rank + place.rstrip())), glyphs)
+
+
+def _verdict(versus: VersusView, first: LedgerView, second: LedgerView) -> str:
+    """Who leads and by how much, what each signal gives to that, and the weight at which they change places."""
+    is_first = versus["winner"] == first["id"]
+    sign = 1 if is_first else -1
+    by = ", ".join(f"{each['signal']} {signed(sign * each['delta'])}" for each in versus["subtotals"])
+    told = f"{_rank(first if is_first else second)} leads{lead_of(versus)}: {by}"
+    if "flips_at" not in versus:
+        return f"{told}."
+    weight = versus["flips_at"]
+    if weight is None:
+        return f"{told}. The other never overtakes it at any weight."
+    return f"{told}. They change places at lexical {1 - weight:.3f}."
+
+
+def _row(name: str, figures: tuple[str, str, str], shape: _Shape) -> str:
+    """A name and three figures; a blank stands between them."""
+    return f"{fit(name, shape.names, shape.glyphs)}{''.join(f'{each:>{shape.cells}}' for each in figures)}"
+
+
+def _subtotal(view: SubtotalView, most: float, shape: _Shape) -> Text:
+    figures = number(view["points"]), number(view["other_points"]), signed(view["delta"])
+    line = Text(_row(view["signal"], figures, shape), BOLD)
+    return _with_bar(line, view["delta"], most, view["signal"], shape)
+
+
+def _difference(view: DifferenceView, most: float, shape: _Shape) -> Text:
+    about = "" if view["kind"] == "rounding" else spelt(view)
+    named = about if about.startswith(view["kind"]) else f"{view['kind']} {about}"
+    figures = number(view["points"]), number(view["other_points"]), signed(view["delta"])
+    line = Text(_row(f"{view['signal'][:3]} {named}", figures, shape))
+    return _with_bar(line, view["delta"], most, view["signal"], shape)
+
+
+def _with_bar(line: Text, delta: float, most: float, signal: str, shape: _Shape) -> Text:
+    if shape.has_bar and most > 0 and abs(delta) >= VISIBLE:
+        drawn = bar(abs(delta) / most, BAR_CELLS, shape.glyphs, series=0 if delta >= 0 else 2)
+        line.append("  ").append(drawn, Style(color=COLOURS.get(signal), bold=False))
+    return line
+
+
+def _sum(versus: VersusView, first: LedgerView, second: LedgerView, shape: _Shape) -> Iterator[Text]:
+    """The scores and their difference, which the signals and the leaves both have to add up to."""
+    if "score" not in first or "score" not in second:
+        return
+    delta = first["score"] - second["score"]
+    sums = [fsum(each["delta"] for each in views) for views in (versus["subtotals"], versus["differences"])]
+    mark = shape.glyphs.yes if all(abs(each - delta) < 1e-9 for each in sums) else shape.glyphs.no
+    figures = number(first["score"]), number(second["score"]), signed(delta)
+    yield Text(_row("total", figures, shape), BOLD).append(f" {mark}")
