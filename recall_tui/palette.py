@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList
 from recall_tui.actions.action import Action
 from recall_tui.actions.conditions import NEEDS
 from recall_tui.actions.keys import key_name
-from recall_tui.actions.table import is_valid
+from recall_tui.actions.table import WANTED, is_valid, wanted_at
 from recall_tui.host import Host
 from recall_tui.screens.dialog import is_in_front
 from recall_tui.screens.sized import SizedScreen
@@ -84,16 +84,20 @@ class Actions(Provider):
                 yield Hit(score, entry.shown(matcher.highlight(found)), entry.run, found, entry.note)
 
     def _entries(self) -> list[Entry]:
-        """Every action but this one, possible things first and in each half the group of the pane in front first."""
+        """Every action but this one: what is possible first, and the pane in front, as in the footer."""
         app = self.app
         assert isinstance(app, Host)  # noqa: S101 - the workbench alone has this palette
-        found = []
+        pane, found = app.session.pane, []
         for group, actions in app.table.groups.items():
             for action in actions:
-                if action.id != "command_palette":
-                    keys = " ".join(map(key_name, action.keys)) or "no key"
-                    is_possible = is_valid(action, app.session)
-                    note = keys if is_possible else f"{keys}, {NOT_NOW}: {NEEDS[action.when]}"
-                    found.append(Entry(group, action, note, is_possible, partial(app.perform, action.id)))
-        front = app.session.pane.title()
-        return sorted(found, key=lambda entry: (not entry.is_possible, entry.group != front))
+                if action.id == "command_palette":
+                    continue
+                is_possible, keys = is_valid(action, app.session), " ".join(map(key_name, action.keys)) or "no key"
+                note = keys if is_possible else f"{keys}, {NOT_NOW}: {NEEDS[action.when]}"
+                own = pane.title() if pane in action.panes or action.id in WANTED[pane] else group
+                found.append(Entry(own, action, note, is_possible, partial(app.perform, action.id)))
+        groups = [pane.title(), *app.table.groups]
+        return sorted(
+            found,
+            key=lambda entry: (not entry.is_possible, groups.index(entry.group), wanted_at(entry.action.id, pane)),
+        )

@@ -82,11 +82,16 @@ def is_valid(action: Action, session: Session) -> bool:
     return action.when(session)
 
 
+def wanted_at(action: str, pane: Pane) -> int:
+    """The place of an action in the footer of a pane: those that are not named there share one, before the last."""
+    first = (*GRADES, *WANTED[pane], *NEXT)
+    return first.index(action) if action in first else len(first) + (action in LAST)
+
+
 def footer(session: Session, *, editing: bool, table: Table = TABLE) -> list[Offer]:
     """What can be pressed now: what is most wanted in front of the pane, what is wanted everywhere, then the rest."""
-    first, shown = (*GRADES, *WANTED[session.pane], *NEXT), []
-    places = {action: place for place, action in enumerate(first)} | {action: len(first) + 1 for action in LAST}
-    for action in sorted(table.actions, key=lambda action: places.get(action.id, len(first))):
+    shown = []
+    for action in sorted(table.actions, key=lambda action: wanted_at(action.id, session.pane)):
         keys = [key for key in action.keys if not (editing and is_printable(key))]
         if action.label and keys and acts_in(action, session.pane) and is_valid(action, session):
             shown.append(Offer(key_name(keys[0]), action.label, action.id))

@@ -36,7 +36,7 @@ class Dialog(NamedTuple):
 
 
 DIALOGS = {
-    "confirm": Dialog(ConfirmScreen, ("8", "c"), closes=False),
+    "confirm": Dialog(ConfirmScreen, ("4", "right", "S"), closes=False),
     "help": Dialog(HelpScreen, ("f1",), closes=False),
     "history": Dialog(HistoryScreen, ("ctrl+r",)),
     "jump": Dialog(JumpScreen, ("ctrl+o",)),
@@ -45,7 +45,7 @@ DIALOGS = {
     "palette": Dialog(CommandPalette, ("ctrl+p",)),
     "profiles": Dialog(ProfilesScreen, ("4", "P")),
     "prompt": Dialog(PromptScreen, ("slash",)),
-    "target": Dialog(TargetScreen, ("t",)),
+    "target": Dialog(TargetScreen, ("m",)),
     "theme": Dialog(ThemeScreen, ("f9",)),
 }
 

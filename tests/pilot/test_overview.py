@@ -76,7 +76,7 @@ async def test_the_checks_are_made_anew_after_another_program_wrote(
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     async with workbench(own_store, size=TALL) as bench:
-        await opened(bench, "d")
+        await opened(bench, "C")
         await bench.until(lambda now: all(checks(now)))
         assert "error" not in bench.painted("store")
 

@@ -164,11 +164,11 @@ async def test_the_palette_finds_an_action_by_its_words_and_runs_it(shared_store
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("escape", "ctrl+p")
-        await bench.type("double")
-        await bench.found("double")
+        await bench.type("tokens down")
+        await bench.found("tokens down")
 
         await bench.press("enter")
-        await bench.until(lambda now: now.context.budget_tokens == 4_000)
+        await bench.until(lambda now: now.context.budget_tokens == 1_900)
 
 
 async def test_the_palette_finds_an_action_by_what_the_footer_calls_it(shared_store: Path) -> None:
@@ -180,7 +180,7 @@ async def test_the_palette_finds_an_action_by_what_the_footer_calls_it(shared_st
 
         first = bench.app.screen.query_one(CommandList).get_option_at_index(0)
 
-        assert str(first.prompt).startswith("undo: ")
+        assert ": undo: " in str(first.prompt)
 
 
 async def _copied(bench: Driver) -> list[str]:
