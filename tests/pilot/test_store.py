@@ -150,16 +150,14 @@ async def test_enter_makes_a_folder_a_file_or_a_tag_the_filter_and_once_more_tak
         await opened(bench, "t", "t", "t")
         await bench.until(lambda _: "docs/" in bench.painted("store") and "tags" in bench.painted("store"))
 
-        for keys, expression in [
-            ((), "doc.path GLOB 'docs/**'"),
-            (("right", "down"), "doc.path = 'docs/budget.md'"),
-            (("end",), f"doc.tag = '{last_tag(shared_store)}'"),
+        await bench.press("right")
+        await bench.until(lambda _: "budget.md" in bench.painted("store"))
+        for key, expression in [
+            ("home", "doc.path GLOB 'docs/**'"),
+            ("down", "doc.path = 'docs/budget.md'"),
+            ("end", f"doc.tag = '{last_tag(shared_store)}'"),
         ]:
-            if "right" in keys:
-                await bench.press("right")
-                await bench.until(lambda _: "budget.md" in bench.painted("store"))
-                keys = keys[1:]
-            await bench.press(*keys, "enter")
+            await bench.press(key, "enter")
             await bench.until(lambda now, wanted=expression: now.query.filter == wanted and not now.query.busy)
             answer = bench.session.results.answer
             assert answer is not None
@@ -175,7 +173,7 @@ async def test_the_command_of_the_documents_lists_what_is_chosen(
 ) -> None:
     async with workbench(shared_store, size=(120, 60)) as bench:
         await opened(bench, "t", "t", "t")
-        await bench.until(lambda now: store_pane.chosen_line(now))
+        await bench.until(store_pane.chosen_line)
         typed = command(bench.session, str(shared_store))
 
     assert cli.main([*shlex.split(typed)[1:], "--json"], streams=standard()) == 0
@@ -188,7 +186,7 @@ async def test_a_query_in_rql_keeps_its_own_filter(shared_store: Path) -> None:
     async with workbench(shared_store, size=(120, 60)) as bench:
         await bench.ask("SELECT * FROM doc")
         await opened(bench, "t", "t", "t")
-        await bench.until(lambda now: store_pane.chosen_line(now))
+        await bench.until(store_pane.chosen_line)
 
         await bench.press("enter")
 

@@ -1,4 +1,4 @@
-"""The tree of the documents: what is shown of it, how folders open and close, and the filter that a line stands for."""
+"""The tree of the documents: what is shown of it, how folders open and close, and the filter that a line is."""
 
 from __future__ import annotations
 
