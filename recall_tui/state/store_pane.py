@@ -246,7 +246,8 @@ def kept_by(session: Session) -> list[str]:
     if session.pane == "store":
         line = chosen_line(session)
         chosen = f" FILTER {documents.filter_of(line)}" if line is not None else ""
-        listing = ["query", f"SELECT doc.path FROM doc{chosen} ORDER BY doc.path"]
+        limit = f" LIMIT {line.documents}" if line is not None else ""
+        listing = ["query", f"SELECT doc.path FROM doc{chosen} ORDER BY doc.path{limit}"]
         words = {"stats": ["stats", "--sizes"], "checks": ["doctor"], "embedder": ["embedders"], "documents": listing}
         return words[view_of(session)]
     if session.store.watching:

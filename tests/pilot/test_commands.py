@@ -221,12 +221,19 @@ def same_store(now: Session, said: str, _more: str) -> None:
     answer, overview = json.loads(said), store_pane.overview(now)
     assert isinstance(overview, StoreOverview)
     match store_pane.view_of(now):
-        case "figures":
+        case "stats":
             assert answer["store"] == json.loads(json.dumps(overview.view))
         case "checks":
-            assert answer["checks"] == json.loads(json.dumps(store_pane.checks(now)))
-        case "embedders":
+            known = dict(store_pane.checks(now))
+            assert answer["checks"] == json.loads(json.dumps([known[code] for code in store_pane.CHECKS]))
+        case "embedder":
             assert answer["embedders"] == json.loads(json.dumps(overview.embedders))
+        case "documents":
+            line = store_pane.chosen_line(now)
+            assert line is not None
+            paths = [row["doc"]["path"] for row in answer["results"]]
+            assert len(paths) == line.documents > 0
+            assert all(path.startswith(line.path) for path in paths)
 
 
 # The panes.
@@ -257,7 +264,8 @@ async def go(bench: Driver, pane: Pane, view: str) -> None:
     elif pane == "store":
         await become(bench, lambda now: store_pane.viewed(now, view))  # type: ignore[arg-type]
         await bench.until(lambda now: isinstance(store_pane.overview(now), StoreOverview))
-        await bench.until(lambda now: view != "checks" or all(store_pane.checks(now)))
+        await bench.until(lambda now: view != "documents" or store_pane.chosen_line(now))
+        await bench.until(lambda now: view != "checks" or all(check for _, check in store_pane.checks(now)))
 
 
 CHECKS: dict[tuple[Pane, str], Check] = {

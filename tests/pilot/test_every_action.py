@@ -250,7 +250,7 @@ def skipping(now: Session) -> Session:
     skipped = tuple(Skip(f"docs/bad{number}.md", "not_utf8", "bytes that are no text") for number in range(3))
     at_end = Progress("done", "", 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, skipped)
     return store_pane.viewed(
-        now._replace(store=now.store._replace(run=Run("docs", Meter(progress=at_end), ended="done"))), "embedders"
+        now._replace(store=now.store._replace(run=Run("docs", Meter(progress=at_end), ended="done"))), "embedder"
     )
 
 
@@ -824,6 +824,7 @@ ROWS: tuple[Row, ...] = (
     Row("scale_budget(5)", packed_for(2_100), mouse=wheel(BudgetSlider, MouseScrollUp)),
     Row("scale_budget(-1)", packed_for(1_980)),
     Row("scale_budget(1)", packed_for(2_020)),
+    Row("details", of_session(lambda now: now.context.details)),
     Row("point_block(1)", at_block(lambda _: 1), mouse=click("packed", " 2 src/pack.py")),
     Row("point_block(-1)", at_block(lambda _: 1), become(lambda now: pointed(now, packing.LIST, 2, 9))),
     Row("point_first_block", at_block(lambda _: 0), become(lambda now: pointed(now, packing.LIST, 2, 9))),
@@ -956,9 +957,15 @@ ROWS: tuple[Row, ...] = (
         lambda was, bench: bench.session.store.watching and bench.session.store.info.documents == was.documents + 1,  # type: ignore[union-attr]
         new_file,
     ),
-    Row("turn_store(-1)", of_session(lambda now: store_pane.view_of(now) == "embedders")),
+    Row("next_store_view", of_session(lambda now: store_pane.view_of(now) == "checks")),
+    Row("turn_store(-1)", of_session(lambda now: store_pane.view_of(now) == "documents")),
     Row("turn_store(1)", of_session(lambda now: store_pane.view_of(now) == "checks")),
-    Row("check", of_session(lambda now: store_pane.view_of(now) == "checks" and all(store_pane.checks(now)))),
+    Row(
+        "check",
+        of_session(
+            lambda now: store_pane.view_of(now) == "checks" and all(check for _, check in store_pane.checks(now))
+        ),
+    ),
     Row(
         "open_line",
         lambda _, bench: (
@@ -983,7 +990,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "reembed",
-        lambda _, bench: store_pane.view_of(bench.session) == "embedders" and "in use" in bench.painted("store"),
+        lambda _, bench: store_pane.view_of(bench.session) == "embedder" and "in use" in bench.painted("store"),
     ),
     # Screen.
     Row(

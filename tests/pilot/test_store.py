@@ -17,6 +17,7 @@ from textual.widgets import Input, Static
 from recall_core.adapters import cli
 from recall_core.adapters.streams import standard
 from recall_core.api.recall import Recall
+from recall_core.rql.ast import Field
 from recall_core.types import Root
 from recall_tui.handlers.store import NamedTarget, named_in, reembedded
 from recall_tui.panes.store import TITLE_AT
@@ -43,7 +44,8 @@ async def checked(bench: Driver) -> None:
 
 
 async def choose(bench: Driver, code: str) -> None:
-    await bench.press("home", *["down"] * CHECKS.index(code))
+    codes = [each for each, _ in store_pane.checks(bench.session)]
+    await bench.press("home", *["down"] * codes.index(code))
     await bench.until(lambda _: any("▶" in line and code in line for line in bench.painted("store").splitlines()))
 
 
@@ -55,6 +57,16 @@ async def agreed(bench: Driver) -> None:
 
 def told(bench: Driver) -> str:
     return " ".join(note.message for note in bench.app._notifications)
+
+
+def lines_of(bench: Driver) -> list[str]:
+    return bench.painted("store").splitlines()
+
+
+def last_tag(store: Path) -> str:
+    """The tag that the fewest documents have."""
+    with Recall.open(str(store)) as recall:
+        return str(recall.store.vocabulary(99).values(Field("doc", "tag"), "")[-1].value)
 
 
 def break_counts(store: Path) -> None:
@@ -90,22 +102,96 @@ async def test_every_check_of_doctor_is_a_line_with_its_verdict_in_words(shared_
                 assert any(check["severity"] in line and check["code"] in line for line in lines), check
 
 
-async def test_right_and_left_turn_the_views_and_each_copies_its_command(
+async def test_t_right_and_left_turn_the_views_and_each_copies_its_command(
     shared_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
         found = []
-        for _ in range(3):
+        for key in ("t", "right", "left"):
             found.append(command(bench.session, str(shared_store)))
-            await bench.press("right")
-        await bench.press("left")
-        assert "▶Embedders" in bench.painted("store")
+            await bench.press(key)
+        await bench.press("t")
+        assert "▶Embedder" in bench.painted("store")
+        found.append(command(bench.session, str(shared_store)))
         digest = bench.session.store.info.digest if bench.session.store.info else ""
 
-    assert [shlex.split(each)[3:] for each in found] == [["stats", "--sizes"], ["doctor"], ["embedders"]]
+    assert [shlex.split(each)[3:] for each in found] == [
+        ["stats", "--sizes"],
+        ["doctor"],
+        ["embedders"],
+        ["embedders"],
+    ]
     assert cli.main([*shlex.split(found[0])[1:], "--json"], streams=standard()) == 0
     assert json.loads(capsys.readouterr().out)["store"]["digest"] == digest
+
+
+async def test_the_documents_are_a_tree_whose_folders_open_and_close(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(120, 60)) as bench:
+        await opened(bench, "t", "t", "t")
+        await bench.until(lambda _: "docs/" in bench.painted("store") and "tags" in bench.painted("store"))
+        assert "budget.md" not in bench.painted("store")
+
+        await bench.press("right")
+        await bench.until(lambda _: "budget.md" in bench.painted("store"))
+        await bench.press("down", "left")
+        await bench.until(lambda _: any("▶- docs/" in line for line in bench.painted("store").splitlines()))
+        await bench.press("left")
+
+        await bench.until(lambda _: "budget.md" not in bench.painted("store"))
+        assert store_pane.view_of(bench.session) == "documents"
+
+
+async def test_enter_makes_a_folder_a_file_or_a_tag_the_filter_and_once_more_takes_it_away(
+    shared_store: Path,
+) -> None:
+    async with workbench(shared_store, size=(120, 60)) as bench:
+        await bench.ask("token budget")
+        await opened(bench, "t", "t", "t")
+        await bench.until(lambda _: "docs/" in bench.painted("store") and "tags" in bench.painted("store"))
+
+        await bench.press("right")
+        await bench.until(lambda _: "budget.md" in bench.painted("store"))
+        for key, expression in [
+            ("home", "doc.path GLOB 'docs/**'"),
+            ("down", "doc.path = 'docs/budget.md'"),
+            ("end", f"doc.tag = '{last_tag(shared_store)}'"),
+        ]:
+            await bench.press(key, "enter")
+            await bench.until(lambda now, wanted=expression: now.query.filter == wanted and not now.query.busy)
+            answer = bench.session.results.answer
+            assert answer is not None
+            assert answer.plan.filters == expression
+            await bench.until(lambda _: any("▶" in line and "filter" in line for line in lines_of(bench)))
+
+        await bench.press("enter")
+        await bench.until(lambda now: now.query.filter == "" and not now.query.busy)
+
+
+async def test_the_command_of_the_documents_lists_what_is_chosen(
+    shared_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with workbench(shared_store, size=(120, 60)) as bench:
+        await opened(bench, "t", "t", "t")
+        await bench.until(store_pane.chosen_line)
+        typed = command(bench.session, str(shared_store))
+
+    assert cli.main([*shlex.split(typed)[1:], "--json"], streams=standard()) == 0
+    rows = json.loads(capsys.readouterr().out)["results"]
+    assert rows
+    assert all(row["doc"]["path"].startswith("docs/") for row in rows)
+
+
+async def test_a_query_in_rql_keeps_its_own_filter(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(120, 60)) as bench:
+        await bench.ask("SELECT * FROM doc")
+        await opened(bench, "t", "t", "t")
+        await bench.until(store_pane.chosen_line)
+
+        await bench.press("enter")
+
+        assert bench.session.query.filter == ""
+        assert "FILTER of its own" in told(bench)
 
 
 async def test_a_broken_count_is_an_error_and_its_fix_names_the_backup(own_store: Path) -> None:
@@ -258,7 +344,7 @@ async def test_a_click_on_a_name_in_the_title_opens_its_view_and_chooses_no_row(
         await checked(bench)
         await bench.press("end")
         await bench.until(lambda _: "▶" in bench.painted("store") and CHECKS[-1] in bench.painted("store"))
-        for name in ("Figures", "Embedders", "Checks"):
+        for name in ("Stats", "Embedder", "Documents", "Checks"):
             await bench.pilot.click("#store", offset=(title_of(bench).index(name), 0))
 
             await bench.until(lambda _, name=name: f"▶{name}" in bench.painted("store"))

@@ -24,7 +24,7 @@ from recall_tui.state.transitions import after
 EMBEDDERS = (Path(__file__).parents[2] / "docs" / "embedders.md").read_text(encoding="utf-8")
 
 
-def store_pane(view: pane_state.View = "figures") -> Session:
+def store_pane(view: pane_state.View = "stats") -> Session:
     return pane_state.viewed(focused(Session(), "store"), view)
 
 
@@ -84,7 +84,7 @@ def test_the_checks_are_made_only_while_they_are_looked_at() -> None:
     assert list(pane_state.wants(focused(Session(), "ingest"))) == [OVERVIEW]
 
 
-def test_left_and_right_go_round_the_views() -> None:
+def test_the_views_stand_in_a_ring() -> None:
     session = store_pane()
 
     seen = []
@@ -92,16 +92,16 @@ def test_left_and_right_go_round_the_views() -> None:
         session = pane_state.turned(session, 1)
         seen.append(pane_state.view_of(session))
 
-    assert seen == ["checks", "embedders", "figures"]
-    assert pane_state.view_of(pane_state.turned(session, -1)) == "embedders"
+    assert seen == ["checks", "embedder", "documents", "stats"]
+    assert pane_state.view_of(pane_state.turned(session, -1)) == "documents"
 
 
 def test_each_view_keeps_its_own_chosen_row() -> None:
     session = pointed(store_pane("checks"), "store checks", 3, len(CHECKS))
 
     assert pane_state.cursor_of(session) == 3
-    assert pane_state.cursor_of(pane_state.viewed(session, "embedders")) == 0
-    assert pane_state.cursor_of(pane_state.viewed(pane_state.viewed(session, "embedders"), "checks")) == 3
+    assert pane_state.cursor_of(pane_state.viewed(session, "embedder")) == 0
+    assert pane_state.cursor_of(pane_state.viewed(pane_state.viewed(session, "embedder"), "checks")) == 3
 
 
 def test_a_check_that_is_not_done_has_no_result_and_one_that_fails_is_an_error() -> None:
@@ -110,7 +110,8 @@ def test_a_check_that_is_not_done_has_no_result_and_one_that_fails_is_an_error()
     error = StoreCorrupt("store_corrupt", "The file is damaged.", hint="restore a backup")
     session = session._replace(analyses={**session.analyses, analysis: (stamp_of(session, analysis), error)})
 
-    first, second, third, *_ = pane_state.checks(session)
+    found = dict(pane_state.checks(session))
+    first, second, third = found["integrity"], found["foreign_keys"], found["schema"]
 
     assert first is not None
     assert first["severity"] == "ok"
@@ -126,7 +127,7 @@ def test_a_check_that_is_not_done_has_no_result_and_one_that_fails_is_an_error()
 def test_another_task_makes_every_check_anew() -> None:
     session = with_checks(store_pane("checks"), integrity="ok")
 
-    assert pane_state.checks(session._replace(store=session.store._replace(tasks_done=1)))[0] is None
+    assert pane_state.checks(session._replace(store=session.store._replace(tasks_done=1)))[0] == ("integrity", None)
 
 
 def test_what_was_written_makes_figures_and_checks_anew_and_nothing_else() -> None:
@@ -153,7 +154,19 @@ def test_the_chosen_check_is_that_of_the_row() -> None:
 
     assert chosen is not None
     assert chosen["code"] == "space"
-    assert pane_state.chosen_check(pane_state.viewed(session, "figures")) is None
+    assert pane_state.chosen_check(pane_state.viewed(session, "stats")) is None
+
+
+def test_problems_come_first_errors_before_warnings_and_the_chosen_check_stays_chosen() -> None:
+    session = pane_state.picked(with_checks(store_pane("checks"), integrity="ok"), CHECKS.index("texts"))
+
+    found = with_checks(session, space="warning", counts="error", schema="warning")
+
+    codes = [code for code, _ in pane_state.checks(found)]
+    assert codes[:3] == ["counts", "schema", "space"]
+    assert codes[3:] == [code for code in CHECKS if code not in codes[:3]]
+    assert codes[pane_state.cursor_of(found)] == "texts"
+    assert pane_state.picked(found, 99).cursors["store checks"] == CHECKS.index("environment")
 
 
 @pytest.mark.parametrize(
@@ -192,7 +205,8 @@ def test_the_ingest_pane_lists_the_skipped_files_of_its_run() -> None:
     [
         (store_pane(), ["stats", "--sizes"]),
         (store_pane("checks"), ["doctor"]),
-        (store_pane("embedders"), ["embedders"]),
+        (store_pane("embedder"), ["embedders"]),
+        (store_pane("documents"), ["query", "SELECT doc.path FROM doc ORDER BY doc.path"]),
         (focused(Session(), "ingest"), ["sync"]),
         (focused(Session(store=StoreState(run=Run(EVERYTHING))), "ingest"), ["sync"]),
         (focused(Session(store=StoreState(run=Run("docs"))), "ingest"), ["add", "docs"]),

@@ -1,0 +1,179 @@
+"""The tree of the documents: what is shown of it, how folders open and close, and the filter that a line is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from rich.cells import cell_len
+
+from recall_core.api.recall import Recall
+from recall_core.rql.filters import parse_filter
+from recall_core.rql.match import match_document
+from recall_core.store.values import FolderEntry, FolderListing
+from recall_core.types import Document
+from recall_tui.panes.store import document_rows
+from recall_tui.state import documents, store_pane
+from recall_tui.state.documents import TAGS, TagCounts, TreeLine, folder_analysis
+from recall_tui.state.results import stamp_of
+from recall_tui.state.session import Session, focused
+from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
+from tests.workbench_corpus import build_store
+
+LISTINGS = {
+    "": FolderListing(
+        (
+            FolderEntry("docs/", "folder", 3, 30),
+            FolderEntry("d.jsonl", "records", 5, 6),
+            FolderEntry("a.md", "file", 1, 2),
+        ),
+        1_207,
+    ),
+    "docs/": FolderListing((FolderEntry("old/", "folder", 1, 3), FolderEntry("b.md", "file", 2, 27)), 2),
+    "docs/old/": FolderListing((FolderEntry("c.md", "file", 1, 3),), 1),
+}
+
+
+def shown(tags: TagCounts | None = None) -> Session:
+    """The documents in front, with these listings read."""
+    session = store_pane.viewed(focused(Session(), "store"), "documents")
+    read: dict[documents.Analysis, object] = {folder_analysis(path): each for path, each in LISTINGS.items()}
+    read[TAGS] = tags or TagCounts((("x", 2), ("y", 1)), has_more=False)
+    return session._replace(
+        analyses={analysis: (stamp_of(session, analysis), each) for analysis, each in read.items()}
+    )
+
+
+def names(session: Session) -> list[str]:
+    return [line.name for line in documents.tree(session)]
+
+
+def at(session: Session, name: str) -> Session:
+    """With the line of this name chosen."""
+    row = [line.name for line in documents.choices(session)].index(name)
+    return store_pane.picked(session, row)
+
+
+def test_closed_folders_show_nothing_of_what_is_in_them_and_what_is_not_read_is_counted() -> None:
+    assert names(shown()) == ["docs/", "d.jsonl", "a.md", "1,204 more", "tags", "x", "y"]
+    assert [line.name for line in documents.choices(shown())] == ["docs/", "d.jsonl", "a.md", "x", "y"]
+
+
+def test_an_open_folder_shows_what_is_in_it_one_step_further_in() -> None:
+    session = store_pane.unfolded(at(store_pane.unfolded(at(shown(), "docs/")), "old/"))
+
+    assert [(line.name, line.depth) for line in documents.tree(session)][:4] == [
+        ("docs/", 0),
+        ("old/", 1),
+        ("c.md", 2),
+        ("b.md", 1),
+    ]
+
+
+def test_only_open_folders_are_read() -> None:
+    closed, opened = shown(), store_pane.unfolded(at(shown(), "docs/"))
+
+    assert list(documents.wants(closed)) == [folder_analysis(""), TAGS]
+    assert list(documents.wants(opened)) == [folder_analysis(""), TAGS, folder_analysis("docs/")]
+    assert folder_analysis("") in list(store_pane.wants(closed))
+    assert folder_analysis("") not in list(store_pane.wants(store_pane.viewed(closed, "stats")))
+
+
+def test_left_goes_to_the_folder_and_then_closes_it_with_what_is_open_in_it() -> None:
+    session = store_pane.unfolded(at(store_pane.unfolded(at(shown(), "docs/")), "old/"))
+
+    above = store_pane.folded_up(at(session, "b.md"))
+    closed = store_pane.folded_up(above)
+
+    line = store_pane.chosen_line(above)
+    assert line is not None
+    assert (line.name, line.is_open) == ("docs/", True)
+    assert closed.store.open_folders == ()
+    assert names(closed) == names(shown())
+
+
+@pytest.mark.parametrize("name", ["a.md", "d.jsonl", "x"])
+def test_what_is_no_folder_neither_opens_nor_closes(name: str) -> None:
+    session = at(shown(), name)
+
+    assert (store_pane.unfolded(session), store_pane.folded_up(session)) == (session, session)
+
+
+def test_so_many_folders_are_open_at_a_time() -> None:
+    session = shown()
+    for number in range(documents.MOST_OPEN + 1):
+        session = documents.opened(session, f"{number}/")
+
+    assert len(session.store.open_folders) == documents.MOST_OPEN
+    assert "0/" not in session.store.open_folders
+
+
+def test_a_tree_that_is_not_read_yet_has_no_lines() -> None:
+    session = store_pane.viewed(focused(Session(), "store"), "documents")
+
+    assert documents.tree(session) == ()
+    assert store_pane.chosen_line(session) is None
+    assert (store_pane.unfolded(session), store_pane.folded_up(session)) == (session, session)
+
+
+NAMES = some.text(some.sampled_from("ab*?[]{},!\\'\"%_#. é"), min_size=1, max_size=8)
+
+
+@given(folder=NAMES, name=NAMES, other=NAMES)
+def test_the_filter_of_a_line_lets_through_that_and_nothing_else(folder: str, name: str, other: str) -> None:
+    def passes(line: TreeLine, path: str) -> bool:
+        where = parse_filter(documents.filter_of(line))
+        return match_document(where, Document("d" * 64, path, "h" * 64, "2024-01-01", 9, "", None, (name,), {}), ())
+
+    inside, outside = f"{folder}/{name}", f"{folder}{other}"
+    assert passes(TreeLine("folder", f"{folder}/", f"{folder}/"), inside)
+    assert passes(TreeLine("folder", f"{folder}/", f"{folder}/"), f"{folder}/deep/{name}")
+    assert not passes(TreeLine("folder", f"{folder}/", f"{folder}/"), outside)
+    assert passes(TreeLine("file", inside, name), inside)
+    assert not passes(TreeLine("file", inside, name), outside)
+    assert passes(TreeLine("records", inside, name), f"{inside}#a/{other}")
+    assert not passes(TreeLine("records", inside, name), inside)
+    assert passes(TreeLine("tag", name, name), outside)
+    assert passes(TreeLine("tag", other, other), outside) is (other == name)
+
+
+def test_every_document_of_a_store_stands_in_one_folder(tmp_path: Path) -> None:
+    with Recall.open(str(build_store(tmp_path))) as recall:
+        store = recall.store
+
+        def below(folder: str) -> list[str]:
+            entries = store.folder(folder, 999).entries
+            return [
+                path
+                for each in entries
+                for path in (below(folder + each.name) if each.kind == "folder" else [folder + each.name])
+            ]
+
+        assert sorted(below("")) == [path for path, _ in store.document_files()]
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+@pytest.mark.parametrize("width", [37, 70, 118])
+def test_every_line_fits_and_names_cannot_steer_the_terminal(glyphs: Glyphs, width: int) -> None:
+    hostile = "evil\x1b[2J\nname"
+    session = shown(TagCounts(((hostile, 1),), has_more=True))
+    listing = FolderListing((FolderEntry(f"{hostile}/", "folder", 12_345, 678_901),), 2)
+    analyses = {**session.analyses, folder_analysis(""): (stamp_of(session, folder_analysis("")), listing)}
+
+    lines = [line.plain for line in document_rows(session._replace(analyses=analyses), width, glyphs)[0]]
+
+    assert all(line.isprintable() and cell_len(line) <= width for line in lines)
+    assert sum("evil" in line for line in lines) == 2
+    if glyphs is ASCII:
+        assert all(line.isascii() for line in lines)
+
+
+def test_what_is_the_filter_says_so_in_words() -> None:
+    session = at(shown(), "docs/")
+    filtered = session._replace(query=session.query._replace(filter="doc.path GLOB 'docs/**'"))
+
+    marked = [line.plain for line in document_rows(filtered, 70, UNICODE)[0] if " filter " in line.plain]
+
+    assert [line.split()[1] for line in marked] == ["docs/"]
