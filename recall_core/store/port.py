@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from recall_core.store.values import (
         Capability,
         FilterCounts,
+        FolderListing,
         KnownRoot,
         Lost,
         MadeWith,
@@ -260,6 +261,12 @@ class Catalog(Protocol):
         """Paths of the live documents in this folder and its folders, or of the records in this file, sorted.
 
         "." is the store's own folder; what lies outside of it has a path from the root, and is not below.
+        """
+
+    def folder(self, path: str, most: int) -> FolderListing:
+        """The folders and files right in a folder, at most so many of them.
+
+        path: with a slash at its end; "" is where paths begin, and "/" what lies outside of the store's own folder.
         """
 
     def paths_with(self, words: Sequence[str], most: int) -> list[str]:

@@ -65,6 +65,25 @@ class KnownRoot(NamedTuple):
     left_out: tuple[str, ...]
 
 
+class FolderEntry(NamedTuple):
+    """A folder, a file that is one document, or a file of records, with the live documents and chunks in it.
+
+    name: the last part of its path; that of a folder ends in a slash.
+    """
+
+    name: str
+    kind: Literal["folder", "file", "records"]
+    documents: int
+    chunks: int
+
+
+class FolderListing(NamedTuple):
+    """What stands right in a folder, folders first, by name. total: how many there are; entries may be fewer."""
+
+    entries: tuple[FolderEntry, ...]
+    total: int
+
+
 class JudgementRow(NamedTuple):
     """A judgement as it is kept: a query's id, a path with a span of code points, (0, -1) for all of it, a grade."""
 

@@ -19,7 +19,7 @@ from recall_core.rql.ast import Field
 from recall_core.rql.filters import parse_filter
 from recall_core.rql.match import match, match_document
 from recall_core.store.port import Store
-from recall_core.store.values import JudgementRow, ReembedTarget, RerankVector, StoreCheck
+from recall_core.store.values import FolderEntry, FolderListing, JudgementRow, ReembedTarget, RerankVector, StoreCheck
 from recall_core.testing.copies import CopiesConformance
 from recall_core.testing.corpus import (
     CHUNK_FILTERS,
@@ -339,6 +339,11 @@ class StoreConformance(CopiesConformance, SignatureConformance, VocabularyConfor
         assert store.paths_below(".") == [path for path, _ in store.document_files()]
         assert store.paths_with(["TXT", "e"], 9) == ["e.txt", "empty.txt"]
         assert store.paths_with(["txt"], 1) == ["a.txt"]
+        assert store.folder("b/", 9) == FolderListing((FolderEntry("c.md", "file", 1, 1),), 1)
+        whole, info = store.folder("", 9), store.info()
+        assert [each.kind for each in whole.entries] == ["folder", "file", "records", "file", "file"]
+        assert store.folder("", 2) == FolderListing(whole.entries[:2], whole.total)
+        assert sum(each.chunks for each in whole.entries) == info.chunks
         known = store.vocabulary(1).values(Field("doc", "tag"), "")
         assert list(map(tuple, known)) == [("x", 2)]
 

@@ -11,7 +11,7 @@ from recall_tui.state.packing import chosen_entry, has_chunk, has_what_ifs
 from recall_tui.state.runs import may_hold
 from recall_tui.state.session import Session, is_ingesting, is_lingering
 from recall_tui.state.shell import command
-from recall_tui.state.store_pane import chosen_check, chosen_embedder, rows_of
+from recall_tui.state.store_pane import chosen_check, chosen_embedder, chosen_line, rows_of
 from recall_tui.state.tabs import has_tabs
 from recall_tui.state.tuning import curve_of
 from recall_tui.state.weighing import is_hybrid
@@ -138,7 +138,8 @@ def can_run(session: Session) -> bool:
     """While the chosen line of the store pane offers something."""
     check = chosen_check(session)
     has_fix = check is not None and bool(check.get("fix"))
-    return has_store(session) and (has_fix or chosen_embedder(session) is not None)
+    has_choice = chosen_embedder(session) is not None or chosen_line(session) is not None
+    return has_store(session) and (has_fix or has_choice)
 
 
 NEEDS: Mapping[Callable[[Session], bool], str] = {

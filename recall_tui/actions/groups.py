@@ -366,9 +366,16 @@ _INGEST = handled_by(
 
 _STORE = handled_by(
     "store",
-    Action("turn_store(-1)", ("left",), "", "Show the view before: figures, checks, embedders"),
-    Action("turn_store(1)", ("right",), "view", "Show the next view: figures, checks, embedders"),
-    Action("open_line", ("enter",), "run", "Run the fix of the chosen check; take the chosen embedder", can_run),
+    Action("next_store_view", ("t",), "other view", "Show the next view: stats, checks, embedder, documents"),
+    Action("turn_store(-1)", ("left",), "", "Show the view before; among the documents, close the folder"),
+    Action("turn_store(1)", ("right",), "", "Show the next view; among the documents, open the folder"),
+    Action(
+        "open_line",
+        ("enter",),
+        "run",
+        "Run the fix of the chosen check; take the chosen embedder; filter by the chosen folder, file or tag",
+        can_run,
+    ),
     Action("check", ("C",), "check", "Check the store, also once more", has_store),
     Action("reembed", (), "", "Choose an embedder to re-embed all chunks with", has_store),
     Action("compact", (), "", "Drop removed documents for good and give the disk space back", has_store),

@@ -1,11 +1,17 @@
-"""What the store holds and where it came from, its checks, and what the context on the screen is worth."""
+"""What the store holds and where it came from, its checks, its documents, and what the context is worth."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from recall_tui.state.analyses import Analysis
+from recall_tui.state.documents import MOST_LINES, TAGS, TagCounts
 from recall_tui.state.packing import Worth
 from recall_tui.state.store_pane import Health, StoreOverview
 from recall_tui.threads.analysis_thread import AnalysisRun
+
+if TYPE_CHECKING:
+    from recall_core.store.values import FolderListing
 
 
 def store_overview(run: AnalysisRun, _analysis: Analysis) -> StoreOverview:
@@ -27,6 +33,18 @@ def store_checks(run: AnalysisRun, analysis: Analysis) -> Health:
     engine = recall.engine
     check = check_one(recall.store, analysis.target, lambda: engine.embedder, base=engine.base, config=engine.usable)
     return Health(check)
+
+
+def store_documents(run: AnalysisRun, analysis: Analysis) -> FolderListing | TagCounts:
+    """The folder that the analysis names, or the tags."""
+    store = run.recall.store
+    if analysis != TAGS:
+        return store.folder(analysis.target, MOST_LINES)
+    from recall_core.rql.ast import Field  # noqa: PLC0415 - the engine loads behind the first frame
+
+    known = store.vocabulary(MOST_LINES + 1).values(Field("doc", "tag"), "")
+    tags = tuple((str(each.value), each.documents) for each in known)
+    return TagCounts(tags[:MOST_LINES], len(tags) > MOST_LINES)
 
 
 ROUGH = "whitespace"

@@ -75,10 +75,11 @@ async def ask_filter(app: Host) -> None:
 
 
 def _filter_typed(app: Host, typed: str | None) -> None:
-    _filter_by(app, typed or "")
+    filter_by(app, typed or "")
 
 
-def _filter_by(app: Host, text: str) -> None:
+def filter_by(app: Host, text: str) -> None:
+    """Ask again with the words filtered by this expression; "" is none."""
     if text != app.session.query.filter:
         session = app.session._replace(query=app.session.query._replace(filter=text))
         app.become(state.asked(session, app.bench.editor.text, app.clock()))

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.widgets import Input
 
 from recall_core.errors import ConfigError, RecallError
+from recall_core.rql.parser import is_query
 from recall_core.types import Progress
-from recall_tui.handlers import ingest
+from recall_tui.handlers import ingest, line
 from recall_tui.handlers.ingest import UNDER_WAY
 from recall_tui.messages import Picked
 from recall_tui.opening import open_store
+from recall_tui.state import documents, store_pane, weighing
 from recall_tui.state import session as state
-from recall_tui.state import store_pane, weighing
 from recall_tui.state.events import StoreOpened, TaskDone
 from recall_tui.state.session import Session
 from recall_tui.state.shell import typed
@@ -83,15 +84,26 @@ def point_last(app: Host) -> None:
 
 async def open_line(app: Host) -> None:
     """Do what the chosen row offers."""
-    if store_pane.view_of(app.session) == "checks":
-        await _fix(app)
-    else:
-        await _take_embedder(app)
+    match store_pane.view_of(app.session):
+        case "checks":
+            await _fix(app)
+        case "documents":
+            _take_filter(app)
+        case _:
+            await _take_embedder(app)
 
 
 def turn_store(app: Host, views: int) -> None:
-    """Show another view of the store."""
-    app.become(store_pane.turned(app.session, views))
+    """Show another view of the store; among the documents, open or close the chosen folder."""
+    if store_pane.view_of(app.session) != "documents":
+        app.become(store_pane.turned(app.session, views))
+    else:
+        app.become(store_pane.unfolded(app.session) if views > 0 else store_pane.folded_up(app.session))
+
+
+def next_store_view(app: Host) -> None:
+    """Show the next view of the store."""
+    app.become(store_pane.turned(app.session, 1))
 
 
 def check(app: Host) -> None:
@@ -109,7 +121,7 @@ async def compact(app: Host) -> None:
 
 def reembed(app: Host) -> None:
     """Show the embedders to choose from."""
-    app.become(store_pane.viewed(app.session, "embedders"))
+    app.become(store_pane.viewed(app.session, "embedder"))
 
 
 async def remove(app: Host) -> None:
@@ -154,7 +166,7 @@ def store_opened(app: Host, before: Session, event: StoreOpened) -> None:
     is_own = app.session.store.task or state.is_ingesting(app.session)
     if event.is_altered and not is_own and store_pane.is_outdated(app.session):
         app.ask()
-        app.notify("Another program has written the store: asked again.")
+        app.notify("Another program has written the store: results refreshed.")
 
 
 def settings_unread(app: Host, error: ConfigError) -> None:
@@ -184,8 +196,27 @@ async def _fix(app: Host) -> None:
 
 
 def _choose(app: Host, row: int) -> None:
-    if rows := store_pane.rows_of(app.session):
-        app.become(state.pointed(app.session, store_pane.list_of(app.session), row, rows))
+    if store_pane.rows_of(app.session):
+        app.become(store_pane.picked(app.session, row))
+
+
+def _take_filter(app: Host) -> None:
+    """Filter the words of the query by the chosen folder, file or tag; by nothing, where it is the filter already."""
+    chosen = store_pane.chosen_line(app.session)
+    if chosen is None:
+        return
+    if is_query(app.bench.editor.text):
+        app.notify("A query has a FILTER of its own; a folder, a file or a tag filters words.")
+        return
+    expression = documents.filter_of(chosen)
+    if wrong := line.wrong_filter(expression):
+        app.warn(wrong)
+    elif expression == app.session.query.filter:
+        line.filter_by(app, "")
+        app.notify("No filter.")
+    else:
+        line.filter_by(app, expression)
+        app.notify(f"Filter: {expression}; Enter again takes it away.", markup=False)
 
 
 async def _take_embedder(app: Host) -> None:

@@ -1,4 +1,4 @@
-"""Pane 8: what the store holds, whether it is sound, and which embedder serves it."""
+"""Pane 8: what the store holds, whether it has problems, which embedder serves it, and the tree of its documents."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from textual.events import Click
 from recall_core.errors import RecallError
 from recall_core.types import StoreInfo
 from recall_tui.messages import Wanted
+from recall_tui.state.documents import TreeLine, filter_of, tree
 from recall_tui.state.rates import done_share
 from recall_tui.state.session import Session
 from recall_tui.state.store_pane import (
-    CHECKS,
     VIEWS,
     View,
     checks,
@@ -24,11 +24,12 @@ from recall_tui.state.store_pane import (
     embedder_words,
     ndcg,
     overview,
+    remedy,
     rows_of,
     state_of,
     view_of,
 )
-from recall_tui.widgets.draw import Glyphs, bar, figure, fit, folded, split
+from recall_tui.widgets.draw import Glyphs, bar, blanked, counted, figure, fit, folded, split
 from recall_tui.widgets.lines import NONE
 from recall_tui.widgets.lists import ChoosingView
 
@@ -36,7 +37,11 @@ if TYPE_CHECKING:
     from recall_core.contract.store import StoreView
     from recall_core.contract.views import CheckView, EmbedderView
 
-KEYS = {"figures": "C check  Del remove documents  Right view", "embedders": "Enter re-embeds"}
+KEYS = {
+    "stats": "C check  Del remove documents  t view",
+    "embedder": "Enter re-embeds all chunks",
+    "documents": "Enter filters the query  Right opens  Left closes",
+}
 NAME = 11  # cells of a figure's name
 NUMBER = 9  # cells of a figure
 SIZE_CELLS = 20
@@ -46,7 +51,7 @@ _MIB = 1 << 20
 
 
 class StorePane(ChoosingView):
-    """Three views of the store: figures, checks and embedders."""
+    """Four views of the store: stats, checks, embedder and documents."""
 
     def __init__(self) -> None:
         super().__init__("store")
@@ -55,10 +60,11 @@ class StorePane(ChoosingView):
 
     def show_session(self, session: Session) -> None:
         """Show the store of this session."""
-        known = overview(session), checks(session)
+        known = overview(session), checks(session), tree(session) if view_of(session) == "documents" else ()
         seen = (
             session.store.info,
             known,
+            session.query.filter,
             session.cursors,
             session.store.task,
             session.store.task_progress,
@@ -75,8 +81,8 @@ class StorePane(ChoosingView):
         """A click on a name in the title opens its view."""
         view = view_at(self._front, event.x - TITLE_AT, self.glyphs) if event.y == 0 else None
         if view is not None and self._front is not None and view != self._front:
-            is_next = (VIEWS.index(view) - VIEWS.index(self._front)) % len(VIEWS) == 1
-            self.post_message(Wanted(f"turn_store({1 if is_next else -1})"))  # there are three, in a ring
+            for _ in range((VIEWS.index(view) - VIEWS.index(self._front)) % len(VIEWS)):  # they stand in a ring
+                self.post_message(Wanted("next_store_view"))
 
     def _entitle(self, front: View, summary: str) -> None:
         """Name the views; setting a title draws the whole pane again."""
@@ -89,8 +95,8 @@ class StorePane(ChoosingView):
 
     def _built(self, session: Session, width: int) -> list[Text]:
         lines = _task_lines(session, width, self.glyphs)
-        build = {"figures": _figures, "checks": _checks, "embedders": _embedders}[view_of(session)]
-        rows, places = build(session, width, self.glyphs)
+        views = {"stats": _stats, "checks": _checks, "embedder": _embedders, "documents": document_rows}
+        rows, places = views[view_of(session)](session, width, self.glyphs)
         self.places = [len(lines) + place for place in places]
         return [*lines, *rows]
 
@@ -130,7 +136,7 @@ def _task_lines(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     return [Text(fit(line, width, glyphs), Style(bold=True, reverse=True))]
 
 
-def _figures(session: Session, width: int, glyphs: Glyphs) -> Rows:
+def _stats(session: Session, width: int, glyphs: Glyphs) -> Rows:
     known, info = overview(session), session.store.info
     if info is None:
         return [], []
@@ -179,7 +185,7 @@ def _sizes(view: StoreView, width: int, glyphs: Glyphs) -> list[Text]:
     """Each part of the file with its share of it; what is left are the small tables and free pages."""
     parts = (("texts", view["text_bytes"]), ("vectors", view["vector_bytes"]), ("index", view["index_bytes"]))
     whole = view["bytes"]
-    rest = ("the rest", max(0, whole - sum(size for _, size in parts)))
+    rest = ("other", max(0, whole - sum(size for _, size in parts)))
     lines = [_fact("file", f"{mebibytes(whole):>{NUMBER}}", width, glyphs)]
     percents = split([size for _, size in (*parts, rest)], 100)
     for series, ((name, size), percent) in enumerate(zip((*parts, rest), percents, strict=True)):
@@ -193,29 +199,30 @@ def _checks(session: Session, width: int, glyphs: Glyphs) -> Rows:
     found = checks(session)
     lines: list[Text] = []
     places = []
-    for row, check in enumerate(found):
+    for row, (code, check) in enumerate(found):
         is_chosen = session.pane == "store" and row == cursor_of(session)
         places.append(len(lines))
-        lines.append(_check(check, row, is_chosen, width, glyphs))
+        lines.append(_check(code, check, is_chosen, width, glyphs))
         if is_chosen and check is not None:
             lines += _detail(check, width)
     return lines, places
 
 
-def _check(check: CheckView | None, row: int, is_chosen: bool, width: int, glyphs: Glyphs) -> Text:
+def _check(code: str, check: CheckView | None, is_chosen: bool, width: int, glyphs: Glyphs) -> Text:
     mark = glyphs.pointer if is_chosen else " "
     if check is None:
-        return Text(fit(f"{mark}   waits    {CHECKS[row]}", width, glyphs), Style(dim=True))
+        return Text(fit(f"{mark}   waits    {code}", width, glyphs), Style(dim=True))
     sign = {"ok": glyphs.yes, "warning": "!", "error": glyphs.no}[check["severity"]]
     sign = "" if sign == check["severity"] else sign  # without Unicode the sign is the word
-    line = f"{mark}{sign:<2} {check['severity']:<8} {check['code']:<15} {check['evidence']}"
+    line = f"{mark}{sign:<2} {check['severity']:<8} {check['code']:<15} {blanked(check['evidence'])}"
     return Text(fit(line, width, glyphs), Style(bold=is_chosen or check["severity"] != "ok"))
 
 
 def _detail(check: CheckView, width: int) -> list[Text]:
     """All of the evidence where the row has no room for it, and the command that helps."""
     evidence = folded(check["evidence"], width - 6) if len(check["evidence"]) > width - 29 else []
-    fix = folded(f"fix: {check['fix']}   Enter runs it", width - 6) if check.get("fix") else []
+    runs = "   Enter runs it" if check.get("fix") and remedy(check["fix"]) is not None else ""
+    fix = folded(f"fix: {check['fix']}{runs}", width - 6) if check.get("fix") else []
     return [Text(f"      {line}", Style(dim=True)) for line in evidence] + [
         Text(f"      {line}", Style(bold=True)) for line in fix
     ]
@@ -245,23 +252,56 @@ def _embedder_line(embedder: EmbedderView, glyphs: Glyphs) -> str:
     word = state_of(embedder)
     sign = {"missing": glyphs.out, "server": "?"}.get(word, glyphs.yes)
     size = str(embedder["dimension"]) if "dimension" in embedder else "-"
-    where = "a provider" if embedder["network"] else "this machine"
+    where = "cloud" if embedder["network"] else "this machine"
     return f"{sign:<2} {word:<8}{embedder['name']:<21}{size:>5}  {ndcg(embedder['name'])}  {where}"
+
+
+def document_rows(session: Session, width: int, glyphs: Glyphs) -> Rows:
+    """The tree: folders with their documents and chunks, then the tags."""
+    shown = tree(session)
+    if not shown:
+        return [Text("..." if session.store.info is None or session.store.info.documents else "No documents.")], []
+    lines: list[Text] = []
+    places: list[int] = []
+    for line in shown:
+        is_choice = line.kind not in ("more", "heading")
+        is_chosen = is_choice and session.pane == "store" and len(places) == cursor_of(session)
+        if is_choice:
+            places.append(len(lines))
+        lines.append(_tree_line(line, session, width, glyphs, is_chosen=is_chosen))
+    return lines, places
+
+
+def _tree_line(line: TreeLine, session: Session, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
+    """`▼ docs/   19 docs  162 chunks`; a dot at its end where it is the filter of the query."""
+    indent = "  " * line.depth
+    if line.kind == "heading":
+        return Text(fit(f"{glyphs.line * 2} {line.name} {glyphs.line * 2}", width, glyphs), Style(dim=True))
+    if line.kind == "more":
+        return Text(fit(f"   {indent}{glyphs.cut} {line.name}", width, glyphs), Style(dim=True))
+    sign = {"folder": "-" if line.is_open else "+", "tag": "#"}.get(line.kind, " ")
+    is_filter = bool(session.query.filter) and session.query.filter == filter_of(line)
+    counts = f"{counted(line.documents, 'doc'):>11}"
+    if line.kind != "tag":
+        counts += f"{counted(line.chunks, 'chunk'):>14}"
+    counts = f"  {'filter' if is_filter else ''}{counts} "
+    head = f"{glyphs.pointer if is_chosen else ' '}{sign} {indent}{blanked(line.name)}"
+    return Text(fit(head, width - cell_len(counts), glyphs) + counts, Style(bold=is_chosen or is_filter))
 
 
 def _summary(session: Session) -> str:
     if view_of(session) != "checks":
         return KEYS[view_of(session)]
-    done = [check for check in checks(session) if check is not None]
+    done = [check for _, check in checks(session) if check is not None]
     if len(done) < rows_of(session._replace(pane="store")):
         return f"{len(done)} of {rows_of(session._replace(pane='store'))} checked"
     counts = {severity: sum(check["severity"] == severity for check in done) for severity in ("warning", "error")}
     bad = ", ".join(f"{count} {word}{'s' * (count > 1)}" for word, count in counts.items() if count)
-    return bad or "sound"
+    return bad or "no problems"
 
 
 def _fact(name: str, value: str, width: int, glyphs: Glyphs) -> Text:
-    return Text(fit(f"{name:<{NAME}}{value}", width, glyphs))
+    return Text(fit(f"{name:<{NAME}}{blanked(value)}", width, glyphs))
 
 
 def _wrong(error: RecallError, width: int) -> list[Text]:

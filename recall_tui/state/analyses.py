@@ -19,6 +19,7 @@ Kind = Literal[
     "line",
     "overview",
     "health",
+    "documents",
     "paths",
 ]
 
@@ -39,6 +40,7 @@ SCOPES: dict[Kind, Scope] = {
     "line": "store",
     "overview": "file",
     "health": "file",
+    "documents": "store",
     "paths": "store",
 }
 

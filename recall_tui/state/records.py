@@ -222,5 +222,7 @@ class StoreState(NamedTuple):
     task_progress: Progress | None = None
     tasks_done: int = 0
     """Counts tasks that ended: judgements and repairs change what analyses find."""
+    open_folders: tuple[str, ...] = ()
+    """Folders that are open in the tree of documents, each with a slash at its end."""
     writes: int = 0
     """Counts what was seen to be written, by whomever: it may change the file alone."""

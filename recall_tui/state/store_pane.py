@@ -7,21 +7,23 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recall_core.errors import RecallError
+from recall_tui.state import documents
 from recall_tui.state.analyses import Analysis
+from recall_tui.state.documents import TreeLine
 from recall_tui.state.results import result_of
 from recall_tui.state.runs import EVERYTHING
-from recall_tui.state.session import Session, is_seen
+from recall_tui.state.session import Session, is_seen, pointed
 
 if TYPE_CHECKING:
     from recall_core.contract.store import StoreView
     from recall_core.contract.views import CheckView, EmbedderView
     from recall_core.store.values import Source
 
-View = Literal["figures", "checks", "embedders"]
+View = Literal["stats", "checks", "embedder", "documents"]
 
-VIEWS: tuple[View, ...] = ("figures", "checks", "embedders")
+VIEWS: tuple[View, ...] = ("stats", "checks", "embedder", "documents")
 
-"""What the store pane can show, in the order of Left and Right."""
+"""What the store pane can show, in the order of t and of Right."""
 
 CHECKS = (
     *("integrity", "foreign_keys", "schema", "fulltext", "fulltext_rows", "orphan_vectors", "vector_values"),
@@ -30,6 +32,10 @@ CHECKS = (
 )
 
 """Every check of `recall doctor` without a flag, in its order."""
+
+URGENCY = {"error": 0, "warning": 1, "": 2, "ok": 2}
+
+"""The order of the checks by what they found: a check that is done is no reason to move it, a problem is."""
 
 QUALITY = {"hash": (0.397, 0.704), "local": (0.406, 0.722), "minilm": (0.445, 0.739)}
 
@@ -88,12 +94,14 @@ def is_outdated(session: Session) -> bool:
 
 
 def wants(session: Session) -> Iterator[Analysis]:
-    """The figures for either pane, the checks while they are looked at."""
+    """The stats for either pane, the checks and the documents while they are looked at."""
     is_open = is_seen(session, "store")
     if is_open or is_seen(session, "ingest"):
         yield OVERVIEW
     if is_open and view_of(session) == "checks":
         yield from (Analysis("health", code) for code in CHECKS)
+    if is_open and view_of(session) == "documents":
+        yield from documents.wants(session)
 
 
 def view_of(session: Session) -> View:
@@ -117,9 +125,10 @@ def overview(session: Session) -> StoreOverview | RecallError | None:
     return result_of(session, OVERVIEW, StoreOverview)
 
 
-def checks(session: Session) -> tuple[CheckView | None, ...]:
-    """Every check in its order; None where it is not done."""
-    return tuple(_check(session, code) for code in CHECKS)
+def checks(session: Session) -> tuple[tuple[str, CheckView | None], ...]:
+    """Every check with its code: errors first, then warnings, each in its order; None where it is not done."""
+    found = [(code, _check(session, code)) for code in CHECKS]
+    return tuple(sorted(found, key=lambda each: URGENCY[each[1]["severity"] if each[1] else ""]))
 
 
 def embedders(session: Session) -> tuple[EmbedderView, ...]:
@@ -137,26 +146,71 @@ def rows_of(session: Session) -> int:
     """How many lines that list has."""
     if session.pane == "ingest":
         return len(session.store.run.skipped) if session.store.run else 0
-    return {"figures": 0, "checks": len(CHECKS), "embedders": len(embedders(session))}[view_of(session)]
+    match view_of(session):
+        case "stats":
+            return 0
+        case "checks":
+            return len(CHECKS)
+        case "embedder":
+            return len(embedders(session))
+        case "documents":
+            return len(documents.choices(session))
 
 
 def cursor_of(session: Session) -> int:
-    """The chosen line of that list."""
-    return max(0, min(session.cursors.get(list_of(session), 0), rows_of(session) - 1))
+    """The chosen line of that list; a check that was chosen stays it, wherever problems that are found move it."""
+    kept = session.cursors.get(list_of(session), 0)
+    if list_of(session) == "store checks" and list_of(session) in session.cursors:
+        return next(row for row, (code, _) in enumerate(checks(session)) if code == CHECKS[kept])
+    return max(0, min(kept, rows_of(session) - 1))
+
+
+def picked(session: Session, row: int) -> Session:
+    """The session with this line of that list chosen; of a check its place in CHECKS is kept."""
+    rows = rows_of(session)
+    row = max(0, min(row, rows - 1))
+    kept = CHECKS.index(checks(session)[row][0]) if list_of(session) == "store checks" else row
+    return pointed(session, list_of(session), kept, rows)
 
 
 def chosen_check(session: Session) -> CheckView | None:
     """The check that is chosen, once it is done."""
     if session.pane != "store" or view_of(session) != "checks":
         return None
-    return checks(session)[cursor_of(session)]
+    return checks(session)[cursor_of(session)][1]
 
 
 def chosen_embedder(session: Session) -> EmbedderView | None:
     """The embedder that is chosen."""
-    if session.pane != "store" or view_of(session) != "embedders" or not embedders(session):
+    if session.pane != "store" or view_of(session) != "embedder" or not embedders(session):
         return None
     return embedders(session)[cursor_of(session)]
+
+
+def chosen_line(session: Session) -> TreeLine | None:
+    """The folder, file or tag that is chosen."""
+    if session.pane != "store" or view_of(session) != "documents":
+        return None
+    lines = documents.choices(session)
+    return lines[cursor_of(session)] if lines else None
+
+
+def unfolded(session: Session) -> Session:
+    """The session with the chosen folder open; anything else has nothing to open."""
+    line = chosen_line(session)
+    return session if line is None or line.kind != "folder" else documents.opened(session, line.path)
+
+
+def folded_up(session: Session) -> Session:
+    """The session with the chosen folder closed; of what lies in an open one, with that one chosen."""
+    line = chosen_line(session)
+    if line is None or line.kind == "tag":
+        return session
+    if line.is_open:
+        return documents.closed(session, line.path)
+    above = documents.parent_of(line.path)
+    rows = [row for row, each in enumerate(documents.choices(session)) if above and each.path == above]
+    return picked(session, rows[0]) if rows else session
 
 
 def state_of(embedder: EmbedderView) -> str:
@@ -190,7 +244,11 @@ def embedder_words(embedder: EmbedderView) -> str:
 def kept_by(session: Session) -> list[str]:
     """The words of the command that does or says what the ingest or the store pane shows."""
     if session.pane == "store":
-        return {"figures": ["stats", "--sizes"], "checks": ["doctor"], "embedders": ["embedders"]}[view_of(session)]
+        line = chosen_line(session)
+        chosen = f" FILTER {documents.filter_of(line)}" if line is not None else ""
+        listing = ["query", f"SELECT doc.path FROM doc{chosen} ORDER BY doc.path"]
+        words = {"stats": ["stats", "--sizes"], "checks": ["doctor"], "embedder": ["embedders"], "documents": listing}
+        return words[view_of(session)]
     if session.store.watching:
         return ["sync", "--watch"]
     if session.store.run is None or session.store.run.folder == EVERYTHING:

@@ -45,6 +45,7 @@ FUNCTIONS: Mapping[Kind, str] = {
     "line": "judge:judged_line",
     "overview": "store:store_overview",
     "health": "store:store_checks",
+    "documents": "store:store_documents",
 }
 """Kind of analysis to `module:function` in recall_tui.analyses."""
 

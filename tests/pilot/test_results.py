@@ -97,9 +97,7 @@ async def test_the_last_row_is_fetched_when_it_is_looked_at(own_store: Path) -> 
         await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
         await bench.ask("budget note")
         await bench.press("escape", "+", "+", "+")
-        await bench.until(
-            lambda now: now.results.answer and now.results.answer.plan.limit == now.results.answer.total
-        )
+        await bench.until(lambda now: (answer := now.results.answer) and answer.plan.limit == answer.total)
         total = bench.session.results.answer.total if bench.session.results.answer else 0
         assert total > 150
         assert total - 1 not in bench.session.results.hits

@@ -422,7 +422,7 @@ async def test_a_store_that_is_taken_away_is_missed_and_r_finds_it_again(tmp_pat
     async with workbench(store) as bench:
         await bench.ask("token budget")
         await bench.press("escape", "j")
-        await bench.until(lambda _: "leaves add up" in bench.painted("explain"))
+        await bench.until(lambda _: "parts sum to score" in bench.painted("explain"))
 
         store.rename(aside)
         await bench.press("f5")
@@ -435,7 +435,7 @@ async def test_a_store_that_is_taken_away_is_missed_and_r_finds_it_again(tmp_pat
         await bench.ask("quokka")
         await bench.ask("household tea")
         await bench.press("escape")
-        await bench.until(lambda _: "leaves add up" in bench.painted("explain"))
+        await bench.until(lambda _: "parts sum to score" in bench.painted("explain"))
 
 
 async def test_escape_is_one_step_out_and_leaves_neither_the_screen_nor_what_is_typed(texts: Path) -> None:

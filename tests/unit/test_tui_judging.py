@@ -377,9 +377,8 @@ def test_the_pane_asks_for_one_row_until_something_is_measured_in_front(session:
     measured = with_board(graded, line("q1"))
     in_front = measured._replace(pane="judge")
 
-    assert [judging.judge_rows(each) for each in (session, session._replace(pane="judge"), graded, measured)] == [
-        1
-    ] * 4
+    lower = (session, session._replace(pane="judge"), graded, measured)
+    assert [judging.judge_rows(each) for each in lower] == [1] * 4
     assert judging.judge_rows(in_front) == judging.BOARD_ROWS
 
 

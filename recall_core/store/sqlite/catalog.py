@@ -1,9 +1,9 @@
-"""What a store holds, in SQL: files, documents, chunks by their place, roots, counts, words that complete a query."""
+"""What a store holds, in SQL: files, documents, chunks by their place, roots, counts."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,19 +11,17 @@ import apsw
 
 from recall_core.store.digest import store_digest
 from recall_core.store.sqlite import census, records
-from recall_core.store.sqlite.compile import json_path
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.opened import OpenStore
-from recall_core.store.sqlite.records import LIVE, Execute
+from recall_core.store.sqlite.records import LIVE
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER, TOLD_SKIPS
+from recall_core.store.sqlite.vocabulary import SqliteVocabulary
 from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.text import STOP_WORDS_NAME
 from recall_core.types import Document, Fingerprint, NewDocument, NewFile, Root, Row, Stamp, StoreInfo, Vector
 
 if TYPE_CHECKING:
-    from recall_core.rql.ast import Field
-    from recall_core.rql.complete import KnownValue
-    from recall_core.store.values import KnownRoot, Sizes, Source, Totals
+    from recall_core.store.values import FolderListing, KnownRoot, Sizes, Source, Totals
 
 _LIVE_CHUNKS = f"SELECT c.rowid FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {LIVE}"
 
@@ -47,6 +45,20 @@ SELECT d.path FROM doc d LEFT JOIN file f ON f.rowid = d.file
 WHERE d.deleted = 0
   AND (iif(?1 = '', substr(d.path, 1, 1) <> '/', substr(d.path, 1, length(?1)) = ?1) OR f.path = ?2)
 ORDER BY d.path
+"""
+
+_FOLDER = """
+WITH placed(doc, rest, is_record) AS (
+  SELECT d.rowid, substr(coalesce(f.path, d.path), length(?1) + 1), coalesce(f.path, d.path) <> d.path
+  FROM doc d LEFT JOIN file f ON f.rowid = d.file
+  WHERE d.deleted = 0 AND {within} AND substr(coalesce(f.path, d.path), 1, length(?1)) = ?1
+), named AS (
+  SELECT iif(instr(rest, '/'), substr(rest, 1, instr(rest, '/')), rest) AS name, instr(rest, '/') > 0 AS is_folder,
+    is_record, (SELECT count(*) FROM chunk c WHERE c.doc = placed.doc AND c.deleted = 0) AS chunks
+  FROM placed
+)
+SELECT name, is_folder, max(is_record), count(*), sum(chunks), count(*) OVER () FROM named
+GROUP BY name, is_folder ORDER BY is_folder DESC, name LIMIT ?2
 """
 
 _REMOVED_BELOW = """
@@ -316,6 +328,19 @@ class SqliteCatalog(OpenStore):
         prefix = "" if folder == "." else folder.rstrip("/") + "/"
         return [path for (path,) in self.execute(_BELOW, (prefix, folder))]
 
+    def folder(self, path: str, most: int) -> FolderListing:
+        """The folders and files right in a folder, at most so many of them; documents below it by their paths."""
+        from recall_core.store.values import FolderEntry, FolderListing  # noqa: PLC0415 - a search never needs it
+
+        within = "d.path >= ?1 AND d.path < ?3" if path else "?3 = ''"
+        end = path[:-1] + chr(ord("/") + 1) if path else ""
+        rows = self.execute(_FOLDER.format(within=within), (path, most, end))
+        entries = tuple(
+            FolderEntry(name, "folder" if is_folder else "records" if is_record else "file", documents, chunks)
+            for name, is_folder, is_record, documents, chunks, _ in rows
+        )
+        return FolderListing(entries, rows[0][-1] if rows else 0)
+
     def paths_with(self, words: Sequence[str], most: int) -> list[str]:
         """Paths of live documents that contain each of the words, in any case; the shortest first, ties by path."""
         having = "".join(" AND instr(lower(path), lower(?)) > 0" for _ in words)
@@ -378,73 +403,3 @@ class SqliteCatalog(OpenStore):
 
     def _rowids(self, sql: str, parameters: tuple[object, ...]) -> list[int]:
         return [rowid for (rowid,) in self.execute(sql, parameters)]
-
-
-_TAGS = """
-SELECT t.tag, count(*) FROM doc_tag t JOIN doc d ON d.rowid = t.doc
-WHERE d.deleted = 0 AND substr(t.tag, 1, length(?1)) = ?1 GROUP BY t.tag ORDER BY count(*) DESC, t.tag LIMIT ?2
-"""
-
-_COLUMN = """
-SELECT {column}, count(*) FROM doc d
-WHERE d.deleted = 0 AND {column} IS NOT NULL AND substr({column}, 1, length(?1)) = ?1
-GROUP BY {column} ORDER BY {order} LIMIT ?2
-"""
-
-_FREQUENT = "count(*) DESC, 1"
-
-_COLUMNS = {
-    "path": _COLUMN.format(column="d.path", order="1"),
-    "source": _COLUMN.format(column="d.source", order=_FREQUENT),
-    "title": _COLUMN.format(column="d.title", order=_FREQUENT),
-    "mtime": _COLUMN.format(column="substr(d.mtime, 1, 10)", order="1 DESC"),
-    "id": _COLUMN.format(column="d.id", order="1"),
-    "hash": _COLUMN.format(column="d.hash", order=_FREQUENT),
-    "tag": _TAGS,
-    "tags": _TAGS,
-}
-
-_META_KEYS = """
-SELECT j.key, count(*) FROM doc d, json_each(d.meta) j
-WHERE d.deleted = 0 AND j.key <> '' AND substr(j.key, 1, length(?1)) = ?1
-GROUP BY j.key ORDER BY count(*) DESC, j.key LIMIT ?2
-"""
-
-_META_VALUES = """
-SELECT json_extract(d.meta, ?3), json_type(d.meta, ?3) AS kind, count(*) FROM doc d
-WHERE d.deleted = 0 AND kind IN ('text', 'integer', 'real', 'true', 'false')
-  AND substr(CASE kind WHEN 'true' THEN kind WHEN 'false' THEN kind ELSE json_extract(d.meta, ?3) END,
-             1, length(?1)) = ?1
-GROUP BY 1, 2 ORDER BY count(*) DESC, 1, 2 LIMIT ?2
-"""
-
-
-class SqliteVocabulary:
-    """A store's vocabulary, read by prefix; see store.port.Catalog.vocabulary."""
-
-    def __init__(self, execute: Execute, most: int) -> None:
-        self._execute = execute
-        self._most = most
-
-    def keys(self, prefix: str) -> Sequence[KnownValue]:
-        """Metadata keys that begin with the prefix."""
-        return _known(self._execute(_META_KEYS, (prefix, self._most)))
-
-    def values(self, field: Field, prefix: str) -> Sequence[KnownValue]:
-        """Values that begin with the prefix; none of a chunk's fields, which are too many to help."""
-        if field.table == "chunk":
-            return ()
-        if field.key is not None:
-            rows = self._execute(_META_VALUES, (prefix, self._most, json_path(field)))
-            return _known((_typed(value, kind), count) for value, kind, count in rows)
-        return _known(self._execute(_COLUMNS[field.name], (prefix, self._most)))
-
-
-def _known(rows: Iterable[tuple[Any, ...]]) -> list[KnownValue]:
-    from recall_core.rql.complete import KnownValue  # noqa: PLC0415 - only while a query is typed
-
-    return [KnownValue(value, count) for value, count in rows]
-
-
-def _typed(value: str | int | float, kind: str) -> str | int | float | bool:
-    return kind == "true" if kind in ("true", "false") else value

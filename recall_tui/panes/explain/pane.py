@@ -156,6 +156,7 @@ class ExplainPane(LineView, inherit_bindings=False):
                     width,
                     glyphs,
                     applied=_applied(session),
+                    is_pinned=is_pinned(session, whynot),
                     is_whole=session.zoomed,
                 )
             case "funnel", Funnel(view):
@@ -330,6 +331,14 @@ def _beside_of(session: Session) -> object:
 
 def _applied(session: Session) -> list[str]:
     return [fix.change for fix in standing(session)]
+
+
+def is_pinned(session: Session, whynot: Missing) -> bool:
+    """Whether what is missed is packed, since a person pinned it."""
+    chosen, packed = whynot.view["target"].get("chosen"), session.context.packed
+    if chosen is None or packed is None or chosen["chunk_id"] not in session.context.pins:
+        return False
+    return any(chosen["chunk_id"] in block.chunk_ids for block in packed.blocks)
 
 
 def uncounted(session: Session) -> str:

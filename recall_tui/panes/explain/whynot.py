@@ -49,15 +49,16 @@ def whynot_lines(
     glyphs: Glyphs,
     *,
     applied: Sequence[str] = (),
+    is_pinned: bool = False,
     is_whole: bool = False,
 ) -> list[Text]:
     """The verdict and the target, the fixes, the failing stage, and those that were passed together.
 
     place: of the chosen fix. note: what the account is without. applied: the fixes that are tried, the newest last.
-    is_whole: passed stages say what they go by, too.
+    is_pinned: it is packed as a person pinned it. is_whole: passed stages say what they go by, too.
     """
     view = whynot.view
-    lines = [*_verdict(whynot, width, glyphs), *applied_lines(applied, width, glyphs)]
+    lines = [*_verdict(whynot, width, glyphs, is_pinned=is_pinned), *applied_lines(applied, width, glyphs)]
     if not view["present"]:
         lines += _fixes(whynot, place, width, glyphs)
     lines += _stages(whynot, width, glyphs, is_whole=is_whole)
@@ -93,7 +94,7 @@ def _meta(line: Text) -> dict[str, object]:
     return line.style.meta if isinstance(line.style, Style) else {}
 
 
-def _verdict(whynot: Missing, width: int, glyphs: Glyphs) -> Iterator[Text]:
+def _verdict(whynot: Missing, width: int, glyphs: Glyphs, *, is_pinned: bool) -> Iterator[Text]:
     """Whether it is there, and what keeps it out; and what is meant, with its rank."""
     view = whynot.view
     where = "context" if whynot.in_list else "results" if whynot.k is None else f"top {figure(whynot.k)}"
@@ -103,6 +104,8 @@ def _verdict(whynot: Missing, width: int, glyphs: Glyphs) -> Iterator[Text]:
         failing = _failing(view)
         why = view["verdict"] if failing is None else one_line(_detail(failing))
         said = f"{glyphs.no} not in the {where}: {why}"
+        if is_pinned:
+            said = f"{glyphs.yes} in the context, pinned; without the pin: {why}"
     yield Text(fit(said, width, glyphs).rstrip(), BOLD)
     yield Text(f"   {_target(view['target'], width - 3, glyphs)}".rstrip())
 
