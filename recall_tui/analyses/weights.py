@@ -12,7 +12,7 @@ from recall_core.errors import UsageError
 from recall_core.evaluate.grades import words
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.beside import MOST_ROWS, SavedRows, identities
-from recall_tui.state.session import filter_of, listed
+from recall_tui.state.session import WORDS_K, filter_of, listed
 from recall_tui.state.tuning import MEASURE, Curve, TargetWeights, first_rows, of_words, pins_of
 from recall_tui.state.weighing import current, exact_share
 from recall_tui.threads.analysis_thread import AnalysisRun
@@ -146,7 +146,8 @@ def saved_rows(run: AnalysisRun, _analysis: Analysis) -> SavedRows:
 
     shown, recall = run.session.results.answer, run.recall
     assert shown is not None  # noqa: S101 - only an answered question has rows
-    plan = recall.engine.plan(shown.plan.text, Ask(filter=filter_of(shown.plan)))
+    k = WORDS_K if shown.plan.rql is None else None
+    plan = recall.engine.plan(shown.plan.text, Ask(filter=filter_of(shown.plan), k=k))
     with recall.store.reading():
         answer = recall.engine.answer(plan)
         first, rows = listed(answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -214,7 +215,7 @@ async def test_a_click_a_drag_and_the_wheel_move_the_slider(shared_store: Path) 
     [
         ("min_score       0.00", 17, lambda now: now.weights.tweaks.get("min_score") == 0.05),
         ("min_score       0.00", 2, lambda now: form.chosen(now) == "min_score" and not now.weights.tweaks),
-        ("top k           all", 1, lambda now: form.chosen(now) == "k" and now.weights.k is None),
+        ("top k           50", 1, lambda now: form.chosen(now) == "k" and now.weights.k is None),
         ("fusion          weighted", 18, lambda now: now.weights.tweaks.get("fusion") == "rrf"),
         ("(pool)          200", 17, lambda now: now.weights.tweaks.get("pool", 200) > 200),
         ("match           any", 17, lambda now: now.weights.tweaks.get("match") == "all"),
@@ -446,7 +447,7 @@ async def test_a_narrow_screen_shows_the_weights_in_the_place_of_the_ledger(shar
 
         assert heights["weights"] > 0
         assert (heights["explain"], heights["context"]) == (0, 0)
-        assert "3 explain 5 context" in bench.painted("status")
+        assert re.search(r"\b3\b.* 5\b.* 6\b", bench.painted("status"))
 
 
 async def test_zoom_gives_the_weights_the_screen(shared_store: Path) -> None:
@@ -502,7 +503,7 @@ async def test_fewer_rows_are_asked_for_and_listed_and_packed(shared_store: Path
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
 
-        await bench.press(*in_form("k", "left"), *in_form("k", "left"))
+        await bench.press(*in_form("k", *["left"] * 5))
         await bench.until(
             lambda now: (
                 now.results.answer
@@ -601,7 +602,6 @@ async def test_the_best_weight_is_offered_only_where_grades_speak_for_one(judged
         await bench.until(lambda now: (curve := curve_of(now)) and not curve.steps)
 
         await bench.until(lambda _: " B best " not in bench.painted("footer"))
-        assert " t curve " in bench.painted("footer")
         await bench.press("B")
         assert not bench.session.weights.tweaks
 
@@ -633,8 +633,8 @@ async def test_v_shows_the_saved_rows_beside_those_of_now(shared_store: Path) ->
         both = compared(bench.session)
 
         assert both is not None
-        assert [row.hit.chunk.id for row in both.saved if row.hit and row.hit.chunk][: len(saved)] == saved
-        assert [row.hit.chunk.id for row in both.now if row.hit and row.hit.chunk][: len(saved)] == names(bench)
+        assert [row.hit.chunk.id for row in both.saved if row.hit and row.hit.chunk] == saved
+        assert [row.hit.chunk.id for row in both.now if row.hit and row.hit.chunk] == names(bench)
         assert {(row.rank, row.other) for row in both.saved if row.other} >= {
             (row.other, row.rank) for row in both.now if row.other and row.other <= len(both.saved)
         }
@@ -781,14 +781,7 @@ def grade_one(recall: Recall, folder: Path) -> str:
 async def test_targets_are_met_by_a_key_that_goes_to_their_nearest_weight(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
-        await bench.press(
-            *in_form("k", "left"),
-            "r",
-            *in_form("k", "left"),
-            *in_form("k", "left"),
-            *in_form("k", "left"),
-            *in_form("k", "left"),
-        )
+        await bench.press(*in_form("k", "left"), "r", *in_form("k", *["left"] * 7))
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 2)
         await bench.press("x")
         await bench.until(target_weights)
@@ -827,8 +820,7 @@ async def test_a_row_of_a_later_page_is_required_down_to_the_last_row_of_that_pa
 async def test_targets_that_no_weight_meets_are_named(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
-        for _ in range(5):
-            await bench.press(*in_form("k", "left"))
+        await bench.press(*in_form("k", *["left"] * 8))
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 1)
         await bench.press(*in_form("k", "right"), *in_form("k", "right"), "p")
         await bench.until(lambda now: now.results.answer and now.results.answer.plan.limit == 3)
