@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isnan
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from recall_core import paths
 from recall_core.config.toml import spelled, written
@@ -236,9 +236,7 @@ def assign(config: Config, settings: GivenSettings, *, where: str) -> Config:
 
 def settings_of(settings: GivenSettings, *, where: str) -> Settings:
     """Settings as values by key: texts are read, values stay as they are, unchecked. The last of one name counts.
-
-    Raises UsageError or ConfigError `bad_value`, the latter where a setting is given by its key and by its name.
-    """
+    Raises UsageError or ConfigError `bad_value`, the latter where a setting is given by its key and by its name."""
     given = _given(settings, where=where)
     expect_once(given, where=where)
     return keyed(given)
@@ -249,15 +247,8 @@ def keyed(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {KEYS.get(name, name): value for name, value in settings.items()}
 
 
-V = TypeVar("V")
-
-
-def named(settings: Mapping[str, V]) -> dict[str, V]:
-    """Settings by the name that people read, where they are given by key.
-
-    >>> named({"vector_weight": 0.4, "pool": 20})
-    {'semantic_weight': 0.4, 'pool': 20}
-    """
+def named(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by the name that people read, where they are given by key."""
     return {NAMES.get(key, key): value for key, value in settings.items()}
 
 

@@ -159,12 +159,10 @@ class _Rebuild:
                 self.roots.add(rowid)
         if len(self.roots) < len(found) or "root" in self.old.damaged:
             self.lost.append(sums.LOST["root"])
-        for root, raw in self.old.keyed("left_out", ("root", "path"), "root, path"):
-            if root in self.roots and (path := text_of(raw)):
-                self.put("INSERT OR IGNORE INTO left_out(root, path) VALUES(?, ?)", (root, path))
-            else:
-                self.lost.append(sums.LOST["left_out"])
-        if "left_out" in self.old.damaged:
+        told = self.old.keyed("left_out", ("root", "path"), "root, path")
+        known = [(root, path) for root, raw in told if root in self.roots and (path := text_of(raw))]
+        self.put_many("INSERT OR IGNORE INTO left_out(root, path) VALUES(?, ?)", known)
+        if len(known) < len(told) or "left_out" in self.old.damaged:
             self.lost.append(sums.LOST["left_out"])
 
     def _put_chunks(self) -> None:
@@ -394,7 +392,7 @@ def _texts_of(rows: Iterable[Row]) -> Iterator[tuple[str | None, ...]]:
 
 
 def _known(values: Iterable[str | None]) -> list[str]:
-    return list(dict.fromkeys(value for value in values if value is not None))
+    return [value for value in dict.fromkeys(values) if value is not None]
 
 
 def _spec(raw: object) -> str | None:
