@@ -52,9 +52,11 @@ WANTED: dict[Pane, tuple[str, ...]] = {
     "context": ("pin_chunk", "drop_chunk", "type_budget", "copy_context", "why_this"),
     "judge": ("switch_grading", "take_query", "next_measure", "import_judgements", "export_judgements"),
     "ingest": ("hold", "cancel", "open_skip", "sync", "add_folder", "watch"),
-    "store": ("open_line", "check", "sync", "add_folder", "turn_store(1)", "remove"),
+    "store": ("open_line", "check", "sync", "add_folder", "next_store_view", "remove"),
 }
 """What is most wanted in front of each pane, in the order in which the footer names it."""
+CANCEL = ("cancel",)
+"""What is wanted first of all while something takes long."""
 GRADES = tuple(f"grade({grade})" for grade in (3, 2, 1, 0))
 """What is wanted before that while grading is on."""
 NEXT = ("filter", "command_line", "command_palette")
@@ -84,7 +86,7 @@ def is_valid(action: Action, session: Session) -> bool:
 
 def wanted_at(action: str, pane: Pane) -> int:
     """The place of an action in the footer of a pane: those that are not named there share one, before the last."""
-    first = (*GRADES, *WANTED[pane], *NEXT)
+    first = (*CANCEL, *GRADES, *WANTED[pane], *NEXT)
     return first.index(action) if action in first else len(first) + (action in LAST)
 
 

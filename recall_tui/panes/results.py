@@ -124,7 +124,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         elif y < HEAD:
             line = heads(self._frame)
         elif row < self._count:
-            line = self._row(row)[part]
+            line = self._row(row, self._frame)[part]
         elif row == self._count and part == 0:
             line = Text(fit(self._rule, width, self.glyphs), Style(dim=True))
         else:
@@ -198,7 +198,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
             self._looked = (first, end)
             self.post_message(LookingAt(first, end))
 
-    def _row(self, row: int) -> list[Text]:
+    def _row(self, row: int, frame: Frame) -> list[Text]:
         hit, is_selected = self._hits.get(row), row == self._selected
         of_title, of_heading, passage = self._of_question(hit) if hit else ((), (), None)
         rank = self._first_rank + row
@@ -215,11 +215,11 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
                 is_selected=is_selected,
                 is_stale=self._is_stale,
             ),
-            self._frame,
+            frame,
         )
         if is_selected and not self._is_stale:
             for line in lines:
-                line.append(" " * (self._frame.width - line.cell_len))
+                line.append(" " * (frame.width - line.cell_len))
                 line.stylize_before(self.get_component_rich_style("results--selected", partial=True))
         return lines
 

@@ -35,22 +35,22 @@ def test_a_person_asks_looks_closer_changes_the_budget_and_leaves(terminal: Term
     terminal.wait_for(lambda screen: "37 docs" in screen)
 
     terminal.type("token budget")
-    terminal.wait_for(lambda screen: "docs/budget.md:1-7" in screen and "1,395/2,000 tok" in screen)
+    terminal.wait_for(lambda screen: "docs/budget.md:3" in screen and "1,395 of 2,000 tokens" in screen)
     assert terminal.is_alternate()
 
     terminal.press("Escape")
     terminal.wait_for(lambda screen: " NAV " in screen)
     terminal.press("j")
     terminal.wait_for(lambda screen: "3 Explain #2" in screen and "def pack(hits, budget):" in screen)
-    screen = terminal.wait_for(lambda screen: re.search(r"total +0\.589 +✓", screen))
-    assert re.search(r"▶ +2 0\.589 .*src/pack\.py:1-3", screen)
+    screen = terminal.wait_for(lambda screen: re.search(r"total .*0\.589", screen))
+    assert re.search(r"▶ +2 0\.589 .*src/pack\.py:\d ", screen)
 
     terminal.press("b")
     terminal.wait_for(lambda screen: "tokens, then Enter" in screen)
     terminal.type("1000")
     terminal.press("Enter")
-    screen = terminal.wait_for(lambda screen: "/1,000 tok" in screen and "left out" not in screen)
-    used = re.search(r"([\d,]+)/1,000 tok", screen)
+    screen = terminal.wait_for(lambda screen: "of 1,000 tokens" in screen and "left out" not in screen)
+    used = re.search(r"([\d,]+) of 1,000 tokens", screen)
     assert used is not None
     assert int(used[1].replace(",", "")) <= 1_000
 
@@ -97,7 +97,7 @@ def test_a_grade_that_is_lost_on_leaving_is_told_in_the_terminal_that_was_left(
     terminal.start(f"trap : INT; {workbench}; echo \"exit=$?\"; stty -a | tr ';' '\\n'; exec sleep 60", cwd=tmp_path)
     terminal.wait_for(lambda screen: "37 docs" in screen)
     terminal.type("token budget")
-    terminal.wait_for(lambda screen: "docs/budget.md:1-7" in screen)
+    terminal.wait_for(lambda screen: "docs/budget.md:3" in screen)
     terminal.press("Escape")
     terminal.wait_for(lambda screen: " NAV " in screen and "No grades yet" in screen)
     with Recall.open(str(store)) as other, other.store.transaction():

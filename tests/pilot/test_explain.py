@@ -315,7 +315,7 @@ async def test_the_ledger_says_that_its_parts_sum_to_the_score_and_what_would_ch
         assert "✓ parts sum to score" in text
         assert "falls below #4 where lexical < 0.168" in text
         assert "below #4 notes/diary.txt, follows by 0.495" in text
-        assert "✓ stable · top 10 keeps its order at lexical" in text
+        assert "✓ stable · top 20 keeps its order at lexical" in text
 
 
 async def test_the_command_of_the_ledger_gives_its_figures(shared_store: Path) -> None:
@@ -970,6 +970,7 @@ async def test_the_funnel_counts_rows_after_each_predicate_and_stage(shared_stor
         )
         await to_funnel(bench)
 
+        await bench.press("z")
         painted = bench.painted("explain")
 
         assert re.search(r"in the store +37 +\d+\.\d  █+", painted)

@@ -31,8 +31,8 @@ async def test_rows_are_exported_in_their_order_in_each_form(shared_store: Path,
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("escape", "minus")
-        await bench.until(lambda now: now.weights.k == 10 and now.results.ranked_at == now.query.generation)
-        paths = [bench.session.results.hits[row].doc.path for row in range(10)]
+        await bench.until(lambda now: now.weights.k == 30 and now.results.ranked_at == now.query.generation)
+        paths = [bench.session.results.hits[row].doc.path for row in range(30)]
 
         await exported(bench, file)
         await told(bench)

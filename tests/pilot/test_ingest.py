@@ -374,7 +374,7 @@ async def test_a_lost_store_is_told_once_although_a_run_ends_behind_another_scre
         await bench.until(lambda now: not running() and not (now.store.run and not now.store.run.ended))
         await bench.press("escape")
         (tmp_path / "aside.db").rename(slow.store)
-        await bench.press("f5")
+        await bench.press("r")
 
         await bench.until(lambda _: bench.app.screen is bench.app.bench)
 

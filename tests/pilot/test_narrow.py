@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from recall_tui.panes.explain import pane
+from recall_tui.panes.result_lines import heads
 from recall_tui.panes.results import ResultsPane
 from recall_tui.state import explaining, judging, store_pane
 from recall_tui.state.requests import wanted
@@ -25,7 +26,9 @@ def draw_at_every_width(bench: Driver) -> int:
     for width in WIDTHS:
         drawn += sum(len(view._build(width)) for view in bench.app.bench.query(LineView))
         drawn += sum(bool(bench.app.bench.query_one(line).drawn(bench.session, width)) for line in LINES)
-        drawn += sum(bool(results._row(row, width)) for row in range(3)) + bool(results._heads(width))
+        for lines in (1, 2):
+            frame = results._frame._replace(width=width, lines=lines)
+            drawn += sum(len(results._row(row, frame)) for row in range(3)) + bool(heads(frame))
     return drawn
 
 

@@ -154,7 +154,7 @@ async def test_another_store_of_the_same_generation_is_asked_at_once(tmp_path: P
         assert bench.session.results.answer
         assert bench.session.results.answer.generation == before.generation if before else False
         assert {hit.doc.path for hit in bench.session.results.hits.values()} <= {"d/0.txt", "d/1.txt", "d/2.txt"}
-        assert any("asked again" in each.message for each in bench.app._notifications)
+        assert any("results refreshed" in each.message for each in bench.app._notifications)
         await bench.press("escape", "3", "right", "right", "right", "4", "left", "5")
         await bench.until(lambda now: now.results.ranked_at == now.query.generation)
         assert bench.app.is_running

@@ -120,6 +120,6 @@ async def test_the_shares_of_the_file_are_a_hundred_percent(shared_store: Path) 
         bench.app.become(bench.session._replace(analyses={OVERVIEW: (stamp_of(bench.session, OVERVIEW), result)}))
         await bench.until(lambda _: "1.0 KiB" in bench.painted("store"))
 
-        shares = re.findall(r"^  (?:texts|vectors|index|the rest) .* (\d+)%", bench.painted("store"), flags=re.M)
+        shares = re.findall(r"^  (?:texts|vectors|index|other) .* (\d+)%", bench.painted("store"), flags=re.M)
 
         assert shares == ["48", "31", "13", "8"]  # 47.6, 31.6, 12.7 and 8.1 of a hundred

@@ -82,7 +82,7 @@ async def test_a_narrow_screen_shows_explain_or_context_and_the_gauge(shared_sto
         await bench.press("escape", "5")
 
         assert (explain.size.height, context.size.height > 0) == (0, True)
-        assert "/2,000 tok" in bench.painted("status")
+        assert "of 2,000 tokens" in bench.painted("status")
 
 
 async def test_a_screen_that_is_too_small_says_so_in_one_line(shared_store: Path) -> None:
