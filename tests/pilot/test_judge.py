@@ -58,7 +58,7 @@ def judged_store(own_store: Path) -> Path:
 def column(bench: Driver) -> list[str]:
     """The grades in the list, from the first row."""
     lines = bench.painted("results").splitlines()
-    return [below.split()[-1] for row, below in pairwise(lines) if row[1:6].strip().isdigit()]
+    return [below.split()[-1] for row, below in pairwise(lines) if row[1:4].strip().isdigit()]
 
 
 def board_row(bench: Driver, query: str) -> str:

@@ -191,7 +191,7 @@ async def test_long_paths_are_told_apart_by_their_ends_in_every_list(own_store: 
         await bench.ask("zebras")
         for name in ("first.md", "second.md"):
             assert re.search(rf"/{name}:3 ", bench.painted("results"))
-            assert re.search(rf"…/{name}:1-3 .* tok", bench.painted("packed"))
+            assert re.search(rf"…/{name}:1 ", bench.painted("packed"))
         await bench.press("escape", "b", "2", "0", "enter")
         await bench.until(lambda now: now.context.packed and now.context.packed.omitted)
         await bench.until(lambda _: re.search(r"× #\d …/.*(first|second)\.md", bench.painted("packed")))

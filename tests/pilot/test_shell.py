@@ -301,7 +301,7 @@ async def test_keys_move_the_borders_and_each_size_of_screen_remembers_its_own(
         await bench.until(lambda _: right.size.width > before[0] and below.size.height > before[1])
         await bench.press("ctrl+right", "ctrl+right", "ctrl+down", "ctrl+down")
         await bench.until(lambda _: right.size.width < before[0] and below.size.height < before[1])
-    assert kept(state_home)["layouts"] == {"normal-tall": {"right": 35, "below": 38}}
+    assert kept(state_home)["layouts"] == {"normal-tall": {"right": 35, "below": 33}}
     async with workbench(shared_store, size=(170, 50)) as bench:
         assert bench.app.bench.query_one("#right").outer_size.width == 60
     async with workbench(shared_store) as bench:
