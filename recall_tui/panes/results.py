@@ -86,7 +86,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
 
     def show(self, session: Session) -> None:
         """Show the answer of this session and mark its selected row."""
-        before, row, texts = self._drawn_from, self._selected, self._texts
+        before, row, texts, answer = self._drawn_from, self._selected, self._texts, self._answer
         results = session.results
         offset, self._count = listed(results.answer) if results.answer else (0, 0)
         self._first_rank = offset + 1
@@ -103,7 +103,8 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         title = "2 Results" + (" (stale)" if self._is_stale else "")
         entitle(self, title, figures(session, self._count, self.glyphs))
         self.virtual_size = self._whole_size
-        self._follow()
+        if row != self._selected or answer is not self._answer:
+            self._follow()
         if self._drawn_from != before:
             self.refresh()
             return

@@ -164,7 +164,7 @@ async def test_leaving_ends_a_reembed_and_the_grades_behind_it_are_written(own_s
         server.gate.clear()
         async with workbench(own_store) as bench:
             await open_results(bench)
-            await bench.press("8", "left")
+            await bench.press("8", "right", "right")
             await bench.until(store_pane.embedders)
             names = [each["name"] for each in store_pane.embedders(bench.session)]
             await bench.press("home", *["down"] * names.index("ollama"), "enter")

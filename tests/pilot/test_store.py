@@ -260,9 +260,9 @@ async def test_compact_drops_what_was_removed_after_a_yes(own_store: Path) -> No
         await bench.until(lambda now: now.store.info and now.store.info.tombstones == 0)
 
 
-async def test_the_last_view_offers_every_embedder_and_enter_makes_the_vectors_anew(own_store: Path) -> None:
+async def test_the_third_view_offers_every_embedder_and_enter_makes_the_vectors_anew(own_store: Path) -> None:
     async with workbench(own_store, size=(120, 60)) as bench:
-        await opened(bench, "left")
+        await opened(bench, "right", "right")
         await bench.until(lambda _: "in use" in bench.painted("store"))
         assert "hash" in next(line for line in bench.painted("store").splitlines() if "in use" in line)
 
