@@ -16,8 +16,7 @@ Border = Literal["right", "below"]
 BELOW = ("#explain", "#store")
 """What stands below the results; one of them is seen."""
 LEAST_ROWS = 5  # of the results, and of what stands below them, with two for the border
-QUERY_ROWS, SHORT_QUERY_ROWS = 6, 4
-"""Of the query above; the style sheet has the same numbers."""
+LEAST_QUERY_ROWS = 3  # one of text, with two for the border
 
 
 class Body(Container):
@@ -42,7 +41,7 @@ class Body(Container):
         height = self.size.height
         if height == 0:
             return preferences.bounded(below)
-        query = SHORT_QUERY_ROWS if self.screen.has_class("-short") else QUERY_ROWS
+        query = max(LEAST_QUERY_ROWS, self.query_one("#query").outer_size.height)
         most = 100 * (height - query - LEAST_ROWS) // height
         return preferences.bounded(max(ceil(100 * LEAST_ROWS / height), min(most, below)))
 
