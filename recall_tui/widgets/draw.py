@@ -92,13 +92,6 @@ def bar(share: float, width: int, glyphs: Glyphs, *, series: int = 0) -> str:
     return (fill * whole + last).ljust(width)
 
 
-def level(share: float, glyphs: Glyphs) -> str:
-    """A share of 1 in one cell; nothing at all is a dot."""
-    if share <= 0:
-        return "."
-    return glyphs.levels[min(len(glyphs.levels) - 1, int(share * len(glyphs.levels)))]
-
-
 def split(weights: Sequence[float], width: int) -> list[int]:
     """Whole cells for each weight by largest remainder: they add up to `width`; ties go to the earlier.
 

@@ -19,7 +19,6 @@ from recall_tui.widgets.draw import (
     folded,
     gauge,
     glyphs_for,
-    level,
     split,
     with_figures,
 )
@@ -57,12 +56,6 @@ def test_a_small_share_is_still_seen(series: int) -> None:
 
 def test_a_bar_grows_in_eighths() -> None:
     assert [bar(step / 8, 1, UNICODE) for step in range(9)] == [" ", *"▏▎▍▌▋▊▉█"]
-
-
-@BOTH
-def test_a_share_of_nothing_is_a_dot_and_the_whole_is_the_highest_mark(glyphs: Glyphs) -> None:
-    assert level(0.0, glyphs) == "."
-    assert level(1.0, glyphs) == glyphs.levels[-1]
 
 
 @BOTH

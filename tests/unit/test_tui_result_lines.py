@@ -1,0 +1,121 @@
+"""A row of the results: its widths, the line of its score, and the stretch of the passage that is shown."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.text import Text
+
+from recall_core.contract.ledger import PassageView
+from recall_core.types import Chunk, Document, Hit, Part
+from recall_tui.panes.result_lines import (
+    MATCHED,
+    Frame,
+    ResultLine,
+    heads,
+    passage_line,
+    row_lines,
+    score_line,
+    shared_folder,
+)
+from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
+
+BOTH = pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+
+
+def part(signal: str, points: float) -> Part:
+    return Part(signal, 1.0, 1.0, 1.0, 1, points)  # type: ignore[arg-type]
+
+
+def hit(*parts: Part, path: str = "docs/a.md", title: str = "a.md", place: str | None = None) -> Hit:
+    text = "The budget is a limit.\nHeaders count."
+    doc = Document("d", path, "h", "2020-01-01T00:00:00.000000Z", 1, title, None, (), {})
+    chunk = Chunk("c", "d", 0, len(text), 3, 4, 12, "Budget", text, place=place)
+    return Hit(1, sum(each.points for each in parts), doc, chunk, parts)
+
+
+def passage(text: str, *matches: str) -> PassageView:
+    spans: list[list[int | str]] = []
+    for word in matches:
+        at = text.find(word)
+        spans.append([100 + at, 100 + at + len(word), word])
+    return PassageView(
+        text=text, offset=100, end=100 + len(text), line_start=3, line_end=3, matches=spans, title_matches=[]
+    )
+
+
+def emphasised(line: Text) -> list[str]:
+    return [line.plain[span.start : span.end] for span in line.spans if span.style == MATCHED]
+
+
+@BOTH
+@given(
+    width=st.integers(20, 200),
+    lines=st.sampled_from([1, 2]),
+    has_moves=st.booleans(),
+    path=st.text("ab/é東.", min_size=1, max_size=80),
+)
+def test_every_line_of_a_row_has_exactly_the_width(
+    glyphs: Glyphs, width: int, lines: int, has_moves: bool, path: str
+) -> None:
+    frame = Frame(max(width, 50), 3, "", lines, has_moves, glyphs)
+    row = ResultLine(1, hit(part("lexical", 0.5), path=path), passage("a budget of tokens", "budget"), grade="3")
+
+    drawn = row_lines(row, frame)
+
+    assert [line.cell_len for line in drawn] == [frame.width] * lines
+    assert heads(frame).cell_len == frame.width
+
+
+@BOTH
+def test_a_score_is_a_line_as_long_as_it_is_high_and_split_as_its_points_are(glyphs: Glyphs) -> None:
+    lexical, semantic, _ = glyphs.strokes
+
+    drawn = score_line(hit(part("lexical", 0.5), part("semantic", 0.25)), 8, glyphs).plain
+
+    assert drawn == lexical * 4 + semantic * 2 + "  "
+
+
+def test_a_score_of_nothing_has_no_line_and_the_least_has_one_cell() -> None:
+    assert score_line(hit(part("lexical", 0.0)), 8, UNICODE).plain == " " * 8
+    assert score_line(hit(part("lexical", 0.001)), 8, UNICODE).plain.strip() == UNICODE.strokes[0]
+
+
+def test_of_a_long_passage_the_stretch_with_most_different_matches_is_shown() -> None:
+    text = f"A budget first. {'Words that say nothing of it. ' * 6}Then tokens of the limit stand here."
+
+    drawn = passage_line(passage(text, "budget", "tokens", "limit"), 50, UNICODE)
+
+    assert emphasised(drawn) == ["tokens", "limit"]
+    assert drawn.plain.startswith("…")
+    assert cell_len(drawn.plain) == 50
+
+
+def test_a_passage_of_several_lines_is_one_with_a_blank_for_each_run() -> None:
+    drawn = passage_line(passage("def pack(\n        budget\n)", "budget"), 40, UNICODE)
+
+    assert drawn.plain.rstrip() == "def pack( budget )"
+    assert emphasised(drawn) == ["budget"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "folder"),
+    [
+        (["docs/a.md", "docs/notes/b.md"], "docs/"),
+        (["docs/a.md", "docx/b.md"], ""),
+        (["docs/a.md", "docs/a.md"], "docs/"),
+        (["docs/a.md"], ""),
+        (["a.md", "b.md"], ""),
+    ],
+)
+def test_the_folder_that_all_share_is_whole(paths: list[str], folder: str) -> None:
+    assert shared_folder(paths) == folder
+
+
+def test_a_record_has_its_title_first_and_its_number_behind() -> None:
+    frame = Frame(80, 2, "", 2, False, UNICODE)
+    row = ResultLine(1, hit(part("lexical", 0.5), path="n.jsonl#184", title="A talk", place="line 207"))
+
+    assert "A talk #184 › Budget" in row_lines(row, frame)[0].plain
