@@ -119,3 +119,11 @@ def test_a_record_has_its_title_first_and_its_number_behind() -> None:
     row = ResultLine(1, hit(part("lexical", 0.5), path="n.jsonl#184", title="A talk", place="line 207"))
 
     assert "A talk #184 › Budget" in row_lines(row, frame)[0].plain
+
+
+def test_of_stretches_with_as_many_matches_the_first_is_shown() -> None:
+    text = f"Here {'words that say nothing of it ' * 4}budget once, {'and then more of them ' * 5}tokens at last."
+
+    drawn = passage_line(passage(text, "budget", "tokens"), 40, UNICODE)
+
+    assert emphasised(drawn) == ["budget"]
