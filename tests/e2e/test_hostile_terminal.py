@@ -269,17 +269,17 @@ def test_no_name_and_no_text_steers_the_terminal_of_the_workbench(
     terminal.wait_for(lambda screen: "14 docs" in screen)
 
     terminal.type("quokka smiles")
-    terminal.wait_for(lambda screen: "Explain #1" in screen and "/2,000 tok" in screen)
+    terminal.wait_for(lambda screen: "Explain #1" in screen and "of 2,000 tokens" in screen)
     terminal.press("Escape")
     terminal.wait_for(lambda screen: " NAV " in screen)
     for number in range(2, 11):
         terminal.press("j")
         terminal.wait_for(lambda screen, number=number: f"Explain #{number}" in screen)
     for keys, shown in (
-        ("3m", "Marked"),
+        ("3M", "Marked"),
         ("5j", "Context"),
-        ("2v", "filter"),
-        ("8d", "fulltext_rows"),
+        ("3\x1b[C\x1b[C\x1b[C", "pass the filter"),
+        ("8C", "fulltext_rows"),
         ("\x1b[F", "duplicates"),
         ("7", "Ingest"),
     ):

@@ -46,7 +46,7 @@ def test_a_person_searches_looks_closer_copies_and_leaves_in_a_browser(served: S
     empty = browser.screenshot()
 
     browser.type("token budget")
-    browser.wait_for(lambda screen: "docs/budget.md:3" in screen and "1,395 of 2,000 tokens" in screen)
+    browser.wait_for(lambda screen: "docs/budget.md:1 " in screen and "1,395 of 2,000 tokens" in screen)
     assert browser.screenshot() != empty
 
     browser.key("Escape")

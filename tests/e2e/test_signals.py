@@ -60,7 +60,7 @@ def test_a_signal_before_the_first_frame_gives_the_terminal_back_and_says_so_in_
 
 
 @pytest.mark.tmux
-@pytest.mark.parametrize("keys", [["Escape", "3", "v"], ["F4"]], ids=["pager", "editor"])
+@pytest.mark.parametrize("keys", [["Escape", "3", "e"], ["F4"]], ids=["pager", "editor"])
 def test_ctrl_c_in_another_program_is_that_programs_own(terminal: Terminal, tmp_path: Path, keys: list[str]) -> None:
     store = build_store(tmp_path)
     lent = tmp_path / "lent"

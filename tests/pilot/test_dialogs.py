@@ -45,7 +45,7 @@ DIALOGS = {
     "palette": Dialog(CommandPalette, ("ctrl+p",)),
     "profiles": Dialog(ProfilesScreen, ("4", "P")),
     "prompt": Dialog(PromptScreen, ("slash",)),
-    "target": Dialog(TargetScreen, ("m",)),
+    "target": Dialog(TargetScreen, ("m",), closes=False),
     "theme": Dialog(ThemeScreen, ("f9",)),
 }
 

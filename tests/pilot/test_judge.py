@@ -57,7 +57,7 @@ def judged_store(own_store: Path) -> Path:
 
 def column(bench: Driver) -> list[str]:
     """The grades in the list, from the first row."""
-    lines = bench.painted("results").splitlines()
+    lines = bench.painted("results").splitlines()[:-1]  # without the border
     return [below.split()[-1] for row, below in pairwise(lines) if row[1:4].strip().isdigit()]
 
 

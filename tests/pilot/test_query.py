@@ -26,7 +26,7 @@ async def test_results_follow_the_words_without_a_key_to_start_them(shared_store
 
         await bench.answered("token budget")
 
-        assert "docs/budget.md:3" in bench.painted("results")
+        assert "docs/budget.md:1 " in bench.painted("results")
         assert "1 Query (words)" in str(bench.app.bench.query_one("#query").border_title)
 
 
@@ -65,7 +65,7 @@ async def test_an_unparsable_text_keeps_the_old_rows_and_marks_them_stale(shared
         await bench.type("SELECT * FROM chunk FILTER doc.tgas = 'x'")
         await bench.until(lambda now: now.query.trouble and "tgas" in now.query.trouble.message)
 
-        assert "docs/budget.md:3" in bench.painted("results")
+        assert "docs/budget.md:1 " in bench.painted("results")
         assert "(stale)" in bench.painted("results")
         assert "^^^^^^^^\nThere is no field doc.tgas" in bench.painted("notes")
         assert "did you mean" in bench.painted("notes")
@@ -206,7 +206,7 @@ async def test_what_is_typed_before_the_store_is_open_is_answered(shared_store: 
 
         await bench.answered("token budget")
 
-        assert "docs/budget.md:3" in bench.painted("results")
+        assert "docs/budget.md:1 " in bench.painted("results")
 
 
 async def test_a_grade_that_another_program_gives_stands_in_its_row(

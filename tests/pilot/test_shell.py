@@ -545,7 +545,7 @@ async def test_the_screen_is_saved_as_picture_or_text(
 
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert text.startswith(begins)
-        assert "docs/budget.md:3" in text.replace("&#160;", " ")
+        assert "docs/budget.md:1 " in text.replace("&#160;", " ")
 
 
 async def test_a_picture_with_another_ending_is_refused_and_one_that_is_there_is_asked_about(
