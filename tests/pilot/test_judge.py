@@ -364,7 +364,7 @@ async def test_the_pane_has_no_figures_once_the_last_relevant_grade_is_taken_bac
         await bench.press("a", "6")
         await bench.until(current)
         assert "1.000" in board_row(bench, "q1")
-        await bench.press("k", "delete")
+        await bench.press("2", "k", "delete")
 
         await bench.until(lambda now: stored_now(now) and not judged(own_store))
         await bench.until(lambda _: "No grades yet" in bench.painted("judge"))
@@ -487,7 +487,7 @@ async def test_one_query_has_no_interval(own_store: Path) -> None:
         await bench.press("a", "6")
         await bench.until(lambda now: current(now) and isinstance(judging.board(now), judging.Board))
 
-        assert "nDCG@10 (chunks) 1.000  of one query" in bench.painted("judge")
+        await bench.until(lambda _: "nDCG@10 (chunks) 1.000  of one query" in bench.painted("judge"))
         assert "95 %" not in bench.painted("judge")
 
 
