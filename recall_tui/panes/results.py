@@ -59,6 +59,8 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._judgements: Mapping[str, tuple[Judgement, ...]] = {}
         self._table: Table = "chunk"
         self._looked: tuple[int, int] = (0, 0)
+        self._is_followed = True
+        """The selected row has been scrolled to; whoever scrolls on from there may."""
 
     @property
     def glyphs(self) -> Glyphs:
@@ -103,7 +105,8 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         title = "2 Results" + (" (stale)" if self._is_stale else "")
         entitle(self, title, figures(session, self._count, self.glyphs))
         self.virtual_size = self._whole_size
-        if row != self._selected or answer is not self._answer:
+        self._is_followed &= row == self._selected and answer is self._answer
+        if not self._is_followed:
             self._follow()
         if self._drawn_from != before:
             self.refresh()
@@ -190,6 +193,8 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=line, animate=False, immediate=True)
         elif line + self.row_height > top + height:
             self.scroll_to(y=line + self.row_height - height, animate=False, immediate=True)
+        top = int(self.scroll_offset.y)
+        self._is_followed = top <= line and line + self.row_height <= top + height
         self._look()
 
     def _look(self) -> None:

@@ -77,7 +77,7 @@ def test_no_key_is_lost_while_files_are_ingested_and_leaving_then_keeps_the_stor
     terminal.press("Escape")
     terminal.wait_for(lambda screen: " NAV " in screen)
     terminal.type("Amany\r")
-    terminal.wait_for(lambda screen: "ingest many" in screen and "%" in screen)
+    terminal.wait_for(lambda screen: "adding many" in screen and "%" in screen)
 
     terminal.type("1household")
     terminal.wait_for(lambda screen: "notes/diary.txt" in screen)

@@ -146,7 +146,7 @@ async def test_a_long_warning_is_read_whole_and_more_of_them_are_counted(shared_
         assert bench.painted("notes").splitlines()[0].rstrip().endswith("…")
         assert all("W_UNKNOWN_FIELD: SELECT doc." in line for line in bench.painted("notes").splitlines())
         await bench.ask("budget")
-        await bench.until(lambda _: bench.app.bench.query_one("#query").size.height == 2)
+        await bench.until(lambda _: bench.app.bench.query_one("#query").size.height == 1)
 
 
 async def test_clearing_the_text_clears_the_results(shared_store: Path) -> None:

@@ -240,7 +240,7 @@ async def test_a_border_that_is_remembered_leaves_rows_on_a_lower_screen(shared_
 
         await bench.pilot.resize_terminal(120, 34)
 
-        await bench.until(lambda _: seen_rows(bench)[1] < 20)
+        await bench.until(lambda _: seen_rows(bench)[1] < 22)
         await bench.until(lambda _: seen_rows(bench)[0] >= 3)
         await bench.pilot.resize_terminal(120, 60)
         await bench.until(lambda _: seen_rows(bench)[1] > 30)

@@ -321,7 +321,7 @@ async def test_the_borders_can_be_dragged(shared_store: Path, state_home: Path) 
         await bench.until(lambda _: right.outer_size.width == 60)
         top = bench.app.bench.query_one("#results").region.bottom - 1
         await bench.pilot.mouse_down(body, offset=(10, top - body.region.y))
-        await bench.pilot.mouse_up(body, offset=(10, top - body.region.y - 5))
+        await bench.pilot.mouse_up(body, offset=(10, top - body.region.y - 6))
         await bench.until(lambda _: explain.region.y < top - 3)
     assert kept(state_home)["layouts"]
 

@@ -294,7 +294,7 @@ def test_one_text_is_not_told_as_many(tmp_path: Path, texts: int, said: str) -> 
 
 async def test_an_embedder_that_cannot_be_used_says_why(own_store: Path) -> None:
     async with workbench(own_store, size=(120, 60)) as bench:
-        await opened(bench, "left")
+        await opened(bench, "right", "right")
         await bench.until(lambda _: "missing" in bench.painted("store"))
 
         await bench.press("end", "enter")
@@ -322,7 +322,7 @@ async def test_enter_is_offered_only_where_it_does_something_and_under_a_name_th
 
 async def test_a_click_chooses_a_row(shared_store: Path) -> None:
     async with workbench(shared_store, size=(120, 60)) as bench:
-        await opened(bench, "left")
+        await opened(bench, "right", "right")
         await bench.until(lambda _: "minilm" in bench.painted("store"))
         line = next(row for row, text in enumerate(bench.painted("store").splitlines()[1:]) if " minilm " in text)
 

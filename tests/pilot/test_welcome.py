@@ -202,7 +202,7 @@ async def test_without_a_store_nothing_in_the_palette_keeps_a_new_one_from_openi
         await bench.until(lambda _: isinstance(bench.app.screen, CommandPalette))
         await bench.type(words)
         await bench.until(lambda _: words in offered(bench).lower())
-        assert "not possible now" in offered(bench)
+        assert "not now: there is no store" in offered(bench)
         await bench.press("enter")
         await welcomed(bench)
 
