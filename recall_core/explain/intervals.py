@@ -67,7 +67,11 @@ def runs_of_array(weights: Sequence[Fraction], labels: NDArray[Each]) -> list[tu
     """The same of labels in an array, whose stretches are found without looking at each."""
     edges: list[int] = (np.flatnonzero(labels[1:] != labels[:-1]) + 1).tolist()
     bounds = pairwise([0, *edges, len(labels)])
-    return [(_stretch(weights, start, stop - 1), labels[start]) for start, stop in bounds]
+    found = []
+    for start, stop in bounds:
+        check()
+        found.append((_stretch(weights, start, stop - 1), labels[start]))
+    return found
 
 
 def intersect(left: Sequence[Interval], right: Sequence[Interval]) -> tuple[Interval, ...]:

@@ -167,7 +167,6 @@ def scores_at(lines: Lines, weight: Weight) -> tuple[list[int], int]:
 
 def order_at(lines: Lines, weight: Weight) -> list[int]:
     """All candidates, best first, at exactly this weight: score descending, then natural order."""
-    check()
     w = exact(weight)
     a, b = integers(lines.a), integers(lines.b)
     if w.denominator >= _FINE or a.dtype != np.int64 or b.dtype != np.int64:

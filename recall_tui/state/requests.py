@@ -21,13 +21,14 @@ class QueryRequest(NamedTuple):
     generation: int
     text: str
     window: tuple[int, int]
-    seen: tuple[int, int]
     packing: Packing
     lookups: tuple[Lookup, ...] = ()
     question: int = 0
     settings: Tweaks = MappingProxyType({})
     saved: Config | None = None
     k: int | None = None
+    seen: tuple[int, int] = (0, 0)
+    """Rows of the window that stand on the screen, which have their passages."""
     is_k_moved: bool = False
     """A person asked for this number: it holds for the context too."""
     filter: str = ""

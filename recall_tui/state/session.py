@@ -125,6 +125,8 @@ def chosen(session: Session, row: int) -> Session:
 def looking_at(session: Session, first: int, end: int) -> Session:
     """The session with the list's visible rows wanted, and two screenfuls around them before one is left."""
     rows = max(20, end - first)
+    if (first, end) == session.results.seen:
+        return session
     results = session.results._replace(seen=(first, end))
     if not (results.window[0] <= max(0, first - rows) and end + rows <= results.window[1]):
         results = results._replace(window=(max(0, first - 2 * rows), end + 2 * rows))

@@ -38,6 +38,7 @@ from recall_tui.state.requests import query_request
 from recall_tui.state.results import result_of, stamp_of
 from recall_tui.state.runs import Run
 from recall_tui.state.session import (
+    WORDS_K,
     Session,
     asked,
     budgeted,
@@ -61,7 +62,7 @@ def answer_of(text: str, total: int) -> Answer:
     if text.startswith("SELECT"):
         plan = plan_rql(text, config=config, exact=False)
     else:
-        plan = plan_words(text, config=config, mode="hybrid", filter_text=None, k=None, exact=False)
+        plan = plan_words(text, config=config, mode="hybrid", filter_text=None, k=WORDS_K, exact=False)
     return Answer(plan, None, None, total, "d" * 64, 1, "", 1.0, {}, (), "whitespace", {})
 
 
@@ -265,14 +266,15 @@ def test_the_selection_follows_its_row_when_the_store_is_another(
 def test_looking_inside_the_window_asks_for_nothing_new() -> None:
     session = answered()
 
-    assert query_request(looking_at(session, 5, 30)) == query_request(session)
+    assert query_request(looking_at(session, 5, 30)) == query_request(session)._replace(seen=(5, 30))
+    assert looking_at(looking_at(session, 5, 30), 5, 30) == looking_at(session, 5, 30)
     assert looking_at(session, 500, 530).results.window == (440, 590)
 
 
 def test_rows_are_asked_for_a_screenful_before_they_are_seen() -> None:
     session = looking_at(answered(), 500, 530)
 
-    assert looking_at(session, 520, 550) is session
+    assert looking_at(session, 520, 550).results.window == session.results.window
     assert looking_at(session, 540, 570).results.window == (480, 630)
 
 
@@ -292,8 +294,9 @@ def test_the_window_of_another_question_begins_at_the_top() -> None:
         ("SELECT * FROM chunk LIMIT 5 OFFSET 99", (99, 0)),
     ],
 )
-def test_words_list_everything_and_a_query_what_its_limit_leaves(text: str, rows: tuple[int, int]) -> None:
+def test_words_list_their_first_rows_and_a_query_what_its_limit_leaves(text: str, rows: tuple[int, int]) -> None:
     assert listed(answer_of(text, 40)) == rows
+    assert listed(answer_of("token budget", 400)) == (0, WORDS_K)
 
 
 def test_a_budget_is_never_below_one() -> None:

@@ -211,7 +211,7 @@ def test_a_page_says_what_a_gain_is_worth_and_which_small_change_is_sure(home: P
     assert sure["expected"] == "+0.3440  on other queries, without the luck of having been picked"
     assert sure["to settle"] == "judged queries: no more for +0.3691, no more for +0.3440"
     assert sure["surer step"] == (
-        "bm25_weight=0.6 vector_weight=0.4  +0.1318  95 % +0.0527 to +0.2373  p 0.049  +0.0526 expected"
+        "lexical_weight=0.6 semantic_weight=0.4  +0.1318  95 % +0.0527 to +0.2373  p 0.049  +0.0526 expected"
     )
     assert "could see" not in sure
     assert unsure["could see"] == "gains of 0.0159 and more: 14 queries find 4 of 5 such"

@@ -11,7 +11,7 @@ from recall_core.config import Config
 from recall_core.retrieve import Answer, plan_words
 from recall_tui.state.records import Moved, WeightsState
 from recall_tui.state.requests import query_request
-from recall_tui.state.session import Session, asked
+from recall_tui.state.session import WORDS_K, Session, asked
 from recall_tui.state.weighing import (
     counted,
     current,
@@ -145,12 +145,12 @@ def test_there_is_nothing_to_undo_once_what_was_saved_already_is_saved_again() -
 
 
 def test_without_an_answer_there_is_nothing_to_weigh() -> None:
-    assert "Ask something" in why_not(None)
+    assert why_not(None) == "Run a search to tune its weights."
 
 
 def answered(text: str = "token budget", total: int = 40) -> Session:
     """A session whose question in words has this many rows."""
-    plan = plan_words(text, config=Config(), mode="hybrid", filter_text=None, k=None, exact=False)
+    plan = plan_words(text, config=Config(), mode="hybrid", filter_text=None, k=WORDS_K, exact=False)
     answer = Answer(plan, None, None, total, "d" * 64, 1, "s1", 0.0, {}, (), "whitespace", {})
     return SAVED._replace(
         query=SAVED.query._replace(text=text),
@@ -201,19 +201,20 @@ def test_whole_numbers_stop_where_a_step_is_felt_and_at_the_ends() -> None:
     assert stepped(beyond, "pool", 1) is beyond
 
 
-def test_words_list_all_rows_until_a_number_is_asked_for_and_again_above_the_last() -> None:
-    session = answered(total=40)
+def test_words_list_fifty_rows_until_another_number_is_asked_for_and_all_of_them_at_most() -> None:
+    session = answered(total=120)
 
-    ten = counted(session, -1)
-    numbers = [each.weights.k for each in (ten, counted(ten, -1), counted(ten, 1), counted(counted(ten, 1), 1))]
-    thirty = counted(counted(counted(ten, 1), 1), 1)
+    thirty = counted(session, -1)
+    hundred = counted(session, 1)
+    all_rows = counted(hundred, 1)
 
-    assert counted(session, 1) is session
-    assert numbers == [10, 5, 15, 20]
-    assert (thirty.weights.k, counted(thirty, 1).weights.k) == (30, None)
-    assert query_request(ten).k == 10
-    assert reset(ten).weights.k is None
-    assert undone(reset(ten)).weights.k == 10
+    assert (thirty.weights.k, counted(thirty, -1).weights.k) == (30, 20)
+    assert counted(thirty, 1).weights.k is None
+    assert (hundred.weights.k, all_rows.weights.k) == (100, 120)
+    assert counted(all_rows, 1) is all_rows
+    assert (query_request(session).k, query_request(thirty).k) == (50, 30)
+    assert reset(thirty).weights.k is None
+    assert undone(reset(thirty)).weights.k == 30
 
 
 def test_a_query_goes_on_from_its_own_limit() -> None:

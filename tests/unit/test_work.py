@@ -116,7 +116,7 @@ class CutOffEngine(Engine):
 
 
 def request_for(generation: int, text: str = "token budget") -> QueryRequest:
-    return QueryRequest(generation, text, (0, 10), Packing(500), question=generation)
+    return QueryRequest(generation, text, (0, 10), Packing(500), question=generation, k=50)
 
 
 def is_packed(generation: int) -> Callable[[Event], bool]:
@@ -177,7 +177,7 @@ def test_another_window_or_budget_searches_no_second_time(slow_thread: QueryThre
     slow_thread.submit(request_for(1))
     log.wait_for(is_packed(1))
 
-    slow_thread.submit(QueryRequest(1, "token budget", (20, 30), Packing(200), question=1))
+    slow_thread.submit(QueryRequest(1, "token budget", (20, 30), Packing(200), question=1, k=50))
     fetched = log.wait_for(lambda event: isinstance(event, Fetched))
     log.wait_for(lambda event: isinstance(event, Repacked) and event.packed.budget_tokens == 200)
 
@@ -272,7 +272,7 @@ def test_a_newer_window_of_the_same_question_aborts_nothing(slow_thread: QueryTh
     while SlowEngine.searches == 0:
         time.sleep(0.005)
 
-    slow_thread.submit(QueryRequest(1, "token budget", (5, 15), Packing(500), question=1))
+    slow_thread.submit(QueryRequest(1, "token budget", (5, 15), Packing(500), question=1, k=50))
     log.wait_for(is_packed(1))
 
     assert SlowEngine.searches == 1
@@ -286,7 +286,7 @@ def test_a_question_without_an_answer_fails_alone_and_the_older_answer_can_still
 
     thread.submit(request_for(2, "SELECT nonsense"))
     failed = log.wait_for(lambda event: isinstance(event, Failed))
-    thread.submit(QueryRequest(2, "SELECT nonsense", (20, 30), Packing(500), question=2))
+    thread.submit(QueryRequest(2, "SELECT nonsense", (20, 30), Packing(500), question=2, k=50))
     fetched = log.wait_for(lambda event: isinstance(event, Fetched))
 
     assert isinstance(failed, Failed)
