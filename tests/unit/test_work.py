@@ -755,9 +755,9 @@ def test_another_weight_ranks_and_packs_without_the_store(store: Path, log: Even
         log.wait_for(is_packed(generation))
     thread.stop()
 
-    assert [
-        sql for sql in seen if "chunk" in sql or "doc" in sql
-    ] == []  # a look at what others wrote may come between
+    # A look at what others wrote may come between, and so may the sizes of documents that come near the fiftieth row.
+    asked = [sql for sql in seen if not sql.startswith("SELECT doc, count(*) FROM chunk")]
+    assert [sql for sql in asked if "chunk" in sql or "doc" in sql] == []
 
 
 def test_a_chart_is_drawn_after_the_rows_and_once_for_each_scale(thread: QueryThread, log: EventLog) -> None:
