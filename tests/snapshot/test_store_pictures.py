@@ -72,10 +72,10 @@ def examined(session: Session) -> Session:
 
 
 async def checks(bench: Driver) -> None:
-    await opened(bench, "8", "d")
+    await opened(bench, "8", "C")
     await bench.until(lambda _: f"of {len(CHECKS)}" not in bench.painted("store"))
     bench.app.become(examined(bench.session))
-    await bench.press("home", *["j"] * CHECKS.index("counts"))
+    await bench.press("home")
     await bench.until(lambda _: "doctor --fix" in bench.painted("store"))
 
 
@@ -231,7 +231,7 @@ def test_the_checks_have_the_whole_screen(store: Path, picture: Picture) -> None
 @SIZES
 def test_the_embedders(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     async def steps(bench: Driver) -> None:
-        await opened(bench, "8", "e")
+        await opened(bench, "8", "right", "right")
         await bench.until(lambda _: "local" in bench.painted("store"))
         await bench.press("j")
 
@@ -240,7 +240,7 @@ def test_the_embedders(store: Path, picture: Picture, size: tuple[int, int]) -> 
 
 def test_a_reembed_under_way(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
-        await opened(bench, "8", "e")
+        await opened(bench, "8", "right", "right")
         await bench.until(lambda _: "local" in bench.painted("store"))
         progress = Progress("embed", "", 37, 37, 37, 1_000, 430, 0, 0, 0, 0, 0, (), waiting=570)
         bench.app.become(
