@@ -278,7 +278,7 @@ def test_no_name_and_no_text_steers_the_terminal_of_the_workbench(
     for keys, shown in (
         ("3M", "Marked"),
         ("5j", "Context"),
-        ("3\x1b[C\x1b[C\x1b[C", "pass the filter"),
+        ("3\x1b[C\x1b[C\x1b[C", "in the store"),
         ("8C", "fulltext_rows"),
         ("\x1b[F", "duplicates"),
         ("7", "Ingest"),
