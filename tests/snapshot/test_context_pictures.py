@@ -59,9 +59,9 @@ async def optimal(bench: Driver) -> None:
     await bench.ask("token budget")
     await bench.press("escape", "5")
     await budget_of(bench, 45)
-    await bench.press("o")
+    await bench.press("o", "D")
     await bench.until(
-        lambda now: now.context.packed and "pack optimal" in bench.painted("context") and is_settled(now)
+        lambda now: now.context.packed and "filled by value" in bench.painted("context") and is_settled(now)
     )
     await bench.press("j", "enter")
     await bench.until(lambda now: now.context.unfolded)

@@ -15,12 +15,12 @@ from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.records import LIVE
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER, TOLD_SKIPS
-from recall_core.store.sqlite.vocabulary import SqliteVocabulary
 from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.text import STOP_WORDS_NAME
 from recall_core.types import Document, Fingerprint, NewDocument, NewFile, Root, Row, Stamp, StoreInfo, Vector
 
 if TYPE_CHECKING:
+    from recall_core.store.sqlite.vocabulary import SqliteVocabulary
     from recall_core.store.values import FolderListing, KnownRoot, Sizes, Source, Totals
 
 _LIVE_CHUNKS = f"SELECT c.rowid FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {LIVE}"
@@ -399,6 +399,8 @@ class SqliteCatalog(OpenStore):
 
     def vocabulary(self, most: int) -> SqliteVocabulary:
         """What may be suggested while a query is typed, at most so many entries a call."""
+        from recall_core.store.sqlite.vocabulary import SqliteVocabulary  # noqa: PLC0415 - while a query is typed
+
         return SqliteVocabulary(self.execute, most)
 
     def _rowids(self, sql: str, parameters: tuple[object, ...]) -> list[int]:
