@@ -25,7 +25,7 @@ LESS = 0.5
 """What a match counts where the action is not possible."""
 
 
-class Entry(NamedTuple):
+class PaletteEntry(NamedTuple):
     """An action as the palette lists it. note: its keys, and why it is not possible now where it is not."""
 
     group: str
@@ -83,7 +83,7 @@ class Actions(Provider):
                 score *= 1 if entry.is_possible else LESS
                 yield Hit(score, entry.shown(matcher.highlight(found)), entry.run, found, entry.note)
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self) -> list[PaletteEntry]:
         """Every action but this one: what is possible first, and the pane in front, as in the footer."""
         app = self.app
         assert isinstance(app, Host)  # noqa: S101 - the workbench alone has this palette
@@ -95,7 +95,7 @@ class Actions(Provider):
                 is_possible, keys = is_valid(action, app.session), " ".join(map(key_name, action.keys)) or "no key"
                 note = keys if is_possible else f"{keys}, {NOT_NOW}: {NEEDS[action.when]}"
                 own = pane.title() if pane in action.panes or action.id in WANTED[pane] else group
-                found.append(Entry(own, action, note, is_possible, partial(app.perform, action.id)))
+                found.append(PaletteEntry(own, action, note, is_possible, partial(app.perform, action.id)))
         groups = [pane.title(), *app.table.groups]
         return sorted(
             found,

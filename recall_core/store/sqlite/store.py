@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from recall_core.store.instances import Instance
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.snapshot import Snapshot
-    from recall_core.store.sqlite.memory.vocabulary import Vocabulary
+    from recall_core.store.sqlite.memory.terms import TermFrequencies
     from recall_core.store.sqlite.memory.words import WordSearch
     from recall_core.store.values import Capability, FilterCounts, Lost, MadeWith, Nearest, Signing
 
@@ -98,7 +98,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             return known.of_length(shortest, longest, most)
         return self.execute(_TERMS_OF_LENGTH, (shortest, longest, most))
 
-    def _vocabulary(self) -> Vocabulary | None:
+    def _vocabulary(self) -> TermFrequencies | None:
         """All terms of the state that is read, where they are in memory."""
         memory = self.in_memory()
         return None if memory is None else memory.vocabulary

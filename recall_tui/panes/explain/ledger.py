@@ -56,7 +56,7 @@ DECISIONS = {
 """What decides where it is not the score alone."""
 
 
-class Table(NamedTuple):
+class LedgerColumns(NamedTuple):
     """Cells of each column of the table; 0 for one that has no room."""
 
     width: int
@@ -75,24 +75,24 @@ class Table(NamedTuple):
         return sum(cells + GAP for cells in (self.raw, self.normalized, self.weight) if cells) + self.name
 
 
-def table_of(parts: Sequence[Part], width: int, glyphs: Glyphs) -> Table:
+def table_of(parts: Sequence[Part], width: int, glyphs: Glyphs) -> LedgerColumns:
     """The columns that fit: first the raw values go, then the bars, then what else the points are made of."""
     raw = max((len(_raw(part)) for part in parts), default=0)
     weight = max((len(f"{part.weight:.2f}") for part in parts), default=0)
-    chosen = Table(
+    chosen = LedgerColumns(
         width, glyphs, NAME, max(raw, 6), len("normalized"), max(weight, 6), len("points"), len("share"), BAR
     )
     dropped: dict[str, int] = {}
     for name in ("raw", "bar", "share", "normalized", "weight"):
         if _cells(chosen) > width:
             dropped[name] = 0
-            chosen = Table(**{**chosen._asdict(), **dropped})
+            chosen = LedgerColumns(**{**chosen._asdict(), **dropped})
     spare = max(0, width - _cells(chosen))
     bars = min(spare, BAR_MOST - BAR) // 2 if chosen.bar else 0
     return chosen._replace(name=min(NAME_MOST, NAME + spare - bars), bar=chosen.bar + bars)
 
 
-def _cells(shape: Table) -> int:
+def _cells(shape: LedgerColumns) -> int:
     after = (shape.points, shape.share, shape.bar)
     return shape.before_points + sum(cells + GAP for cells in after if cells)
 
@@ -142,7 +142,7 @@ def _sentence(hit: Hit, chunk: LedgerView | None, result: Ledger | None, width: 
     return [line for _, line in wrapped(said, width)]
 
 
-def _heads(shape: Table) -> Text:
+def _heads(shape: LedgerColumns) -> Text:
     heads = f"{'signal':<{shape.name}}"
     for name in ("raw", "normalized", "weight", "points"):
         cells = getattr(shape, name)
@@ -155,7 +155,7 @@ def _raw(part: Part) -> str:
     return "none" if part.raw is None else raw_number(part.raw)
 
 
-def _signal(part: Part, score: float, shape: Table) -> Text:
+def _signal(part: Part, score: float, shape: LedgerColumns) -> Text:
     line = Text(fit(part.signal, shape.name, shape.glyphs))
     for cells, shown in (
         (shape.raw, _raw(part)),
@@ -181,7 +181,7 @@ def _leaves_of(view: ExplanationView | None) -> dict[str, list[LeafView]]:
     return {part["signal"]: part.get("leaves", []) for part in view["chunk"]["explain"]["parts"]}
 
 
-def _leaf_lines(leaves: list[LeafView], shape: Table, most: int | None) -> Iterator[Text]:
+def _leaf_lines(leaves: list[LeafView], shape: LedgerColumns, most: int | None) -> Iterator[Text]:
     """Terms with what BM25 makes of them, then whatever else the points add up from; rounding has no line."""
     terms = [leaf for leaf in leaves if leaf["kind"] == "term"]
     others = [leaf for leaf in leaves if leaf["kind"] not in ("term", "rounding")]
@@ -199,7 +199,7 @@ def _leaf_lines(leaves: list[LeafView], shape: Table, most: int | None) -> Itera
         yield _leaf(f"{figure(len(others) - most)} more, z shows them", [], points, shape)
 
 
-def _leaf(name: str, about: Sequence[str], points: float, shape: Table, names: int = NAME_MOST) -> Text:
+def _leaf(name: str, about: Sequence[str], points: float, shape: LedgerColumns, names: int = NAME_MOST) -> Text:
     """A name, the longest of what there is to say of it that leaves room for names of so many cells, the points."""
     room = shape.before_points - 2
     column = max(1, min(names, shape.name - 2, room))
@@ -231,7 +231,7 @@ def _about_leaf(leaf: LeafView, glyphs: Glyphs) -> tuple[str, list[str]]:
     return said, [glyphs.dot.join([leaf["kind"], *cosine]), leaf["kind"]]
 
 
-def _words(leaves: list[LeafView], shape: Table) -> Text:
+def _words(leaves: list[LeafView], shape: LedgerColumns) -> Text:
     """The words that give most, in one line, each with its points; the rest as one figure."""
     room, rest = shape.before_points - 2, list(leaves)
     shown: list[str] = []
@@ -274,7 +274,7 @@ def _is_of(part: Part, weights: float) -> bool:
     return abs(part.points - part.value * part.weight / weights) < 1e-9
 
 
-def _total(hit: Hit, score: float, chunk: LedgerView | None, shape: Table) -> list[Text]:
+def _total(hit: Hit, score: float, chunk: LedgerView | None, shape: LedgerColumns) -> list[Text]:
     """The total, and whether the parts, and once they are known the leaves, sum to the score."""
     points = sum(part.points for part in hit.parts)
     residual = chunk.get("residual", 0.0) if chunk is not None else 0.0

@@ -13,7 +13,7 @@ from recall_core.store.sqlite.memory.matrix import Matrix
 from recall_core.store.sqlite.memory.nearby import Nearby
 from recall_core.store.sqlite.memory.postings import Postings
 from recall_core.store.sqlite.memory.rows import KEYS, SIZES, LiveRows, pieces_of
-from recall_core.store.sqlite.memory.vocabulary import Vocabulary
+from recall_core.store.sqlite.memory.terms import TermFrequencies
 from recall_core.store.sqlite.memory.words import WordSearch
 from recall_core.store.sqlite.postings import index_totals
 from recall_core.store.sqlite.records import Execute
@@ -50,7 +50,7 @@ class Snapshot:
         self.rows = rows
         self.matrix = matrix
         self.nearby = nearby
-        self.vocabulary: Vocabulary | None = None
+        self.vocabulary: TermFrequencies | None = None
         """Once it is read, where there is room."""
         room_of_words = max(room // _POSTINGS_SHARE, MEGABYTE)
         self._vocabulary_room = room_of_words // _VOCABULARY_SHARE
@@ -77,7 +77,7 @@ class Snapshot:
     def read_words(self, db: apsw.Connection, execute: Execute) -> Iterator[None]:
         """Read the vocabulary, and the longest postings, which a question would wait for, as far as there is room."""
         found: list[tuple[int, str]] = []
-        vocabulary = Vocabulary()
+        vocabulary = TermFrequencies()
         for piece in pieces_of(db.execute(_VOCABULARY)):
             found += [(df, stem) for stem, df in piece if df >= _LEAST_POSTING]
             if vocabulary.nbytes <= self._vocabulary_room:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 
-class Vocabulary:
+class TermFrequencies:
     """All terms of one state of a store, in ascending order, in as few bytes as they may take."""
 
     def __init__(self) -> None:
