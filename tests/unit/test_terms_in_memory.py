@@ -38,4 +38,8 @@ def test_a_store_names_the_same_terms_from_memory_as_from_its_file(
         from_file = recall.store.terms_of_length(shortest, longest, 12)
         settle(recall, lambda: recall.search("token budget"))
 
-        assert recall.store.terms_of_length(shortest, longest, 12) == from_file
+        with recall.store.reading():
+            memory = recall.store.in_memory()  # type: ignore[attr-defined]
+            assert memory is not None
+            assert memory.vocabulary is not None
+            assert recall.store.terms_of_length(shortest, longest, 12) == from_file
