@@ -387,7 +387,7 @@ def packed_for(budget_tokens: int) -> Effect:
     return lambda _was, bench: (
         bench.session.context.packed is not None
         and bench.session.context.packed.budget_tokens == budget_tokens
-        and f"/{budget_tokens:,} tok" in bench.painted("context")
+        and f"of {budget_tokens:,} tokens" in bench.painted("context")
     )
 
 
@@ -762,6 +762,7 @@ ROWS: tuple[Row, ...] = (
         ),
         in_turn(moved(fusion="rrf"), moved(min_score=0.2)),
     ),
+    Row("turn_beside", of_session(lambda now: now.weights.is_beside), moved(fusion="rrf")),
     Row("turn_curve", lambda _, bench: "mean nDCG@10" in " ".join(bench.painted("board").split())),
     Row(
         "take_best",  # every weight is as good for this question
@@ -870,7 +871,7 @@ ROWS: tuple[Row, ...] = (
                 and not now.context.packing.drops
             )
         ),
-        become(packing.forced_out),
+        become(packing.excluded),
     ),
     Row("turn('pack')", config("pack", "optimal")),
     # Judge.

@@ -105,7 +105,7 @@ async def test_the_last_row_is_fetched_when_it_is_looked_at(own_store: Path) -> 
         await bench.press("end")
         await bench.until(lambda now: total - 1 in now.results.hits)
 
-        assert f" {total} " in marked(bench)
+        await bench.until(lambda _: f"▶ {total} " in bench.painted("results"))
         assert f"3 Explain #{total}" in bench.painted("explain")
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from recall_core.api.recall import Ask, Recall
-from recall_tui.state.shell import rows_asked
-from recall_tui.threads.ranking import rows_of, weighed, whole
+from recall_tui.state.session import WORDS_K
+from recall_tui.threads.ranking import rows_of, weighed
 from tests.workbench_corpus import build_store
 
 WORDS = some.lists(
@@ -42,19 +42,19 @@ def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
         yield opened
 
 
-@given(words=WORDS, settings=SETTINGS, k=some.none() | some.integers(1, 40), is_moved=some.booleans())
+@given(words=WORDS, settings=SETTINGS, k=some.just(WORDS_K) | some.integers(1, 40), is_moved=some.booleans())
 def test_the_list_of_words_is_what_a_search_for_as_many_rows_gives(
-    recall: Recall, words: str, settings: dict[str, float], k: int | None, is_moved: bool
+    recall: Recall, words: str, settings: dict[str, float], k: int, is_moved: bool
 ) -> None:
     assignments = tuple(f"{key}={value}" for key, value in settings.items())
     plan = recall.engine.words_plan(words, Ask(settings=assignments, k=k))
-    start = recall.engine.words_plan(words, Ask()) if is_moved else plan
-    answer = whole(recall.engine.answer(start), recall)
+    start = recall.engine.words_plan(words, Ask(k=WORDS_K)) if is_moved else plan
+    answer = recall.engine.answer(start)
     answer = weighed(recall, answer, plan) if is_moved else answer
 
     rows = rows_of(recall, answer, (0, 100))
 
-    found = recall.search(words, Ask(settings=assignments, k=rows_asked(answer)))["results"]
+    found = recall.search(words, Ask(settings=assignments, k=answer.plan.limit))["results"]
     assert [(row["chunk"]["id"], row["score"]) for row in found] == [
         (hit.chunk.id, hit.score) for hit in rows.values() if hit.chunk
     ]
@@ -63,7 +63,7 @@ def test_the_list_of_words_is_what_a_search_for_as_many_rows_gives(
 def test_rows_are_given_away_in_some_of_these_lists(recall: Recall) -> None:
     settings = ("min_score=0.5", "sparse_distance_ceiling=2", "sparse_max_injections=3")
 
-    answer = whole(recall.engine.answer(recall.engine.words_plan("budget token", Ask(settings=settings))), recall)
+    answer = recall.engine.answer(recall.engine.words_plan("budget token", Ask(settings=settings, k=WORDS_K)))
 
     assert answer.recall is not None
     assert answer.recall.given
