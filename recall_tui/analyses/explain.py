@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from recall_core import shell
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Comparison, FixOffer, Funnel, Ledger, Missing, RowsAround
+from recall_tui.state.packing import to_pack
 from recall_tui.state.records import Tweaks
 from recall_tui.state.session import Session, filter_of, k_of, listed
 from recall_tui.state.weighing import differences
@@ -296,7 +297,7 @@ def _pinned(run: AnalysisRun, view: WhyNotView) -> list[FixOffer]:
         return []
     pin = chosen["chunk_id"]
     packed = run.recall.engine.pack(
-        session.results.answer,
+        to_pack(session.results.answer, is_k_moved=session.weights.k is not None),
         Pack(session.context.budget_tokens, pins=(*session.context.pins, pin), drops=_left(session, pin)),
     )
     if not any(pin in block.chunk_ids and not block.truncated for block in packed.blocks):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.documents import MOST_LINES, TAGS, TagCounts
-from recall_tui.state.packing import Worth
+from recall_tui.state.packing import Worth, to_pack
 from recall_tui.state.store_pane import Health, StoreOverview
 from recall_tui.threads.analysis_thread import AnalysisRun
 
@@ -61,6 +61,7 @@ def context_worth(run: AnalysisRun, analysis: Analysis) -> Worth:
 
     answer, packed, packing = run.session.results.answer, run.session.context.packed, run.session.context.packing
     assert answer is not None and packed is not None and packing is not None  # noqa: S101, PT018 - as was wanted
+    answer = to_pack(answer, is_k_moved=run.session.weights.k is not None)
     store = run.recall.store
     config = answer.plan.config._replace(budget_tokens=packing.budget_tokens)
     terms = Terms(config, counter(packed.counter), frozenset(packing.pins), frozenset(packing.drops))

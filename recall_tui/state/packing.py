@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from recall_core.config import SEARCH_K
 from recall_core.rank.fuse import Same
 from recall_core.types import Packed
 from recall_tui.state.analyses import Analysis
@@ -15,6 +16,7 @@ from recall_tui.state.session import Session, budgeted, is_seen, listed, pointed
 
 if TYPE_CHECKING:
     from recall_core.contract.packing import AccountView
+    from recall_core.retrieve.answer import Answer
     from recall_tui.state.events import Repacked
 
 LIST = "context"
@@ -40,6 +42,13 @@ class Worth(NamedTuple):
 
     view: AccountView
     model_tokens: int | None
+
+
+def to_pack(answer: Answer, *, is_k_moved: bool) -> Answer:
+    """The answer as `recall context` packs it: words take their whole ranking where no --k is given."""
+    if answer.plan.rql is not None or is_k_moved:
+        return answer
+    return answer._replace(plan=answer.plan._replace(limit=SEARCH_K, is_capped=False))
 
 
 def printed(packed: Packed) -> str:

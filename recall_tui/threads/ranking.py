@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from recall_core.config import SEARCH_K, Config, keyed
+from recall_core.config import Config, keyed
 from recall_core.evaluate.grid import RETRIEVAL
 from recall_core.text import counter
 from recall_core.types import Hit
 from recall_tui.state.events import Repacked
+from recall_tui.state.packing import to_pack
 from recall_tui.state.records import Packing, Waiting
 from recall_tui.state.requests import QueryRequest
 from recall_tui.state.session import listed
@@ -133,8 +134,7 @@ def repacked(recall: Recall, answer: Answer, request: QueryRequest) -> Repacked:
     from recall_core.api.recall import Pack  # noqa: PLC0415 - the engine loads behind the first frame
 
     budget_tokens, pins, drops = request.packing
-    if answer.plan.rql is None and not request.is_k_moved:  # as `recall context` packs where no --k is given
-        answer = answer._replace(plan=answer.plan._replace(limit=SEARCH_K, is_capped=False))
+    answer = to_pack(answer, is_k_moved=request.is_k_moved)
     waiting = _waiting(recall, answer, (*pins, *drops)) if pins or drops else ()
     absent = {each.chunk_id for each in waiting}
     pins, drops = (tuple(each for each in ids if each not in absent) for ids in (pins, drops))
