@@ -157,8 +157,8 @@ PASSAGE = (
     Flag("--brackets", "put what matches in [brackets], where bold cannot be seen"),
 )
 QUESTION = (
-    Flag("--bm25", "words only (with --vector: both, which is the default)"),
-    Flag("--vector", "meaning only"),
+    Flag("--bm25", "the lexical signal only (with --vector: both, which is the default)"),
+    Flag("--vector", "the semantic signal only"),
     Flag("--filter", "keep only what this filter expression lets through", "EXPR"),
     Flag("--no-sparse", "give no row to a near but short document that the list misses"),
     Flag("--all-copies", "show a text that several chunks hold in each of its places"),

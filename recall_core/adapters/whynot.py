@@ -11,6 +11,7 @@ from recall_core.adapters.render import DIGITS, clean, counted, weight_of
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
+from recall_core.config import renamed
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.whynot import (
     EvidenceView,
@@ -114,8 +115,8 @@ def _account(view: WhyNotView) -> Iterator[str]:
         yield f"why   {failing['stage']}: {clean(_sentence(failing))}"
         yield from _hint(failing)
     for fix in view.get("fixes", []):
-        yield f"fix   {fix['command']}"
-        yield f"      {clean(fix['change'])}{_telling(fix)}{_doubt(fix.get('next_smaller'))}"
+        yield f"fix   {renamed(fix['command'])}"
+        yield f"      {clean(change_of(fix))}{_telling(fix)}{_doubt(fix.get('next_smaller'))}"
     if view.get("fixes") == []:
         yield f"fix   none was found{_hopeless(view)}"
 
@@ -149,6 +150,11 @@ def _sentence(stage: StageView) -> str:
     if stage["stage"] == "rerank" and "rank_before" in held:
         return f"the reranker moved it from row {held['rank_before']} to row {held['rank']}"
     return stage["detail"]
+
+
+def change_of(fix: FixView) -> str:
+    """What a fix changes, with signals and settings by their names."""
+    return renamed(fix["change"]).replace("weigh meaning", "semantic weight")
 
 
 def _telling(fix: FixView) -> str:
@@ -260,7 +266,7 @@ def _rival(view: RivalView) -> str:
 
 
 def _doubt(next_smaller: str | None) -> str:
-    return f"; confirmed, and {clean(next_smaller)} would not do" if next_smaller else "; confirmed"
+    return f"; confirmed, and {clean(next_smaller)} is not enough" if next_smaller else "; confirmed"
 
 
 def _predicate(view: PredicateView, depth: int = 0) -> Iterator[str]:

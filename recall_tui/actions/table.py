@@ -106,10 +106,10 @@ def markdown() -> str:
         "# Keys of the workbench",
         "",
         "Two states: **edit** (a field has the focus and letters are typed) and **nav** (letters are commands).",
-        "The footer shows which one holds. Keys that print a character act in nav only. Esc is one step out.",
-        "Where a key is said to act in some panes only, one of those has to be in front.",
-        "In the query `^z` takes back what was typed, and `^y` brings it again.",
-        "While the query offers words, Up and Down choose one, Tab or Enter takes it and Esc closes the list.",
+        "The footer shows which state it is. Keys that print a character act in nav only. Esc is one step out.",
+        "Where panes stand in brackets, the key acts only while one of them is in front.",
+        "In the query `^z` undoes typing and `^y` redoes it.",
+        "While the query lists completions, Up and Down select one, Tab or Enter inserts it and Esc closes the list.",
     ]
     for group, actions in GROUPS.items():
         lines += ["", f"## {group}", "", "| keys | does |", "|---|---|"]

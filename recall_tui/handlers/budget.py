@@ -100,7 +100,7 @@ def _say_change(app: Host, done: str, marked: tuple[str, ...], key: str) -> None
     """Say what was done to a row from another pane: the context may be out of sight."""
     if app.session.pane != "context":
         is_marked = bool(set(packing.chosen_chunks(app.session)) & set(marked))
-        app.notify(f"{done}; {key} takes that back." if is_marked else f"No longer {done.lower()}.")
+        app.notify(f"{done}; {key} undoes it." if is_marked else f"No longer {done.lower()}.")
 
 
 def _point(app: Host, row: int) -> None:

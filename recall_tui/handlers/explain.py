@@ -81,7 +81,7 @@ def mark_hit(app: Host) -> None:
     """Mark the selected hit."""
     app.become(explaining.marked_hit(app.session))
     marked = app.session.results.marked
-    app.notify(f"Marked: {marked.doc.path}" if marked else "No hit is marked.", markup=False)
+    app.notify(f"Marked: {marked.doc.path}" if marked else "No result is marked.", markup=False)
 
 
 def why_this(app: Host) -> None:

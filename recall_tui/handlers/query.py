@@ -48,7 +48,7 @@ async def open_history(app: Host) -> None:
     if past:
         await app.push_screen(HistoryScreen(past), partial(_past_chosen, app))
     else:
-        app.notify("The history is empty: a query gets into it when it is answered and left.")
+        app.notify("The history is empty. A query is added once it is answered and you run it or leave the field.")
 
 
 async def save_query(app: Host) -> None:
@@ -97,7 +97,7 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
         before.weights.tweaks,
         before.weights.k,
     ):
-        app.notify(f"Taken with {said}{without}; u in pane 4 takes it back.", markup=False)
+        app.notify(f"Loaded with {said}{without}; u in pane 4 undoes it.", markup=False)
 
 
 def _rest(app: Host) -> None:

@@ -173,7 +173,7 @@ def first_step(session: Session) -> str:
     if known is None or relevant(known):
         return ""
     if session.results.answer is None or session.results.answer.total == 0:
-        return "To begin: ask something (1), then grade its results with g, or import judgements with I."
+        return "To begin: search for something (1), then grade its results with g, or import judgements with I."
     if any(known.places.values()):
         return "Measures need a grade above 0: after g, a s d grade the selected result 3 2 1."
     return "To begin: after g, a s d f grade the selected result 3 2 1 0; I imports judgements."

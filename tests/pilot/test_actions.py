@@ -66,7 +66,7 @@ def test_help_finds_lines_by_what_can_be_read_in_them_or_over_them() -> None:
     found = [line.plain for line in help_lines(pane="results", words="weights")]
 
     assert "Weights" in found
-    assert any("Change the chosen setting: more, or the next choice (weights)" in line for line in found)
+    assert any("Change the selected setting: more, or the next choice (weights)" in line for line in found)
     assert not any("Select the next result" in line for line in found)
 
 

@@ -262,7 +262,7 @@ async def test_without_a_result_the_ledger_says_how_to_ask_why(shared_store: Pat
         await bench.ask("SELECT * FROM chunk USING lexical('zyzzyva')")
         await bench.until(lambda now: now.results.answer and now.results.answer.total == 0 and not now.query.busy)
 
-        assert "Nothing was found. m asks why a document is missing." in bench.painted("explain")
+        assert "Nothing was found. m explains why a document is missing." in bench.painted("explain")
 
 
 async def test_the_ledger_is_there_before_its_leaves(shared_store: Path) -> None:

@@ -165,7 +165,7 @@ async def test_the_pane_opens_before_anything_was_added(own_store: Path) -> None
         await bench.until(lambda _: "Sources 4" in bench.painted("ingest"))
 
         assert bench.session.pane == "ingest"
-        assert "Nothing was read since the start" in bench.painted("ingest")
+        assert "Nothing was ingested since the start" in bench.painted("ingest")
         await bench.press("2")
         assert not bench.app.bench.query_one("#ingest").display
 

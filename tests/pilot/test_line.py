@@ -146,7 +146,7 @@ async def test_the_workbench_has_words_of_its_own(shared_store: Path) -> None:
         await open_line(bench)
         await bench.type("theme purple")
         await bench.press("enter")
-        await bench.until(lambda _: "theme takes one of" in hint(bench))
+        await bench.until(lambda _: "theme is one of" in hint(bench))
         await bench.type("theme light")
         await bench.press("enter")
         await bench.until(lambda _: bench.app.theme == "light")

@@ -179,7 +179,7 @@ def test_a_fix_can_be_typed_as_it_stands(folder: Path) -> None:
     _, text, _ = run("whynot", "failed call", "--target", "cache.md", "--k", "1")
     command = re.search(r"^fix   recall (search 'failed call' --k 2)$", text, flags=re.M)
     assert command is not None
-    assert "would not do" in text
+    assert "is not enough" in text
     assert "cache.md" in run("search", "failed call", "--k", "2")[1]
 
 
@@ -233,4 +233,4 @@ def test_one_row_of_a_part_of_a_filter_passes(folder: Path) -> None:
 def test_one_row_less_is_told_in_the_singular(folder: Path) -> None:
     _, text, _ = run("whynot", "failed call", "--target", "cache.md", "--k", "1")
 
-    assert "; confirmed, and 1 row would not do" in text
+    assert "; confirmed, and 1 row is not enough" in text

@@ -72,8 +72,8 @@ def test_no_word_is_there_that_has_been_replaced(once: str, now: str) -> None:
         ('Action("pin_row", ("p",), "pin", "Require the row", when)', ["pin", "Require the row"]),
         ('LABELS = {"budget": "over budget"}', ["over budget"]),
         (
-            'def title() -> "Not this":\n    """Nor this."""\n    return "Nor x" if pane == "Nor this" else "4 Weights"',
-            ["Nor x", "4 Weights"],
+            'def f() -> "Not this":\n    """Nor this."""\n    return "A pane" if x == "Nor that" else "4 Weights"',
+            ["A pane", "4 Weights"],
         ),
         ('self.query_one("#editor").add_class("-zoomed")', []),
         ('DEFAULT_CSS = "Pane { height: 1 }"', []),

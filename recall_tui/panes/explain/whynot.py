@@ -191,8 +191,8 @@ def _rival(view: RivalView) -> str:
 
 def _fixes(whynot: Missing, place: int, width: int, glyphs: Glyphs) -> Iterator[Text]:
     if whynot.remedies:
-        heads = f"{len(whynot.remedies)} fixes: Up and Down choose, Enter tries"
-        yield Text(fit(heads if len(whynot.remedies) > 1 else "1 fix: Enter tries it", width, glyphs).rstrip(), DIM)
+        heads = f"{len(whynot.remedies)} fixes: Up and Down select, Enter applies"
+        yield Text(fit(heads if len(whynot.remedies) > 1 else "1 fix: Enter applies it", width, glyphs).rstrip(), DIM)
     for at, remedy in enumerate(whynot.remedies):
         yield from _fix(remedy, at, width, glyphs, is_chosen=at == place)
     yield from _proof(whynot.view, width)
@@ -201,10 +201,10 @@ def _fixes(whynot: Missing, place: int, width: int, glyphs: Glyphs) -> Iterator[
 
 
 def _fix(remedy: FixOffer, at: int, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Iterator[Text]:
-    """What it changes, what that leads to, what less would not do, and its command. Every line knows the fix."""
+    """What it changes, what that leads to, what less is not enough, and its command. Every line knows the fix."""
     mark = glyphs.pointer if is_chosen else " "
     proof = f"{glyphs.dot}{remedy.proof}" if remedy.proof else ""
-    doubt = f"; {remedy.doubt} would not do" if remedy.doubt else ""
+    doubt = f"; {remedy.doubt} is not enough" if remedy.doubt else ""
     is_sized = all(kind in SIZED for kind in remedy.kind.split("+"))
     change, doubt = map(with_figures, (remedy.change, doubt)) if is_sized else (remedy.change, doubt)
     other = "; for the command line" if not is_doable(remedy) else ""
