@@ -52,7 +52,7 @@ ALLOWED = frozenset(
     CSS EDITOR HOME LANG LC_ALL LC_CTYPE NO_COLOR PAGER PATH RECALL_STORE TERM TEXTUAL_DRIVER VISUAL
     Cache-Control Content-Security-Policy Origin Referrer-Policy X-Content-Type-Options height nosniff
     Comment ExplainPane Grade Keyword Result Step Token. Value
-    approx auto chunker get hybrid llamacpp ollama rm rql trace trec tune whitespace
+    question approx auto chunker get hybrid llamacpp ollama rm rql trace trec tune whitespace
     :memory: ansi_default asdfghjklqwertyuiopzxcvbnm backspace bf colon dim ellipsis escape information narrow normal
     outside rb recall- reverse shell slider small stdlib take_up topics utf8 ynY
     code codium cursor emacs emacsclient gvim helix hx jed joe kak mg micro nano nvim pico subl vi vim windsurf zed

@@ -39,6 +39,13 @@ class Table(NamedTuple):
         """The action with this id."""
         return next(each for each in self.actions if each.id == action)
 
+    def spelled(self, text: str) -> str:
+        """A text with the key of an action in place of `{its id}`; with its name where it has no key."""
+        for action in self.actions:
+            name = key_name(action.keys[0]) if action.keys else f"“{action.help}”"
+            text = text.replace(f"{{{action.id}}}", name)
+        return text
+
 
 TABLE = Table(GROUPS)
 """With the keys that hold where no keymap.toml says otherwise."""
@@ -63,6 +70,12 @@ NEXT = ("filter", "command_line", "command_palette")
 """What the footer goes on with everywhere."""
 LAST = ("help", "leave")
 """What stands at its end, whatever else there is room for."""
+
+
+def table_of(app: object) -> Table:
+    """The table of actions that is in force in an app."""
+    table: Table = getattr(app, "table", TABLE)
+    return table
 
 
 class Offer(NamedTuple):

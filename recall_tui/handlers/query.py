@@ -97,7 +97,8 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
         before.weights.tweaks,
         before.weights.k,
     ):
-        app.notify(f"Loaded with {said}{without}; u in pane 4 undoes it.", markup=False)
+        undo = app.table.spelled("{undo_weights} in pane 4 undoes it.")
+        app.notify(f"Loaded with {said}{without}; {undo}", markup=False)
 
 
 def _rest(app: Host) -> None:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from recall_tui.host import Host
 
 
+NO_CURVE = "No result has a grade above 0 yet, so there is no curve: {switch_grading} in pane 2 begins grading."
+NO_TARGET = "No target is set: {pin_row('in')} requires a result, {pin_row('out')} excludes it."
+
+
 def on_slid(app: Host, message: Slid) -> None:
     """The mouse moved the slider."""
     app.move(weighing.weighted(app.session, message.share, joins=message.joins))
@@ -84,7 +88,7 @@ def turn_beside(app: Host) -> None:
 def turn_curve(app: Host) -> None:
     """Show the other curve."""
     if not judging.is_measurable(app.session):
-        app.notify("No result has a grade above 0 yet, so there is no curve: g in pane 2 begins grading.")
+        app.notify(app.table.spelled(NO_CURVE))
         return
     app.become(
         app.session._replace(weights=app.session.weights._replace(is_of_all=not app.session.weights.is_of_all))
@@ -121,7 +125,7 @@ def take_granting(app: Host) -> None:
     weight = tuning.nearest_weight(app.session)
     if weight is None:
         pins = tuning.pins_of(app.session)
-        app.notify("No weight meets all targets." if pins else "No target is set: p requires a row, x excludes it.")
+        app.notify("No weight meets all targets." if pins else app.table.spelled(NO_TARGET))
         return
     _try(app, weighing.put_at(app.session, weight), "vector_weight")
 

@@ -78,7 +78,7 @@ def test_why_a_run_failed_is_read_whole(width: int) -> None:
 
     head = " ".join(" ".join(lines[: next(row for row, line in enumerate(lines) if line.startswith("read"))]).split())
     assert SUMMARY in head
-    assert head.endswith("r again")
+    assert head.endswith("F5 runs it again")
 
 
 @WIDTHS
