@@ -200,7 +200,7 @@ EXPLAIN = handled_by(
         "open_file",
         ("e",),
         "edit file",
-        "Open the file at its line in $VISUAL or $EDITOR; what is in no text file, in $PAGER",
+        "Open the file at its line in $VISUAL or $EDITOR; a record, or a text without a file, in $PAGER",
         has_suspect,
         _FROM,
         "outside",
