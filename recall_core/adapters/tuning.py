@@ -227,7 +227,7 @@ def _pinned_lines(tuning: TuningView, view: PinnedView) -> Iterator[str]:
     yield f"{'weights':<12}{_intervals(view['weights'])}"
     if view["conflict"]:
         names = [clean(view["wishes"][each]["target"]) for each in view["conflict"]]
-        yield f"{'conflict':<12}no weight grants {' and '.join(names)}{' together' if len(names) > 1 else ''}"
+        yield f"{'conflict':<12}no weight meets {' and '.join(names)}{' together' if len(names) > 1 else ''}"
     proposed = view["proposed"]
     if proposed is not None:
         sets = " ".join(f"--set {key}={value:g}" for key, value in named(proposed["settings"]).items())

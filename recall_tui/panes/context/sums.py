@@ -124,5 +124,5 @@ def _sizes(packed: Packed, block_tokens: Sequence[int]) -> Iterator[str]:
     yield f"headers {figure(packed.used_tokens - sum(block_tokens))}"
     yield f"free {figure(packed.budget_tokens - packed.used_tokens)}"
     if packed.reserved_for:
-        yield f"{figure(packed.reserved_tokens)} for recalled"
+        yield f"{figure(packed.reserved_tokens)} for sparse-document recall"
     yield f"counter {packed.counter}"

@@ -52,7 +52,7 @@ LEAST_LEAVES = 3
 BESIDE_LEAVES = 14  # lines of the ledger that are no leaves of a text: signals, words, the total, the ranks
 TITLE_AT = 3  # cells from the pane's left edge to its title
 WAITS = "This waits until the query can be answered."
-SEEK = "m asks what is missing; w on the Ledger asks about the selected row."
+SEEK = "m asks which document is missing; w on the Ledger explains why the context lacks the selected result."
 ABOVE = 2  # lines of the document that stay in sight above its chunk
 
 
