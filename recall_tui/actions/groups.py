@@ -79,7 +79,7 @@ PANES = handled_by(
     Action("focus_pane('store')", ("8",), "", "Go to the store: stats, checks, embedder, documents"),
     Action("next_pane", ("tab",), "next", "Go to the next pane"),
     Action("previous_pane", ("shift+tab",), "", "Go to the previous pane"),
-    Action("zoom", ("z",), "zoom", "Let the pane fill the screen, or no longer"),
+    Action("zoom", ("z",), "zoom", "Let the pane fill the whole screen, or no longer"),
     Action("step_out", ("escape",), "out", "One step out: leave the field, the zoom, the dialog"),
 )
 

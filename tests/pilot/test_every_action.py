@@ -1241,7 +1241,7 @@ async def test_the_keys_to_leave_end_the_workbench(place: Path, key: str) -> Non
     ("words", "holds"),
     [
         ("Budget 100 tokens down", packed_for(1_900)),
-        ("Let the pane fill the screen", of_session(lambda now: now.zoomed)),
+        ("Let the pane fill the whole screen", of_session(lambda now: now.zoomed)),
         (
             "Show how many rows each step leaves",
             of_session(lambda now: (now.pane, now.view) == ("explain", "funnel")),

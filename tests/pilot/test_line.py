@@ -119,7 +119,7 @@ async def test_the_question_of_a_line_is_taken_up(shared_store: Path) -> None:
         await open_line(bench)
         await bench.type("stats")
         await bench.press("f5")
-        await bench.until(lambda _: "no question" in hint(bench))
+        await bench.until(lambda _: "no query" in hint(bench))
         await bench.press(*["backspace"] * 5)
         await bench.type("search budget --filter \"doc.path GLOB 'docs/*'\"")
         await bench.press("f5")

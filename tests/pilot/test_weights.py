@@ -896,7 +896,7 @@ async def test_words_are_offered_the_query_that_gives_their_rows(shared_store: P
         rows = [(hit.chunk.id, hit.score) for hit in bench.session.results.hits.values() if hit.chunk]
 
         await bench.press("W")
-        assert "Words have no OPTION" in str(bench.app.screen.query_one("#question Static").render())
+        assert "Plain words have no OPTION" in str(bench.app.screen.query_one("#question Static").render())
         await bench.press("y")
         await bench.until(lambda now: not now.query.busy and now.results.answer and now.results.answer.plan.rql)
 
