@@ -55,6 +55,18 @@ VERDICTS = {
 }
 """Every verdict in plain words."""
 
+NOT_RECALLED = {
+    "no_vector": "no candidate has a vector",
+    "whole_list": "every candidate is in the list",
+    "not_short": "no near document is short",
+    "too_far": "no short document is similar enough",
+    "already_present": "the similar ones are in the list",
+    "no_row": "the list has no row",
+    "not_mostly_long": "the list is not mostly of long documents",
+    "max_injections": "sparse_max_injections = 0",
+}
+"""Why sparse-document recall took no row, in plain words."""
+
 
 def whynot(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """`recall whynot WORDS --target TARGET`."""
@@ -149,6 +161,14 @@ def _sentence(stage: StageView) -> str:
         )
     if stage["stage"] == "rerank" and "rank_before" in held:
         return f"the reranker moved it from row {held['rank_before']} to row {held['rank']}"
+    return detail_of(stage)
+
+
+def detail_of(stage: StageView) -> str:
+    """The sentence of a stage; of sparse-document recall that took no row, why."""
+    reason = stage.get("evidence", {}).get("reason")
+    if stage["stage"] == "sparse" and stage["detail"].endswith(f"({reason})") and reason in NOT_RECALLED:
+        return f"not applied: {NOT_RECALLED[reason]}"
     return stage["detail"]
 
 
@@ -180,7 +200,7 @@ def _ladder(view: WhyNotView) -> Iterator[str]:
     """The stages, one a line, with the first cross expanded."""
     expanded = view["present"]
     for stage in view["stages"]:
-        yield f"{_MARKS[stage['status']]} {stage['stage']:<10} {clean(stage['detail'])}"
+        yield f"{_MARKS[stage['status']]} {stage['stage']:<10} {clean(detail_of(stage))}"
         if stage["status"] == "fail" and not expanded:
             expanded = True
             yield from (f"{'':<13}{line}" for line in _evidence(stage.get("evidence", {})))

@@ -366,7 +366,8 @@ def test_what_was_recalled_is_marked_and_its_part_of_the_budget_is_told() -> Non
     drawn = text_of(look()._replace(packed=recalled), UNICODE).splitlines()
 
     assert ["recalled" in line for line in drawn if ".md:1" in line] == [False, True]
-    assert "15 for sparse-document recall" in "\n".join(line.plain for line in sums(look()._replace(packed=recalled), 78, UNICODE))
+    below = sums(look()._replace(packed=recalled), 78, UNICODE)
+    assert "15 for sparse-document recall" in "\n".join(line.plain for line in below)
     assert "recalled" not in text_of(look(), UNICODE)
 
 
