@@ -187,8 +187,7 @@ def row_funnel(run: AnalysisRun, _analysis: Analysis) -> Funnel:
 
 def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
     """The account of the target in the list on the screen, or in its context where the list has it."""
-    from recall_core.adapters.whynot import detail_of  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.api.whynot import add_passage  # noqa: PLC0415 - as above
+    from recall_core.api.whynot import add_passage  # noqa: PLC0415 - the engine loads behind the first frame
     from recall_core.explain.whynot.kept import kept  # noqa: PLC0415 - as above
     from recall_core.explain.whynot.why import why_not  # noqa: PLC0415 - as above
 
@@ -201,8 +200,6 @@ def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
         asked = question if in_list else rows
         done = why_not(asker, asked, analysis.target)
         add_passage(done.view, recall.engine, done.found)
-        for stage in done.view["stages"]:
-            stage["detail"] = detail_of(stage)
         fixes, changed = done.view.get("fixes", []), [each.question for each in done.changes]
         for fix in fixes:
             fix["command"] = shell.in_store(fix["command"], run.store)

@@ -152,11 +152,13 @@ def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs)
 
 def _detail(stage: StageView) -> str:
     """The sentence of a stage with its counts as people read them; what it quotes stands as it is."""
+    from recall_core.adapters.whynot import detail_of  # noqa: PLC0415 - the engine has loaded once there is a stage
+
     if stage["stage"] in COUNTING:
         return with_figures(stage["detail"])
     if stage["stage"] == "lexical":
         return _RANK.sub(lambda found: with_figures(found[0]), stage["detail"])
-    return stage["detail"]
+    return detail_of(stage)
 
 
 def _more(stage: StageView, whynot: Missing) -> list[str]:
