@@ -174,7 +174,8 @@ def detail_of(stage: StageView) -> str:
 
 def change_of(fix: FixView) -> str:
     """What a fix changes, with signals and settings by their names."""
-    return renamed(fix["change"]).replace("weigh meaning", "semantic weight")
+    change = renamed(fix["change"]).replace("weigh meaning", "semantic weight")
+    return change.replace("drop ", "ask without ", 1) if change.startswith("drop ") else change
 
 
 def _telling(fix: FixView) -> str:
@@ -254,7 +255,7 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
         value = "missing" if failing["value"] is None else clean(str(failing["value"]))[:80]
         yield f"{clean(failing['predicate'])}  is {value}"
     for dropped in view.get("drop", []):
-        yield f"drop  {clean(' and '.join(dropped))}"
+        yield f"ask without  {clean(' and '.join(dropped))}"
     for term in view.get("terms", []):
         stem = f" ({clean(term['stem'])})" if "stem" in term else ""
         held = f"  title {term['title']} body {term['body']}" if "title" in term and "body" in term else ""

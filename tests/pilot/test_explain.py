@@ -570,7 +570,7 @@ async def test_the_first_failing_stage_is_opened_and_the_others_are_folded(share
         lines = [line.rstrip() for line in bench.painted("explain").splitlines()]
         assert lines[1] == "✗ not in the top 9: it fails doc.path GLOB 'docs/*' (it is src/pack.…"
         assert lines[2].strip().startswith("src/pack.py:1-")
-        assert lines[4] == "▶ drop doc.path GLOB 'docs/*' · rank 2 of 3 with it"
+        assert lines[4] == "▶ ask without doc.path GLOB 'docs/*' · rank 2 of 3 with it"
         opened_at = next(row for row, line in enumerate(lines) if line.startswith("✗  filter"))
         assert lines[opened_at].endswith("it fails doc.path GLOB 'docs/*' (it is src/pack.py)")
         assert lines[opened_at + 1].startswith("passed: identify, ingested, fresh, live, indexed, lexical")

@@ -171,7 +171,7 @@ def _more(stage: StageView, whynot: Missing) -> list[str]:
 def _evidence(view: EvidenceView) -> Iterator[str]:
     """What a stage goes by, beyond its sentence, which names the predicates that fail and their values."""
     for dropped in view.get("drop", []):
-        yield f"passes without {' and '.join(dropped)}"
+        yield f"ask without {' and '.join(dropped)}"
     for term in view.get("terms", []):
         stem = f" ({term['stem']})" if "stem" in term else ""
         words = f" of {term['words']} words" if "words" in term else ""
