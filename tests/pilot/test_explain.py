@@ -793,7 +793,7 @@ async def test_the_fix_stays_in_sight_when_the_terminal_becomes_small(
 async def test_the_footer_of_a_small_terminal_offers_to_try_the_fix_and_to_take_it_back(shared_store: Path) -> None:
     async with workbench(shared_store, size=(80, 24)) as bench:
         await short_of_budget(bench)
-        await bench.until(lambda _: "Enter try" in bench.painted("footer"))
+        await bench.until(lambda _: "Enter apply" in bench.painted("footer"))
 
         await bench.press("enter")
 

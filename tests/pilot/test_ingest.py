@@ -420,7 +420,7 @@ async def test_a_watched_folder_is_followed_until_it_is_no_longer(own_store: Pat
         await bench.until(lambda now: 0 in now.results.hits and now.results.hits[0].doc.path == "notes/new.txt")
         (notes / "new.txt").unlink()
         await bench.until(lambda now: now.store.info and now.store.info.documents == 37 and not now.query.busy)
-        assert "watch" in bench.painted("ingest")
+        assert "following" in bench.painted("ingest")
 
         await bench.press("F")
         assert not bench.session.store.watching
