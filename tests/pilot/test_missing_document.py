@@ -69,7 +69,7 @@ async def test_an_ending_of_several_paths_lists_them_and_takes_the_one_that_is_c
         screen = await asked(bench)
         await bench.write("plan.md")
         await bench.press("enter")
-        await bench.until(lambda _: "2 paths end so" in str(screen.query_one("#target").border_subtitle))
+        await bench.until(lambda _: "2 paths end with this" in str(screen.query_one("#target").border_subtitle))
         assert bench.app.screen is screen
         assert "b/plan.md" in bench.painted("targets")
 

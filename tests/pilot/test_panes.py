@@ -175,12 +175,12 @@ async def test_the_palette_finds_an_action_by_what_the_footer_calls_it(shared_st
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("escape", "ctrl+p")
-        await bench.type("undo")
-        await bench.found("undo")
+        await bench.type("edit file")
+        await bench.found("edit file")
 
         first = bench.app.screen.query_one(CommandList).get_option_at_index(0)
 
-        assert ": undo: " in str(first.prompt)
+        assert ": edit file: " in str(first.prompt)
 
 
 async def _copied(bench: Driver) -> list[str]:

@@ -274,7 +274,7 @@ async def test_the_third_view_offers_every_embedder_and_enter_makes_the_vectors_
         assert bench.session.results.answer is not None
 
 
-@pytest.mark.parametrize(("texts", "said"), [(1, "1 text embedded, 0 found"), (2, "2 texts embedded, 0 found")])
+@pytest.mark.parametrize(("texts", "said"), [(1, "1 text embedded, 0 reused"), (2, "2 texts embedded, 0 reused")])
 def test_one_text_is_not_told_as_many(tmp_path: Path, texts: int, said: str) -> None:
     for number in range(texts):
         (tmp_path / f"{number}.txt").write_text(f"Text {number}.\n", encoding="utf-8")
@@ -585,7 +585,7 @@ async def test_nothing_leaves_when_other_documents_match_by_the_time_of_the_yes(
 
         await agreed(bench)
 
-        assert "Nothing was removed: by now docs/*.md names other documents." in told(bench)
+        assert "Nothing was removed: docs/*.md matches other documents by now." in told(bench)
     with Recall.open(str(own_store)) as recall:
         assert recall.get("docs/budget.md")["ok"]
 
