@@ -1,6 +1,6 @@
-"""Make the cast of the README: the tutorial in a real terminal, frame by frame, as one SVG that plays by itself.
+"""Make the casts of the README: the workbench in a real terminal, frame by frame, as one SVG that plays by itself.
 
-Run from the project's folder, where tmux is installed: .venv/bin/python screenshots/cast.py
+Run from the project's folder, where tmux is installed: .venv/bin/python screenshots/cast.py [NAME...]
 Each line of the screen is stored once, however many frames show it.
 """
 
@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / ".demo"
-OUT = ROOT / "screenshots" / "tutorial.svg"
+HERE = ROOT / "screenshots"
+QUESTION = "how do I run a command with a timeout"
 
 sys.path.insert(0, str(ROOT))
 
@@ -36,7 +37,7 @@ from tests.walk import TUTORIAL, Step, steps  # noqa: E402
 COLUMNS, ROWS = 120, 40
 CELL, LINE, SIZE = 8.4, 16, 14
 INK, PAPER = "#e0e0e0", "#121212"
-TYPING_SECONDS, STEP_SECONDS, LAST_SECONDS = 0.12, 1.8, 4.0
+TYPING_SECONDS, MOVING_SECONDS, STEP_SECONDS, LAST_SECONDS = 0.12, 0.35, 1.8, 4.0
 
 
 class Frame(NamedTuple):
@@ -46,8 +47,8 @@ class Frame(NamedTuple):
     seconds: float
 
 
-def record(home: Path) -> list[Frame]:
-    """The tutorial, done in tmux: a frame after every third letter typed and after every step."""
+def record(home: Path, play: Play) -> list[Frame]:
+    """The frames of a play, from the first screen on, in tmux; the last one stands longer."""
     terminal = Terminal(home / "socket")
     frames: list[Frame] = []
     workbench = shlex.join([sys.executable, "-m", "recall_tui"])
@@ -55,23 +56,62 @@ def record(home: Path) -> list[Frame]:
         terminal.start(workbench, cwd=home, size=(COLUMNS, ROWS), COLORTERM="truecolor")
         terminal.wait_for(lambda screen: "chunks" in screen)
         frames.append(Frame(terminal.coloured(), STEP_SECONDS))
-        for step in steps(TUTORIAL.read_text(encoding="utf-8")):
-            _take(terminal, step, frames)
+        play(terminal, frames)
     finally:
         terminal.stop()
     return [*frames[:-1], frames[-1]._replace(seconds=LAST_SECONDS)]
+
+
+def tutorial(terminal: Terminal, frames: list[Frame]) -> None:
+    """The walk of docs/tutorial.md."""
+    for step in steps(TUTORIAL.read_text(encoding="utf-8")):
+        _take(terminal, step, frames)
+
+
+def weight(terminal: Terminal, frames: list[Frame]) -> None:
+    """A question, then its lexical weight to one end and to the other, and the saved ranking beside the moved one."""
+    _type(terminal, QUESTION, frames)
+    _see(terminal, "1 library", frames=frames)
+    terminal.press("Escape", "4")
+    _see(terminal, "▶lexical", frames=frames)
+    for key, share in _moves():
+        terminal.press(key)
+        terminal.wait_for(lambda screen, text=f"▶lexical {share}": text in screen)
+        time.sleep(0.2)  # the ranking answers behind its weight
+        frames.append(Frame(terminal.coloured(), MOVING_SECONDS))
+    terminal.press("V")
+    _see(terminal, "saved", frames=frames)
+
+
+def _moves() -> Iterator[tuple[str, str]]:
+    """The keys that move the weight, and what it then is."""
+    share = SAVED
+    for key, step, count in (("Right", 5, 8), ("Left", -5, 18), ("Right", 5, 8)):
+        for _ in range(count):
+            share = min(100, max(0, share + step))
+            yield key, f"{share / 100:.2f}"
 
 
 def _take(terminal: Terminal, step: Step, frames: list[Frame]) -> None:
     for each in step.done:
         if step.verb == "press":
             terminal.press(tmux_key(each))
-            continue
-        for start in range(0, len(each), 3):
-            terminal.type(each[start : start + 3])
-            time.sleep(0.05)
-            frames.append(Frame(terminal.coloured(), TYPING_SECONDS))
-    terminal.wait_for(lambda screen: all(text in screen for text in step.seen))
+        else:
+            _type(terminal, each, frames)
+    _see(terminal, *step.seen, frames=frames)
+
+
+def _type(terminal: Terminal, text: str, frames: list[Frame]) -> None:
+    """A frame after every third letter."""
+    for start in range(0, len(text), 3):
+        terminal.type(text[start : start + 3])
+        time.sleep(0.05)
+        frames.append(Frame(terminal.coloured(), TYPING_SECONDS))
+
+
+def _see(terminal: Terminal, *texts: str, frames: list[Frame]) -> None:
+    """A frame as soon as the screen holds these texts."""
+    terminal.wait_for(lambda screen: all(text in screen for text in texts))
     time.sleep(0.3)  # what follows the first sight of an answer: its context, its lines
     frames.append(Frame(terminal.coloured(), STEP_SECONDS))
 
