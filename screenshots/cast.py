@@ -7,12 +7,14 @@ Each line of the screen is stored once, however many frames show it.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -47,6 +49,12 @@ class Frame(NamedTuple):
     seconds: float
 
 
+ENDS = {"Right": "0.00", "Left": "1.00"}
+"""The lexical weight at either end of its slider."""
+Play = Callable[[Terminal, list[Frame]], None]
+"""What is done in the workbench; each frame is added as it is seen."""
+
+
 def record(home: Path, play: Play) -> list[Frame]:
     """The frames of a play, from the first screen on, in tmux; the last one stands longer."""
     terminal = Terminal(home / "socket")
@@ -71,25 +79,31 @@ def tutorial(terminal: Terminal, frames: list[Frame]) -> None:
 def weight(terminal: Terminal, frames: list[Frame]) -> None:
     """A question, then its lexical weight to one end and to the other, and the saved ranking beside the moved one."""
     _type(terminal, QUESTION, frames)
-    _see(terminal, "1 library", frames=frames)
+    _see(terminal, "▶  1 ", "tokens ─", frames=frames)
     terminal.press("Escape", "4")
-    _see(terminal, "▶lexical", frames=frames)
-    for key, share in _moves():
-        terminal.press(key)
-        terminal.wait_for(lambda screen, text=f"▶lexical {share}": text in screen)
-        time.sleep(0.2)  # the ranking answers behind its weight
-        frames.append(Frame(terminal.coloured(), MOVING_SECONDS))
-    terminal.press("V")
-    _see(terminal, "saved", frames=frames)
-
-
-def _moves() -> Iterator[tuple[str, str]]:
-    """The keys that move the weight, and what it then is."""
-    share = SAVED
-    for key, step, count in (("Right", 5, 8), ("Left", -5, 18), ("Right", 5, 8)):
+    _see(terminal, "▶lexical", "now 0", frames=frames)
+    for key, count in (("Right", 6), ("Left", 18), ("Right", 12)):
         for _ in range(count):
-            share = min(100, max(0, share + step))
-            yield key, f"{share / 100:.2f}"
+            _move(terminal, key, frames)
+    terminal.press("V")
+    _see(terminal, "moved · ", frames=frames)
+
+
+def _move(terminal: Terminal, key: str, frames: list[Frame]) -> None:
+    """A frame of the ranking after the weight; none at its end, where it moves no more."""
+    before = _weight(terminal.screen())
+    terminal.press(key)
+    if before == ENDS[key]:
+        return
+    terminal.wait_for(lambda screen: _weight(screen) != before)
+    time.sleep(0.2)  # the ranking answers behind its weight
+    frames.append(Frame(terminal.coloured(), MOVING_SECONDS))
+
+
+def _weight(screen: str) -> str:
+    """The lexical weight as the form says it, "" where no form is seen."""
+    found = re.search(r"lexical (\d\.\d\d) ", screen)
+    return found[1] if found else ""
 
 
 def _take(terminal: Terminal, step: Step, frames: list[Frame]) -> None:
@@ -187,17 +201,23 @@ def _console():
     return Console(width=COLUMNS, color_system="truecolor")
 
 
+CASTS: dict[str, Play] = {"weight": weight, "tutorial": tutorial}
+
+
 def main() -> int:
-    """Record the tutorial on a copy of the demo store and write the cast."""
+    """Record each on a copy of the demo store, and write it."""
     if not (DEMO / "recall.db").exists():
         subprocess.run([sys.executable, "-m", "recall_tui.demo"], cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
-    with tempfile.TemporaryDirectory(prefix="recall-cast-") as folder:
-        copy = Path(folder) / "demo"
-        shutil.copytree(DEMO, copy, symlinks=True, ignore=shutil.ignore_patterns("state"))
-        os.environ.pop("NO_COLOR", None)
-        frames = record(copy)
-    OUT.write_text(svg(frames), encoding="utf-8")
-    print(f"{OUT.name}: {len(frames)} frames, {OUT.stat().st_size:,} bytes")
+    os.environ.pop("NO_COLOR", None)
+    for name in sys.argv[1:] or CASTS:
+        with tempfile.TemporaryDirectory(prefix="recall-cast-") as folder:
+            copy = Path(folder) / "demo"
+            shutil.copytree(DEMO, copy, symlinks=True, ignore=shutil.ignore_patterns("state"))
+            frames = record(copy, CASTS[name])
+        out = HERE / f"{name}.svg"
+        out.write_text(svg(frames), encoding="utf-8")
+        seconds = sum(frame.seconds for frame in frames)
+        print(f"{out.name}: {len(frames)} frames, {seconds:.0f} s, {out.stat().st_size:,} bytes")
     return 0
 
 
