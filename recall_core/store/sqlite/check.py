@@ -197,8 +197,8 @@ def ids(store: SqliteCatalog) -> Finding:
 def slices(store: SqliteCatalog) -> Finding:
     """Whether the chunks of each document cover it without a gap, agree where they overlap, and know their place.
 
-    The place: their lines, and the heading above them where a file was read. It stands in their own text or in that of
-    the chunk before, unless it is the heading of that too.
+    The place: their lines and, where a file was read, the heading above them. That stands in their own text or in the
+    text of the chunk before, unless it is the heading of that too.
     """
     wrong: dict[str, None] = {}
     path, begin, end, tail, line, section = "", 0, 0, "", 1, None
