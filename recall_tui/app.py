@@ -72,6 +72,7 @@ from recall_tui.turns import INPUT, Turns
 from recall_tui.widgets.borders import WholeCells, let_go_of_closed_widgets
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
+from recall_tui.widgets.picture import without_remote_fonts
 
 if TYPE_CHECKING:
     from recall_tui.screens.line import LineScreen
@@ -299,6 +300,10 @@ class Workbench(Host):
         action = by_key(key, self.session, self.table)
         if action is not None:
             await self.perform(action.id)
+
+    def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
+        """The screen as SVG, in a font of the machine that shows it."""
+        return without_remote_fonts(super().export_screenshot(title=title, simplify=simplify))
 
     def get_line_filters(self) -> list[LineFilter]:
         """Nothing that a terminal obeys, and the signals in the shades of the theme, before Textual's own filters."""
