@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from recall_core.api.recall import Ask, Recall
-from recall_tui.state.session import WORDS_K
+from recall_tui.state.session import WORDS_K, listed
 from recall_tui.threads.ranking import rows_of, weighed
 from tests.workbench_corpus import build_store
 
@@ -52,7 +52,7 @@ def test_the_list_of_words_is_what_a_search_for_as_many_rows_gives(
     answer = recall.engine.answer(start)
     answer = weighed(recall, answer, plan) if is_moved else answer
 
-    rows = rows_of(recall, answer, (0, 100))
+    rows = rows_of(recall, answer, range(min(100, listed(answer)[1])))
 
     found = recall.search(words, Ask(settings=assignments, k=answer.plan.limit))["results"]
     assert [(row["chunk"]["id"], row["score"]) for row in found] == [
