@@ -49,6 +49,14 @@ class ResultLine(NamedTuple):
     shown: Shown = "all"
 
 
+class Best(NamedTuple):
+    """The first row of a document: its rank, its score if it is known, and how many rows the document has."""
+
+    rank: int
+    score: float | None
+    rows: int
+
+
 class Frame(NamedTuple):
     """What all rows share. folder: that of every row, which none repeats. lines: of a row, one or two."""
 
@@ -81,12 +89,12 @@ def heads(frame: Frame) -> Text:
     return Text(fit(left, frame.width - cell_len(right), frame.glyphs) + right, SECONDARY)
 
 
-def document_line(row: ResultLine, rows: int, frame: Frame) -> Text:
-    """The line of a document above its rows. row: its best one.  rows: how many are listed."""
+def document_line(row: ResultLine, best: Best, frame: Frame) -> Text:
+    """The line of a document above its rows, of which `row` is one."""
     if row.hit is None:
         return Text(fit(frame.glyphs.cut, frame.width, frame.glyphs))
-    score = "" if row.hit.score is None else f"{frame.glyphs.dot}{row.hit.score:.3f}"
-    figures = f" {counted(rows, 'chunk')}{frame.glyphs.dot}best {figure(row.rank)}{score} "
+    score = "" if best.score is None else f"{frame.glyphs.dot}{best.score:.3f}"
+    figures = f" {counted(best.rows, 'chunk')}{frame.glyphs.dot}best {figure(best.rank)}{score} "
     room = frame.width - cell_len(figures)
     line = label(row._replace(shown="document"), row.hit, frame, max(0, room))
     line.append(figures if room > 0 else "", SECONDARY)

@@ -19,6 +19,7 @@ from recall_core.evaluate.grades import Judgement
 from recall_core.types import Hit, Table
 from recall_tui.messages import Chosen, LookingAt
 from recall_tui.panes.result_lines import (
+    Best,
     Frame,
     ResultLine,
     Shown,
@@ -256,7 +257,10 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         places = self._grouping.group(place)
         if not places:
             return ungrouped_line(self._first_rank + place, self._first_rank + self._count - 1, self._frame)
-        return document_line(self._result_line(self._grouping.row(places.start)), len(places), self._frame)
+        best, line = self._grouping.row(places.start), self._result_line(self._grouping.row(place))
+        hit = self._hits.get(best)
+        of_best = Best(self._first_rank + best, hit.score if hit else None, len(places))
+        return document_line(line, of_best, self._frame)
 
     def _row(self, row: int, frame: Frame) -> list[Text]:
         lines = row_lines(self._result_line(row), frame)

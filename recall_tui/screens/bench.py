@@ -192,11 +192,6 @@ class Bench(SizedScreen[None]):
         """What stands in that field; "" where it is not there yet, or no longer."""
         return next((editor.text for editor in self.query(Editor)), "")
 
-    @property
-    def page_rows(self) -> int:
-        """Results that are visible at once."""
-        return self.query_one(ResultsPane).page_rows
-
     def rows_to_page(self, pages: int) -> int:
         """How many rows further that result is which stands so many pages below the selected one."""
         return self.query_one(ResultsPane).rows_to_page(pages)
