@@ -10,8 +10,11 @@ from recall_core.config import Config
 from recall_core.rank.weighing import Ranking
 from recall_core.retrieve import Answer, plan_rql, plan_words
 from recall_core.types import Key, Pool
+from recall_tui.state.events import Answered, Reweighed
 from recall_tui.state.grouping import BY_RANK, MOST_GROUPED, Grouping, ListLine, grouped, grouping_of, why_not
-from recall_tui.state.session import Session, chosen, chosen_at, regrouped, went_on
+from recall_tui.state.requests import query_request
+from recall_tui.state.session import Session, asked, chosen, chosen_at, regrouped, went_on
+from recall_tui.state.transitions import after
 
 DOCUMENTS = some.lists(some.sampled_from("abcdefgh"), max_size=60)
 REST = some.integers(0, 40)
@@ -74,9 +77,7 @@ def test_a_row_is_found_on_its_lines_and_a_heading_on_the_one_above(
 
 
 @given(documents=DOCUMENTS, rest=REST, height=HEIGHT)
-def test_from_line_to_line_nothing_is_painted_twice_or_left_out(
-    documents: list[str], rest: int, height: int
-) -> None:
+def test_from_line_to_line_nothing_is_painted_twice_or_left_out(documents: list[str], rest: int, height: int) -> None:
     rows = len(documents) + rest
     grouping = grouped(documents, rows)
     lines = painted(grouping, rows, height)
@@ -141,3 +142,16 @@ def test_rows_are_gone_through_as_they_are_painted() -> None:
     assert went_on(chosen(below, 1), -1).results.selected == 2
     assert chosen_at(below, 9).results.selected == 3
     assert regrouped(below) == chosen(session, 0)
+
+
+def test_other_answers_are_grouped_too_until_the_rows_are_listed_by_rank_again() -> None:
+    first, other = answer_of("abab"), answer_of("abba")
+    session = after(asked(regrouped(Session()), "budget", 1.0), Answered(1, first, {}, {}, 1.5, question=1))
+    moved = after(session, Reweighed(1, other, {}, {}, Config(), {}))
+
+    assert session.results.grouping == grouped("abab", 4)
+    assert moved.results.grouping == grouped("abba", 4)
+    assert query_request(moved).is_grouped
+    assert asked(moved, "", 2.0).results.grouping == BY_RANK
+    assert regrouped(moved).results.grouping == BY_RANK
+    assert after(regrouped(moved), Reweighed(1, first, {}, {}, Config(), {})).results.grouping == BY_RANK
