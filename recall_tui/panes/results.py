@@ -148,6 +148,8 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
             changed |= {row, self._selected}
         for line in sorted(line for at in changed for line in self._lines(at)):
             self.refresh_line(line)
+        if changed and self._grouping.starts:
+            self.refresh_line(int(self.scroll_offset.y))  # it may name the document of a row that has arrived
 
     def render_line(self, y: int) -> Strip:
         """The line above the rows stays in place."""
@@ -232,7 +234,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._look()
 
     def _look(self) -> None:
-        places = self.places
+        places = range(self.places.start, min(self._count, self.places.stop + 1))  # and the next one
         if places != self._looked or any(self._grouping.row(place) not in self._hits for place in places):
             self._looked = places
             self.post_message(LookingAt(places.start, places.stop))
