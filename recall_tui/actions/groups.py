@@ -130,6 +130,14 @@ RESULTS = handled_by(
     Action("select_first", ("home",), "", "Select the first result", has_rows, panes=LISTING),
     Action("select_last", ("end",), "", "Select the last result", has_rows, panes=LISTING),
     Action(
+        "group",
+        ("G",),
+        "group",
+        "List the rows below their documents, or by rank again",
+        has_rows,
+        panes=("results",),
+    ),
+    Action(
         "export_results",
         ("E",),
         "export",

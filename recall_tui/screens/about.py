@@ -16,7 +16,7 @@ PANES: Mapping[Pane, str] = {
         "The chunks that answer the query, the best first. A row has its rank, its score, split by the signals "
         "that made it, the grade, the tokens, and where it stands. Up and Down select one, which the panes beside "
         "and below then explain. Where settings were moved, an arrow says how far a row has come from its rank "
-        "under the saved settings. - and + ask for fewer or more rows."
+        "under the saved settings. - and + ask for fewer or more rows, G puts them below their documents."
     ),
     "weights": (
         "The settings of the ranking, one a row, under their names in recall.toml. Up and Down choose one, Left "

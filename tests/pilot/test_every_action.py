@@ -684,10 +684,11 @@ ROWS: tuple[Row, ...] = (
     # Results.
     Row("select(1)", at_row(lambda was, _: was.session.results.selected + 1), mouse=click("results", "src/pack.py")),
     Row("select(-1)", at_row(lambda was, _: was.session.results.selected - 1), selected(2)),
-    Row("page(1)", at_row(lambda was, bench: was.session.results.selected + bench.app.bench.page_rows)),
+    Row("page(1)", at_row(lambda was, bench: was.session.results.selected + bench.app.bench.rows_to_page(1))),
     Row("page(-1)", at_row(lambda *_: 0), selected(3)),
     Row("select_first", at_row(lambda *_: 0), selected(3)),
     Row("select_last", at_row(lambda was, _: was.session.results.answer.total - 1)),  # type: ignore[union-attr]
+    Row("group", lambda _, bench: "2 Results by document" in bench.painted("results")),
     Row(
         "export_results",
         lambda *_: "docs/budget.md" in _read("rows.csv"),
