@@ -1,7 +1,7 @@
 """The five things that one comes to the workbench for: the keys of each, and the labels that lead to them.
 
-A key counts as one, and so does a text that is typed into a field, whatever its length; the Enter after it is a key of
-its own. Every task begins where the question in the field has just been answered.
+A key counts as one, and so does a text that is typed into a field, whatever its length; the Enter after it is a key
+of its own. Every task begins where the question in the field has just been answered.
 """
 
 from __future__ import annotations
