@@ -65,9 +65,6 @@ def take(browser: Browser, step: Step) -> None:
         if step.key == "escape":
             browser.wait_for(lambda screen: " NAV " in screen)  # with the next key behind it, it would be Alt
         return
-    if step.label.startswith("tokens"):
-        browser.key("Control+a")
-        browser.key("Backspace")
     browser.type(step.key)
     browser.wait_for(lambda screen: step.key in screen)
 

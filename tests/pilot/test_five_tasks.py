@@ -34,7 +34,7 @@ async def take(bench: Driver, step: Step) -> None:
     """Look for the label that leads to a step, and take it."""
     await painted(bench, step.label)
     if step.is_text:
-        await bench.write(step.key)
+        await bench.type(step.key)
     else:
         await bench.press(step.key)
     await bench.until(is_settled)
