@@ -20,7 +20,7 @@ from tests.workbench_driver import Driver, is_settled, workbench
 DATA = os.environ.get("RECALL_DATA", "")
 QUESTIONS = 5
 LONGEST = 130
-"""Characters of a question: two lines, in either terminal. A longer one has the room of a row for each further line."""
+"""Characters of a question: two lines, in either terminal. Each further line has the room of a row."""
 
 pytestmark = [
     pytest.mark.slow,

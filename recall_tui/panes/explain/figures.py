@@ -39,12 +39,12 @@ def signed(value: float) -> str:
 def rounded(values: Sequence[float], total: float) -> list[float]:
     """The values to three decimals, so that they add up to the total as it is shown, by largest remainder.
 
-    Values that do not add up to the total are rounded each by itself.
+    total: their sum, or what that is shown as. Values that do not add up to it are rounded each by itself.
 
     >>> rounded([0.4857, 0.0257], 0.5114)
     [0.486, 0.025]
     """
-    if abs(fsum(values) - total) >= VISIBLE:
+    if abs(fsum(values) - total) > 2 * VISIBLE:
         return [round(value, 3) for value in values]
     exact = [value * 1_000 for value in values]
     whole = [floor(value + 1e-6) for value in exact]
