@@ -68,7 +68,8 @@ def compare_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Tex
     lines += _sum(versus, first, second, shape)
     lines.append(Text(fit("largest differences", width, glyphs).rstrip(), DIM))
     most = max((abs(each["delta"]) for each in versus["differences"]), default=0.0)
-    return [*lines, *(_difference(each, most, shape) for each in versus["differences"])]
+    leaves = zip(versus["differences"], _leaf_sides(versus, sides), strict=True)
+    return [*lines, *(_difference(each, *points, most, shape) for each, points in leaves)]
 
 
 def _rank(view: LedgerView) -> str:
@@ -96,6 +97,19 @@ def _sides(versus: VersusView, first: LedgerView, second: LedgerView) -> tuple[l
     ours = [each["points"] for each in versus["subtotals"]]
     theirs = [each["other_points"] for each in versus["subtotals"]]
     return rounded(ours, first.get("score", fsum(ours))), rounded(theirs, second.get("score", fsum(theirs)))
+
+
+def _leaf_sides(versus: VersusView, sides: tuple[list[float], list[float]]) -> list[tuple[float, float]]:
+    """The points that each leaf gives to either row, rounded so that they add up to those of its signal."""
+    found = [(round(each["points"], 3), round(each["other_points"], 3)) for each in versus["differences"]]
+    for place, subtotal in enumerate(versus["subtotals"]):
+        at = [at for at, each in enumerate(versus["differences"]) if each["signal"] == subtotal["signal"]]
+        leaves = [versus["differences"][each] for each in at]
+        ours = rounded([leaf["points"] for leaf in leaves], sides[0][place])
+        theirs = rounded([leaf["other_points"] for leaf in leaves], sides[1][place])
+        for each, *points in zip(at, ours, theirs, strict=True):
+            found[each] = points[0], points[1]
+    return found
 
 
 def _difference_of(delta: float, points: float, others: float) -> float:
@@ -129,20 +143,23 @@ def _row(name: str, figures: tuple[str, str, str], shape: _Shape) -> str:
 
 
 def _subtotal(view: SubtotalView, points: float, others: float, most: float, shape: _Shape) -> Text:
-    figures = (
+    line = Text(_row(view["signal"], _figures(view, points, others), shape), BOLD)
+    return _with_bar(line, view["delta"], most, view["signal"], shape)
+
+
+def _figures(view: SubtotalView | DifferenceView, points: float, others: float) -> tuple[str, str, str]:
+    """The points of either row as they are shown, and by how much they differ."""
+    return (
         number(as_rounded(view["points"], points)),
         number(as_rounded(view["other_points"], others)),
         signed(_difference_of(view["delta"], points, others)),
     )
-    line = Text(_row(view["signal"], figures, shape), BOLD)
-    return _with_bar(line, view["delta"], most, view["signal"], shape)
 
 
-def _difference(view: DifferenceView, most: float, shape: _Shape) -> Text:
+def _difference(view: DifferenceView, points: float, others: float, most: float, shape: _Shape) -> Text:
     about = "" if view["kind"] == "rounding" else spelt(view)
     named = about if about.startswith(view["kind"]) else f"{view['kind']} {about}"
-    delta = _difference_of(view["delta"], round(view["points"], 3), round(view["other_points"], 3))
-    figures = number(view["points"]), number(view["other_points"]), signed(delta)
+    figures = _figures(view, points, others)
     line = Text(_row(f"{view['signal'][:3]} {named}", figures, shape))
     return _with_bar(line, view["delta"], most, view["signal"], shape)
 
