@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 CELL = 12.2
 """The width of a cell in Rich's pictures."""
-_TEXT = re.compile(r'<text class="terminal-r\d+" x="([\d.]+)" y="[\d.]+"[^>]*?terminal-line-(\d+)\)">(.*?)</text>')
+_TEXT = re.compile(r'<text class="terminal-[\d-]*r\d+" x="([\d.]+)" y="[\d.]+"[^>]*?-line-(\d+)\)">(.*?)</text>')
 
 
 class Box(NamedTuple):

@@ -12,6 +12,7 @@ from tests.svg_screen import Box, boxes, screen_of
 
 ROOT = Path(__file__).parents[2]
 PICTURES = sorted([*(ROOT / "snapshots").rglob("*.svg"), *(ROOT / "screenshots").glob("*.svg")])
+"""Those of the tests, and those of the pages; a recording has no lines, and nothing to check."""
 TINY = {"<.001": 0, ">-.001": 0}
 """Figures that are too small for three decimals."""
 POINTS = r"(-?\d+\.\d{3}|<\.001|>-\.001)"
