@@ -338,7 +338,7 @@ class Workbench(Host):
 
     def action_help_quit(self) -> None:
         """What ^c means where nothing is selected."""
-        self.notify("^q leaves the workbench; ^c copies what is selected, and here nothing is.")
+        self.notify("Nothing is selected to copy. ^q quits.")
 
     @property
     def question(self) -> PastQuestion:

@@ -15,8 +15,8 @@ from recall_tui.state.events import Ran
 VERBS = {
     "q": "quit the workbench",
     "quit": "quit the workbench",
-    "theme": "take a theme",
-    "tab": "open a tab of queries; a number goes to one, close closes the one in front",
+    "theme": "apply a theme",
+    "tab": "open a tab of queries; tab N goes to one, tab close closes the current one",
     "help": "show the keys",
 }
 """What the line does beside the commands of `recall`."""

@@ -33,7 +33,9 @@ def load(path: Path) -> str:
     """The text of a file, without line breaks at its end. Raises UsageError and OSError."""
     paths.expect_file(path)
     if path.is_file() and path.stat().st_size > MOST_BYTES:
-        raise UsageError("query_file_too_large", f"{path} is larger than {MOST_BYTES:,} bytes: no query is.")
+        raise UsageError(
+            "query_file_too_large", f"{path} is larger than {MOST_BYTES:,} bytes, too large for a query."
+        )
     try:
         return path.read_text(encoding="utf-8-sig").rstrip("\n")
     except UnicodeDecodeError as error:

@@ -21,7 +21,7 @@ FLAGS = (
     Flag("--cmd", "run this recall command line instead of the workbench; @FILE has one a line", "LINE", many=True),
     Flag("--serve", "open it in a browser instead of a terminal: prints an address of this machine"),
     Flag("--port", f"where --serve listens, {PORT} by default; 0 takes a free port", "N", least=0),
-    Flag("--keys", "print the keys in force as a keymap.toml to start from"),
+    Flag("--keys", "print all keys as a keymap.toml to start from"),
     Flag("--help", "show this help", short="-h"),
     VERSION,
 )

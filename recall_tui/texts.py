@@ -117,7 +117,7 @@ class Texts:
             from recall_tui.screens.confirm import UnaskedScreen  # noqa: PLC0415 - for who was interrupted
 
             shown = _beginning(kept.query, glyphs_in(self._app))
-            question = f"recall-tui was stopped. Take up the query that was in the editor?\n\n{shown}"
+            question = f"recall-tui was stopped. Restore the query that was in the editor?\n\n{shown}"
             screen = UnaskedScreen("Interrupted", question, behind=self._bench.editor)
             self._app.push_screen(screen, partial(self._taken_up, kept))
 
@@ -188,7 +188,7 @@ class Texts:
             return
         self._file = typed
         if differs:
-            question = f"{path} holds something else. Replace it?"
+            question = f"{path} exists and differs. Replace it?"
             await self._app.confirm("Save the query", question, partial(self._write, path, text))
         else:
             self._write(path, text, True)

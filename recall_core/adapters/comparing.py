@@ -11,7 +11,7 @@ from recall_core.adapters.flags import Opener
 from recall_core.adapters.options import ask_of, check_question
 from recall_core.adapters.plain import Request
 from recall_core.adapters.progress import follow
-from recall_core.adapters.render import SIGNAL_WORDS, clean, counted, place, short
+from recall_core.adapters.render import clean, counted, place, short
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.compare import DiffRequest
@@ -151,7 +151,7 @@ def _split(move: MoveView) -> Iterator[str]:
     parts = ", ".join(f"{cause['factor']} {cause['points']:+.3f}" for cause in move["causes"])
     yield f"{before:.3f} -> {after:.3f}, {move['delta']:+.3f} = {parts}"
     if len(move["subtotals"]) > 1:
-        yield ", ".join(f"{SIGNAL_WORDS[each['signal']]} {each['delta']:+.3f}" for each in move["subtotals"])
+        yield ", ".join(f"{each['signal']} {each['delta']:+.3f}" for each in move["subtotals"])
 
 
 def _notes(move: MoveView) -> Iterator[str]:

@@ -136,9 +136,7 @@ GLOBALS = (
 VERSION = Flag("--version", "show the version")
 
 MODE = Flag("--mode", "who may read and write the file, as chmod takes it (600)", "OCTAL")
-ALL_WORDS = Flag(
-    "--all-words", "look for every word: drop none as a function word, as the rest of one or as a way to ask"
-)
+ALL_WORDS = Flag("--all-words", "search for every word, also for stop words and phrases such as 'how do I'")
 SET = Flag("--set", "override a ranking or packing setting for this question", "KEY=VALUE", many=True)
 RQL = Flag("--rql", "the query: text, @FILE, or - for stdin", "TEXT")
 CHECKS = (
@@ -151,17 +149,17 @@ TIMEOUT = Flag("--timeout", "give up with exit 1 when there is no answer after S
 RECEIPT = Flag("--receipt", "write what replay needs to tell whether this answer is still the same", "FILE")
 EXPLAIN = Flag("--explain", "show how each score adds up")
 K = Flag("--k", "how many hits (10)", "N", least=0, short="-n")
-VERBOSE = Flag("--verbose", "also say what was looked at and changed nothing", short="-v")
+VERBOSE = Flag("--verbose", "say more: each skip by itself, and checks that changed nothing", short="-v")
 PASSAGE = (
     Flag("-C", "show N lines around each passage, from the text that is stored", "N", least=0),
     Flag("--brackets", "put what matches in [brackets], where bold cannot be seen"),
 )
 QUESTION = (
-    Flag("--bm25", "words only (with --vector: both, which is the default)"),
-    Flag("--vector", "meaning only"),
-    Flag("--filter", "keep only what this filter expression lets through", "EXPR"),
-    Flag("--no-sparse", "give no row to a near but short document that the list misses"),
-    Flag("--all-copies", "show a text that several chunks hold in each of its places"),
+    Flag("--bm25", "the lexical signal only (with --vector: both, which is the default)"),
+    Flag("--vector", "the semantic signal only"),
+    Flag("--filter", "keep only what matches this filter expression", "EXPR"),
+    Flag("--no-sparse", "without sparse-document recall, which gives a row to a short, similar document"),
+    Flag("--all-copies", "show every copy of a text, not only the first"),
     ALL_WORDS,
     EXPLAIN,
     SET,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from recall_core.adapters.hits import INDENT
 from recall_core.adapters.options import ask_of, check_question
 from recall_core.adapters.plain import Request
-from recall_core.adapters.render import DIGITS, SIGNAL_WORDS, clean, counted, short, weight_of
+from recall_core.adapters.render import DIGITS, clean, counted, short, weight_of
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
@@ -182,13 +182,13 @@ def _versus(view: VersusView, first: str) -> Iterator[str]:
         yield f"{figures}  {_bar(each['delta'], most)}  {about}".rstrip()
     for total in view["subtotals"]:
         figures = f"{total['points']:>+11.6f}{total['other_points']:>+11.6f}{total['delta']:>+11.6f}"
-        yield f"{figures}  {SIGNAL_WORDS[total['signal']]} in all"
+        yield f"{figures}  {total['signal']} in all"
     yield f"{sum(each['delta'] for each in view['differences']):>+33.6f}  Σ"
 
 
 def _stability(view: StabilityView) -> Iterator[str]:
-    fragile = "  fragile" if view["fragile"] else ""
-    yield f"{'weight':<9}{view['weight']:g} semantic, first {view['k']}{fragile}"
+    unstable = "  unstable" if view["fragile"] else ""
+    yield f"{'weight':<9}{view['weight']:g} semantic, first {view['k']}{unstable}"
     for name, kept, distance in (
         ("order", view["order"], view["order_distance"]),
         ("members", view["members"], view["members_distance"]),

@@ -18,7 +18,6 @@ SNIPPET = 100
 SHOWN = 5  # chunks of an account that are named; the rest are counted
 _DIGESTS = ("doc.id", "doc.hash", "chunk.id", "chunk.doc_id")
 DIGITS = 12  # of an id or a hash, where people read it
-SIGNAL_WORDS = {"lexical": "words", "semantic": "meaning", "rerank": "rerank"}
 _PLAIN = ("score", "doc.path", "chunk.text")  # told from each other by how they look
 
 
@@ -433,7 +432,7 @@ def _by_words(response: Response) -> str:
     """How many rows the words match, and which of them were not looked for."""
     told = ""
     if (held := response["stats"].get("word_hits")) is not None:
-        told += f" · {held:,} with a word of the question"
+        told += f" · {held:,} with a query term"
     if dropped := _dropped(response):
         told += f" · {dropped}"
     return told

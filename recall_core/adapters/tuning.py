@@ -142,7 +142,7 @@ def _judged_lines(tuning: TuningView, view: JudgedTuningView) -> Iterator[str]:
     yield from _power_lines(view)
     yield f"{'p':<12}{view['p_picked']:.3f}  for having picked the best of all weights; {view['p']:.3f} without"
     yield f"{'judged':<12}{view['judged']['current']:.0%} of the rows now, {view['judged']['best']:.0%} at the best"
-    yield f"{'fragile':<12}{_fragile(view)}"
+    yield f"{'unstable':<12}{_unstable(view)}"
     yield from _combination_lines(view)
     for name, changes in (("winners", view["winners"]), ("losers", view["losers"])):
         yield from _change_lines(name, changes)
@@ -188,17 +188,17 @@ def _change_lines(name: str, changes: Sequence[ChangeView]) -> Iterator[str]:
     yield from _more(len(changes))
 
 
-def _fragile(view: JudgedTuningView) -> str:
-    steady = view["stability"]
-    middle = "" if steady["median"] is None else f"; the median one at {steady['median']:.3f}"
-    return f"{steady['fragile']} of {view['queries']} orders change when the weight moves by .02{middle}"
+def _unstable(view: JudgedTuningView) -> str:
+    stability = view["stability"]
+    middle = "" if stability["median"] is None else f"; the median one at {stability['median']:.3f}"
+    return f"{stability['fragile']} of {view['queries']} orders change when the weight moves by .02{middle}"
 
 
 def _sweep_lines(tuning: TuningView, view: SweepView) -> Iterator[str]:
-    fragile = ", fragile" if view["fragile"] else ""
+    unstable = ", unstable" if view["fragile"] else ""
     candidates = counted(view["candidates"], "candidate")
     yield f"{'now':<12}weight {tuning['weight']:g}, {candidates}, {_first(view['k'])}"
-    yield f"{'order':<12}{_interval(view['order'])}  {_distance(view['order_distance'])}{fragile}"
+    yield f"{'order':<12}{_interval(view['order'])}  {_distance(view['order_distance'])}{unstable}"
     yield f"{'members':<12}{_interval(view['members'])}  {_distance(view['members_distance'])}"
     yield f"{'over all':<12}{counted(view['orders'], 'order')} of {counted(view['sets'], 'set')}"
     for point in view.get("break_points", []):
@@ -227,7 +227,7 @@ def _pinned_lines(tuning: TuningView, view: PinnedView) -> Iterator[str]:
     yield f"{'weights':<12}{_intervals(view['weights'])}"
     if view["conflict"]:
         names = [clean(view["wishes"][each]["target"]) for each in view["conflict"]]
-        yield f"{'conflict':<12}no weight grants {' and '.join(names)}{' together' if len(names) > 1 else ''}"
+        yield f"{'conflict':<12}no weight meets {' and '.join(names)}{' together' if len(names) > 1 else ''}"
     proposed = view["proposed"]
     if proposed is not None:
         sets = " ".join(f"--set {key}={value:g}" for key, value in named(proposed["settings"]).items())

@@ -11,6 +11,7 @@ from recall_core.adapters.render import DIGITS, clean, counted, weight_of
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
+from recall_core.config import renamed
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.whynot import (
     EvidenceView,
@@ -53,6 +54,18 @@ VERDICTS = {
     "truncated": "what was looked for is cut off",
 }
 """Every verdict in plain words."""
+
+NOT_RECALLED = {
+    "no_vector": "no candidate has a vector",
+    "whole_list": "every candidate is in the list",
+    "not_short": "no near document is short",
+    "too_far": "no short document is similar enough",
+    "already_present": "the similar ones are in the list",
+    "no_row": "the list has no row",
+    "not_mostly_long": "the list is not mostly of long documents",
+    "max_injections": "sparse_max_injections = 0",
+}
+"""Why sparse-document recall took no row, in plain words."""
 
 
 def whynot(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
@@ -114,8 +127,8 @@ def _account(view: WhyNotView) -> Iterator[str]:
         yield f"why   {failing['stage']}: {clean(_sentence(failing))}"
         yield from _hint(failing)
     for fix in view.get("fixes", []):
-        yield f"fix   {fix['command']}"
-        yield f"      {clean(fix['change'])}{_telling(fix)}{_doubt(fix.get('next_smaller'))}"
+        yield f"fix   {renamed(fix['command'])}"
+        yield f"      {clean(change_of(fix))}{_telling(fix)}{_doubt(fix.get('next_smaller'))}"
     if view.get("fixes") == []:
         yield f"fix   none was found{_hopeless(view)}"
 
@@ -148,7 +161,21 @@ def _sentence(stage: StageView) -> str:
         )
     if stage["stage"] == "rerank" and "rank_before" in held:
         return f"the reranker moved it from row {held['rank_before']} to row {held['rank']}"
+    return detail_of(stage)
+
+
+def detail_of(stage: StageView) -> str:
+    """The sentence of a stage; of sparse-document recall that took no row, why."""
+    reason = stage.get("evidence", {}).get("reason")
+    if stage["stage"] == "sparse" and stage["detail"].endswith(f"({reason})") and reason in NOT_RECALLED:
+        return f"not applied: {NOT_RECALLED[reason]}"
     return stage["detail"]
+
+
+def change_of(fix: FixView) -> str:
+    """What a fix changes, with signals and settings by their names."""
+    change = renamed(fix["change"]).replace("weigh meaning", "semantic weight")
+    return change.replace("drop ", "ask without ", 1) if change.startswith("drop ") else change
 
 
 def _telling(fix: FixView) -> str:
@@ -174,7 +201,7 @@ def _ladder(view: WhyNotView) -> Iterator[str]:
     """The stages, one a line, with the first cross expanded."""
     expanded = view["present"]
     for stage in view["stages"]:
-        yield f"{_MARKS[stage['status']]} {stage['stage']:<10} {clean(stage['detail'])}"
+        yield f"{_MARKS[stage['status']]} {stage['stage']:<10} {clean(detail_of(stage))}"
         if stage["status"] == "fail" and not expanded:
             expanded = True
             yield from (f"{'':<13}{line}" for line in _evidence(stage.get("evidence", {})))
@@ -228,7 +255,7 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
         value = "missing" if failing["value"] is None else clean(str(failing["value"]))[:80]
         yield f"{clean(failing['predicate'])}  is {value}"
     for dropped in view.get("drop", []):
-        yield f"drop  {clean(' and '.join(dropped))}"
+        yield f"ask without  {clean(' and '.join(dropped))}"
     for term in view.get("terms", []):
         stem = f" ({clean(term['stem'])})" if "stem" in term else ""
         held = f"  title {term['title']} body {term['body']}" if "title" in term and "body" in term else ""
@@ -260,7 +287,7 @@ def _rival(view: RivalView) -> str:
 
 
 def _doubt(next_smaller: str | None) -> str:
-    return f"; confirmed, and {clean(next_smaller)} would not do" if next_smaller else "; confirmed"
+    return f"; confirmed, and {clean(next_smaller)} is not enough" if next_smaller else "; confirmed"
 
 
 def _predicate(view: PredicateView, depth: int = 0) -> Iterator[str]:

@@ -36,13 +36,13 @@ from recall_tui.state.tabs import has_tabs
 
 SCREEN = handled_by(
     "shell",
-    Action("command_line", ("colon",), "command", "Run any recall command in a line", handler="line"),
-    Action("jump", ("ctrl+o",), "jump", "Put a letter on every pane and row, and go to one"),
-    Action("widen(5)", ("ctrl+left",), "", "Give the right column more room"),
-    Action("widen(-5)", ("ctrl+right",), "", "Give the left column more room"),
-    Action("heighten(5)", ("ctrl+up",), "", "Give what is below the results more room"),
-    Action("heighten(-5)", ("ctrl+down",), "", "Give the results more room"),
-    Action("reset_layout", ("f7",), "", "Put the borders between the panes back"),
+    Action("command_line", ("colon",), "command", "Run a recall command", handler="line"),
+    Action("jump", ("ctrl+o",), "jump", "Put a letter on every pane and row, and go to the one that is typed"),
+    Action("widen(5)", ("ctrl+left",), "", "Make the right column wider"),
+    Action("widen(-5)", ("ctrl+right",), "", "Make the left column wider"),
+    Action("heighten(5)", ("ctrl+up",), "", "Make the panes below the results taller"),
+    Action("heighten(-5)", ("ctrl+down",), "", "Make the results taller"),
+    Action("reset_layout", ("f7",), "", "Reset pane sizes"),
     Action("choose_theme", ("f9",), "", "Choose a theme"),
     Action("export_picture", ("f8",), "", "Save the screen as a picture or as text"),
 )
@@ -54,7 +54,7 @@ HELP = handled_by(
         "help",
         ("f1", "question_mark"),
         "explain this",
-        "Say what the pane in front shows, and all keys",
+        "Explain the pane in front, and list all keys",
         handler="shell:show_help",
     ),
     Action("leave", ("ctrl+q", "q"), "quit", "Quit"),
@@ -71,15 +71,15 @@ PANES = handled_by(
     "panes",
     Action("focus_pane('query')", ("1", "i"), "query", "Edit the query"),
     Action("focus_pane('results')", ("2",), "", "Go to the results"),
-    Action("focus_pane('explain')", ("3",), "", "Go to the score ledger and the passage"),
-    Action("focus_pane('weights')", ("4",), "", "Go to the weights of the signals"),
+    Action("focus_pane('explain')", ("3",), "", "Go to the explanation of the selected result"),
+    Action("focus_pane('weights')", ("4",), "", "Go to the weights and the other settings"),
     Action("focus_pane('context')", ("5",), "", "Go to the packed context"),
     Action("focus_pane('judge')", ("6",), "", "Go to the judged queries"),
-    Action("focus_pane('ingest')", ("7",), "", "Go to the ingest report and its skipped files"),
-    Action("focus_pane('store')", ("8",), "", "Go to the state of the store"),
+    Action("focus_pane('ingest')", ("7",), "", "Go to the ingest run and the skipped files"),
+    Action("focus_pane('store')", ("8",), "", "Go to the store: stats, checks, embedder, documents"),
     Action("next_pane", ("tab",), "next", "Go to the next pane"),
     Action("previous_pane", ("shift+tab",), "", "Go to the previous pane"),
-    Action("zoom", ("z",), "zoom", "Give the pane the whole screen, and back"),
+    Action("zoom", ("z",), "zoom", "Let the pane fill the whole screen, or no longer"),
     Action("step_out", ("escape",), "out", "One step out: leave the field, the zoom, the dialog"),
 )
 
@@ -93,12 +93,12 @@ QUERY = handled_by(
         "filter",
         ("slash",),
         "filter",
-        "Filter the words by an expression, as --filter does",
+        "Filter plain words by an expression, as --filter does",
         handler="line:ask_filter",
     ),
     Action("copy_command", ("Y",), "copy command", "Copy the shell command that reproduces the pane", has_command),
     Action("run", ("f5",), "run again", "Run the query again", panes=_NOT_INGEST),
-    Action("open_history", ("ctrl+r", "h"), "history", "Find an earlier query and take it up again"),
+    Action("open_history", ("ctrl+r", "h"), "history", "Find an earlier query and load it"),
     Action("clear_query", ("ctrl+u",), "clear", "Clear the query"),
     Action("new_tab", ("ctrl+t",), "new tab", "Open a tab for another query beside this one", handler="tabs"),
     Action("step_tab(1)", ("ctrl+pagedown",), "", "Go to the next tab of queries", has_tabs, handler="tabs"),
@@ -112,13 +112,19 @@ QUERY = handled_by(
 RESULTS = handled_by(
     "panes",
     Action(
-        "select_beside(1)", ("J",), "next result", "Select the next result, and stay here", has_rows, (), "explain"
+        "select_beside(1)",
+        ("J",),
+        "next result",
+        "Select the next result, without leaving the pane",
+        has_rows,
+        (),
+        "explain",
     ),
     Action(
         "select_beside(-1)",
         ("K",),
         "previous result",
-        "Select the previous result, and stay here",
+        "Select the previous result, without leaving the pane",
         has_rows,
         (),
         "explain",
@@ -133,7 +139,7 @@ RESULTS = handled_by(
         "group",
         ("G",),
         "group",
-        "List the rows below their documents, or by rank again",
+        "List the results below their documents, or by rank again",
         has_rows,
         panes=("results",),
     ),
@@ -141,13 +147,13 @@ RESULTS = handled_by(
         "export_results",
         ("E",),
         "export",
-        "Write the rows to a CSV, JSONL or Markdown file",
+        "Export the results to a CSV, JSONL or Markdown file",
         has_rows,
         ("results",),
         "export",
     ),
-    Action("count(-1)", ("minus",), "fewer", "Ask for fewer rows", has_pool, LISTING, "weights"),
-    Action("count(1)", ("plus",), "more", "Ask for more rows", has_pool, LISTING, "weights"),
+    Action("count(-1)", ("minus",), "fewer", "Show fewer results", has_pool, LISTING, "weights"),
+    Action("count(1)", ("plus",), "more", "Show more results", has_pool, LISTING, "weights"),
 )
 
 _FROM: tuple[Pane, ...] = ("results", "explain", "context")
@@ -157,8 +163,8 @@ _EXPLAIN_INSIDE = handled_by(
     "explain",
     Action("step_view(-1)", ("left",), "", "Go to the tab on the left"),
     Action("step_view(1)", ("right",), "tabs", "Go to the tab on the right"),
-    Action("scroll_explain(1)", ("j", "down"), "", "Scroll one line further; among fixes, choose the next"),
-    Action("scroll_explain(-1)", ("k", "up"), "", "Scroll one line back; among fixes, choose the previous"),
+    Action("scroll_explain(1)", ("j", "down"), "", "Scroll one line further; among fixes, select the next"),
+    Action("scroll_explain(-1)", ("k", "up"), "", "Scroll one line back; among fixes, select the previous"),
     Action("page_explain(1)", ("pagedown", "space"), "", "Scroll one page further"),
     Action("page_explain(-1)", ("pageup",), "", "Scroll one page back"),
     Action("explain_top", ("home",), "", "Scroll to the first line"),
@@ -167,15 +173,15 @@ _EXPLAIN_INSIDE = handled_by(
 
 EXPLAIN = handled_by(
     "explain",
-    Action("try_fix", ("enter",), "try", "Try the chosen fix; Up and Down choose it", has_fix, ("explain",)),
-    Action("take_back", ("u",), "undo", "Take the last fix back", has_tried, ("explain",)),
-    Action("take_all_back", ("r",), "reset", "Take back all fixes that are tried", has_tried, ("explain",)),
+    Action("try_fix", ("enter",), "apply", "Apply the selected fix", has_fix, ("explain",)),
+    Action("take_back", ("u",), "undo", "Undo the last fix", has_tried, ("explain",)),
+    Action("take_all_back", ("r",), "reset", "Undo all applied fixes", has_tried, ("explain",)),
     *(action._replace(panes=("explain",)) for action in _EXPLAIN_INSIDE),
     Action(
         "why_this",
         ("w",),
         "why this",
-        "Say why the chosen row is where it is; once more, or where it was left out, why it is not in the context",
+        "Explain why the selected result ranks there; once more, or on a chunk left out, why the context lacks it",
         has_suspect,
         _FROM,
     ),
@@ -183,12 +189,12 @@ EXPLAIN = handled_by(
         "miss",
         ("m",),
         "why missing",
-        "Say what is missing, by a path, lines, an id or a text, and why",
+        "Explain why a document is missing, named by path, lines, id or text",
         has_question,
         _FROM,
     ),
     Action(
-        "compare", ("c",), "compare", "Compare with the marked row, or with the row above", can_compare, _FROM[:2]
+        "compare", ("c",), "compare", "Compare with the marked result, or with the one above", can_compare, _FROM[:2]
     ),
     Action(
         "mark_hit",
@@ -202,54 +208,54 @@ EXPLAIN = handled_by(
         "open_file",
         ("e",),
         "edit file",
-        "Open the file at its line in $VISUAL or $EDITOR; a record, or a text that is no file, in $PAGER",
+        "Open the file at its line in $VISUAL or $EDITOR; a record, or a text without a file, in $PAGER",
         has_suspect,
         _FROM,
         "outside",
     ),
-    Action("open_funnel", (), "", "Show the rows left after each step", has_question),
+    Action("open_funnel", (), "", "Show how many rows each step leaves", has_question),
 )
 
 
 _ACTIONS = handled_by(
     "weights",
-    Action("choose_setting(1)", ("j", "down"), "", "Choose the next setting", has_pool),
-    Action("choose_setting(-1)", ("k", "up"), "", "Choose the previous setting", has_pool),
+    Action("choose_setting(1)", ("j", "down"), "", "Select the next setting", has_pool),
+    Action("choose_setting(-1)", ("k", "up"), "", "Select the previous setting", has_pool),
     Action(
-        "change_setting(-5)", ("left",), "less", "Change the chosen setting: less, or the choice before", has_pool
+        "change_setting(-5)", ("left",), "less", "Change the selected setting: less, or the previous choice", has_pool
     ),
-    Action("change_setting(5)", ("right",), "more", "Change the chosen setting: more, or the next choice", has_pool),
-    Action("change_setting(-1)", ("shift+left",), "", "Change the chosen setting finely: less", has_pool),
-    Action("change_setting(1)", ("shift+right",), "", "Change the chosen setting finely: more", has_pool),
-    Action("undo_weights", ("u",), "undo", "Take the last change back, a query from the history too", can_undo),
-    Action("redo_weights", ("U",), "redo", "Make the change that was taken back again", can_redo),
-    Action("reset_weights", ("r",), "reset", "Go back to the saved weights", has_pool),
+    Action(
+        "change_setting(5)", ("right",), "more", "Change the selected setting: more, or the next choice", has_pool
+    ),
+    Action("change_setting(-1)", ("shift+left",), "", "Change the selected setting in small steps: less", has_pool),
+    Action("change_setting(1)", ("shift+right",), "", "Change the selected setting in small steps: more", has_pool),
+    Action("undo_weights", ("u",), "undo", "Undo the last change, also a query loaded from the history", can_undo),
+    Action("redo_weights", ("U",), "redo", "Redo the change that was undone", can_redo),
+    Action("reset_weights", ("r",), "reset", "Go back to the saved settings", has_pool),
     Action(
         "turn_beside",
         ("V",),
-        "saved | now",
-        "Show the rows under the saved settings beside those under the moved ones, or the plot again",
+        "side by side",
+        "Show the results under the saved and the changed settings side by side, or the plot again",
         has_pool,
     ),
     Action("turn_curve", ("t",), "other view", "Show the curve of all judged queries, or of this one"),
+    Action("take_best", ("B",), "best", "Go to the best weight by the grades", has_best),
+    Action("pin_row('in')", ("p",), "pin", "Require the selected result among the first, or no longer", has_signals),
     Action(
-        "take_best", ("B",), "best", "Go to the weights that the grades speak for, where they are better", has_best
+        "pin_row('out')", ("x",), "exclude", "Exclude the selected result from the first, or no longer", has_signals
     ),
-    Action(
-        "pin_row('in')", ("p",), "pin", "Require the selected row among the first, or take that back", has_signals
-    ),
-    Action("pin_row('out')", ("x",), "exclude", "Keep it out of the first rows, or take that back", has_signals),
     Action("take_granting", ("T",), "meet targets", "Go to the nearest weight that meets all targets", has_signals),
-    Action("write_options", ("W",), "write", "Write what was moved into the query itself", has_rows),
+    Action("write_options", ("W",), "write", "Write the changed settings into the query", has_rows),
     Action(
         "choose_profile",
         ("P",),
         "profiles",
-        "Load settings that were saved under a name, or delete them",
+        "Load or delete a saved profile",
         handler="profiles",
     ),
-    Action("keep_profile", ("N",), "new profile", "Save what was moved under a name", handler="profiles"),
-    Action("save_weights", ("S",), "save", "Write the weights into recall.toml, after a question", has_pool),
+    Action("keep_profile", ("N",), "new profile", "Save the changed settings as a profile", handler="profiles"),
+    Action("save_weights", ("S",), "save", "Save the changed settings into recall.toml, once confirmed", has_pool),
 )
 
 WEIGHTS = tuple(action._replace(panes=("weights",)) for action in _ACTIONS)
@@ -257,7 +263,7 @@ WEIGHTS = tuple(action._replace(panes=("weights",)) for action in _ACTIONS)
 
 _CONTEXT_EVERYWHERE = handled_by(
     "budget",
-    Action("type_budget", ("b",), "budget", "Type a budget"),
+    Action("type_budget", ("b",), "budget", "Type the budget"),
     Action("copy_context", ("y",), "copy", "Copy the context, exactly as recall context prints it", has_context),
 )
 
@@ -269,10 +275,10 @@ _CONTEXT_INSIDE = handled_by(
     Action("scale_budget(5)", ("right",), "+5%", "Budget 5 % up"),
     Action("scale_budget(-1)", ("shift+left",), "", "Budget 1 % down"),
     Action("scale_budget(1)", ("shift+right",), "", "Budget 1 % up"),
-    Action("point_block(1)", ("j", "down"), "", "Choose the next block, or chunk left out", has_entries),
-    Action("point_block(-1)", ("k", "up"), "", "Choose the previous block, or chunk left out", has_entries),
-    Action("point_first_block", ("home",), "", "Choose the first block", has_entries),
-    Action("point_last_block", ("end",), "", "Choose the last line", has_entries),
+    Action("point_block(1)", ("j", "down"), "", "Select the next block, or chunk left out", has_entries),
+    Action("point_block(-1)", ("k", "up"), "", "Select the previous block, or chunk left out", has_entries),
+    Action("point_first_block", ("home",), "", "Select the first block", has_entries),
+    Action("point_last_block", ("end",), "", "Select the last line", has_entries),
     Action("scroll_context(1)", ("pagedown", "space"), "", "Scroll the context one page further", has_entries),
     Action("scroll_context(-1)", ("pageup",), "", "Scroll the context one page back", has_entries),
     Action("open_block", ("enter",), "open", "Show the block whole, and select its row in the results", has_entries),
@@ -285,14 +291,16 @@ _CONTEXT_INSIDE = handled_by(
         handler="export",
     ),
     Action("details", ("D",), "details", "Show the digest, the quality and the slider of the budget, or hide them"),
-    Action("reset_what_ifs", ("r",), "reset", "Drop every pin, and include what was excluded", has_what_ifs),
-    Action("turn('pack')", ("o",), "order", "Fill by rank order, or by most value", has_pool, handler="weights"),
+    Action("reset_what_ifs", ("r",), "reset", "Undo all pins and exclusions", has_what_ifs),
+    Action(
+        "turn('pack')", ("o",), "order", "Fill the context by rank, or by most value", has_pool, handler="weights"
+    ),
 )
 
 _CONTEXT_CHUNKS = handled_by(
     "budget",
-    Action("pin_chunk", ("p",), "pin", "Pin the chosen chunk to the context, or no longer", has_chunk),
-    Action("drop_chunk", ("x",), "exclude", "Exclude the chosen chunk from the context, or no longer", has_chunk),
+    Action("pin_chunk", ("p",), "pin", "Pin the selected chunk to the context, or no longer", has_chunk),
+    Action("drop_chunk", ("x",), "exclude", "Exclude the selected chunk from the context, or no longer", has_chunk),
 )
 
 CONTEXT = (
@@ -312,33 +320,37 @@ _GRADES = handled_by(
     Action("grade(2)", ("s",), "2", "Grade the selected result 2, and select the next", may_grade),
     Action("grade(1)", ("d",), "1", "Grade the selected result 1, and select the next", may_grade),
     Action("grade(0)", ("f",), "0", "Grade the selected result 0, and select the next", may_grade),
-    Action("clear_grade", ("delete",), "remove grade", "Take the grade of the selected result away", has_rows),
-    Action("undo_grade", ("u",), "undo", "Take the last grade back", has_grades),
+    Action("clear_grade", ("delete",), "remove grade", "Remove the grade of the selected result", has_rows),
+    Action("undo_grade", ("u",), "undo", "Undo the last grade", has_grades),
 )
 
 _QUERIES = handled_by(
     "judge",
-    Action("point_query(1)", ("j", "down"), "", "Choose the next query, or document it misses", has_queries),
-    Action("point_query(-1)", ("k", "up"), "", "Choose the previous query, or document it misses", has_queries),
+    Action("point_query(1)", ("j", "down"), "", "Select the next query, or missed document", has_queries),
+    Action("point_query(-1)", ("k", "up"), "", "Select the previous query, or missed document", has_queries),
     Action("page_query(1)", ("pagedown", "space"), "", "Go one page further in the list", has_queries),
     Action("page_query(-1)", ("pageup",), "", "Go one page back in the list", has_queries),
-    Action("point_first_query", ("home",), "", "Choose the first line of the list", has_queries),
-    Action("point_last_query", ("end",), "", "Choose the last line of the list", has_queries),
+    Action("point_first_query", ("home",), "", "Select the first line of the list", has_queries),
+    Action("point_last_query", ("end",), "", "Select the last line of the list", has_queries),
     Action("enter_missed", ("right",), "missed", "Go to the relevant documents that the query misses", has_queries),
     Action("leave_missed", ("left",), "", "Go back to the queries", has_queries),
     Action(
-        "take_query", ("enter",), "ask", "Ask the chosen query; of a missed document, why it is missed", has_queries
+        "take_query",
+        ("enter",),
+        "run",
+        "Run the selected query; of a missed document, explain why it is missing",
+        has_queries,
     ),
     Action("next_measure", ("t",), "other view", "Show the next measure", has_queries),
-    Action("import_judgements", ("I",), "import", "Read judgements from files: TREC, BEIR or Quepid"),
-    Action("export_judgements", ("E",), "export", "Write the judgements to files"),
+    Action("import_judgements", ("I",), "import", "Import judgements from TREC, BEIR or Quepid files"),
+    Action("export_judgements", ("E",), "export", "Export the judgements to files"),
 )
 
 _GRADING_SWITCH = Action(
     "switch_grading",
     ("g",),
     "grade",
-    "Begin grading, or end it: only meanwhile a, s, d and f grade, in the results and here",
+    "Turn grading on or off: the keys for grades act only while it is on",
     handler="judge",
 )
 
@@ -352,42 +364,53 @@ JUDGE = (
 _STORE_EVERYWHERE = handled_by(
     "store",
     Action("add_folder", ("A",), "add", "Add a folder or a file to the store", has_store, handler="ingest"),
-    Action("cancel", ("ctrl+g",), "cancel", "Cancel a long question, else the ingest run or the reembed", can_cancel),
+    Action(
+        "cancel", ("ctrl+g",), "cancel", "Cancel a long search, else the ingest run or the re-embedding", can_cancel
+    ),
 )
 
 _LISTS = handled_by(
     "store",
-    Action("point_line(1)", ("j", "down"), "", "Choose the next line", has_lines),
-    Action("point_line(-1)", ("k", "up"), "", "Choose the previous line", has_lines),
-    Action("point_first", ("home",), "", "Choose the first line", has_lines),
-    Action("point_last", ("end",), "", "Choose the last line", has_lines),
-    Action("sync", ("R",), "sync", "Bring every added folder up to date", has_store, handler="ingest"),
-    Action("watch", ("F",), "follow", "Let the store follow its folders, or no longer", has_store, handler="ingest"),
+    Action("point_line(1)", ("j", "down"), "", "Select the next line", has_lines),
+    Action("point_line(-1)", ("k", "up"), "", "Select the previous line", has_lines),
+    Action("point_first", ("home",), "", "Select the first line", has_lines),
+    Action("point_last", ("end",), "", "Select the last line", has_lines),
+    Action("sync", ("R",), "sync", "Sync: read what has changed in the added folders", has_store, handler="ingest"),
+    Action(
+        "watch",
+        ("F",),
+        "follow",
+        "Follow the added folders: sync as files change, or no longer",
+        has_store,
+        handler="ingest",
+    ),
 )
 
 _INGEST = handled_by(
     "ingest",
-    Action("open_skip", ("enter",), "open", "Say why the chosen file was skipped, and open it", has_lines),
-    Action("hold", ("H",), "hold", "Hold the run, or let it go on", can_hold),
-    Action("repeat_run", ("f5",), "run again", "Run the same again; a cancelled run goes on", can_repeat),
+    Action("open_skip", ("enter",), "open", "Show why the selected file was skipped, and open it", has_lines),
+    Action("hold", ("H",), "pause", "Pause the ingest run, or resume it", can_hold),
+    Action("repeat_run", ("f5",), "run again", "Run the last ingest again; a cancelled one resumes", can_repeat),
 )
 
 _STORE = handled_by(
     "store",
     Action("next_store_view", ("t",), "other view", "Show the next view: stats, checks, embedder, documents"),
-    Action("turn_store(-1)", ("left",), "", "Show the view before; among the documents, close the folder"),
+    Action("turn_store(-1)", ("left",), "", "Show the previous view; among the documents, close the folder"),
     Action("turn_store(1)", ("right",), "", "Show the next view; among the documents, open the folder"),
     Action(
         "open_line",
         ("enter",),
         "run",
-        "Run the fix of the chosen check; take the chosen embedder; filter by the chosen folder, file or tag",
+        "Run the fix of the selected check; re-embed with the selected embedder; filter by the folder, file or tag",
         can_run,
     ),
-    Action("check", ("C",), "check", "Check the store, also once more", has_store),
+    Action("check", ("C",), "check", "Check the store", has_store),
     Action("reembed", (), "", "Choose an embedder to re-embed all chunks with", has_store),
-    Action("compact", (), "", "Drop removed documents for good and give the disk space back", has_store),
-    Action("remove", ("delete",), "remove", "Take documents out of the store; their files stay", has_store),
+    Action(
+        "compact", (), "", "Compact the store: delete removed documents for good and free the disk space", has_store
+    ),
+    Action("remove", ("delete",), "remove", "Remove documents from the store; their files stay", has_store),
 )
 
 STORE = (

@@ -39,6 +39,13 @@ class Table(NamedTuple):
         """The action with this id."""
         return next(each for each in self.actions if each.id == action)
 
+    def spelled(self, text: str) -> str:
+        """A text with the key of an action in place of `{its id}`; with its name where it has no key."""
+        for action in self.actions:
+            name = key_name(action.keys[0]) if action.keys else f"“{action.help}”"
+            text = text.replace(f"{{{action.id}}}", name)
+        return text
+
 
 TABLE = Table(GROUPS)
 """With the keys that hold where no keymap.toml says otherwise."""
@@ -63,6 +70,12 @@ NEXT = ("filter", "command_line", "command_palette")
 """What the footer goes on with everywhere."""
 LAST = ("help", "leave")
 """What stands at its end, whatever else there is room for."""
+
+
+def table_of(app: object) -> Table:
+    """The table of actions that is in force in an app."""
+    table: Table = getattr(app, "table", TABLE)
+    return table
 
 
 class Offer(NamedTuple):
@@ -106,10 +119,10 @@ def markdown() -> str:
         "# Keys of the workbench",
         "",
         "Two states: **edit** (a field has the focus and letters are typed) and **nav** (letters are commands).",
-        "The footer shows which one holds. Keys that print a character act in nav only. Esc is one step out.",
-        "Where a key is said to act in some panes only, one of those has to be in front.",
-        "In the query `^z` takes back what was typed, and `^y` brings it again.",
-        "While the query offers words, Up and Down choose one, Tab or Enter takes it and Esc closes the list.",
+        "The footer shows which state it is. Keys that print a character act in nav only. Esc is one step out.",
+        "Where panes stand in brackets, the key acts only while one of them is in front.",
+        "In the query `^z` undoes typing and `^y` redoes it.",
+        "While the query lists completions, Up and Down select one, Tab or Enter inserts it and Esc closes the list.",
     ]
     for group, actions in GROUPS.items():
         lines += ["", f"## {group}", "", "| keys | does |", "|---|---|"]

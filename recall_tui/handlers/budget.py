@@ -77,13 +77,13 @@ def open_block(app: Host) -> None:
 def pin_chunk(app: Host) -> None:
     """Pin the chosen chunk, or no longer."""
     app.become(packing.pinned(app.session))
-    _say_change(app, "Pinned to the context", app.session.context.pins, "p")
+    _say_change(app, "Pinned to the context", app.session.context.pins, "pin_chunk")
 
 
 def drop_chunk(app: Host) -> None:
     """Exclude the chosen chunk, or no longer."""
     app.become(packing.excluded(app.session))
-    _say_change(app, "Excluded from the context", app.session.context.drops, "x")
+    _say_change(app, "Excluded from the context", app.session.context.drops, "drop_chunk")
 
 
 def reset_what_ifs(app: Host) -> None:
@@ -96,11 +96,12 @@ def details(app: Host) -> None:
     app.become(packing.detailed(app.session))
 
 
-def _say_change(app: Host, done: str, marked: tuple[str, ...], key: str) -> None:
+def _say_change(app: Host, done: str, marked: tuple[str, ...], action: str) -> None:
     """Say what was done to a row from another pane: the context may be out of sight."""
     if app.session.pane != "context":
         is_marked = bool(set(packing.chosen_chunks(app.session)) & set(marked))
-        app.notify(f"{done}; {key} takes that back." if is_marked else f"No longer {done.lower()}.")
+        undone = app.table.spelled(f"{done}; {{{action}}} undoes it.")
+        app.notify(undone if is_marked else f"No longer {done.lower()}.")
 
 
 def _point(app: Host, row: int) -> None:

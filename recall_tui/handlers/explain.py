@@ -81,7 +81,7 @@ def mark_hit(app: Host) -> None:
     """Mark the selected hit."""
     app.become(explaining.marked_hit(app.session))
     marked = app.session.results.marked
-    app.notify(f"Marked: {marked.doc.path}" if marked else "No hit is marked.", markup=False)
+    app.notify(f"Marked: {marked.doc.path}" if marked else "No result is marked.", markup=False)
 
 
 def why_this(app: Host) -> None:
@@ -115,7 +115,7 @@ def try_fix(app: Host) -> None:
         app.copy(remedy.command, remedy.command)
         return
     app.take(fixes.applied(app.session, remedy, app.clock()))
-    app.notify("Fix applied. u undoes it", markup=False)
+    app.notify(app.table.spelled("Fix applied. {take_back} undoes it"), markup=False)
 
 
 def take_back(app: Host) -> None:

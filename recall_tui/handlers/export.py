@@ -55,7 +55,7 @@ def no_place(typed: str) -> str:
     """What is wrong with the name of a file; "" when one can stand there."""
     path = paths.expanded(typed)
     is_place = os.path.isdir(path.parent) and not os.path.isdir(path)  # noqa: PTH112 - False where nobody may look
-    return "" if typed and is_place else f"{typed!r} is no place for a file."
+    return "" if typed and is_place else f"{typed!r} cannot be written: its folder does not exist, or it is a folder."
 
 
 async def _results_named(app: Host, line: str, typed: str | None) -> None:
@@ -79,7 +79,7 @@ async def _ask_to_replace(app: Host, title: str, path: Path, then: Callable[[], 
             then()
 
     if os.path.lexists(path):
-        await app.confirm(title, f"{path} is there already. Replace it?", answered)
+        await app.confirm(title, f"{path} exists. Replace it?", answered)
     else:
         then()
 

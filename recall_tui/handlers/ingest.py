@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 UNDER_WAY = "An ingest run is under way; ^g cancels it."
 
-NAMING = "a path, then Enter; what is unchanged is kept"
+NAMING = "a path, then Enter; unchanged files are not read again"
 
 LATER = "An ingest run is under way; Enter again once it is over."
 
@@ -49,7 +49,7 @@ def on_welcome_screen_named(app: Host, message: WelcomeScreen.Named) -> None:
     if not message.sends_text:
         _create(app, choice)
         return
-    question = f"{choice.embedder} is given the text of every file. allow_network = true is written down."
+    question = f"{choice.embedder} is sent the text of every file. allow_network = true is written into recall.toml."
     app.confirm("Text leaves this machine", question, partial(_agreed, app, choice))
 
 

@@ -156,7 +156,7 @@ async def export_judgements(app: Host) -> None:
 def _change_to(app: Host, grade: int | None) -> Regrade | None:
     """What gives the selected row this grade; None where that cannot be, which is said."""
     if _is_unread(app):
-        app.notify("Not graded: what was selected has left the list, and another document stands there.")
+        app.notify("Not graded: the selected result has left the list, and another one took its row.")
         return None
     if reason := grading.why_not(app.session):
         app.warn(reason)
@@ -219,9 +219,13 @@ def unwritable(typed: str) -> str:
     if wrong:
         return wrong
     if len(paths) == 2 and sum(map(_is_of_queries, paths)) != 1:
-        return "Of two files one is .jsonl, for the queries."
+        return "Of two files one has to be .jsonl, with the queries."
     homeless = next((path for path in paths if not isdir(path.parent) or isdir(path)), None)  # noqa: PTH112 - as above
-    return "" if homeless is None else f"{str(homeless)!r} is no place for a file."
+    return (
+        ""
+        if homeless is None
+        else f"{str(homeless)!r} cannot be written: its folder does not exist, or it is a folder."
+    )
 
 
 def _understood(typed: str) -> tuple[list[Path], str]:
@@ -252,9 +256,9 @@ def _taken_back(change: Regrade, recall: Recall, _say: Callable[[Progress], None
 
     since = take_back(recall.store, change)
     if since is None:
-        return f"Taken back: the grade of {_place(change)}"
-    what = "its grade was taken away" if since.grade is None else f"it was graded {since.grade}"
-    return f"Not taken back: {what} since, by somebody else: {since.spot.path}"
+        return f"Undone: the grade of {_place(change)}"
+    what = "its grade was removed" if since.grade is None else f"it was graded {since.grade}"
+    return f"Not undone: {what} since, by somebody else: {since.spot.path}"
 
 
 def _imported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:

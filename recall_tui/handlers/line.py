@@ -68,9 +68,9 @@ def command_ran(app: Host, event: Ran) -> None:
 async def ask_filter(app: Host) -> None:
     """Ask for an expression that every row has to satisfy."""
     if is_query(app.bench.editor.text):
-        app.notify("A query has a FILTER of its own; / filters words.")
+        app.notify("A query in RQL has its own FILTER; / filters plain words.")
         return
-    hint = "such as doc.tag = 'docs'; Enter filters, Esc takes the filter away"
+    hint = "such as doc.tag = 'docs'; Enter filters, Esc removes the filter"
     await app.prompt("Filter", app.session.query.filter, hint, wrong_filter, partial(_filter_typed, app))
 
 
@@ -93,7 +93,7 @@ async def _take_up(app: Host, line: str) -> None:
         _say(app, error.message)
         return
     if taken is None:
-        _say(app, "This line has no question to take up.")
+        _say(app, "This line has no query to load.")
         return
     _close_line(app)
     app.bench.give_focus("query")
@@ -108,7 +108,7 @@ async def _do(app: Host, verb: commandline.Verb) -> None:
         case "theme" if len(verb.words) == 1 and verb.words[0] in themes.NAMES:
             shell.take_theme(app, verb.words[0])
         case "theme":
-            _say(app, f"theme takes one of: {', '.join(themes.NAMES)}")
+            _say(app, f"theme is one of: {', '.join(themes.NAMES)}")
         case "tab":
             await _tab(app, verb.words)
         case "help":
@@ -123,7 +123,7 @@ async def _tab(app: Host, words: tuple[str, ...]) -> None:
     count = max(1, len(app.session.query.tabs))
     number = int(words[0]) if len(words) == 1 and words[0].isdecimal() else 0
     if words and words != ("close",) and not 1 <= number <= count:
-        _say(app, f"tab opens one; tab N goes to one of {count}; tab close closes the one in front")
+        _say(app, f"tab opens one; tab N goes to one of {count}; tab close closes the current one")
         return
     _close_line(app)
     if number:

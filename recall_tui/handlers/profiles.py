@@ -33,7 +33,7 @@ async def keep_profile(app: Host) -> None:
     if place is None:
         return
     if not app.session.weights.tweaks:
-        app.notify("Nothing was moved, so there is no profile to save.")
+        app.notify("No setting is changed, so there is no profile to save.")
         return
     name = app.session.weights.profile.name if app.session.weights.profile else ""
     named = partial(_named, app, place)
@@ -92,5 +92,5 @@ def _drop(app: Host, place: Path, profile: Profile, is_agreed: bool | None) -> N
 def _profiles(app: Host) -> Path | None:
     place = profiles.folder(os.environ)
     if place is None:
-        app.warn("Without a home folder there is no place for profiles.")
+        app.warn("There is no home folder to save profiles in.")
     return place

@@ -49,7 +49,7 @@ async def open_history(app: Host) -> None:
     if past:
         await app.push_screen(HistoryScreen(past), partial(_past_chosen, app))
     else:
-        app.notify("The history is empty: a query gets into it when it is answered and left.")
+        app.notify("The history is empty. A query is added once it is answered and you run it or leave the field.")
 
 
 async def save_query(app: Host) -> None:
@@ -104,7 +104,8 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
         before.weights.tweaks,
         before.weights.k,
     ):
-        app.notify(f"Taken with {said}{without}; u in pane 4 takes it back.", markup=False)
+        undo = app.table.spelled("{undo_weights} in pane 4 undoes it.")
+        app.notify(f"Loaded with {said}{without}; {undo}", markup=False)
 
 
 def _rest(app: Host) -> None:

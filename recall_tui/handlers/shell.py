@@ -172,7 +172,7 @@ def _picture_named(app: Host, taken: tuple[str, str], typed: str | None) -> None
         return
     text = taken[SUFFIXES.index(path.suffix)]
     if is_there:
-        question = f"{path} is there already. Replace it?"
+        question = f"{path} exists. Replace it?"
         app.confirm("Save the screen", question, partial(_save_picture, app, path, text))
     else:
         _save_picture(app, path, text, True)

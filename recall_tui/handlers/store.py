@@ -36,20 +36,22 @@ if TYPE_CHECKING:
     Say = Callable[[Progress], None]
 
 DOCTOR = """\
-The store is copied beside itself first; then its indexes, vectors and counts are computed again. Documents stay."""
+A copy of the store is made beside it first; then its indexes, vectors and counts are rebuilt. Documents stay."""
 
-COMPACT = "Removed documents go for good, and the file is written anew. It needs twice its size as free space."
+COMPACT = (
+    "Removed documents are deleted for good, and the file is rewritten. That needs free space of twice its size."
+)
 
 REEMBED = """\
-Every text is read by {name}; questions use the old vectors until all are there. recall.toml follows.{more}"""
+Every text is embedded with {name}; queries use the old vectors until then. recall.toml is changed too.{more}"""
 
-SENDS = " Every text is sent to the provider."
+SENDS = " Every text is sent to the cloud."
 
-NAMING = "a path, a folder, an id, or a glob such as docs/**/*.md; Enter says what it names"
+NAMING = "a path, a folder, an id, or a glob such as docs/**/*.md; Enter shows what it matches"
 
-STAYS = "The files on disk stay, and a sync brings back what a source still has. compact gives the space back."
+STAYS = "The files on disk stay, and a sync adds those of a source again. compact frees the space."
 
-FORGOTTEN = "The files on disk stay. It is no source any longer. compact gives the space back."
+FORGOTTEN = "The files on disk stay. The folder is no longer a source. compact frees the space."
 
 MOST_NAMED = 5  # documents that a question lists
 
@@ -162,22 +164,22 @@ def store_opened(app: Host, before: Session, event: StoreOpened) -> None:
     if event.upgrade:
         app.notify(f"{event.upgrade}.", markup=False)
     if before.weights.saved is not None and weighing.current(before) != weighing.current(app.session):
-        app.notify("recall.toml has changed: its settings hold by now.")
+        app.notify("recall.toml has changed: its settings apply now.")
     is_own = app.session.store.task or state.is_ingesting(app.session)
     if event.is_altered and not is_own and store_pane.is_outdated(app.session):
         app.ask()
-        app.notify("Another program has written the store: results refreshed.")
+        app.notify("The store changed: results refreshed.")
 
 
 def settings_unread(app: Host, error: ConfigError) -> None:
     """Say what is wrong in recall.toml, and that it changes nothing."""
-    said = f"{error.message.rstrip('.')}. The settings read before it hold."
+    said = f"{error.message.rstrip('.')}. The settings read before still apply."
     app.notify(said, severity="warning", markup=False)
 
 
 def settings_wait(app: Host, error: ConfigError) -> None:
     """Say what recall.toml would do, that questions go by words alone, and what accepts it."""
-    said = f"{error.message} Questions go by words alone; :trust --yes accepts it."
+    said = f"{error.message} Until :trust --yes accepts it, only the lexical signal is used."
     app.notify(said, severity="warning", timeout=15, markup=False)
 
 
@@ -188,7 +190,7 @@ async def _fix(app: Host) -> None:
         return
     remedy = store_pane.remedy(check["fix"])
     if remedy is None:
-        app.notify(f"Not one step: {check['fix']}", markup=False)
+        app.notify(f"This fix takes more than one step: {check['fix']}", markup=False)
     elif remedy.verb == "sync":
         ingest.sync(app)  # it takes nothing away that is still on disk, so it asks nothing, as its key does
     else:
@@ -206,17 +208,17 @@ def _take_filter(app: Host) -> None:
     if chosen is None:
         return
     if is_query(app.bench.editor.text):
-        app.notify("A query has a FILTER of its own; a folder, a file or a tag filters words.")
+        app.notify("A query in RQL has its own FILTER; a folder, a file or a tag filters plain words.")
         return
     expression = documents.filter_of(chosen)
     if wrong := line.wrong_filter(expression):
         app.warn(wrong)
     elif expression == app.session.query.filter:
         line.filter_by(app, "")
-        app.notify("No filter.")
+        app.notify("Filter removed.")
     else:
         line.filter_by(app, expression)
-        app.notify(f"Filter: {expression}; Enter again takes it away.", markup=False)
+        app.notify(f"Filter: {expression}; Enter again removes it.", markup=False)
 
 
 async def _take_embedder(app: Host) -> None:
@@ -224,7 +226,7 @@ async def _take_embedder(app: Host) -> None:
     if chosen is None:
         return
     if chosen["in_use"]:
-        app.notify(f"{chosen['name']} makes the vectors already.", markup=False)
+        app.notify(f"{chosen['name']} is already the embedder.", markup=False)
     elif not chosen["available"]:
         app.warn(f"{chosen['name']} cannot be used: {chosen['reason']}")
     else:
@@ -255,7 +257,7 @@ async def _ask_first(app: Host, remedy: StoreCommand, more: str = "") -> None:
 
 
 async def _ask_for_documents(app: Host, target: str, hint: str) -> None:
-    await app.prompt("Take documents out", target, hint, _unnamed, partial(_target_typed, app))
+    await app.prompt("Remove documents", target, hint, _unnamed, partial(_target_typed, app))
 
 
 def _target_typed(app: Host, target: str | None) -> None:
@@ -335,7 +337,7 @@ def removal_question(found: NamedTarget) -> str:
 def removed(recall: Recall, _say: Say, *, target: str, found: NamedTarget) -> str:
     """Take out what was agreed to, and nothing where the target names something else by then."""
     if named(recall, target) != found:
-        return f"Nothing was removed: by now {target} names other documents."
+        return f"Nothing was removed: {target} matches other documents by now."
     count = recall.remove([target])["removed"]["documents"]
     return f"{count:,} document{'s' * (count > 1)} removed, the files are where they were"
 
@@ -352,7 +354,7 @@ def repaired(recall: Recall, _say: Say) -> str:
 def compacted(recall: Recall, _say: Say) -> str:
     """Compact, and say what that freed."""
     done = recall.compact()["compacted"]
-    return f"{done['tombstones']} tombstones dropped, {done['bytes_before']:,} to {done['bytes_after']:,} bytes"
+    return f"{done['tombstones']} tombstones deleted, {done['bytes_before']:,} to {done['bytes_after']:,} bytes"
 
 
 def reembedded(recall: Recall, say: Say, *, remedy: StoreCommand, stopped: threading.Event) -> str:
@@ -365,9 +367,9 @@ def reembedded(recall: Recall, say: Say, *, remedy: StoreCommand, stopped: threa
             view = end.value["reembedded"]
             return _said_of(view)
     run.close()
-    return f"stopped; questions use the old vectors, and reembedding with {remedy.name} goes on from here"
+    return f"stopped; queries use the old vectors, and re-embedding with {remedy.name} goes on from here"
 
 
 def _said_of(view: ReembedView) -> str:
     texts = f"{view['embedded']:,} text{'' if view['embedded'] == 1 else 's'}"
-    return f"{view['embedder']}: {texts} embedded, {view['reused']:,} found again"
+    return f"{view['embedder']}: {texts} embedded, {view['reused']:,} reused"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def new_tab(app: Host) -> None:
     """Open an empty tab."""
     if len(tabs.tabs_of(app.session, "")) >= tabs.MOST_TABS:
-        app.notify(f"There are {tabs.MOST_TABS} tabs of queries: no more fit. :tab close closes one.")
+        app.notify(f"There are {tabs.MOST_TABS} tabs of queries, the most there can be; :tab close closes one.")
         return
     _take(app, tabs.opened(app.session, app.bench.editor.text))
 

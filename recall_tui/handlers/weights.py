@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from recall_tui.host import Host
 
 
+NO_CURVE = "No result has a grade above 0 yet, so there is no curve: {switch_grading} in pane 2 begins grading."
+NO_TARGET = "No target is set: {pin_row('in')} requires a result, {pin_row('out')} excludes it."
+
+
 def on_slid(app: Host, message: Slid) -> None:
     """The mouse moved the slider."""
     app.move(weighing.weighted(app.session, message.share, joins=message.joins))
@@ -71,7 +75,7 @@ def redo_weights(app: Host) -> None:
 def reset_weights(app: Host) -> None:
     """Go back to the saved settings."""
     if not weighing.is_moved(app.session):
-        app.notify("Nothing was moved: these are the saved settings.")
+        app.notify("Nothing is changed: these are the saved settings.")
     app.move(weighing.reset(app.session))
 
 
@@ -84,7 +88,7 @@ def turn_beside(app: Host) -> None:
 def turn_curve(app: Host) -> None:
     """Show the other curve."""
     if not judging.is_measurable(app.session):
-        app.notify("No result has a grade above 0 yet, so there is no curve: g in pane 2 begins grading.")
+        app.notify(app.table.spelled(NO_CURVE))
         return
     app.become(
         app.session._replace(weights=app.session.weights._replace(is_of_all=not app.session.weights.is_of_all))
@@ -121,7 +125,7 @@ def take_granting(app: Host) -> None:
     weight = tuning.nearest_weight(app.session)
     if weight is None:
         pins = tuning.pins_of(app.session)
-        app.notify("No weight meets all targets." if pins else "No target is set: p requires a row, x excludes it.")
+        app.notify("No weight meets all targets." if pins else app.table.spelled(NO_TARGET))
         return
     _try(app, weighing.put_at(app.session, weight), "vector_weight")
 
@@ -137,7 +141,7 @@ async def write_options(app: Host) -> None:
         await _offer_query(app, answer, said)
         return
     if not said and session.weights.k is None:
-        app.notify("Nothing was moved that a query can say: it has no OPTION for the rest.")
+        app.notify("No changed setting can be written into the query: there is no OPTION for it.")
         return
     _take_text(app, optioning.with_options(session.query.text, query, said, limit=session.weights.k), said)
 
@@ -148,9 +152,9 @@ async def _offer_query(app: Host, answer: Answer, said: Tweaks) -> None:
     try:
         query = optioning.as_query(words, answer.plan.config, limit=limit, options=said)
     except RqlError as error:
-        app.notify(f"Words have no OPTION, and no query holds these: {error.message}", markup=False)
+        app.notify(f"Plain words have no OPTION, and no query can say these: {error.message}", markup=False)
         return
-    question = f"Words have no OPTION. Put the query there that gives the same rows?\n\n{query}"
+    question = f"Plain words have no OPTION. Replace them by the query with the same results?\n\n{query}"
     await app.confirm("Write into the query", question, partial(_take_query, app, query, said))
 
 
@@ -165,7 +169,7 @@ def _take_text(app: Host, text: str, said: Tweaks) -> None:
     app.become(state.asked(left, text, app.clock()))
     app.bench.editor.put(text)
     rest = ", ".join(NAMES.get(key, key) for key in left.weights.tweaks)
-    message = f"Written. Still moved, because no OPTION says it: {rest}" if rest else "Written."
+    message = f"Written. Not in the query, for want of an OPTION: {rest}" if rest else "Written."
     app.notify(message, markup=False)
 
 
@@ -173,7 +177,7 @@ async def save_weights(app: Host) -> None:
     """Ask whether to write what was moved."""
     tweaks, saved, toml = app.session.weights.tweaks, app.session.weights.saved, app.session.weights.toml
     if not tweaks or saved is None or toml is None:
-        app.notify("Nothing was moved: these are the saved settings.")
+        app.notify("Nothing is changed: these are the saved settings.")
         return
     await _ask_to_write(app, toml, tweaks, saved, f"Write into {toml.name}?")
 
@@ -200,7 +204,7 @@ async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config, is_agreed: 
     try:
         saved = await asyncio.to_thread(load, toml)
         if any(getattr(saved, key) != getattr(was, key) for key in tweaks):
-            await _ask_to_write(app, toml, tweaks, saved, f"{toml.name} has changed. Write into it all the same?")
+            await _ask_to_write(app, toml, tweaks, saved, f"{toml.name} has changed. Write into it anyway?")
             return
         await asyncio.to_thread(write_settings, toml, tweaks)
     except ConfigError as error:

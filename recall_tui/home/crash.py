@@ -49,7 +49,7 @@ def left_behind(defect: Defect, environ: Mapping[str, str]) -> str:
     offered = "; the query is offered again at the next start" if defect.query.strip() else ""
     return (
         f"recall-tui stopped by a defect; report: {path}\n"
-        f"hint: it has versions, code and action names, and no texts of yours{offered}\n"
+        f"hint: it holds versions, lines of code and names of actions, and none of your texts{offered}\n"
     )
 
 

@@ -59,11 +59,11 @@ def applied(text: str, name: str = FILE) -> Keymap:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"line (\d+)", str(error))
-        return Keymap(TABLE, (f"{name}:{at[1] if at else 1}: no TOML: {error}",))
+        return Keymap(TABLE, (f"{name}:{at[1] if at else 1}: not TOML: {error}",))
     faults = [f"{name}:{_line_of(text, key)}: only [keys] is known" for key in document if key != "keys"]
     keys = document.get("keys", {})
     if not isinstance(keys, dict):
-        return Keymap(TABLE, (*faults, f"{name}:{_line_of(text, 'keys')}: [keys] is a table"))
+        return Keymap(TABLE, (*faults, f"{name}:{_line_of(text, 'keys')}: [keys] must be a table"))
     lines: dict[str, KeymapLine] = {}
     for action, written in keys.items():
         number = _line_of(text, action)

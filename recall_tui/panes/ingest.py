@@ -25,7 +25,7 @@ LEAST_PATH = 24  # cells that a path has in any case, whatever else is to be sai
 SOURCE_CELLS = 37  # of a source's line behind its folder
 NEWEST_CELLS = 19  # of them the newest document's, where there is room
 LEAST_FOLDER = 11
-NOTHING = "Nothing was read since the start: A adds a folder, R syncs every folder."
+NOTHING = "Nothing was ingested since the start: A adds a folder, R syncs every folder."
 STATES = {"": "not running", "done": "done", "cancelled": "cancelled", "failed": "failed"}
 
 
@@ -66,10 +66,10 @@ def strip(session: Session, width: int, glyphs: Glyphs) -> Text:
     """The one line while another pane is in front."""
     run = session.store.run
     if run is None:
-        return Text(fit(" watching every folder; 7 shows which", width, glyphs), Style(bold=True))
+        return Text(fit(" following every folder; 7 shows which", width, glyphs), Style(bold=True))
     is_running = is_ingesting(session)
     head = _running(run, width, glyphs) if is_running else _over(run, width, glyphs)
-    watching = f"{glyphs.dot}watching" if session.store.watching else ""
+    watching = f"{glyphs.dot}following" if session.store.watching else ""
     return Text(fit(f" {_doing(run)} {head}{watching}", width, glyphs), Style(bold=True))
 
 
@@ -95,7 +95,7 @@ def _running(run: Run, width: int, glyphs: Glyphs) -> str:
 
 def _over(run: Run, width: int, glyphs: Glyphs) -> str:
     skipped = _skipped_words(run.progress) if run.progress else ""
-    said = "cancelled, F5 in pane 7 goes on" if run.ended == "cancelled" else run.summary
+    said = "cancelled, F5 in pane 7 resumes" if run.ended == "cancelled" else run.summary
     ended = f"{_name(run, width, glyphs)} {_mark(run, glyphs)} {said}"
     listed = glyphs.dot.join([ended, f"{skipped}, 7 lists them"])
     if skipped and cell_len(f" ingest {listed}") <= width:
@@ -139,7 +139,7 @@ def _above(run: Run, width: int, glyphs: Glyphs) -> list[Text]:
         lines.append(Text(fit(_fitting(facts, glyphs.dot, width), width, glyphs)))
     if run.skipped:
         groups = [f"{figure(group.files)} {group.kind}" for group in by_reason(run.skipped)]
-        heading = [f"Skipped {figure(len(run.skipped))}", "Enter says why", *groups]
+        heading = [f"Skipped {figure(len(run.skipped))}", "Enter shows why", *groups]
         lines.append(_heading(_fitting(heading, glyphs.dot, width), width, glyphs))
     return lines
 
@@ -155,15 +155,15 @@ def _headline(run: Run, width: int, glyphs: Glyphs) -> str:
 
 
 def _ended(run: Run, glyphs: Glyphs) -> str:
-    again = "" if run.ended == "cancelled" else "r again"  # how it goes on is in its summary
+    again = "" if run.ended == "cancelled" else "F5 runs it again"  # how it goes on is in its summary
     return glyphs.dot.join(filter(None, [run.summary, again]))
 
 
 def _going(run: Run, glyphs: Glyphs) -> str:
     state = {
-        "": "running, H holds, ^g cancels",
-        "asked": "pausing after the step under way",
-        "held": "PAUSED, H goes on, ^g cancels",
+        "": "running, H pauses, ^g cancels",
+        "asked": "pausing after this step",
+        "held": "PAUSED, H resumes, ^g cancels",
     }[run.hold]
     return glyphs.dot.join(filter(None, [state, _left(run)]))
 
@@ -197,7 +197,7 @@ def _queue(run: Run, progress: Progress) -> list[str]:
     if progress.unchanged:
         facts.append(f"{figure(progress.unchanged)} unchanged")
     if progress.reused:
-        facts.append(f"{counted(progress.reused, 'vector')} found again")
+        facts.append(f"{counted(progress.reused, 'vector')} reused")
     if progress.without_text:
         facts.append(f"{figure(progress.without_text)} without text")
     if progress.tokens is not None:
@@ -209,7 +209,7 @@ def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     known = overview(session)
     if not isinstance(known, StoreOverview):
         return []
-    watched = f"{glyphs.dot}followed, F stops" if session.store.watching else f"{glyphs.dot}F follows them"
+    watched = f"{glyphs.dot}followed, F ends that" if session.store.watching else f"{glyphs.dot}F follows them"
     heading = f"Sources {figure(len(known.sources))}{glyphs.dot}R syncs them{watched}"
     lines = [_heading(heading, width, glyphs)]
     is_wide = width > LEAST_FOLDER + SOURCE_CELLS + NEWEST_CELLS
@@ -246,7 +246,7 @@ def _state(session: Session) -> str:
     state = "running" if is_ingesting(session) else STATES[session.store.run.ended if session.store.run else ""]
     if session.store.run and session.store.run.hold == "held":
         state = "paused"
-    return f"{state}, watching" if session.store.watching else state
+    return f"{state}, following" if session.store.watching else state
 
 
 def _left(run: Run) -> str:

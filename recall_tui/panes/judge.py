@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.events import Click, MouseScrollDown, MouseScrollUp
 
 from recall_core.errors import RecallError
+from recall_tui.actions.table import table_of
 from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.state import judging
 from recall_tui.state.judging import Board, JudgedQueries, Missed, QueryLine
@@ -46,7 +47,7 @@ class JudgePane(LineView, inherit_bindings=False):
 
     def show_session(self, session: Session) -> None:
         """Show the judgements of this session's store."""
-        entitle(self, "6 Judge", subtitle(session, self.glyphs))
+        entitle(self, "6 Judge", table_of(self.app).spelled(subtitle(session)))
         shown = _shown(session)
         if shown != self._shown:
             self._shown = shown
@@ -92,14 +93,14 @@ class JudgeLines:
         self.chosen_line = chosen_line
 
 
-def subtitle(session: Session, glyphs: Glyphs) -> str:
+def subtitle(session: Session) -> str:
     """How much of the first rows is judged, or how far the board has come; without either, how to begin or end."""
     known, way = judging.board(session), judging.headway(session)
     if way is not None:
         return f"measured {figure(way[0])} of {_queries(way[1])}"
     if isinstance(known, Board) and known.judged is not None:
         return f"judged@{judging.TOP} {known.judged:.0%} of {judging.UNITS[known.unit]}"
-    return "g ends grading" if session.judge.is_grading else "g grade"
+    return "{switch_grading} ends grading" if session.judge.is_grading else "{switch_grading} grade"
 
 
 def summary_line(session: Session, width: int, glyphs: Glyphs) -> str:
@@ -232,7 +233,7 @@ def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tupl
         return []
     lines = max(left, room // 2 if room >= TALL else min(MISSED_LINES, room - 1))
     head = f"{blanked(line.query)}: {judging.in_top(line, judging.unit_here(session))}"
-    keys = "Left goes back, Enter asks why" if at_missed else "Right goes in" if line.missed else ""
+    keys = "Left goes back, Enter explains why" if at_missed else "Right opens the list" if line.missed else ""
     if keys and cell_len(f"{head}{glyphs.dot}{keys}") <= width:
         head += f"{glyphs.dot}{keys}"
     shown: list[tuple[Text, int | None]] = [(Text(fit(head, width, glyphs), Style(dim=True)), None)]

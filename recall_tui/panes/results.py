@@ -335,7 +335,7 @@ def figures(session: Session, count: int, glyphs: Glyphs) -> str:
     rows = "result" if answer.total == 1 else "results"
     shown = f"{figure(count)} {rows}" if count == answer.total else f"{figure(count)} of {figure(answer.total)}"
     with_words = session.results.with_words
-    words = [] if with_words is None else [f"{figure(with_words)} with a word of the question"]
+    words = [] if with_words is None else [f"{figure(with_words)} with a query term"]
     return glyphs.dot.join((shown, *words, f"{session.results.took_ms:.0f} ms"))
 
 
@@ -357,5 +357,5 @@ def _why_none(session: Session) -> str:
     if is_lingering(session):
         return "Searching; ^g cancels."
     if isinstance(session.query.trouble, Interrupted):
-        return "No results: the question was cancelled."
-    return "No results: the query cannot be answered as it stands."
+        return "No results: the query was cancelled."
+    return "No results: the query cannot be answered."

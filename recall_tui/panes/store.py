@@ -12,6 +12,7 @@ from textual.events import Click
 
 from recall_core.errors import RecallError
 from recall_core.types import StoreInfo
+from recall_tui.actions.table import Table, table_of
 from recall_tui.messages import Wanted
 from recall_tui.state.documents import TreeLine, filter_of, tree
 from recall_tui.state.rates import done_share
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
     from recall_core.contract.views import CheckView, EmbedderView
 
 KEYS = {
-    "stats": "C check  Del remove documents  t view",
-    "embedder": "Enter re-embeds all chunks",
-    "documents": "Enter filters the query  Right opens  Left closes",
+    "stats": "{check} check  {remove} remove documents  {next_store_view} next view",
+    "embedder": "{open_line} re-embeds all chunks",
+    "documents": "{open_line} filters the query  {turn_store(1)} opens  {turn_store(-1)} closes",
 }
 NAME = 11  # cells of a figure's name
 NUMBER = 9  # cells of a figure
@@ -73,7 +74,7 @@ class StorePane(ChoosingView):
         if seen == self._shown or session.store.info is None:
             return
         self._shown = seen
-        self._entitle(view_of(session), _summary(session))
+        self._entitle(view_of(session), _summary(session, table_of(self.app)))
         chosen = cursor_of(session) if session.pane == "store" else NONE
         self.offer(lambda width: self._built(session, width), chosen=chosen)
 
@@ -289,9 +290,9 @@ def _tree_line(line: TreeLine, session: Session, width: int, glyphs: Glyphs, *, 
     return Text(fit(head, width - cell_len(counts), glyphs) + counts, Style(bold=is_chosen or is_filter))
 
 
-def _summary(session: Session) -> str:
+def _summary(session: Session, table: Table) -> str:
     if view_of(session) != "checks":
-        return KEYS[view_of(session)]
+        return table.spelled(KEYS[view_of(session)])
     done = [check for _, check in checks(session) if check is not None]
     if len(done) < rows_of(session._replace(pane="store")):
         return f"{len(done)} of {rows_of(session._replace(pane='store'))} checked"

@@ -66,7 +66,7 @@ class ThemeScreen(Dialog[str | None]):
         Binding("escape,q", "dismiss", "Close", show=False),
         Binding("down,j", "step(1)", "Next", show=False),
         Binding("up,k", "step(-1)", "Previous", show=False),
-        Binding("enter", "take", "Take", show=False),
+        Binding("enter", "take", "Apply", show=False),
         Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
@@ -79,7 +79,7 @@ class ThemeScreen(Dialog[str | None]):
         """One list."""
         with Vertical(id="themes") as box:
             box.border_title = "Theme"
-            box.border_subtitle = "Enter takes, Esc goes back"
+            box.border_subtitle = "Enter applies, Esc cancels"
             yield PointedList(id="names")
 
     def on_mount(self) -> None:
@@ -121,7 +121,7 @@ class ProfilesScreen(Dialog[ProfileChoice | None]):
         Binding("escape,P", "dismiss", "Close", show=False),
         Binding("down,j", "step(1)", "Next", show=False),
         Binding("up,k", "step(-1)", "Previous", show=False),
-        Binding("enter", "choose('take')", "Take", show=False),
+        Binding("enter", "choose('take')", "Apply", show=False),
         Binding("d,delete", "choose('delete')", "Delete", show=False),
         Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
@@ -136,7 +136,7 @@ class ProfilesScreen(Dialog[ProfileChoice | None]):
         """The list with its keys."""
         with Vertical(id="history") as box:
             box.border_title = "Profiles"
-            box.border_subtitle = "Enter takes, d deletes, Esc closes"
+            box.border_subtitle = "Enter loads, d deletes, Esc closes"
             yield PointedList(id="past")
 
     def on_mount(self) -> None:

@@ -84,7 +84,9 @@ def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "", *, v
     """
     wanted = words.lower().split()
     here = tuple(action for action in table.actions if pane in action.panes)
-    lines = [Text(about(pane, view)), Text(), Text(INTRODUCTION, Style(dim=True))] if not wanted else []
+    lines = (
+        [Text(table.spelled(about(pane, view))), Text(), Text(INTRODUCTION, Style(dim=True))] if not wanted else []
+    )
     for group, actions in {f"In the {pane} pane": here, **table.groups}.items():
         its_own = [action for action in actions if action not in here or actions is here]
         of_group = [(_line(action, is_here=actions is here), action.label) for action in its_own]

@@ -21,10 +21,10 @@ from recall_tui.widgets.lines import LineView
 from recall_tui.widgets.lists import PointedList
 
 KEYS = (
-    "Enter takes it with filter and settings, F5 its text alone, Tab marks, F6 compares, Esc closes",
-    "Enter takes all of it, F5 its text, Tab marks, F6 compares, Esc closes",
-    "Enter all, F5 text, Tab mark, F6 compare",
-    "Enter all, F5 text",
+    "Enter loads query, filter and settings, F5 the query alone, Tab marks, F6 compares, Esc closes",
+    "Enter loads all of it, F5 the query, Tab marks, F6 compares, Esc closes",
+    "Enter loads all, F5 query, Tab mark, F6 compare",
+    "Enter loads all, F5 query",
 )
 """What the keys do, in as many words as there is room for."""
 CORNERS = 6  # cells of the border that its text never has
@@ -45,7 +45,7 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
         Binding("down", "step(1)", "Older", show=False, priority=True),
         Binding("up", "step(-1)", "Newer", show=False, priority=True),
         Binding("tab", "mark", "Mark", show=False, priority=True),
-        Binding("f5", "take('text')", "Take the text", show=False, priority=True),
+        Binding("f5", "take('text')", "Load the query alone", show=False, priority=True),
         Binding("f6", "compare", "Compare", show=False, priority=True),
         Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
@@ -146,7 +146,7 @@ class MovedScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         """One list."""
         with Vertical(id="moved") as box:
-            box.border_title = "What moved"
+            box.border_title = "What changed"
             box.border_subtitle = "Esc closes"
             yield LineView(id="moves")
 

@@ -20,7 +20,7 @@ from recall_tui.themes import NAMES
 from recall_tui.widgets.draw import Glyphs, fit, folded
 from recall_tui.widgets.lines import LineView
 
-HINT = "Enter runs, Tab completes, Up and Down bring earlier lines, F5 puts the question into the editor, Esc closes"
+HINT = "Enter runs, Tab completes, Up and Down go to earlier lines, F5 loads the query, Esc closes"
 BREAK = "↵"
 """What stands for a line break in the field."""
 MOST_CHOICES = 200  # characters of the names that may follow
@@ -59,7 +59,7 @@ class LineScreen(Dialog[None]):
         Binding("pageup", "page(-1)", "Page up", show=False, priority=True),
         Binding("pagedown", "page(1)", "Page down", show=False, priority=True),
         Binding("tab", "complete", "Complete", show=False, priority=True),
-        Binding("f5", "take_up", "Take the question up", show=False, priority=True),
+        Binding("f5", "take_up", "Load the query", show=False, priority=True),
         Binding("ctrl+g", "cancel", "Cancel", show=False, priority=True),
         Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]

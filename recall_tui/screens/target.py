@@ -54,7 +54,7 @@ class TargetScreen(Dialog[str | None]):
         """The line above the list."""
         with Vertical(id="target") as box:
             box.border_title = "Which document is missing?"
-            yield Input(placeholder='path, path:lines, id, or a text of it in "quotes"', compact=True)
+            yield Input(placeholder='path, path:lines, id, or some of its text in "quotes"', compact=True)
             yield PointedList(id="targets")
 
     def on_mount(self) -> None:
@@ -88,7 +88,7 @@ class TargetScreen(Dialog[str | None]):
         if len(endings) > 1:
             self._draw(self._lines().index(endings[0]))
             self._is_chosen = True
-            self._tell(f"{counted(len(endings), 'path')} end so: Up and Down choose, Enter takes")
+            self._tell(f"{counted(len(endings), 'path')} end with this: Up and Down select, Enter chooses")
         elif len(endings) == 1:
             self.dismiss(endings[0])
         else:
@@ -149,7 +149,7 @@ class TargetScreen(Dialog[str | None]):
         first = lines.index(self._typed) if self._typed in paths else int(self._has_typed and not is_named)
         self._draw(first if lines else None)
         told = counted(len(paths), "path") if self._found.are_all else f"the first {counted(len(paths), 'path')}"
-        self._tell(f"{told}, Tab completes, Enter takes, Esc closes")
+        self._tell(f"{told}, Tab completes, Enter chooses, Esc closes")
 
     def _tell(self, told: str) -> None:
         self.query_one("#target").border_subtitle = told

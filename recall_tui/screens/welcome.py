@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from recall_core.contract.views import EmbedderView
 
 OFFER = "A store is one file with the texts and the vectors of the files you add, here {file}."
-KEPT = "{toml} is there already: it is kept, and what it says of the embedder holds."
-KEYS = "Enter makes the store   Tab folder or embedder   Up Down choose   ^q quits"
+KEPT = "{toml} exists and is kept: it names the embedder."
+KEYS = "Enter makes the store   Tab folder or embedder   Up Down select   ^q quits"
 FEW_KEYS = "Enter makes the store   Tab embedder   ^q quits"
 TITLE = "Recall"
 MOST_FOLDERS = 6
@@ -173,7 +173,7 @@ class WelcomeScreen(SizedScreen[None]):
         if isinstance(self.focused, ChoiceList):
             self.query_one("#folder", Input).focus()
         else:
-            self.notify("^q leaves the workbench.")
+            self.notify("^q quits.")
 
     def action_create(self) -> None:
         """Ask the application to make the store."""
@@ -295,12 +295,12 @@ def _embedder_line(embedder: EmbedderView, room: int, glyphs: Glyphs) -> str:
     sign = {"missing": glyphs.out, "server": "?"}.get(word, glyphs.yes)
     size = str(embedder.get("dimension", "-"))
     row = f"{sign:<2} {word:<8}{fit(embedder['name'], 21, glyphs)}{size:>5}  {ndcg(embedder['name'])}"
-    return row if room < WIDE else f"{row}  {'a provider' if embedder['network'] else 'this machine'}"
+    return row if room < WIDE else f"{row}  {'cloud' if embedder['network'] else 'this machine'}"
 
 
 def _files(count: Count) -> str:
     if not count.is_there:
-        return "not there"
+        return "not found"
     if not count.is_all:
         return f"{figure(count.files)} text files or more"
     return f"{figure(count.files)} text file{'' if count.files == 1 else 's'}"

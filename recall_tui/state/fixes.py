@@ -128,7 +128,7 @@ def _parts(state: State) -> dict[str, object]:
         "budget": state.budget_tokens,
         **{f"set {key}": value for key, value in state.moved.tweaks.items()},
         **{f"pin {chunk_id}": True for chunk_id in state.pins},
-        **{f"drop {chunk_id}": True for chunk_id in state.drops},
+        **{f"exclude {chunk_id}": True for chunk_id in state.drops},
     }
 
 

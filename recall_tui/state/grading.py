@@ -32,7 +32,7 @@ def why_not(session: Session) -> str:
     if session.results.hits.get(session.results.selected) is None:
         return "The row is still being read."
     if not words_of(session.results.answer):
-        return "The query asks for no words, so there is nothing to judge its rows for."
+        return "The query has no words, so its results cannot be graded."
     known = latest(session, "grades", JudgedQueries)
     if isinstance(known, RecallError):
         return known.message

@@ -167,16 +167,33 @@ def is_measurable(session: Session) -> bool:
     return known is None or relevant(known)
 
 
+SEARCH_FIRST = (
+    "To begin: search for something ({focus_pane('query')}), then grade its results with {switch_grading}, "
+    "or import judgements with {import_judgements}."
+)
+GRADE_ABOVE_0 = (
+    "Measures need a grade above 0: after {switch_grading}, {grade(3)} {grade(2)} {grade(1)} grade the selected "
+    "result 3 2 1."
+)
+GRADE_FIRST = (
+    "To begin: after {switch_grading}, {grade(3)} {grade(2)} {grade(1)} {grade(0)} grade the selected result "
+    "3 2 1 0; {import_judgements} imports judgements."
+)
+
+
 def first_step(session: Session) -> str:
-    """How to begin, while nothing is judged that can be measured; "" once something is, or before that is known."""
+    """How to begin, while nothing is judged that can be measured; "" once something is, or before that is known.
+
+    Ids of actions stand for their keys.
+    """
     known = judged(session)
     if known is None or relevant(known):
         return ""
     if session.results.answer is None or session.results.answer.total == 0:
-        return "To begin: ask something (1), then grade its results with g, or import judgements with I."
+        return SEARCH_FIRST
     if any(known.places.values()):
-        return "Measures need a grade above 0: after g, a s d grade the selected result 3 2 1."
-    return "To begin: after g, a s d f grade the selected result 3 2 1 0; I imports judgements."
+        return GRADE_ABOVE_0
+    return GRADE_FIRST
 
 
 def board(session: Session) -> Board | RecallError | None:

@@ -80,7 +80,7 @@ def run_after(run: Run, event: Advanced | Held | Ended) -> Run:
         hint = f" ({event.error.hint})" if event.error.hint else ""
         return run._replace(ended="failed", hold="", summary=f"{event.error.message}{hint}")
     if event.view is None:
-        summary = "cancelled; what was committed stays, F5 in pane 7 goes on from there"
+        summary = "cancelled; what was committed stays, F5 in pane 7 resumes"
         return run._replace(ended="cancelled", hold="", summary=summary)
     counts = [f"{event.view[verb]:,} {verb}" for verb in VERBS if event.view[verb]]  # type: ignore[literal-required]
     return run._replace(ended="done", hold="", summary=", ".join(counts) or "nothing to add")

@@ -93,7 +93,7 @@ def is_lingering(session: Session) -> bool:
 
 def given_up(session: Session) -> Session:
     """The session with its newest question cancelled; what the one before it found stays."""
-    trouble = Interrupted("interrupted", "The question was cancelled.", hint="F5 asks it again")
+    trouble = Interrupted("interrupted", "The query was cancelled.", hint="F5 runs it again")
     return session._replace(
         query=session.query._replace(given_up=session.query.question, busy=False, trouble=trouble)
     )

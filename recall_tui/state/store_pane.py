@@ -235,7 +235,7 @@ def embedder_words(embedder: EmbedderView) -> str:
     if state_of(embedder) == "server":
         words.append("It needs a running server, which has not been asked yet.")
     if embedder["network"]:
-        words.append("Every text is sent to the provider.")
+        words.append("Every text is sent to the cloud.")
     if embedder["name"] in QUALITY:
         words.append(f"Words alone rank at {' and '.join(map(_short, QUALITY_OF_WORDS))}.")
     return " ".join(filter(None, words))

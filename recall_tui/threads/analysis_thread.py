@@ -205,14 +205,14 @@ class AnalysisThread:
     def _checkpoint(self) -> None:
         with self._changed:
             if self._closing or self._under_way not in self._wanted:
-                raise Interrupted("interrupted", "Nobody waits for this any more.")
+                raise Interrupted("interrupted", "Cancelled: nothing needs it any more.")
 
     def _give_way(self) -> None:
         self._checkpoint()
         with self._changed:
             first = next((each for each in self._wanted if each not in self._done), None)
             if first != self._under_way:
-                raise Interrupted("interrupted", "Something else is looked at first.")
+                raise Interrupted("interrupted", "Cancelled: something else comes first.")
 
     def _say(self, done: int, total: int) -> None:
         with self._changed:

@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from recall_tui.actions.action import acts_in
 from recall_tui.actions.keys import key_name
-from recall_tui.actions.table import GRADES, LAST, Offer, Table, footer
+from recall_tui.actions.table import GRADES, LAST, Offer, Table, footer, table_of
 from recall_tui.home.profiles import heading
 from recall_tui.messages import Wanted
 from recall_tui.panes.context.sums import budget_line, gauge_of
@@ -123,8 +123,9 @@ class StatusLine(Line):
         if width < NARROW:
             return self._narrow(session, width, glyphs)
         typed = command(session, self._store)
-        hint = Text(" Y copies " if typed else "")
-        first = first_step(session) if session.pane == "judge" else ""
+        table = table_of(self.app)
+        hint = Text(table.spelled(" {copy_command} copies ") if typed else "")
+        first = table.spelled(first_step(session)) if session.pane == "judge" else ""
         shown = f" $ {abridged(typed, glyphs)}" if typed else f" {first}"
         line = Text(fit(shown, width - hint.cell_len, glyphs), Style(dim=True))
         self.clickable(line, hint, "copy_command")

@@ -135,7 +135,7 @@ def test_a_signal_gives_the_terminal_back_and_the_query_is_offered_again(
     assert not terminal.is_alternate()
 
     terminal.type("\r")
-    terminal.wait_for(lambda screen: "Take up the query" in screen and "household tea" in screen)
+    terminal.wait_for(lambda screen: "Restore the query" in screen and "household tea" in screen)
     time.sleep(READING_SECONDS)
     terminal.type("y")
     terminal.wait_for(household_first)

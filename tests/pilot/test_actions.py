@@ -10,7 +10,7 @@ from recall_core.errors import StoreError
 from recall_tui.actions.action import acts_in, always
 from recall_tui.actions.conditions import NEEDS
 from recall_tui.actions.keys import is_printable, key_name
-from recall_tui.actions.table import ACTIONS, LAST, NEXT, TABLE, WANTED, footer, is_valid, markdown
+from recall_tui.actions.table import ACTIONS, LAST, NEXT, TABLE, WANTED, Table, footer, is_valid, markdown
 from recall_tui.screens.about import about
 from recall_tui.screens.bench import bindings
 from recall_tui.screens.help import HELP_COLUMN, help_lines
@@ -66,7 +66,7 @@ def test_help_finds_lines_by_what_can_be_read_in_them_or_over_them() -> None:
     found = [line.plain for line in help_lines(pane="results", words="weights")]
 
     assert "Weights" in found
-    assert any("Change the chosen setting: more, or the next choice (weights)" in line for line in found)
+    assert any("Change the selected setting: more, or the next choice (weights)" in line for line in found)
     assert not any("Select the next result" in line for line in found)
 
 
@@ -115,12 +115,21 @@ def test_what_the_footer_wants_of_a_pane_has_a_name_and_a_key_there(pane: Pane) 
 def test_help_begins_with_three_to_six_lines_about_what_is_in_front(pane: Pane, view: View) -> None:
     first, *_ = help_lines(pane=pane, view=view)
 
-    assert first.plain == about(pane, view)
+    assert first.plain == TABLE.spelled(about(pane, view))
+    assert "{" not in first.plain
     assert 3 <= len(folded(first.plain, 74)) <= 6
 
 
 def test_what_is_not_possible_has_a_reason_for_each_condition() -> None:
     assert {action.when for action in ACTIONS} - {always} == set(NEEDS)
+
+
+def test_a_text_names_the_keys_that_are_in_force() -> None:
+    free, bound = TABLE.named("compact"), TABLE.named("zoom")._replace(keys=("f6",))
+    table = Table({"Store": (free, bound)})
+
+    assert TABLE.spelled("{zoom} zooms, {grade(3)} grades") == "z zooms, a grades"
+    assert table.spelled("{zoom} zooms, {compact} compacts") == f"F6 zooms, “{free.help}” compacts"
 
 
 def test_the_page_of_keys_is_the_table() -> None:

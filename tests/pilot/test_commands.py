@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from recall_core.config import renamed
 from recall_tui.handlers import panes, weights
 from recall_tui.handlers import query as query_handlers
 from recall_tui.state import explaining, fixes, judging, packing, store_pane, tuning, weighing
@@ -181,6 +182,11 @@ def result(now: Session, view: str) -> Any:
     return known if isinstance(known, of) else None
 
 
+def as_told(view: Any) -> Any:
+    """An account whose commands name no store, and settings by one of their two names."""
+    return json.loads(renamed(re.sub(r" --store [^ \"]+", "", json.dumps(view))))
+
+
 def same_account(now: Session, said: str, _more: str) -> None:
     answer, known = json.loads(said), result(now, now.view)
     shown = json.loads(json.dumps(known.view)) if now.view != "passage" else None
@@ -191,10 +197,7 @@ def same_account(now: Session, said: str, _more: str) -> None:
             assert answer["found"]["text"].removesuffix("\n") == "\n".join(line.text for line in known.lines)
             return
         case "whynot":
-            told = json.dumps(answer["whynot"])
-            assert json.loads(re.sub(r" --store [^ \"]+", "", told)) == json.loads(
-                re.sub(r" --store [^ \"]+", "", json.dumps(shown))
-            )
+            assert as_told(answer["whynot"]) == as_told(shown)
         case "funnel":
             assert answer["trace"]["stages"] == shown["stages"]
             assert answer["trace"].get("filter") == shown.get("filter")

@@ -1242,8 +1242,11 @@ async def test_the_keys_to_leave_end_the_workbench(place: Path, key: str) -> Non
     ("words", "holds"),
     [
         ("Budget 100 tokens down", packed_for(1_900)),
-        ("Give the pane the whole screen", of_session(lambda now: now.zoomed)),
-        ("Show the rows left after each step", of_session(lambda now: (now.pane, now.view) == ("explain", "funnel"))),
+        ("Let the pane fill the whole screen", of_session(lambda now: now.zoomed)),
+        (
+            "Show how many rows each step leaves",
+            of_session(lambda now: (now.pane, now.view) == ("explain", "funnel")),
+        ),
     ],
 )
 async def test_an_action_is_done_from_the_palette(place: Path, words: str, holds: Effect) -> None:

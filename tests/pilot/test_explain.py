@@ -262,7 +262,7 @@ async def test_without_a_result_the_ledger_says_how_to_ask_why(shared_store: Pat
         await bench.ask("SELECT * FROM chunk USING lexical('zyzzyva')")
         await bench.until(lambda now: now.results.answer and now.results.answer.total == 0 and not now.query.busy)
 
-        assert "Nothing was found. m asks why a document is missing." in bench.painted("explain")
+        assert "Nothing was found. m explains why a document is missing." in bench.painted("explain")
 
 
 async def test_the_ledger_is_there_before_its_leaves(shared_store: Path) -> None:
@@ -570,7 +570,7 @@ async def test_the_first_failing_stage_is_opened_and_the_others_are_folded(share
         lines = [line.rstrip() for line in bench.painted("explain").splitlines()]
         assert lines[1] == "✗ not in the top 9: it fails doc.path GLOB 'docs/*' (it is src/pack.…"
         assert lines[2].strip().startswith("src/pack.py:1-")
-        assert lines[4] == "▶ drop doc.path GLOB 'docs/*' · rank 2 of 3 with it"
+        assert lines[4] == "▶ ask without doc.path GLOB 'docs/*' · rank 2 of 3 with it"
         opened_at = next(row for row, line in enumerate(lines) if line.startswith("✗  filter"))
         assert lines[opened_at].endswith("it fails doc.path GLOB 'docs/*' (it is src/pack.py)")
         assert lines[opened_at + 1].startswith("passed: identify, ingested, fresh, live, indexed, lexical")
@@ -793,7 +793,7 @@ async def test_the_fix_stays_in_sight_when_the_terminal_becomes_small(
 async def test_the_footer_of_a_small_terminal_offers_to_try_the_fix_and_to_take_it_back(shared_store: Path) -> None:
     async with workbench(shared_store, size=(80, 24)) as bench:
         await short_of_budget(bench)
-        await bench.until(lambda _: "Enter try" in bench.painted("footer"))
+        await bench.until(lambda _: "Enter apply" in bench.painted("footer"))
 
         await bench.press("enter")
 

@@ -93,7 +93,7 @@ async def test_a_file_is_replaced_only_after_a_yes(shared_store: Path, tmp_path:
     assert file.read_text(encoding="utf-8") != "mine"
 
 
-@pytest.mark.parametrize(("name", "wrong"), [("rows.doc", "The name ends in .csv"), ("no/where.csv", "is no place")])
+@pytest.mark.parametrize(("name", "wrong"), [("rows.doc", "ends in .csv"), ("no/where.csv", "cannot be written")])
 async def test_a_name_that_will_not_do_is_asked_for_again(shared_store: Path, name: str, wrong: str) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()

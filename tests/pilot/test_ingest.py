@@ -165,7 +165,7 @@ async def test_the_pane_opens_before_anything_was_added(own_store: Path) -> None
         await bench.until(lambda _: "Sources 4" in bench.painted("ingest"))
 
         assert bench.session.pane == "ingest"
-        assert "Nothing was read since the start" in bench.painted("ingest")
+        assert "Nothing was ingested since the start" in bench.painted("ingest")
         await bench.press("2")
         assert not bench.app.bench.query_one("#ingest").display
 
@@ -420,7 +420,7 @@ async def test_a_watched_folder_is_followed_until_it_is_no_longer(own_store: Pat
         await bench.until(lambda now: 0 in now.results.hits and now.results.hits[0].doc.path == "notes/new.txt")
         (notes / "new.txt").unlink()
         await bench.until(lambda now: now.store.info and now.store.info.documents == 37 and not now.query.busy)
-        assert "watch" in bench.painted("ingest")
+        assert "following" in bench.painted("ingest")
 
         await bench.press("F")
         assert not bench.session.store.watching

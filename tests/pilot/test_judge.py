@@ -108,7 +108,7 @@ async def test_the_line_below_says_how_to_begin_until_something_can_be_measured(
     async with workbench(own_store, size=(width, 40)) as bench:
         await bench.until(lambda now: now.store.info)
         await bench.press("escape", "6")
-        await bench.until(lambda _: "ask something (1)" in bench.painted("status"))
+        await bench.until(lambda _: "search for something (1)" in bench.painted("status"))
         assert "import judgements with I" in bench.painted("status")
 
         await bench.ask()
@@ -195,8 +195,8 @@ async def test_an_undo_leaves_what_another_program_has_graded_since(own_store: P
         assert column(bench)[0] == "1"
         assert bench.session.judge.regrades == ()
         said = [note.message for note in bench.app._notifications]
-        assert f"Not taken back: it was graded 1 since, by somebody else: {path}" in said
-        assert not any(message.startswith("Taken back") for message in said)
+        assert f"Not undone: it was graded 1 since, by somebody else: {path}" in said
+        assert not any(message.startswith("Undone") for message in said)
 
 
 async def test_two_programs_that_begin_a_query_at_once_begin_two(own_store: Path) -> None:
@@ -248,7 +248,7 @@ async def test_a_key_that_was_on_its_way_does_not_grade_the_row_that_took_the_pl
         bench.app.post_message(early)
         await bench.pilot.pause()
         said = [note.message for note in bench.app._notifications]
-        assert any(message.startswith("Not graded: what was selected has left the list") for message in said)
+        assert any(message.startswith("Not graded: the selected result has left the list") for message in said)
         assert (bench.session.judge.regrades, bench.session.results.selected) == ((), 0)
 
         await bench.until(lambda _: Message().time > displaced_at + READING_SECONDS)
@@ -825,7 +825,7 @@ async def test_two_files_of_judgements_are_not_both_written(judged_store: Path, 
         await prompted(bench, "E", f"{tmp_path}/one.tsv {tmp_path}/two.csv")
         await bench.pilot.pause()
 
-        assert "Of two files one is .jsonl" in str(bench.app.screen.query_one("#hint").render())  # type: ignore[attr-defined]
+        assert "Of two files one has to be .jsonl" in str(bench.app.screen.query_one("#hint").render())  # type: ignore[attr-defined]
     assert not (tmp_path / "one.tsv").exists()
 
 

@@ -87,7 +87,9 @@ async def test_settings_that_cannot_be_read_leave_those_that_hold(own_store: Pat
         broken = own_store.parent / "broken.toml"
         broken.write_text("vector_weight = \n", encoding="utf-8")
         broken.replace(own_store.parent / "recall.toml")  # a file that is half written says something else
-        await bench.until(lambda _: any("read before it hold" in each.message for each in bench.app._notifications))
+        await bench.until(
+            lambda _: any("read before still apply" in each.message for each in bench.app._notifications)
+        )
         await bench.ask("household tea")
 
         assert bench.session.weights.saved == before

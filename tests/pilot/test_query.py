@@ -265,7 +265,7 @@ async def test_what_another_program_takes_out_of_the_store_leaves_the_results(
         )
         await bench.until(lambda now: not now.query.busy and now.results.hits[0].doc.path != gone)
         assert gone not in bench.painted("results")
-        assert any("Another program" in notice.message for notice in bench.app._notifications)
+        assert any("The store changed" in notice.message for notice in bench.app._notifications)
 
 
 async def test_a_question_that_takes_long_is_cancelled_by_key_and_asked_again(tmp_path: Path) -> None:
@@ -286,9 +286,9 @@ async def test_a_question_that_takes_long_is_cancelled_by_key_and_asked_again(tm
             await bench.until(lambda now: now.query.trouble)
 
             assert not bench.session.query.busy
-            assert "The question was cancelled. (F5 asks it again)" in bench.painted("notes")
+            assert "The query was cancelled. (F5 runs it again)" in bench.painted("notes")
             assert "cancelled" in str(bench.app.bench.query_one("#query").border_subtitle)
-            assert "No results: the question was cancelled." in bench.painted("results")
+            assert "No results: the query was cancelled." in bench.painted("results")
             assert "^g" not in bench.painted("footer")
             server.gate.set()
             await bench.press("f5")

@@ -611,7 +611,7 @@ async def test_ctrl_c_without_a_selection_says_how_to_leave(shared_store: Path, 
         await bench.ask()
         await bench.press(*keys)
         await bench.until(lambda _: [notice.message for notice in bench.app._notifications])
-        assert "^q leaves" in next(iter(bench.app._notifications)).message
+        assert "^q quits" in next(iter(bench.app._notifications)).message
         assert bench.app.is_running
 
 

@@ -188,7 +188,7 @@ async def test_a_query_in_rql_keeps_its_own_filter(shared_store: Path) -> None:
         await bench.press("enter")
 
         assert bench.session.query.filter == ""
-        assert "FILTER of its own" in told(bench)
+        assert "has its own FILTER" in told(bench)
 
 
 async def test_a_broken_count_is_an_error_and_its_fix_names_the_backup(own_store: Path) -> None:
@@ -253,7 +253,7 @@ async def test_compact_drops_what_was_removed_after_a_yes(own_store: Path) -> No
         await bench.app.perform("compact")
         await agreed(bench)
 
-        assert "tombstones dropped" in told(bench)
+        assert "tombstones deleted" in told(bench)
         await bench.until(lambda now: now.store.info and now.store.info.tombstones == 0)
 
 
@@ -410,7 +410,7 @@ async def test_documents_are_counted_first_and_leave_after_a_yes(
         await named(bench, target)
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
         assert [text for text in shown if text not in asked(bench)] == []
-        assert "a sync brings back what a source still has" in asked(bench)
+        assert "a sync adds those of a source again" in asked(bench)
         with Recall.open(str(own_store)) as recall:
             assert recall.store.info().documents == 37
 
@@ -429,7 +429,7 @@ async def test_a_removed_source_is_told_and_forgotten(own_store: Path, monkeypat
     async with workbench(own_store) as bench:
         await named(bench, "docs")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
-        assert "It is no source any longer" in asked(bench)
+        assert "The folder is no longer a source" in asked(bench)
 
         await agreed(bench)
         await bench.until(lambda now: now.store.info and now.store.info.documents == 34)
@@ -445,7 +445,7 @@ async def test_the_question_lists_what_goes_as_seen_from_the_folder_one_stands_i
         await named(bench, ".")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
         assert "3 documents leave the store:\n  docs/budget.md\n  docs/files.md\n  docs/scoring.md\n" in asked(bench)
-        assert "It is no source any longer" in asked(bench)
+        assert "The folder is no longer a source" in asked(bench)
 
         await agreed(bench)
         await bench.until(lambda now: now.store.info and now.store.info.documents == 34)

@@ -120,7 +120,7 @@ async def test_enter_takes_an_entry_with_its_filter_and_settings_and_u_takes_all
         assert asked_with(bench) == (PAST.text, PAST.filter, {"fusion": "rrf", "min_score": 0.01}, 3)
         assert bench.session.results.answer.total == 2  # type: ignore[union-attr]
         assert said(bench) == (
-            "Taken with filter doc.path GLOB 'notes/*', fusion=rrf, min_score=0.01, k=3; u in pane 4 takes it back."
+            "Loaded with filter doc.path GLOB 'notes/*', fusion=rrf, min_score=0.01, k=3; u in pane 4 undoes it."
         )
         await bench.press("escape", "4", "u")
         await bench.until(
@@ -155,7 +155,7 @@ async def test_settings_that_are_not_known_are_told_and_left_out(shared_store: P
 
         assert asked_with(bench) == (PAST.text, "", {"fusion": "rrf"}, None)
         left_out = "k1=2, normalize=softmax, k=many"
-        assert said(bench) == f"Taken with fusion=rrf, without {left_out}; u in pane 4 takes it back."
+        assert said(bench) == f"Loaded with fusion=rrf, without {left_out}; u in pane 4 undoes it."
 
 
 async def test_what_was_asked_for_in_rows_is_remembered_too(shared_store: Path, state_home: Path) -> None:

@@ -529,7 +529,7 @@ async def test_what_was_taken_back_is_made_again(shared_store: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "told"), [("u", "nothing to undo"), ("U", "nothing to redo"), ("r", "Nothing was moved")]
+    ("key", "told"), [("u", "nothing to undo"), ("U", "nothing to redo"), ("r", "Nothing is changed")]
 )
 async def test_a_key_that_has_nothing_to_do_says_so(shared_store: Path, key: str, told: str) -> None:
     async with workbench(shared_store) as bench:
@@ -626,7 +626,7 @@ async def test_v_shows_the_saved_rows_beside_those_of_now(shared_store: Path) ->
         await weigh(bench, "keep the manual in mind")
         saved = names(bench)
         await bench.press("V")
-        await bench.until(lambda _: "Nothing was moved" in bench.painted("board"))
+        await bench.until(lambda _: "Nothing is changed" in bench.painted("board"))
 
         await bench.press(*["right"] * 18)
         await bench.until(lambda now: compared(now) and stands_at(1.0)(now))  # type: ignore[operator]
@@ -896,7 +896,7 @@ async def test_words_are_offered_the_query_that_gives_their_rows(shared_store: P
         rows = [(hit.chunk.id, hit.score) for hit in bench.session.results.hits.values() if hit.chunk]
 
         await bench.press("W")
-        assert "Words have no OPTION" in str(bench.app.screen.query_one("#question Static").render())
+        assert "Plain words have no OPTION" in str(bench.app.screen.query_one("#question Static").render())
         await bench.press("y")
         await bench.until(lambda now: not now.query.busy and now.results.answer and now.results.answer.plan.rql)
 
@@ -953,8 +953,8 @@ async def test_a_kept_name_is_not_taken_by_other_settings_without_a_yes(shared_s
     ("text", "key", "said"),
     [
         ("token budget", "T", "No target is set"),
-        ("token budget", "N", "Nothing was moved"),
-        ("SELECT * FROM chunk USING lexical('budget'), semantic('budget')", "W", "Nothing was moved"),
+        ("token budget", "N", "Nothing is changed"),
+        ("SELECT * FROM chunk USING lexical('budget'), semantic('budget')", "W", "Nothing is changed"),
         ("SELECT * FROM doc USING lexical('budget'), semantic('budget')", "p", "rows are documents"),
     ],
 )

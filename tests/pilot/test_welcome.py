@@ -263,7 +263,7 @@ async def test_no_text_leaves_the_machine_without_a_yes(texts: Path, monkeypatch
         await welcomed(bench)
         names = [line.split()[2] for line in options(bench, "embedders")]
         await bench.press("tab", "home", *["down"] * names.index("openai"))
-        await bench.until(lambda _: "sent to the provider" in bench.painted("words"))
+        await bench.until(lambda _: "sent to the cloud" in bench.painted("words"))
 
         await bench.press("enter")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
@@ -449,7 +449,7 @@ async def test_escape_is_one_step_out_and_leaves_neither_the_screen_nor_what_is_
         await bench.until(lambda _: bench.app.focused is field(bench))
         assert not bench.app._notifications
         await bench.press("escape")
-        await bench.until(lambda _: any("^q leaves" in note.message for note in bench.app._notifications))
+        await bench.until(lambda _: any("^q quits" in note.message for note in bench.app._notifications))
 
         assert isinstance(bench.app.screen, WelcomeScreen)
         assert field(bench).value == "texts"
@@ -467,7 +467,7 @@ async def test_who_misses_a_store_is_told_how_to_leave_and_does_not_by_typing_on
 
         await bench.type("quokka")
         await bench.press("escape")
-        await bench.until(lambda _: any("^q leaves" in note.message for note in bench.app._notifications))
+        await bench.until(lambda _: any("^q quits" in note.message for note in bench.app._notifications))
         assert isinstance(bench.app.screen, WelcomeScreen)
         assert bench.app.bench.editor.text == "token budget"
 

@@ -80,7 +80,7 @@ async def test_rows_are_drawn_again_for_another_width() -> None:
         await bench.until(lambda _: "minilm" in bench.painted("words"))
 
         await bench.pilot.resize_terminal(100, 30)
-        await bench.until(lambda _: all("machine" in line or "provider" in line for line in embedders(bench)))
+        await bench.until(lambda _: all("machine" in line or "cloud" in line for line in embedders(bench)))
         await bench.until(lambda _: "Cranfield, SciFact" in "\n".join(seen(bench)))
         await bench.pilot.resize_terminal(*LEAST)
         await bench.until(lambda _: not any("this machine" in line for line in embedders(bench)))

@@ -56,7 +56,7 @@ async def measured(bench: Driver) -> None:
 async def zoomed(bench: Driver) -> None:
     await measured(bench)
     await bench.press("z", "up", "right")
-    await bench.until(lambda _: "Enter asks why" in bench.painted("judge"))
+    await bench.until(lambda _: "Enter explains why" in bench.painted("judge"))
 
 
 async def graded(bench: Driver) -> None:

@@ -15,6 +15,7 @@ from recall_core.adapters.menu import BY_NAME, COMMANDS
 from recall_core.contract.schema import schema
 from recall_core.explain.whynot.stage import STAGES
 from recall_core.ingest.parse import BUILT_IN
+from recall_tui import files
 from recall_tui.program import FLAGS as WORKBENCH_FLAGS
 
 ROOT = Path(recall_core.__file__).parent.parent
@@ -60,6 +61,31 @@ def test_every_workbench_flag_is_documented() -> None:
     text = page("cli.md")
 
     assert [flag.name for flag in WORKBENCH_FLAGS if f"`{flag.name}" not in text] == []
+
+
+def test_every_editor_that_takes_a_line_is_documented() -> None:
+    editors = (*files._PLUS, *files._GOTO, *files._COLON)
+
+    assert [name for name in editors if f"`{name}`" not in section("workbench.md", "Which editors take a line")] == []
+    assert [name for name in editors if f"`{name}`" not in section("screen.md", "Editors")] == []
+
+
+def test_every_link_to_a_page_of_the_docs_leads_somewhere() -> None:
+    links = [
+        (path.name, target, anchor)
+        for path in DOCS.glob("*.md")
+        for target, anchor in re.findall(r"\]\(([\w-]+\.md)?(?:#([\w-]+))?\)", path.read_text(encoding="utf-8"))
+    ]
+
+    assert len(links) > 50
+    assert [link for link in links if link[2] and link[2] not in anchors(link[1] or link[0])] == []
+    assert [link for link in links if link[1] and not (DOCS / link[1]).exists()] == []
+
+
+def anchors(name: str) -> set[str]:
+    """The anchors that a page's headings make."""
+    headings = re.findall(r"^#+ (.+)$", page(name), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_the_workbench_takes_its_store_as_a_word_and_says_so() -> None:

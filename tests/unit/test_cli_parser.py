@@ -187,7 +187,7 @@ def test_help_says_of_a_flag_that_may_be_repeated_that_it_may(command) -> None: 
     ("name", "told"),
     [
         ("search", "how many hits (10)"),
-        ("tune", "how many rows of a question are its top (10)"),
+        ("tune", "how many rows count as the top (10)"),
         ("eval", "hits of each query that are ranked and judged (100)"),
         ("context", "pack no more than the best N chunks (all)"),
         ("context", "say what the context is worth, lacks and spends"),

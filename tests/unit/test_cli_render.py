@@ -155,7 +155,7 @@ def test_the_one_line_says_how_many_rows_have_a_word_and_what_was_not_looked_for
     (line,) = render.talk(response)
 
     assert line == (
-        "1 of 1,420 hits in 3 ms · 31 with a word of the question · not looked for: e.g. (--all-words looks for each)"
+        "1 of 1,420 hits in 3 ms · 31 with a query term · not looked for: e.g. (--all-words looks for each)"
     )
 
 

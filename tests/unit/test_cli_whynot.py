@@ -12,7 +12,8 @@ import pytest
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams, shown
-from recall_core.adapters.whynot import VERDICTS
+from recall_core.adapters.whynot import NOT_RECALLED, VERDICTS, detail_of, whynot_lines
+from recall_core.contract.whynot import FixView, StageView
 from recall_core.explain.whynot.fix import Change, by_effort
 from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.stage import OF_AN_INDEX, STAGES
@@ -179,8 +180,38 @@ def test_a_fix_can_be_typed_as_it_stands(folder: Path) -> None:
     _, text, _ = run("whynot", "failed call", "--target", "cache.md", "--k", "1")
     command = re.search(r"^fix   recall (search 'failed call' --k 2)$", text, flags=re.M)
     assert command is not None
-    assert "would not do" in text
+    assert "is not enough" in text
     assert "cache.md" in run("search", "failed call", "--k", "2")[1]
+
+
+def test_a_fix_of_the_weights_names_them_as_recall_toml_does_and_json_as_before() -> None:
+    command = "recall search x --set bm25_weight=0.4 --set vector_weight=0.6"
+    fix: FixView = {"kind": "weight", "change": "weigh meaning 0.6 of 1 instead of 0.1", "command": command}
+    view: Any = {
+        "target": {
+            "text": "a.md",
+            "chosen": {"path": "a.md", "line_start": 1, "line_end": 2, "chunk_id": "c", "rank": 9},
+        },
+        "present": False,
+        "verdict": "rank",
+        "stages": [],
+        "fixes": [fix],
+    }
+
+    told = list(whynot_lines(view))
+
+    assert "fix   recall search x --set lexical_weight=0.4 --set semantic_weight=0.6" in told
+    assert "      semantic weight 0.6 of 1 instead of 0.1; confirmed" in told
+    assert view["fixes"][0]["command"] == command
+
+
+@pytest.mark.parametrize("reason", sorted(NOT_RECALLED))
+def test_sparse_document_recall_that_took_no_row_says_why_in_words(reason: str) -> None:
+    detail = f"no row was taken from it ({reason})"
+    stage: StageView = {"stage": "sparse", "status": "pass", "detail": detail, "evidence": {"reason": reason}}
+
+    assert detail_of(stage) == f"not applied: {NOT_RECALLED[reason]}"
+    assert detail_of({**stage, "detail": "a row was given to it"}) == "a row was given to it"
 
 
 def test_a_fix_names_the_store_that_was_named(folder: Path) -> None:
@@ -233,4 +264,4 @@ def test_one_row_of_a_part_of_a_filter_passes(folder: Path) -> None:
 def test_one_row_less_is_told_in_the_singular(folder: Path) -> None:
     _, text, _ = run("whynot", "failed call", "--target", "cache.md", "--k", "1")
 
-    assert "; confirmed, and 1 row would not do" in text
+    assert "; confirmed, and 1 row is not enough" in text

@@ -183,7 +183,9 @@ def test_a_file_in_a_folder_that_may_not_be_looked_into_is_not_offered(tmp_path:
     with without_privileges(tmp_path):
         assert missing(str(shut / "qrels.tsv")) == f"There is no file or folder {str(shut / 'qrels.tsv')!r}."
         assert unreadable(str(shut / "qrels.tsv")) == f"There is no file {str(shut / 'qrels.tsv')!r}."
-        assert unwritable(str(shut / "new" / "qrels.tsv")).endswith("is no place for a file.")
+        assert unwritable(str(shut / "new" / "qrels.tsv")).endswith(
+            "cannot be written: its folder does not exist, or it is a folder."
+        )
         assert settings_there(str(shut)) == ""
         assert profiles.load(shut) == []
         assert crash.kept_queries({"XDG_STATE_HOME": str(shut)}) == []

@@ -210,7 +210,7 @@ def test_what_two_chunks_differ_by_is_told_by_signal_too(recall: Recall, setting
     deltas = fsum(each["delta"] for each in subtotals)
     assert deltas == pytest.approx(view["chunk"]["score"] - view["other"]["score"], abs=1e-12)
     in_all = [line.split()[-3] for line in ledger.lines(response) if line.endswith(" in all")]
-    assert in_all == ["words", "meaning", "rerank"][: len(subtotals)]
+    assert in_all == ["lexical", "semantic", "rerank"][: len(subtotals)]
 
 
 def test_two_chunks_change_places_at_the_weight_that_is_named(recall: Recall) -> None:

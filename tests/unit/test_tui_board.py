@@ -141,7 +141,7 @@ def test_an_interrupted_board_goes_on_where_it_stopped(judged: Recall) -> None:
 
     def give_way() -> None:
         if not left:
-            raise Interrupted("interrupted", "Something else is looked at first.")
+            raise Interrupted("interrupted", "Cancelled: something else comes first.")
         left.pop()
 
     with pytest.raises(Interrupted):

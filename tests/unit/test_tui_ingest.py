@@ -31,7 +31,7 @@ RUNS = {
     "running": Run(DEEP, METER),
     "asked": Run(DEEP, METER, hold="asked"),
     "held": Run(DEEP, METER, hold="held"),
-    "cancelled": Run(DEEP, METER, ended="cancelled", summary="cancelled; F5 in pane 7 goes on from there"),
+    "cancelled": Run(DEEP, METER, ended="cancelled", summary="cancelled; F5 in pane 7 resumes from there"),
     "done": Run(DEEP, METER, ended="done", summary="664 added, 120 unchanged"),
     "failed": Run(DEEP, METER, ended="failed", summary=SUMMARY),
 }
@@ -63,7 +63,7 @@ def test_every_line_fits_its_width(glyphs: Glyphs, width: int, name: str) -> Non
 @WIDTHS
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("running", "H holds, ^g cancels"), ("asked", "pausing after the step"), ("held", "PAUSED, H goes on")],
+    [("running", "H pauses, ^g cancels"), ("asked", "pausing after this step"), ("held", "PAUSED, H resumes")],
 )
 def test_the_state_stands_beside_a_folder_that_is_too_long_for_the_line(width: int, name: str, told: str) -> None:
     head = opened(shown(RUNS[name]), width, UNICODE).lines[0].plain
@@ -78,7 +78,7 @@ def test_why_a_run_failed_is_read_whole(width: int) -> None:
 
     head = " ".join(" ".join(lines[: next(row for row, line in enumerate(lines) if line.startswith("read"))]).split())
     assert SUMMARY in head
-    assert head.endswith("r again")
+    assert head.endswith("F5 runs it again")
 
 
 @WIDTHS
@@ -116,7 +116,7 @@ def test_one_of_a_kind_is_told_in_the_singular() -> None:
     held = text_of(Run("docs", METER._replace(progress=one, indexed=5_729), hold="held"), 200)
 
     assert "1 text waits for the embedder" in running
-    assert "1 vector found again" in running
+    assert "1 vector reused" in running
     assert "1 token charged" in running
     assert "1 chunk is not stored yet" in held
     assert " 1 doc  " in opened(session, 77, UNICODE).lines[-1].plain
@@ -140,7 +140,7 @@ def test_the_strip_keeps_its_figures_beside_a_long_name(width: int) -> None:
 def test_the_strip_of_a_cancelled_run_names_whole_keys(width: int) -> None:
     told = strip(shown(RUNS["cancelled"]._replace(folder="docs")), width, UNICODE).plain.rstrip()
 
-    assert "F5 in pane 7 goes on" in told
+    assert "F5 in pane 7 resumes" in told
     assert told.endswith(("2 skipped", "7 lists them"))
 
 
@@ -167,7 +167,7 @@ def test_a_source_keeps_the_end_of_its_folder() -> None:
 def test_skipped_files_are_counted_by_their_reason_in_words() -> None:
     told = text_of(RUNS["done"], 118)
 
-    assert "Skipped 2 · Enter says why · 1 binary · 1 not UTF-8" in told
+    assert "Skipped 2 · Enter shows why · 1 binary · 1 not UTF-8" in told
 
 
 @BOTH

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from recall_core.types import Block, Chunk, Document, Hit, Omission, Packed
+from recall_tui.actions.table import TABLE, Table
 from recall_tui.panes.context.listing import Look, listing
 from recall_tui.panes.context.sums import budget_line, flowed, gauge_line, sums, title, under_line
 from recall_tui.state import packing
@@ -260,6 +261,13 @@ def test_the_title_has_the_tokens_and_the_line_below_counts_what_ifs_and_those_t
     assert under_line(shown(context(block(1, "a"))), 30, UNICODE) == ""
 
 
+def test_the_keys_below_a_context_are_those_in_force() -> None:
+    actions = [each._replace(keys=("f6",)) if each.id == "pin_chunk" else each for each in TABLE.actions]
+    table = Table({"Context": tuple(actions)})
+
+    assert under_line(shown(context(block(1, "a"))), 40, UNICODE, table) == "b budget  F6 pin  x exclude  D details"
+
+
 def test_the_line_below_names_the_budget_that_is_on_its_way() -> None:
     session = shown(context(block(1, "a")))
     moved = session._replace(context=session.context._replace(budget_tokens=105))
@@ -358,7 +366,8 @@ def test_what_was_recalled_is_marked_and_its_part_of_the_budget_is_told() -> Non
     drawn = text_of(look()._replace(packed=recalled), UNICODE).splitlines()
 
     assert ["recalled" in line for line in drawn if ".md:1" in line] == [False, True]
-    assert "15 for recalled" in "\n".join(line.plain for line in sums(look()._replace(packed=recalled), 78, UNICODE))
+    below = sums(look()._replace(packed=recalled), 78, UNICODE)
+    assert "15 for sparse-document recall" in "\n".join(line.plain for line in below)
     assert "recalled" not in text_of(look(), UNICODE)
 
 

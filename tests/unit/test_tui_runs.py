@@ -136,7 +136,7 @@ def test_a_cancelled_run_says_how_to_go_on() -> None:
     run = run_after(Run("docs"), Ended(None, None))
 
     assert run.ended == "cancelled"
-    assert "F5 in pane 7 goes on" in run.summary
+    assert "F5 in pane 7 resumes" in run.summary
 
 
 def test_a_failed_run_keeps_its_skipped_files_and_says_why() -> None:

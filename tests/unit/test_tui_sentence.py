@@ -115,13 +115,13 @@ def test_without_such_a_word_the_signal_is_told_by_which_the_row_above_leads_mos
 @pytest.mark.parametrize(
     ("parts", "told"),
     [
-        ([part("lexical", 0.5)], "best match of words, the only signal asked."),
-        ([part("semantic", 0.5, 12)], "12th in meaning, the only signal asked."),
-        ([part("lexical", 0.0, None), part("semantic", 0.5)], "nearest in meaning, no word of the question."),
+        ([part("lexical", 0.5)], "best match of words, the only signal."),
+        ([part("semantic", 0.5, 12)], "12th in meaning, the only signal."),
+        ([part("lexical", 0.0, None), part("semantic", 0.5)], "nearest in meaning, no query term."),
         ([part("lexical", 0.5), part("semantic", 0.0, None)], "best match of words, no vector."),
         ([part("lexical", 0.5), part("semantic", 0.5)], "best match of words and nearest in meaning."),
         ([part("lexical", 0.5, 2), part("semantic", 0.9, 1, weight=0)], "2nd by words."),
-        ([part("lexical", 0.0, None), part("semantic", 0.0, 9)], "nothing that was asked speaks for it."),
+        ([part("lexical", 0.0, None), part("semantic", 0.0, 9)], "no signal ranks it."),
     ],
 )
 def test_the_ranks_by_each_signal_that_counts_are_told(parts: list[Part], told: str) -> None:

@@ -114,9 +114,9 @@ def rows_of(others: list[int | None]) -> tuple[ComparedRow, ...]:
 @pytest.mark.parametrize(
     ("saved", "now", "said"),
     [
-        ([1, 3, None], [1, None, 2], "top 3: 1 same, 1 moved, 1 came in, 1 went"),
-        ([1, 2, 3], [1, 2, 3], "top 3: 3 same, 0 moved, 0 came in, 0 went"),
-        ([7, 1, 2], [2, 3, 9], "top 3: 0 same, 2 moved, 1 came in, 1 went"),
+        ([1, 3, None], [1, None, 2], "top 3: 1 same, 1 moved, 1 new, 1 gone"),
+        ([1, 2, 3], [1, 2, 3], "top 3: 3 same, 0 moved, 0 new, 0 gone"),
+        ([7, 1, 2], [2, 3, 9], "top 3: 0 same, 2 moved, 1 new, 1 gone"),
     ],
 )
 def test_what_became_of_the_rows_is_counted_and_adds_up(

@@ -93,7 +93,7 @@ def test_a_fix_names_its_counts_so_too_and_its_command_as_it_is_typed() -> None:
 
     shown = drawn(stage("fusion", "", "fail"), remedies=(budget, word, both))
 
-    assert "allow 12,000 tokens instead of 2,000; 11,999 tokens would not do" in shown
+    assert "allow 12,000 tokens instead of 2,000; 11,999 tokens is not enough" in shown
     assert "$ recall context --budget-tokens 12000" in shown
     assert "add the word 2024;" in shown
     assert "let each signal propose 2,000 instead of 200; ask for 1,200 rows instead of 10" in shown
@@ -136,8 +136,8 @@ def test_the_verdict_and_the_target_stand_on_top_then_fixes_then_stages() -> Non
     assert lines[2:6] == [
         "✓ applied: drop the filter",
         "✓ applied: ask for 60 rows; u undoes it",
-        "1 fix: Enter tries it",
-        "▶ ask for 61 rows; 60 rows would not do · rank 61 of 61 with it",
+        "1 fix: Enter applies it",
+        "▶ ask for 61 rows; 60 rows is not enough · rank 61 of 61 with it",
     ]
     assert lines[7] == "✗  page      row 61 comes after the last one that is shown, 50"
     assert lines[8:] == ["passed: indexed, lexical", "not applied: sparse"]

@@ -121,7 +121,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "replay",
-        "Ask the question of a receipt again, and say whether the answer is the same.",
+        "Run the query of a receipt again, and say whether the answer is the same.",
         on_store("receipts:replay"),
         in_lines("receipts:lines"),
         Operand("FILE", "a receipt that --receipt wrote"),
@@ -169,8 +169,8 @@ LEDGER: tuple[Command, ...] = (
 _ASKING = tuple(flag for flag in QUESTION if flag is not EXPLAIN and flag.name != "--strict-fresh")
 
 _PACKING = (
-    Flag("--budget-tokens", "look into the context of so many tokens instead of the list", "N", least=1),
-    Flag("--diversity", "most chunks of one document in that context, 0 for no cap", "N", least=0),
+    Flag("--budget-tokens", "explain the context of this many tokens instead of the list", "N", least=1),
+    Flag("--diversity", "at most N chunks of one document in that context, 0 for no cap", "N", least=0),
     Flag("--counter", "count its tokens with this counter: whitespace, approx or hf:FILE", "NAME"),
 )
 
@@ -182,7 +182,7 @@ MISSING: tuple[Command, ...] = (
         in_lines("whynot:lines"),
         Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
         (
-            Flag("--target", 'what is missed: a path, path:LINE, an id, or "its text"', "TARGET"),
+            Flag("--target", 'what is missing: a path, path:LINE, an id, or "its text"', "TARGET"),
             Flag("--no-fixes", "do not look for changes that would bring it in"),
             Flag("--all", "show every stage, the target's other chunks and the proof as well"),
             RQL,

@@ -16,7 +16,7 @@ COMMANDS: tuple[Command, ...] = (
             Flag("--metrics", "measures, with commas: ndcg@10, map, mrr, p@5, recall@100", "LIST"),
             Flag(
                 "--unit",
-                "what is measured: chunk or doc; else what the judgements are of",
+                "what is measured; by default what the judgements are of",
                 "UNIT",
                 choices=("chunk", "doc"),
             ),
@@ -37,7 +37,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "judge",
-        "Bring judgements into the store, or write them out.",
+        "Import judgements into the store, or export them.",
         on_store("judging:judge"),
         in_lines("board:judged"),
         Operand("ACTION", "import or export", choices=("import", "export")),
@@ -58,28 +58,30 @@ COMMANDS: tuple[Command, ...] = (
 TUNING: tuple[Command, ...] = (
     Command(
         "tune",
-        "Find the weights that judged queries speak for, or those that keep chosen chunks in an answer.",
+        "Find the weights that rank judged queries best, or those that keep chosen chunks in an answer.",
         on_store("tuning:tune"),
         in_lines("tuning:lines"),
-        Operand("WORDS", WORDS + "; without one, judged queries are asked", least=0, most=None),
+        Operand("WORDS", WORDS + "; without one, judged queries decide", least=0, most=None),
         (
             Flag("--sweep", "show every weight at which the rows change; of judged queries, the whole curve"),
             Flag("--pin", "find the weights that put this chunk or document on top", "TARGET", many=True),
             Flag("--pin-not", "find the weights that keep this chunk or document from there", "TARGET", many=True),
-            Flag("--k", "how many rows of a question are its top (10)", "N", least=1, short="-n"),
+            Flag("--k", "how many rows count as the top (10)", "N", least=1, short="-n"),
             Flag("--queries", "the judged queries: JSON lines (BEIR), or TSV; else the store's", "FILE"),
             Flag("--qrels", "the judgements: BEIR TSV, TREC qrels or Quepid CSV; else the store's", "FILE"),
-            Flag("--metric", "what to raise: ndcg, map, mrr, p or recall, with a cutoff; ndcg@10 by default", "NAME"),
+            Flag(
+                "--metric", "what to improve: ndcg, map, mrr, p or recall, with a cutoff; ndcg@10 by default", "NAME"
+            ),
             Flag(
                 "--unit",
-                "what is measured: chunk or doc; else what the judgements are of",
+                "what is measured; by default what the judgements are of",
                 "UNIT",
                 choices=("chunk", "doc"),
             ),
             Flag("--grid", "also try these values of a ranking setting, with commas", "KEY=VALUES", many=True),
             Flag("--apply", "write what is recommended into recall.toml"),
             RQL,
-            Flag("--filter", "keep only what this filter expression lets through", "EXPR"),
+            Flag("--filter", "keep only what matches this filter expression", "EXPR"),
             SET,
             *CHECKS[:2],
             TIMEOUT,

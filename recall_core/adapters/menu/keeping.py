@@ -58,7 +58,7 @@ FILLING: tuple[Command, ...] = (
     ),
     Command(
         "rm",
-        "Take documents out of the store; the files on disk stay.",
+        "Remove documents from the store; the files on disk stay.",
         on_store("commands:remove"),
         in_lines("render:removed"),
         Operand("TARGET", "a path, a folder, a glob in quotes, or a document id (six digits are enough)", most=None),
@@ -125,7 +125,7 @@ CARE: tuple[Command, ...] = (
     ),
     Command(
         "doctor",
-        "Check the store and say how to mend it; exit 6 when something is broken.",
+        "Check the store and say how to repair it; exit 6 when something is broken.",
         on_store("commands:doctor"),
         in_lines("render:checks"),
         flags=(
@@ -136,7 +136,7 @@ CARE: tuple[Command, ...] = (
     ),
     Command(
         "compact",
-        "Drop removed documents for good and give the disk space back.",
+        "Delete removed documents for good and free the disk space.",
         on_store("commands:compact"),
         in_lines("render:compacted"),
         examples=("recall compact", "recall compact --json"),
@@ -242,7 +242,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "reembed",
-        "Make every vector anew with another embedder; questions use the old vectors until all new ones are there.",
+        "Re-embed all chunks with another embedder; searches use the old vectors until that is done.",
         on_store("commands:reembed"),
         in_lines("render:reembedded"),
         Operand("NAME", "an embedder as recall embedders names it, or auto"),
@@ -252,7 +252,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "rechunk",
-        "Cut every document anew into larger or smaller chunks; questions use the old ones until all are there.",
+        "Cut all documents into larger or smaller chunks; searches use the old ones until that is done.",
         on_store("commands:rechunk"),
         in_lines("render:rechunked"),
         flags=(

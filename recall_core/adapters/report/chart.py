@@ -17,7 +17,7 @@ _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def rank_chart(lines: Sequence[RankLineView], *, weight: float, depth: int) -> Html:
-    """Every line's rank, 1 on top, from words only (left) to meaning only (right); a number marks each line."""
+    """Every line's rank, 1 on top, from lexical only (left) to semantic only (right); a number marks each line."""
     height = TOP + ROW * (depth - 1) + 44
     drawn = [
         *_axes(weight, depth),
@@ -60,8 +60,8 @@ def _axes(weight: float, depth: int) -> Iterator[Html]:
         yield _text(f"#{rank}", LEFT - 18, _y(rank) + 4, anchor="end")
     for tick in _TICKS:
         yield _text(f"{tick:g}", _x(tick), bottom + 24, anchor="middle")
-    yield _text("words only", LEFT, bottom + 39, anchor="start")
-    yield _text("meaning only", WIDTH - RIGHT, bottom + 39, anchor="end")
+    yield _text("lexical only", LEFT, bottom + 39, anchor="start")
+    yield _text("semantic only", WIDTH - RIGHT, bottom + 39, anchor="end")
     yield tag("line", x1=_x(weight), y1=TOP - 12, x2=_x(weight), y2=bottom + 10, class_="now")
     anchor = "start" if weight < 0.05 else "end" if weight > 0.95 else "middle"
     yield _text(f"now {weight:.3g}", _x(weight), TOP - 17, anchor=anchor)

@@ -8,6 +8,7 @@ from textual.containers import Vertical
 from textual.events import Click, Resize
 
 from recall_core.errors import RecallError
+from recall_tui.actions.table import table_of
 from recall_tui.messages import Budgeted, Pointed
 from recall_tui.panes.context.listing import Listing, Look, listing, places_of
 from recall_tui.panes.context.sums import gauge_line, sums, title, under_line
@@ -137,7 +138,8 @@ class ContextPane(Vertical, can_focus=True):
         self.set_class(session.context.details, "-details")
         slider, counts, blocks = self.query_one(BudgetSlider), self.query_one(Sums), self.query_one(PackedList)
         self._session = session
-        entitle(self, title(session), under_line(session, self.size.width - CORNERS, counts.glyphs))
+        room, table = self.size.width - CORNERS, table_of(self.app)
+        entitle(self, title(session), under_line(session, room, counts.glyphs, table))
         slider.show(session.context.budget_tokens)
         look, before = self._look(session), self._shown
         if look == before:

@@ -9,12 +9,13 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.types import Packed
+from recall_tui.actions.table import TABLE, Table
 from recall_tui.panes.context.listing import Look
 from recall_tui.state.packing import Worth, covered, is_packed
 from recall_tui.state.session import Session, is_stale
 from recall_tui.widgets.draw import Glyphs, counted, figure, fit, gauge
 
-KEYS = "b budget  p pin  x exclude  D details"
+KEYS = "{type_budget} budget  {pin_chunk} pin  {drop_chunk} exclude  {details} details"
 
 
 def title(session: Session) -> str:
@@ -34,7 +35,7 @@ def budget_line(session: Session) -> str:
     return ", ".join([tokens_line(session), *_under_way(session)])
 
 
-def under_line(session: Session, width: int, glyphs: Glyphs) -> str:
+def under_line(session: Session, width: int, glyphs: Glyphs, table: Table = TABLE) -> str:
     """What is pinned, excluded, waiting or being packed; where nothing is, the keys, if there is room for them."""
     marked = (*session.context.pins, *session.context.drops)
     waiting = [each.chunk_id for each in session.context.waiting if each.chunk_id in marked]
@@ -46,7 +47,8 @@ def under_line(session: Session, width: int, glyphs: Glyphs) -> str:
     words += _under_way(session)
     if words:
         return glyphs.dot.join(words)
-    return KEYS if cell_len(KEYS) <= width else ""
+    keys = table.spelled(KEYS)
+    return keys if cell_len(keys) <= width else ""
 
 
 def gauge_of(session: Session, width: int, glyphs: Glyphs) -> str:
@@ -122,5 +124,5 @@ def _sizes(packed: Packed, block_tokens: Sequence[int]) -> Iterator[str]:
     yield f"headers {figure(packed.used_tokens - sum(block_tokens))}"
     yield f"free {figure(packed.budget_tokens - packed.used_tokens)}"
     if packed.reserved_for:
-        yield f"{figure(packed.reserved_tokens)} for recalled"
+        yield f"{figure(packed.reserved_tokens)} for sparse-document recall"
     yield f"counter {packed.counter}"

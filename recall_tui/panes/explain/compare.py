@@ -26,7 +26,7 @@ ABSENCES = {
     "not_in_pool": "no signal proposed it",
     "filtered": "the filter does not let it through",
     "below_min_score": "its score is below min_score",
-    "copy": "a row before it has its very text",
+    "copy": "an earlier result has the same text",
     "document": "another chunk of its document stands for it",
     "no_score": "the query asks for no score",
 }

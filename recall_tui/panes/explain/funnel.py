@@ -25,7 +25,7 @@ STAGES = {
     "semantic": "semantic proposes",
     "union": "are candidates",
     "documents": "as documents",
-    "kept": "score enough",
+    "kept": "reach min_score",
     "copies": "without copies",
     "top_k": "are listed",
     "packed": "in the context",

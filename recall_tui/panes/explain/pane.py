@@ -52,7 +52,7 @@ LEAST_LEAVES = 3
 BESIDE_LEAVES = 14  # lines of the ledger that are no leaves of a text: signals, words, the total, the ranks
 TITLE_AT = 3  # cells from the pane's left edge to its title
 WAITS = "This waits until the query can be answered."
-SEEK = "m asks what is missing; w on the Ledger asks about the selected row."
+SEEK = "m asks which document is missing; w on the Ledger explains why the context lacks the selected result."
 ABOVE = 2  # lines of the document that stay in sight above its chunk
 
 
@@ -261,7 +261,7 @@ def hint_of(session: Session) -> str:
         case "compare":
             hint = _hint_to_compare(session)
         case _ if session.results.answer.total == 0:
-            hint = "Nothing was found. m asks why a document is missing."
+            hint = "Nothing was found. m explains why a document is missing."
         case _ if session.results.hit is None:
             hint = "Select a result to see where its score comes from."
         case _:
@@ -273,7 +273,7 @@ def _hint_to_compare(session: Session) -> str:
     if session.results.answer is None or session.results.answer.pool is None:
         return "The query names no signal, so there are no scores to compare."
     if compare_analysis(session) is None:
-        return "There is no other row to compare with. M marks a row to compare others with it."
+        return "There is no other result to compare with. M marks one to compare others with it."
     return _to_come("Comparing.", session)
 
 

@@ -75,7 +75,7 @@ def _place(passage: DocumentPassage, own: Stretch, glyphs: Glyphs) -> str:
 
 def no_chunk(hit: Hit) -> str:
     """Why there is no passage: a row may be a document of which no chunk was ranked."""
-    return f"This row is the document {harmless(hit.doc.path)}; no chunk of it was chosen."
+    return f"This result is the document {harmless(hit.doc.path)}; no chunk of it was chosen."
 
 
 def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:

@@ -24,7 +24,7 @@ TIES = {
 
 BEST = {"lexical": "best match of words", "semantic": "nearest in meaning", "rerank": "first by the reranker"}
 BY = {"lexical": "by words", "semantic": "in meaning", "rerank": "by the reranker"}
-NONE = {"lexical": "no word of the question", "semantic": "no vector", "rerank": "not seen by the reranker"}
+NONE = {"lexical": "no query term", "semantic": "no vector", "rerank": "not seen by the reranker"}
 AHEAD = {
     "lexical": "{} matches the words better",
     "semantic": "{} is nearer in meaning",
@@ -87,7 +87,7 @@ def _own(hit: Hit, view: LedgerView | None, around: RowsAround | None, below: Ne
     parts = sorted((part for part in hit.parts if part.weight > 0), key=lambda part: SIGNALS.index(part.signal))
     terms = _terms(view)
     if all(part.points <= 0 for part in parts):
-        yield Said("nothing that was asked speaks for it")
+        yield Said("no signal ranks it")
         return
     alone = _alone(hit, terms, around, below)
     if alone is not None and around is not None:
@@ -124,7 +124,7 @@ def _ranks(parts: Sequence[Part], *, is_alone: bool) -> str:
     told = [" and ".join(first)] if first else []
     told += [f"{ordinal(rank)} {' and '.join(names)}" for rank, names in others.items()]
     told += [NONE[part.signal] for part in parts if part.rank is None]
-    return ", ".join([*told, *(["the only signal asked"] if is_alone else [])])
+    return ", ".join([*told, *(["the only signal"] if is_alone else [])])
 
 
 def ordinal(number: int) -> str:

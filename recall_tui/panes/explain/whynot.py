@@ -153,11 +153,13 @@ def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs)
 
 def _detail(stage: StageView) -> str:
     """The sentence of a stage with its counts as people read them; what it quotes stands as it is."""
+    from recall_core.adapters.whynot import detail_of  # noqa: PLC0415 - the engine has loaded once there is a stage
+
     if stage["stage"] in COUNTING:
         return with_figures(stage["detail"])
     if stage["stage"] == "lexical":
         return _RANK.sub(lambda found: with_figures(found[0]), stage["detail"])
-    return stage["detail"]
+    return detail_of(stage)
 
 
 def _more(stage: StageView, whynot: Missing) -> list[str]:
@@ -170,7 +172,7 @@ def _more(stage: StageView, whynot: Missing) -> list[str]:
 def _evidence(view: EvidenceView) -> Iterator[str]:
     """What a stage goes by, beyond its sentence, which names the predicates that fail and their values."""
     for dropped in view.get("drop", []):
-        yield f"drop {' and '.join(dropped)}"
+        yield f"ask without {' and '.join(dropped)}"
     for term in view.get("terms", []):
         stem = f" ({term['stem']})" if "stem" in term else ""
         words = f" of {term['words']} words" if "words" in term else ""
@@ -192,8 +194,8 @@ def _rival(view: RivalView) -> str:
 
 def _fixes(whynot: Missing, place: int, width: int, glyphs: Glyphs) -> Iterator[Text]:
     if whynot.remedies:
-        heads = f"{len(whynot.remedies)} fixes: Up and Down choose, Enter tries"
-        yield Text(fit(heads if len(whynot.remedies) > 1 else "1 fix: Enter tries it", width, glyphs).rstrip(), DIM)
+        heads = f"{len(whynot.remedies)} fixes: Up and Down select, Enter applies"
+        yield Text(fit(heads if len(whynot.remedies) > 1 else "1 fix: Enter applies it", width, glyphs).rstrip(), DIM)
     for at, remedy in enumerate(whynot.remedies):
         yield from _fix(remedy, at, width, glyphs, is_chosen=at == place)
     yield from _proof(whynot.view, width)
@@ -202,10 +204,10 @@ def _fixes(whynot: Missing, place: int, width: int, glyphs: Glyphs) -> Iterator[
 
 
 def _fix(remedy: FixOffer, at: int, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Iterator[Text]:
-    """What it changes, what that leads to, what less would not do, and its command. Every line knows the fix."""
+    """What it changes, what that leads to, what less is not enough, and its command. Every line knows the fix."""
     mark = glyphs.pointer if is_chosen else " "
     proof = f"{glyphs.dot}{remedy.proof}" if remedy.proof else ""
-    doubt = f"; {remedy.doubt} would not do" if remedy.doubt else ""
+    doubt = f"; {remedy.doubt} is not enough" if remedy.doubt else ""
     is_sized = all(kind in SIZED for kind in remedy.kind.split("+"))
     change, doubt = map(with_figures, (remedy.change, doubt)) if is_sized else (remedy.change, doubt)
     other = "; for the command line" if not is_doable(remedy) else ""

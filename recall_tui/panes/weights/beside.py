@@ -24,9 +24,9 @@ def beside_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> lis
     width, height = size
     top = moved_settings(session, width, glyphs)
     if not is_moved(session):
-        said = "Nothing was moved: the rows are those of the saved settings. V goes back to the plot."
+        said = "Nothing is changed: the results are those of the saved settings. V goes back to the plot."
         return [*top, *map(Text, folded(said, width))]
-    moved = [Text(line) for line in joined(["moved", *moved_words(session)], width, glyphs)]
+    moved = [Text(line) for line in joined(["changed", *moved_words(session)], width, glyphs)]
     both = compared(session)
     if both is None:
         analysis = saved_analysis(session)
@@ -44,7 +44,7 @@ def summary(shown: Compared, width: int, glyphs: Glyphs) -> Text:
     same = sum(row.other == row.rank for row in shown.now)
     moved = sum(row.other in saved for row in shown.now) - same
     gone = sum(row.other not in now for row in shown.saved)
-    counts = (f"{same} same", f"{moved} moved", f"{len(shown.now) - same - moved} came in", f"{gone} went")
+    counts = (f"{same} same", f"{moved} moved", f"{len(shown.now) - same - moved} new", f"{gone} gone")
     return Text(cut(f"top {len(shown.now)}: {', '.join(counts)}", width, glyphs), BOLD)
 
 
@@ -75,7 +75,7 @@ def _cell(row: ComparedRow | None, width: int, glyphs: Glyphs, *, is_now: bool) 
 
 
 def move(row: ComparedRow, glyphs: Glyphs, *, is_now: bool) -> str:
-    """How far the row came up or went down from the saved list to this one."""
+    """How far the row came up or gone down from the saved list to this one."""
     if row.other is None:
         return "new" if is_now else "gone"
     steps = row.other - row.rank if is_now else row.rank - row.other

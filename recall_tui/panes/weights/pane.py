@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Click
 
+from recall_tui.actions.table import table_of
 from recall_tui.messages import SettingPicked
 from recall_tui.panes.weights.across import joined
 from recall_tui.panes.weights.beside import beside_lines
@@ -29,6 +30,7 @@ from recall_tui.widgets.draw import Glyphs, folded
 from recall_tui.widgets.lines import LineView, entitle
 from recall_tui.widgets.slider import Slider
 
+KEYS = "{turn_beside} side by side, {save_weights} save, {reset_weights} reset"
 SHORT = 10  # lines below which settings share a line, and lines have no names
 
 LEAST_FORM_ROWS, FORM_ROWS, LEAST_RANK_ROWS = 3, 5, 3
@@ -144,7 +146,7 @@ class WeightsPane(Vertical):
         self._session = session
         config, answer = current(session), session.results.answer
         moved = is_moved(session)
-        keys = "V compare, S save, r reset" if moved else "saved settings" if session.weights.saved else ""
+        keys = table_of(self.app).spelled(KEYS) if moved else "saved settings" if session.weights.saved else ""
         marks = ["changed"] * moved + ["stale"] * is_stale(session)
         entitle(self, f"4 Weights ({', '.join(marks)})" if marks else "4 Weights", keys)
         self.set_class(is_stale(session), "-stale")
