@@ -28,6 +28,7 @@ from recall_tui.gc_policy import REST_SECONDS
 from recall_tui.handlers import budget, explain, ingest, judge, line, panes, query, shell, weights
 from recall_tui.handlers import store as store_handlers
 from recall_tui.home import keymap
+from recall_tui.home.history import PastQuestion
 from recall_tui.home.preferences import Preferences
 from recall_tui.host import Host
 from recall_tui.leaving import finish
@@ -44,6 +45,7 @@ from recall_tui.messages import (
     Picked,
     Picking,
     Pointed,
+    Reloaded,
     SettingPicked,
     Slid,
     Typed,
@@ -67,11 +69,13 @@ from recall_tui.state.events import (
 )
 from recall_tui.state.transitions import after
 from recall_tui.terminal import TerminalDriver, apart
+from recall_tui.texts import question_of
 from recall_tui.threads import Clock
 from recall_tui.turns import INPUT, Turns
 from recall_tui.widgets.borders import WholeCells, let_go_of_closed_widgets
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
+from recall_tui.widgets.picture import without_remote_fonts
 
 if TYPE_CHECKING:
     from recall_tui.screens.line import LineScreen
@@ -110,6 +114,8 @@ class Workbench(Host):
         self.turns = Turns(self, self._deal)
         self.stopped: tuple[Exception, str] | None = None
         """The defect that ended it, and what was written then."""
+        self.given: PastQuestion | None = None
+        """A question that is still to be asked, from before a page was loaded anew."""
 
     def get_default_screen(self) -> Bench:
         """The panes."""
@@ -260,6 +266,11 @@ class Workbench(Host):
         """A search follows when the keys rest."""
         query.on_typed(self, message)
 
+    async def on_reloaded(self, message: Reloaded) -> None:
+        """Ask what was asked before the page was loaded anew, behind the first frame."""
+        self.given = message.question
+        await self.turns.take(events.Callback(self._take_up_given))
+
     def on_lacking(self, message: Lacking) -> None:
         """Completion has a question for the store."""
         query.on_lacking(self, message)
@@ -300,6 +311,10 @@ class Workbench(Host):
         if action is not None:
             await self.perform(action.id)
 
+    def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
+        """The screen as SVG, in a font of the machine that shows it."""
+        return without_remote_fonts(super().export_screenshot(title=title, simplify=simplify))
+
     def get_line_filters(self) -> list[LineFilter]:
         """Nothing that a terminal obeys, and the signals in the shades of the theme, before Textual's own filters."""
         colourless = [NoColor()] if self.theme == themes.NO_COLOUR else []
@@ -324,6 +339,11 @@ class Workbench(Host):
     def action_help_quit(self) -> None:
         """What ^c means where nothing is selected."""
         self.notify("Nothing is selected to copy. ^q quits.")
+
+    @property
+    def question(self) -> PastQuestion:
+        """What stands in the field, or is about to, with the filter and the settings that are moved."""
+        return self.given or question_of(self.session, self.bench.written)
 
     # How it is done.
 
@@ -355,6 +375,11 @@ class Workbench(Host):
         with suppress(OSError):  # the terminal may be gone, and there is nobody to tell
             keep_query(self.bench.written, os.environ)
         self.exit(return_code=Interrupted.exit_code)
+
+    def _take_up_given(self) -> None:
+        if self.given is not None:
+            query.ask_again(self, self.given)
+            self.given = None
 
     def _look_around(self) -> None:
         """What can wait for a quiet moment."""

@@ -1,4 +1,7 @@
-"""What a workbench behind a tab of a browser draws through: it leaves when its server is gone, however that ended."""
+"""What a workbench behind a tab of a browser draws through: it leaves when its server is gone, however that ended.
+
+What it leaves with is its question: the server gives that to the next one of the same page, which was loaded anew.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,13 @@ from typing import Any
 from textual.app import App
 from textual.drivers.web_driver import WebDriver
 from textual.messages import ExitApp
+
+from recall_tui.app import Workbench
+from recall_tui.home.history import line_of, past_of
+from recall_tui.messages import Reloaded
+
+QUESTION = "question"
+"""The type of the packets that carry a question, as a line of the history, from and to the server."""
 
 
 class TabDriver(WebDriver):
@@ -25,6 +35,19 @@ class TabDriver(WebDriver):
         super().run_input_thread()
         if not self.exit_event.is_set():
             self._app.post_message(ExitApp())
+
+    def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:
+        """A question is the one that this page had before it was loaded anew; all else is Textual's."""
+        if packet_type != QUESTION:
+            super().on_meta(packet_type, payload)
+        elif (question := past_of(str(payload[QUESTION]).encode())) is not None:
+            self._app.post_message(Reloaded(question))
+
+    def stop_application_mode(self) -> None:
+        """Tell the server the question, which may be asked again; that of a defect is kept with its report."""
+        if isinstance(self._app, Workbench) and self._app.stopped is None:
+            self.write_meta({"type": QUESTION, QUESTION: line_of(self._app.question).decode()})
+        super().stop_application_mode()
 
 
 def written(fileno: int, packet: bytes) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.message import Message
 
+from recall_tui.home.history import PastQuestion
 from recall_tui.state.completion import Lookup
 from recall_tui.state.events import Event
 from recall_tui.state.session import Pane, View
@@ -23,6 +24,14 @@ class Typed(Message):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.text = text
+
+
+class Reloaded(Message):
+    """The page in a browser was loaded anew, and before that it had this question."""
+
+    def __init__(self, question: PastQuestion) -> None:
+        super().__init__()
+        self.question = question
 
 
 class Chosen(Message):

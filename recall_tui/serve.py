@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import secrets
 import shlex
@@ -26,6 +27,8 @@ from recall_core.errors import RecallError
 HOST = "127.0.0.1"
 GRACE_SECONDS = 5.0  # for a process to commit what it is adding, and to leave
 PAGES = Path(__file__).parent / "page"
+QUESTION = "question"  # as in recall_tui.driver
+MOST_PAGES = 100  # whose questions are known
 DRIVER = "recall_tui.driver:TabDriver"
 """Named, not imported: it is the process behind a tab that draws, and this one stays without Textual."""
 
@@ -51,6 +54,8 @@ class Site(Server):
         self.key = secrets.token_urlsafe(16)
         """What other accounts of this machine, which reach its loopback too, do not know."""
         self._sockets: set[web.WebSocketResponse] = set()
+        self._pages: dict[str, Page] = {}
+        """By the name that a page keeps when it is loaded anew."""
 
     @property
     def address(self) -> str:
@@ -63,6 +68,7 @@ class Site(Server):
         guarded.on_response_prepare.append(self._seal)
         site = await self._make_app()
         site.router.add_static("/page", PAGES)
+        site.router.add_get("/ws/{page}", self.handle_websocket)
         guarded.add_subapp(f"/{self.key}", site)
         return guarded
 
@@ -74,17 +80,34 @@ class Site(Server):
         await asyncio.gather(*(each.close(code=WSCloseCode.GOING_AWAY) for each in tuple(self._sockets)))
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """One tab from its first to its last byte."""
-        page = web.WebSocketResponse(heartbeat=15)
-        await page.prepare(request)
-        tab = Tab(self.words, page, self.download_manager)
-        await tab.start(to_int(request.query.get("width", ""), 80), to_int(request.query.get("height", ""), 24))
-        self._sockets.add(page)
+        """One tab from its first to its last byte; where its page was loaded anew, with the question from before."""
+        websocket = web.WebSocketResponse(heartbeat=15)
+        await websocket.prepare(request)
+        self._sockets.add(websocket)
+        size = to_int(request.query.get("width", ""), 80), to_int(request.query.get("height", ""), 24)
+        page = self._page(request.match_info.get("page", ""))
+        tab = Tab(self.words, websocket, self.download_manager)
         try:
-            await self._process_messages(page, tab)
+            async with page.is_open:  # what was behind it has left by then, and said with which question
+                await tab.start(*size)
+                try:
+                    if page.question:
+                        await tab.send_meta({"type": QUESTION, QUESTION: page.question})
+                    await self._process_messages(websocket, tab)
+                finally:
+                    await tab.stop()
+                    page.question = tab.question or page.question
         finally:
-            self._sockets.discard(page)
-            await tab.stop()
+            self._sockets.discard(websocket)
+        return websocket
+
+    def _page(self, name: str) -> Page:
+        """The page of this name; without one it is like no other."""
+        page = self._pages.pop(name, None) or Page()
+        if name:
+            self._pages[name] = page
+        for oldest in list(self._pages)[:-MOST_PAGES]:
+            del self._pages[oldest]
         return page
 
     @web.middleware
@@ -110,18 +133,30 @@ class Site(Server):
         )
 
 
+class Page:
+    """A page of a browser, which stays the same one when it is loaded anew."""
+
+    def __init__(self) -> None:
+        self.is_open = asyncio.Lock()
+        """Held while a process is behind it."""
+        self.question = ""
+        """What the last process has left with, as a line of the history."""
+
+
 class Tab(AppService):
     """One process of the workbench, and the page that shows it."""
 
-    def __init__(self, words: Sequence[str], page: web.WebSocketResponse, downloads: DownloadManager) -> None:
+    def __init__(self, words: Sequence[str], websocket: web.WebSocketResponse, downloads: DownloadManager) -> None:
         async def close() -> None:
-            await page.close()
+            await websocket.close()
 
         self._words = words
+        self.question = ""
+        """What the process has left with, as a line of the history."""
         super().__init__(
             shlex.join(words),
-            write_bytes=page.send_bytes,
-            write_str=page.send_str,
+            write_bytes=websocket.send_bytes,
+            write_str=websocket.send_str,
             close=close,
             download_manager=downloads,
         )
@@ -142,6 +177,19 @@ class Tab(AppService):
         )
         self._stdin = process.stdin
         return process
+
+    async def on_data(self, payload: bytes) -> None:
+        """Show what the process draws; what it says once the page is gone is still read."""
+        with contextlib.suppress(ConnectionResetError):
+            await super().on_data(payload)
+
+    async def on_meta(self, data: bytes) -> None:
+        """Keep the question that the process leaves with; all else is for the page."""
+        said = json.loads(data)
+        if said["type"] == QUESTION:
+            self.question = str(said[QUESTION])
+        else:
+            await super().on_meta(data)
 
     async def run(self) -> None:
         """Pass on what the process draws; when it has ended, however it did, the page is told."""

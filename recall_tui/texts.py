@@ -40,11 +40,21 @@ def to_keep(session: Session) -> PastQuestion | None:
         return None
     hits = [session.results.hits[row] for row in range(MOST_KEPT) if row in session.results.hits]
     rows = tuple(KeptRow(hit.chunk.id if hit.chunk else hit.doc.id, _where(hit)) for hit in hits)
-    rows_asked = () if session.weights.k is None else (f"k={session.weights.k}",)
-    changed = filter_of(answer.plan) or "", (*assignments(session.weights.tweaks), *rows_asked)
     digest = session.store.info.digest if session.store.info else ""
-    past = PastQuestion(session.query.text, *changed, digest, rows, listed(answer)[0])
+    filters = filter_of(answer.plan) or ""
+    past = PastQuestion(session.query.text, filters, _settings(session), digest, rows, listed(answer)[0])
     return past if past[:3] != session.query.kept[:3] else None
+
+
+def question_of(session: Session, text: str) -> PastQuestion:
+    """The question as it stands, answered or not. text: what is written in the field."""
+    return PastQuestion(text, session.query.filter, _settings(session))
+
+
+def _settings(session: Session) -> tuple[str, ...]:
+    """What is moved, as `key=value`."""
+    rows = () if session.weights.k is None else (f"k={session.weights.k}",)
+    return (*assignments(session.weights.tweaks), *rows)
 
 
 def moved_by(past: PastQuestion) -> tuple[Moved, tuple[str, ...]]:

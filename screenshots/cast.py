@@ -1,25 +1,28 @@
-"""Make the cast of the README: the tutorial in a real terminal, frame by frame, as one SVG that plays by itself.
+"""Make the casts of the README: the workbench in a real terminal, frame by frame, as one SVG that plays by itself.
 
-Run from the project's folder, where tmux is installed: .venv/bin/python screenshots/cast.py
+Run from the project's folder, where tmux is installed: .venv/bin/python screenshots/cast.py [NAME...]
 Each line of the screen is stored once, however many frames show it.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / ".demo"
-OUT = ROOT / "screenshots" / "tutorial.svg"
+HERE = ROOT / "screenshots"
+QUESTION = "how do I run a command with a timeout"
 
 sys.path.insert(0, str(ROOT))
 
@@ -36,7 +39,7 @@ from tests.walk import TUTORIAL, Step, steps  # noqa: E402
 COLUMNS, ROWS = 120, 40
 CELL, LINE, SIZE = 8.4, 16, 14
 INK, PAPER = "#e0e0e0", "#121212"
-TYPING_SECONDS, STEP_SECONDS, LAST_SECONDS = 0.12, 1.8, 4.0
+TYPING_SECONDS, MOVING_SECONDS, STEP_SECONDS, LAST_SECONDS = 0.12, 0.35, 1.8, 4.0
 
 
 class Frame(NamedTuple):
@@ -46,8 +49,14 @@ class Frame(NamedTuple):
     seconds: float
 
 
-def record(home: Path) -> list[Frame]:
-    """The tutorial, done in tmux: a frame after every third letter typed and after every step."""
+ENDS = {"Right": "0.00", "Left": "1.00"}
+"""The lexical weight at either end of its slider."""
+Play = Callable[[Terminal, list[Frame]], None]
+"""What is done in the workbench; each frame is added as it is seen."""
+
+
+def record(home: Path, play: Play) -> list[Frame]:
+    """The frames of a play, from the first screen on, in tmux; the last one stands longer."""
     terminal = Terminal(home / "socket")
     frames: list[Frame] = []
     workbench = shlex.join([sys.executable, "-m", "recall_tui"])
@@ -55,23 +64,68 @@ def record(home: Path) -> list[Frame]:
         terminal.start(workbench, cwd=home, size=(COLUMNS, ROWS), COLORTERM="truecolor")
         terminal.wait_for(lambda screen: "chunks" in screen)
         frames.append(Frame(terminal.coloured(), STEP_SECONDS))
-        for step in steps(TUTORIAL.read_text(encoding="utf-8")):
-            _take(terminal, step, frames)
+        play(terminal, frames)
     finally:
         terminal.stop()
     return [*frames[:-1], frames[-1]._replace(seconds=LAST_SECONDS)]
+
+
+def tutorial(terminal: Terminal, frames: list[Frame]) -> None:
+    """The walk of docs/tutorial.md."""
+    for step in steps(TUTORIAL.read_text(encoding="utf-8")):
+        _take(terminal, step, frames)
+
+
+def weight(terminal: Terminal, frames: list[Frame]) -> None:
+    """A question, then its lexical weight to one end and to the other, and the saved ranking beside the moved one."""
+    _type(terminal, QUESTION, frames)
+    _see(terminal, "▶  1 ", "tokens ─", frames=frames)
+    terminal.press("Escape", "4")
+    _see(terminal, "▶lexical", "now 0", frames=frames)
+    for key, count in (("Right", 6), ("Left", 18), ("Right", 12)):
+        for _ in range(count):
+            _move(terminal, key, frames)
+    terminal.press("V")
+    _see(terminal, "moved · ", frames=frames)
+
+
+def _move(terminal: Terminal, key: str, frames: list[Frame]) -> None:
+    """A frame of the ranking after the weight; none at its end, where it moves no more."""
+    before = _weight(terminal.screen())
+    terminal.press(key)
+    if before == ENDS[key]:
+        return
+    terminal.wait_for(lambda screen: _weight(screen) != before)
+    time.sleep(0.2)  # the ranking answers behind its weight
+    frames.append(Frame(terminal.coloured(), MOVING_SECONDS))
+
+
+def _weight(screen: str) -> str:
+    """The lexical weight as the form says it, "" where no form is seen."""
+    found = re.search(r"lexical (\d\.\d\d) ", screen)
+    return found[1] if found else ""
 
 
 def _take(terminal: Terminal, step: Step, frames: list[Frame]) -> None:
     for each in step.done:
         if step.verb == "press":
             terminal.press(tmux_key(each))
-            continue
-        for start in range(0, len(each), 3):
-            terminal.type(each[start : start + 3])
-            time.sleep(0.05)
-            frames.append(Frame(terminal.coloured(), TYPING_SECONDS))
-    terminal.wait_for(lambda screen: all(text in screen for text in step.seen))
+        else:
+            _type(terminal, each, frames)
+    _see(terminal, *step.seen, frames=frames)
+
+
+def _type(terminal: Terminal, text: str, frames: list[Frame]) -> None:
+    """A frame after every third letter."""
+    for start in range(0, len(text), 3):
+        terminal.type(text[start : start + 3])
+        time.sleep(0.05)
+        frames.append(Frame(terminal.coloured(), TYPING_SECONDS))
+
+
+def _see(terminal: Terminal, *texts: str, frames: list[Frame]) -> None:
+    """A frame as soon as the screen holds these texts."""
+    terminal.wait_for(lambda screen: all(text in screen for text in texts))
     time.sleep(0.3)  # what follows the first sight of an answer: its context, its lines
     frames.append(Frame(terminal.coloured(), STEP_SECONDS))
 
@@ -147,17 +201,23 @@ def _console():
     return Console(width=COLUMNS, color_system="truecolor")
 
 
+CASTS: dict[str, Play] = {"weight": weight, "tutorial": tutorial}
+
+
 def main() -> int:
-    """Record the tutorial on a copy of the demo store and write the cast."""
+    """Record each on a copy of the demo store, and write it."""
     if not (DEMO / "recall.db").exists():
         subprocess.run([sys.executable, "-m", "recall_tui.demo"], cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
-    with tempfile.TemporaryDirectory(prefix="recall-cast-") as folder:
-        copy = Path(folder) / "demo"
-        shutil.copytree(DEMO, copy, symlinks=True, ignore=shutil.ignore_patterns("state"))
-        os.environ.pop("NO_COLOR", None)
-        frames = record(copy)
-    OUT.write_text(svg(frames), encoding="utf-8")
-    print(f"{OUT.name}: {len(frames)} frames, {OUT.stat().st_size:,} bytes")
+    os.environ.pop("NO_COLOR", None)
+    for name in sys.argv[1:] or CASTS:
+        with tempfile.TemporaryDirectory(prefix="recall-cast-") as folder:
+            copy = Path(folder) / "demo"
+            shutil.copytree(DEMO, copy, symlinks=True, ignore=shutil.ignore_patterns("state"))
+            frames = record(copy, CASTS[name])
+        out = HERE / f"{name}.svg"
+        out.write_text(svg(frames), encoding="utf-8")
+        seconds = sum(frame.seconds for frame in frames)
+        print(f"{out.name}: {len(frames)} frames, {seconds:.0f} s, {out.stat().st_size:,} bytes")
     return 0
 
 

@@ -44,7 +44,7 @@ def new_chunk(text: str, *, offset: int = 0, line: int = 1, path: str = "", titl
     return NewChunk(
         span=Span(offset, offset + len(text), len(text.split())),
         line_start=line,
-        line_end=line + text.count("\n"),
+        line_end=line + text.count("\n", 0, -1),
         text=text,
         search_text=spaced(text) if spaced(text) != text else None,
         text_hash=embedded_hash(path, title, text),
@@ -65,10 +65,10 @@ def new_file(
 ) -> NewFile:
     """A file of one document whose chunks are these texts, one behind the other."""
     chunks = []
-    offset = 0
+    offset, line = 0, 1
     for text in texts:
-        chunks.append(new_chunk(text, offset=offset, path=path, title=title))
-        offset += len(text)
+        chunks.append(new_chunk(text, offset=offset, line=line, path=path, title=title))
+        offset, line = offset + len(text), line + text.count("\n")
     raw = "".join(texts).encode()
     digest = sha256(raw).hexdigest()
     document = NewDocument(path, digest, title, len(raw), tuple(tags), source, meta or {}, tuple(chunks))

@@ -136,6 +136,14 @@ RESULTS = handled_by(
     Action("select_first", ("home",), "", "Select the first result", has_rows, panes=LISTING),
     Action("select_last", ("end",), "", "Select the last result", has_rows, panes=LISTING),
     Action(
+        "group",
+        ("G",),
+        "group",
+        "List the results below their documents, or by rank again",
+        has_rows,
+        panes=("results",),
+    ),
+    Action(
         "export_results",
         ("E",),
         "export",

@@ -52,9 +52,9 @@ TABLE = Table(GROUPS)
 
 
 WANTED: dict[Pane, tuple[str, ...]] = {
-    "query": ("run", "open_history", "clear_query", "new_tab", "edit_outside"),
+    "query": ("step_out", "run", "open_history", "clear_query", "new_tab", "edit_outside"),
     "results": ("why_this", "miss", "switch_grading", "pin_chunk", "open_file"),
-    "explain": ("try_fix", "take_back", "why_this", "miss", "step_view(1)", "compare", "open_file"),
+    "explain": ("try_fix", "take_back", "why_this", "miss", "step_view(1)", "zoom", "compare", "open_file"),
     "weights": ("change_setting(-5)", "change_setting(5)", "undo_weights", "take_best", "save_weights"),
     "context": ("pin_chunk", "drop_chunk", "type_budget", "copy_context", "why_this"),
     "judge": ("switch_grading", "take_query", "next_measure", "import_judgements", "export_judgements"),

@@ -9,7 +9,7 @@ from recall_tui.messages import FixChosen, Picking, ViewChosen
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.state import explaining, fixes
 from recall_tui.state.packing import chosen_entry, row_of
-from recall_tui.state.session import View, chosen, pointed
+from recall_tui.state.session import View, chosen, pointed, went_on
 
 if TYPE_CHECKING:
     from recall_tui.host import Host
@@ -64,7 +64,7 @@ def explain_end(app: Host) -> None:
 
 def select_beside(app: Host, rows: int) -> None:
     """Explain another result, and let the focus be."""
-    app.become(chosen(app.session, app.session.results.selected + rows))
+    app.become(went_on(app.session, rows))
 
 
 def open_funnel(app: Host) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from recall_tui.messages import Chosen, LookingAt
 from recall_tui.state import session as state
+from recall_tui.state.grouping import MOST_GROUPED, why_not
 from recall_tui.state.session import Pane
 
 if TYPE_CHECKING:
@@ -55,20 +56,34 @@ def step_out(app: Host) -> None:
 
 def select(app: Host, rows: int) -> None:
     """Move the selection."""
-    app.become(state.chosen(app.session, app.session.results.selected + rows))
+    app.become(state.went_on(app.session, rows))
 
 
 def page(app: Host, pages: int) -> None:
     """Move the selection by what is visible."""
-    select(app, pages * app.bench.page_rows)
+    select(app, app.bench.rows_to_page(pages))
 
 
 def select_first(app: Host) -> None:
     """Select the first row."""
-    app.become(state.chosen(app.session, 0))
+    app.become(state.chosen_at(app.session, 0))
 
 
 def select_last(app: Host) -> None:
     """Select the last row."""
     if app.session.results.answer is not None:
-        app.become(state.chosen(app.session, app.session.results.answer.total))
+        app.become(state.chosen_at(app.session, app.session.results.answer.total))
+
+
+def group(app: Host) -> None:
+    """List the rows below their documents, or by rank again."""
+    answer = app.session.results.answer
+    if answer is None:
+        return
+    if reason := why_not(answer):
+        app.notify(reason)
+        return
+    app.become(state.regrouped(app.session))
+    rows = state.listed(answer)[1]
+    if app.session.results.is_grouped and rows > MOST_GROUPED:
+        app.notify(f"By document: the first {MOST_GROUPED:,} of {rows:,} rows. The others follow by rank.")

@@ -13,6 +13,7 @@ from recall_tui.state.shell import commands
 from recall_tui.texts import moved_by
 
 if TYPE_CHECKING:
+    from recall_tui.home.history import PastQuestion
     from recall_tui.host import Host
     from recall_tui.screens.history import HistoryChoice
 
@@ -77,6 +78,14 @@ def copy_command(app: Host) -> None:
         app.copy(typed, typed)
 
 
+def ask_again(app: Host, past: PastQuestion) -> tuple[str, ...]:
+    """Put an earlier question into the field and ask it as it was; gives those of its settings that are none."""
+    moved, unknown = moved_by(past)
+    app.bench.give_focus("query")
+    app.take(weighing.recalled(app.session, past.text, past.filter, moved))
+    return unknown
+
+
 def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
     if choice is None:
         return
@@ -85,9 +94,7 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
         return
     if app.bench.editor.text != app.session.query.text:
         app.ask()  # what was typed last is what an undo comes back to
-    before, (moved, unknown) = app.session, moved_by(choice.past)
-    app.bench.give_focus("query")
-    app.take(weighing.recalled(app.session, choice.past.text, choice.past.filter, moved))
+    before, unknown = app.session, ask_again(app, choice.past)
     known = [setting for setting in choice.past.settings if setting not in unknown]
     said = changed(choice.past._replace(settings=tuple(known))) or "the saved settings"
     without = f", without {', '.join(unknown)}" if unknown else ""

@@ -69,7 +69,7 @@ def load(path: Path) -> list[PastQuestion]:
     """What is remembered, the newest first and each question once; what cannot be read is passed over."""
     found: dict[tuple[str, str, tuple[str, ...]], PastQuestion] = {}
     for line in reversed(_lines(path)):
-        past = _past(line)
+        past = past_of(line)
         if past is not None:
             found.setdefault((past.text, past.filter, past.settings), past)
         if len(found) == MOST:
@@ -89,7 +89,7 @@ def append(path: Path, past: PastQuestion) -> None:
     end = b"\n" if lines and lines[-1] else b""  # the last line may be torn, or edited by hand
     target = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o600)  # a pipe is an error
     try:
-        os.write(target, end + _line(past))
+        os.write(target, end + line_of(past))
     finally:
         os.close(target)
 
@@ -105,10 +105,10 @@ def moves(before: PastQuestion, after: PastQuestion) -> list[RankMove]:
 
 def _rewrite(path: Path, newest_first: list[PastQuestion]) -> None:
     """Put a shorter file in the place of the old one; at no time is there none."""
-    files.write(path, b"".join(map(_line, reversed(newest_first))), mode=PRIVATE)
+    files.write(path, b"".join(map(line_of, reversed(newest_first))), mode=PRIVATE)
 
 
-def _line(past: PastQuestion) -> bytes:
+def line_of(past: PastQuestion) -> bytes:
     """A line of JSON, without what is empty."""
     record = {key: value for key, value in past._asdict().items() if value}
     return f"{json.dumps(record)}\n".encode()
@@ -125,7 +125,7 @@ def _lines(path: Path) -> list[bytes]:
         return []
 
 
-def _past(line: bytes) -> PastQuestion | None:
+def past_of(line: bytes) -> PastQuestion | None:
     """What a line says; None where it says nothing. Parts that make no sense are left out."""
     try:
         record = json.loads(line)

@@ -43,6 +43,7 @@ class QueryPane(Vertical):
         self._trouble: RecallError | None = None
         self._warnings: tuple[str, ...] = ()
         self._noted: list[str] = []
+        self._session = Session()
 
     def compose(self) -> ComposeResult:
         """The editor above its message."""
@@ -55,10 +56,12 @@ class QueryPane(Vertical):
 
     def show(self, session: Session) -> None:
         """Show how this session's question fares."""
-        self._trouble = session.query.trouble
-        self._warnings = _told(session.results.answer)
+        self._session, self._trouble = session, session.query.trouble
+        answer, dropped = session.results.answer, _dropped(session.results.answer)
+        is_on_edge = 0 < cell_len(dropped) <= self.content_size.width // 2 and not is_stale(session)
+        self._warnings = (*((dropped,) if dropped and not is_on_edge else ()), *(answer.warnings if answer else ()))
         kind = "RQL" if is_query(session.query.text) else "words"
-        state = _state(session)
+        state = f"{dropped}{self.glyphs.dot}{_state(session)}" if is_on_edge else _state(session)
         by = f", filter {session.query.filter}" if session.query.filter and kind == "words" else ""
         entitle(
             self,
@@ -89,8 +92,8 @@ class QueryPane(Vertical):
             self.query_one(Editor).take(candidate)
 
     def on_resize(self, _event: Resize) -> None:
-        """Another width puts the caret elsewhere."""
-        self._draw_notes()
+        """Another width puts the caret elsewhere, and has other room on the edge."""
+        self.show(self._session)
 
     @property
     def glyphs(self) -> Glyphs:
@@ -130,12 +133,10 @@ def _tabs(session: Session, glyphs: Glyphs) -> str:
     return "".join(f" {each}" for each in shown)
 
 
-def _told(answer: Answer | None) -> tuple[str, ...]:
-    """What an answer warns of, and before that which words it does not look for."""
-    if answer is None:
-        return ()
-    dropped = answer.pool.dropped if answer.pool else ()
-    return (*((f"not looked for: {', '.join(map(one_line, dropped))}",) if dropped else ()), *answer.warnings)
+def _dropped(answer: Answer | None) -> str:
+    """Which words an answer does not look for; "" where it looks for all."""
+    dropped = answer.pool.dropped if answer is not None and answer.pool else ()
+    return f"not looked for: {', '.join(map(one_line, dropped))}" if dropped else ""
 
 
 def _state(session: Session) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from recall_core.types import Hit
 from recall_tui.state.events import Spans
-from recall_tui.widgets.draw import COLOURS, Glyphs, blanked, figure, fit, fit_place, split
+from recall_tui.widgets.draw import COLOURS, Glyphs, blanked, counted, figure, fit, fit_place, split
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
@@ -24,7 +24,10 @@ MOVE_CELLS = 6
 TOKEN_CELLS = 6
 GRADE_CELLS = 2
 NARROW_LABEL = 28  # cells of the title where a row has one line
+GROUPED_LABEL = 20  # the same below the heading of its document
 LEAD = 12  # code points of a passage that stand before its first match, where its front is left out
+Shown = Literal["all", "document", "chunk"]
+"""What of its place a row says: below the heading of its document the chunk alone; the heading, the document."""
 
 
 class ResultLine(NamedTuple):
@@ -43,6 +46,15 @@ class ResultLine(NamedTuple):
     """Where words of the question stand."""
     is_selected: bool = False
     is_stale: bool = False
+    shown: Shown = "all"
+
+
+class Best(NamedTuple):
+    """The first row of a document: its rank, its score if it is known, and how many rows the document has."""
+
+    rank: int
+    score: float | None
+    rows: int
 
 
 class Frame(NamedTuple):
@@ -77,6 +89,25 @@ def heads(frame: Frame) -> Text:
     return Text(fit(left, frame.width - cell_len(right), frame.glyphs) + right, SECONDARY)
 
 
+def document_line(row: ResultLine, best: Best, frame: Frame) -> Text:
+    """The line of a document above its rows, of which `row` is one."""
+    if row.hit is None:
+        return Text(fit(frame.glyphs.cut, frame.width, frame.glyphs))
+    score = "" if best.score is None else f"{frame.glyphs.dot}{best.score:.3f}"
+    figures = f" {counted(best.rows, 'chunk')}{frame.glyphs.dot}best {figure(best.rank)}{score} "
+    room = frame.width - cell_len(figures)
+    line = label(row._replace(shown="document"), row.hit, frame, max(0, room))
+    line.append(figures if room > 0 else "", SECONDARY)
+    line.stylize_before(Style(dim=row.is_stale))
+    return line
+
+
+def ungrouped_line(first: int, last: int, frame: Frame) -> Text:
+    """The line above the rows that are not grouped, by their ranks."""
+    said = f"{frame.glyphs.line * 2} ranks {figure(first)} to {figure(last)} are not grouped {frame.glyphs.line * 2}"
+    return Text(fit(said, frame.width, frame.glyphs), SECONDARY)
+
+
 def row_lines(row: ResultLine, frame: Frame) -> list[Text]:
     """The lines of a row, each in exactly the width."""
     if row.hit is None:
@@ -102,7 +133,8 @@ def _one_line(row: ResultLine, hit: Hit, frame: Frame) -> Text:
     if frame.has_moves:
         line.append(f"{row.move:>{MOVE_CELLS - 1}} ")
     line.append(f"{row.grade:>{GRADE_CELLS - 1}} ")
-    line.append_text(label(row, hit, frame, min(NARROW_LABEL, frame.width - line.cell_len))).append(" ")
+    most = GROUPED_LABEL if row.shown == "chunk" else NARROW_LABEL
+    line.append_text(label(row, hit, frame, min(most, frame.width - line.cell_len))).append(" ")
     return line.append_text(_passage(row, hit, frame, max(0, frame.width - line.cell_len)))
 
 
@@ -134,8 +166,8 @@ def score_line(hit: Hit, width: int, glyphs: Glyphs, *, is_stale: bool = False) 
 
 def label(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
     """What the row is: of a file its path and line, of a record its title; then its heading."""
-    before = f"({row.state}) " if row.state else ""
-    after = f" +{figure(hit.twins.number)} identical" if hit.twins else ""
+    before = f"({row.state}) " if row.state and row.shown != "chunk" else ""
+    after = f" +{figure(hit.twins.number)} identical" if hit.twins and row.shown != "document" else ""
     room = width - cell_len(before) - cell_len(after)
     place = _record(row, hit, room, frame) if hit.chunk and hit.chunk.place else _file(row, hit, room, frame)
     said = Text(before).append_text(place)
@@ -146,13 +178,13 @@ def label(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
 
 
 def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
-    title = hit.doc.title or ""
-    number = hit.doc.path.rpartition("#")[2]
-    heading = (hit.chunk.heading or "") if hit.chunk else ""
-    text = Text(title, Style(bold=True))
-    for start, end in row.of_title:
-        text.stylize(MATCHED, start, end)
-    text.append(f" #{number}", SECONDARY)
+    title, text = hit.doc.title or "", Text()
+    heading = (hit.chunk.heading or "") if hit.chunk and row.shown != "document" else ""
+    if row.shown != "chunk":
+        text.append(title, Style(bold=True))
+        for start, end in row.of_title:
+            text.stylize(MATCHED, start, end)
+        text.append(f" #{hit.doc.path.rpartition('#')[2]}", SECONDARY)
     if heading and heading != title:
         text.append(frame.glyphs.crumb)
         at = len(text)
@@ -163,9 +195,10 @@ def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
 
 
 def _file(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
-    path = hit.doc.path.removeprefix(frame.folder)
-    lines = f":{row.passage['line_start'] if row.passage else hit.chunk.line_start}" if hit.chunk else ""
-    heading = hit.chunk.heading if hit.chunk and hit.chunk.heading else ""
+    path = hit.doc.path.removeprefix(frame.folder) if row.shown != "chunk" else ""
+    chunk = hit.chunk if row.shown != "document" else None
+    lines = f":{row.passage['line_start'] if row.passage else chunk.line_start}" if chunk else ""
+    heading = chunk.heading if chunk and chunk.heading else ""
     where = fit_place(path, lines, width, frame.glyphs, more=f"{frame.glyphs.crumb}{heading}" if heading else "")
     text = Text(where)
     path_end = where.find(lines) if lines else len(where.rstrip())

@@ -18,9 +18,21 @@ from recall_core.errors import Interrupted
 from recall_core.evaluate.grades import Judgement
 from recall_core.types import Hit, Table
 from recall_tui.messages import Chosen, LookingAt
-from recall_tui.panes.result_lines import Frame, ResultLine, heads, moved, row_lines, shared_folder
+from recall_tui.panes.result_lines import (
+    Best,
+    Frame,
+    ResultLine,
+    Shown,
+    document_line,
+    heads,
+    moved,
+    row_lines,
+    shared_folder,
+    ungrouped_line,
+)
 from recall_tui.state import judging
 from recall_tui.state.events import Ranks, Spans
+from recall_tui.state.grouping import BY_RANK, Grouping
 from recall_tui.state.session import Session, is_ingesting, is_lingering, is_stale, listed
 from recall_tui.widgets.draw import Glyphs, figure, fit, folded, glyphs_in
 from recall_tui.widgets.lines import entitle, strip_of
@@ -50,6 +62,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._answer: Answer | None = None
         self._count = 0
         self._first_rank = 1
+        self._grouping = BY_RANK
         self._selected = 0
         self._is_stale = False
         self._hint = ""
@@ -58,7 +71,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._before: Ranks = {}
         self._judgements: Mapping[str, tuple[Judgement, ...]] = {}
         self._table: Table = "chunk"
-        self._looked: tuple[int, int] = (0, 0)
+        self._looked = range(0)
         self._is_followed = True
         """The selected row has been scrolled to; whoever scrolls on from there may."""
 
@@ -79,16 +92,34 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
 
     def line_of(self, row: int) -> int:
         """The line of the pane, its border included, on which a row begins."""
-        return self.gutter.top + HEAD + row * self.row_height - int(self.scroll_offset.y)
+        return self.gutter.top + HEAD + self._line(row) - int(self.scroll_offset.y)
 
     @property
-    def first_row(self) -> int:
-        """The first row that is visible."""
-        return int(self.scroll_offset.y) // self.row_height
+    def places(self) -> range:
+        """The places of the rows of which something is visible."""
+        top, height = int(self.scroll_offset.y), self.scrollable_content_region.height - HEAD
+        first, last = (self._grouping.at(line, self.row_height).place for line in (top, top + max(1, height) - 1))
+        return range(first, min(self._count, last + 1))
+
+    @property
+    def whole_rows(self) -> list[int]:
+        """The rows that are visible, whole, from the top down."""
+        rows = map(self._grouping.row, self.places)
+        region = self.scrollable_content_region
+        top, end = self.gutter.top + HEAD, self.gutter.top + region.height
+        return [row for row in rows if top <= self.line_of(row) <= end - self.row_height]
+
+    def rows_to_page(self, pages: int) -> int:
+        """How many rows below the selected one that row is painted which is so many pages further."""
+        place = self._grouping.place(self._selected)
+        line = self._line(self._selected) + pages * self.page_rows * self.row_height
+        further = self._grouping.at(max(0, line), self.row_height).place - place
+        return further or (1 if pages > 0 else -1)
 
     def show(self, session: Session) -> None:
         """Show the answer of this session and mark its selected row."""
-        before, row, texts, answer = self._drawn_from, self._selected, self._texts, self._answer
+        before, row, texts = self._drawn_from, self._selected, self._texts
+        answer, grouping = self._answer, self._grouping
         results = session.results
         offset, self._count = listed(results.answer) if results.answer else (0, 0)
         self._first_rank = offset + 1
@@ -98,14 +129,15 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._table = results.answer.plan.table if results.answer else "chunk"
         self._is_stale = is_stale(session)
         self._hint = _hint(session)
+        self._grouping = results.grouping
         if results.answer is not self._answer:
             self._answer = results.answer
             self._folder = _folder(results.answer, results.hits)
         self._rule = rule(results.answer, self._count, self.glyphs)
-        title = "2 Results" + (" (stale)" if self._is_stale else "")
+        title = f"2 Results{_grouped(self._grouping)}" + (" (stale)" if self._is_stale else "")
         entitle(self, title, figures(session, self._count, self.glyphs))
         self.virtual_size = self._whole_size
-        self._is_followed &= row == self._selected and answer is self._answer
+        self._is_followed &= row == self._selected and answer is self._answer and grouping == self._grouping
         if not self._is_followed:
             self._follow()
         if self._drawn_from != before:
@@ -114,32 +146,36 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         changed = {at for at, text in self._texts.items() if texts.get(at) != text}
         if row != self._selected:
             changed |= {row, self._selected}
-        for at in sorted(changed):
-            for line in range(self.row_height):
-                self.refresh_line(HEAD + at * self.row_height + line)
+        for line in sorted(line for at in changed for line in self._lines(at)):
+            self.refresh_line(line)
+        if changed and self._grouping.starts:
+            self.refresh_line(int(self.scroll_offset.y))  # it may name the document of a row that has arrived
 
     def render_line(self, y: int) -> Strip:
         """The line above the rows stays in place."""
         width = self.scrollable_content_region.width
-        row, part = divmod(y - HEAD + int(self.scroll_offset.y), self.row_height)
+        place, part = self._grouping.at(y - HEAD + int(self.scroll_offset.y), self.row_height)
         if self._count == 0:
             hint = folded(self._hint, width)
             line = Text(fit(hint[y] if y < len(hint) else "", width, self.glyphs))
         elif y < HEAD:
-            line = heads(self._frame)
-        elif row < self._count:
-            line = self._row(row, self._frame)[part]
-        elif row == self._count and part == 0:
+            line = self._top_line()
+        elif place < self._count and part is None:
+            line = self._heading(place)
+        elif place < self._count:
+            line = self._row(self._grouping.row(place), self._frame)[part or 0]
+        elif place == self._count and part == 0:
             line = Text(fit(self._rule, width, self.glyphs), Style(dim=True))
         else:
             line = Text(" " * width)
         return strip_of(line, self.size.width, self.rich_style, self.app.console)
 
     def on_click(self, event: Click) -> None:
-        """A click picks the row under it."""
-        row = (event.y - self.line_of(0)) // self.row_height
-        if 0 <= row < self._count and event.y >= self.gutter.top + HEAD:
-            self.post_message(Chosen(row))
+        """A click picks the row under it, on a document its best one."""
+        y = event.y - self.gutter.top - HEAD
+        place = self._grouping.at(y + int(self.scroll_offset.y), self.row_height).place if y >= 0 else self._count
+        if place < self._count:
+            self.post_message(Chosen(self._grouping.row(place)))
 
     def on_resize(self, _event: Resize) -> None:
         """A higher list shows more rows."""
@@ -153,20 +189,19 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def _whole_size(self) -> Size:
-        lines = HEAD + self._count * self.row_height + bool(self._rule)
+        lines = HEAD + self._grouping.line(self._count, self.row_height) + bool(self._rule)
         return Size(self.scrollable_content_region.width, lines)
 
     @property
     def _drawn_from(self) -> tuple[object, ...]:
         """All that the rows are made of, but for their texts and which one is selected."""
-        rows = (self._count, self._first_rank, bool(self._before), self._judgements, self._table)
+        rows = (self._count, self._grouping, self._first_rank, bool(self._before), self._judgements, self._table)
         return (*rows, self._is_stale, self._hint, self._folder, self._rule)
 
     @property
     def _texts(self) -> dict[int, tuple[object, ...]]:
         """What is drawn of each visible row: rows that are fetched ahead draw nothing."""
-        rows = range(self.first_row, min(self._count, self.first_row + self.page_rows + 1))
-        hits = {row: self._hits.get(row) for row in rows}
+        hits = {row: self._hits.get(row) for row in map(self._grouping.row, self.places)}
         return {
             row: (hit, hit and (self._states.get(hit.doc.id), self._of_question(hit)), self._before.get(row))
             for row, hit in hits.items()
@@ -188,9 +223,10 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         height = self.scrollable_content_region.height - HEAD
         if height < self.row_height:
             return  # another pane has the screen
-        top, line = int(self.scroll_offset.y), self._selected * self.row_height
+        top, line = int(self.scroll_offset.y), self._line(self._selected)
         if line < top:
-            self.scroll_to(y=line, animate=False, immediate=True)
+            has_heading = self._grouping.place(self._selected) in self._grouping.starts and height > self.row_height
+            self.scroll_to(y=line - has_heading, animate=False, immediate=True)
         elif line + self.row_height > top + height:
             self.scroll_to(y=line + self.row_height - height, animate=False, immediate=True)
         top = int(self.scroll_offset.y)
@@ -198,41 +234,74 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._look()
 
     def _look(self) -> None:
-        first = self.first_row
-        end = min(self._count, first + self.page_rows + 1)
-        if (first, end) != self._looked or any(row not in self._hits for row in range(first, end)):
-            self._looked = (first, end)
-            self.post_message(LookingAt(first, end))
+        places = range(self.places.start, min(self._count, self.places.stop + 1))  # and the next one
+        if places != self._looked or any(self._grouping.row(place) not in self._hits for place in places):
+            self._looked = places
+            self.post_message(LookingAt(places.start, places.stop))
+
+    def _line(self, row: int) -> int:
+        """The line on which a row begins, below the line above all rows."""
+        return self._grouping.line(self._grouping.place(row), self.row_height)
+
+    def _lines(self, row: int) -> range:
+        """The lines of a row, with that of its document where it is the first one below it."""
+        first, place = HEAD + self._line(row), self._grouping.place(row)
+        return range(first - (place in self._grouping.starts), first + self.row_height)
+
+    def _top_line(self) -> Text:
+        """What the columns are; where rows stand without the heading of their document above them, that."""
+        place, part = self._grouping.at(int(self.scroll_offset.y), self.row_height)
+        is_cut = part is not None and len(self._grouping.group(place)) > 0
+        return self._heading(place) if is_cut else heads(self._frame)
+
+    def _heading(self, place: int) -> Text:
+        """The line above the rows of the document at this place, or above those that are not grouped."""
+        places = self._grouping.group(place)
+        if not places:
+            return ungrouped_line(self._first_rank + place, self._first_rank + self._count - 1, self._frame)
+        best, line = self._grouping.row(places.start), self._result_line(self._grouping.row(place))
+        hit = self._hits.get(best)
+        of_best = Best(self._first_rank + best, hit.score if hit else None, len(places))
+        return document_line(line, of_best, self._frame)
 
     def _row(self, row: int, frame: Frame) -> list[Text]:
-        hit, is_selected = self._hits.get(row), row == self._selected
-        of_title, of_heading, passage = self._of_question(hit) if hit else ((), (), None)
-        rank = self._first_rank + row
-        lines = row_lines(
-            ResultLine(
-                rank=rank,
-                hit=hit,
-                passage=passage,
-                state=(self._states.get(hit.doc.id) if hit else None) or "",
-                grade=judging.sign(judging.grade_of(self._judgements, hit, self._table)) if hit else "",
-                move=moved(rank, self._before.get(row), self.glyphs) if self._before else "",
-                of_title=of_title,
-                of_heading=of_heading,
-                is_selected=is_selected,
-                is_stale=self._is_stale,
-            ),
-            frame,
-        )
-        if is_selected and not self._is_stale:
+        lines = row_lines(self._result_line(row), frame)
+        if row == self._selected and not self._is_stale:
             for line in lines:
                 line.append(" " * (frame.width - line.cell_len))
                 line.stylize_before(self.get_component_rich_style("results--selected", partial=True))
         return lines
 
+    def _result_line(self, row: int) -> ResultLine:
+        hit, rank = self._hits.get(row), self._first_rank + row
+        of_title, of_heading, passage = self._of_question(hit) if hit else ((), (), None)
+        shown: Shown = "chunk" if self._grouping.group(self._grouping.place(row)) else "all"
+        return ResultLine(
+            rank=rank,
+            hit=hit,
+            passage=passage,
+            state=(self._states.get(hit.doc.id) if hit else None) or "",
+            grade=judging.sign(judging.grade_of(self._judgements, hit, self._table)) if hit else "",
+            move=moved(rank, self._before.get(row), self.glyphs) if self._before else "",
+            of_title=of_title,
+            of_heading=of_heading,
+            is_selected=row == self._selected,
+            is_stale=self._is_stale,
+            shown=shown,
+        )
+
     def _of_question(self, hit: Hit) -> tuple[Spans, Spans, PassageView | None]:
         """Where words of the question stand in its title and in its heading, and its passage."""
         heading, passage = (hit.chunk.heading, self._passages.get(hit.chunk.id)) if hit.chunk else (None, None)
         return self._matched.get(hit.doc.title or "", ()), self._matched.get(heading or "", ()), passage
+
+
+def _grouped(grouping: Grouping) -> str:
+    """What the title says of how the rows are listed."""
+    if not grouping.order:
+        return ""
+    is_part = bool(grouping.starts) and grouping.starts[-1] == len(grouping.order)
+    return f" by document, the first {figure(len(grouping.order))}" if is_part else " by document"
 
 
 def _folder(answer: Answer | None, hits: Mapping[int, Hit]) -> str:

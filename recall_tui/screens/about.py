@@ -18,7 +18,7 @@ PANES: Mapping[Pane, str] = {
         "the signals that made it, its grade, its tokens, its place and the passage that answers. Up and Down "
         "select one, which the panes beside and below then explain. Where settings are changed, an arrow says how "
         "far a result has moved from its rank under the saved settings. {count(-1)} and {count(1)} show fewer and "
-        "more."
+        "more, {group} lists them below their documents."
     ),
     "weights": (
         "The settings of the ranking, one a row, under their names in recall.toml. Up and Down select one, Left "

@@ -25,7 +25,7 @@ from recall_tui.panes.store import StorePane
 from recall_tui.panes.weights.pane import WeightsPane
 from recall_tui.screens.sized import SizedScreen
 from recall_tui.state.judging import judge_rows
-from recall_tui.state.session import PANES, TABS, Pane, Session, listed
+from recall_tui.state.session import PANES, TABS, Pane, Session
 from recall_tui.widgets.body import Body
 from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
 from recall_tui.widgets.editor import Editor
@@ -145,10 +145,10 @@ class Bench(SizedScreen[None]):
         marks = [Landmark(widget.region.offset, pane) for widget, pane in panes if widget.is_on_screen]
         results = self.query_one(ResultsPane)
         if results.is_on_screen and session.results.answer is not None:
-            top = results.first_row
-            rows = range(top, min(listed(session.results.answer)[1], top + results.page_rows))
             corner = results.region.offset  # on the border: ranks stay readable
-            marks += [Landmark(corner + Offset(0, results.line_of(row)), "results", row) for row in rows]
+            marks += [
+                Landmark(corner + Offset(0, results.line_of(row)), "results", row) for row in results.whole_rows
+            ]
         return marks
 
     def give_focus(self, pane: Pane) -> None:
@@ -192,10 +192,9 @@ class Bench(SizedScreen[None]):
         """What stands in that field; "" where it is not there yet, or no longer."""
         return next((editor.text for editor in self.query(Editor)), "")
 
-    @property
-    def page_rows(self) -> int:
-        """Results that are visible at once."""
-        return self.query_one(ResultsPane).page_rows
+    def rows_to_page(self, pages: int) -> int:
+        """How many rows further that result is which stands so many pages below the selected one."""
+        return self.query_one(ResultsPane).rows_to_page(pages)
 
     def _focus_again(self) -> None:
         if self.focused is None and self.app.app_focus and self.has_room and self.query(Body):

@@ -181,7 +181,9 @@ def other_hit(session: Session) -> Hit | None:
     chunk, marked, selected = chunk_of(session), session.results.marked, session.results.selected
     if marked is not None and marked.chunk is not None and marked.chunk.id != chunk:
         return marked
-    other = session.results.hits.get(selected - 1 if selected else 1)
+    grouping = session.results.grouping
+    place = grouping.place(selected)
+    other = session.results.hits.get(grouping.row(place - 1 if place else 1))
     return other if other is not None and other.chunk is not None else None
 
 

@@ -6,7 +6,7 @@ from recall_core.errors import RecallError
 from recall_core.evaluate.grades import Regrade, free_id, regraded, taken_back
 from recall_tui.state.judging import Grading, JudgedQueries, judged, spot_of, words_of
 from recall_tui.state.results import latest
-from recall_tui.state.session import Session, chosen
+from recall_tui.state.session import Session, went_on
 
 GRADE = "Grade"
 """The name of the task that writes one."""
@@ -65,7 +65,7 @@ def graded(session: Session, change: Regrade) -> Session:
 
 def advanced(session: Session) -> Session:
     """The session with the next row selected, as one grades down a list."""
-    return chosen(session, session.results.selected + 1)
+    return went_on(session, 1)
 
 
 def ungraded(session: Session) -> tuple[Session, Regrade]:

@@ -11,6 +11,7 @@ from recall_core.errors import RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
 from recall_tui.home.history import PastQuestion
 from recall_tui.state.completion import Lookup, LookupResult
+from recall_tui.state.grouping import BY_RANK, Grouping
 from recall_tui.state.runs import Run
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class ResultsState(NamedTuple):
     took_ms: float = 0.0
     """From the question to its first rows."""
     window: tuple[int, int] = (0, FIRST_WINDOW)
-    """Rows the list wants: first and end."""
+    """Rows the list wants, by their places on the screen: first and end."""
     seen: tuple[int, int] = (0, FIRST_SEEN)
     """Of them those that stand on the screen, which have their passages."""
     hits: Mapping[int, Hit] = {}
@@ -130,6 +131,10 @@ class ResultsState(NamedTuple):
     """The passages of the rows that were seen of this question, by chunk.id; a row without a score has none."""
     with_words: int | None = None
     """How many rows of the whole ranking hold a word of the question; None unless words and meaning were asked."""
+    is_grouped: bool = False
+    """The rows are listed below their documents, where they can be."""
+    grouping: Grouping = BY_RANK
+    """How the rows of `answer` are listed."""
     selected: int = 0
     displaced: int = 0
     """Counts how often another document came under the selection because the one before it left the list."""

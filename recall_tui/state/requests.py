@@ -28,7 +28,9 @@ class QueryRequest(NamedTuple):
     saved: Config | None = None
     k: int | None = None
     seen: tuple[int, int] = (0, 0)
-    """Rows of the window that stand on the screen, which have their passages."""
+    """Places of the window that stand on the screen, whose rows have their passages."""
+    is_grouped: bool = False
+    """Places are those of rows below their documents, not ranks."""
     is_k_moved: bool = False
     """A person asked for this number: it holds for the context too."""
     filter: str = ""
@@ -43,6 +45,7 @@ def query_request(session: Session) -> QueryRequest:
         text=session.query.text,
         window=session.results.window,
         seen=session.results.seen,
+        is_grouped=session.results.is_grouped,
         packing=Packing(session.context.budget_tokens, session.context.pins, session.context.drops),
         lookups=session.query.lookups,
         question=session.query.question,

@@ -9,6 +9,7 @@ from recall_core.errors import Interrupted
 from recall_core.rql.parser import is_query
 from recall_tui.state.analyses import Analysis, Stamp
 from recall_tui.state.completion import Lookup
+from recall_tui.state.grouping import BY_RANK, Grouping, grouping_of
 from recall_tui.state.records import (
     FIRST_WINDOW,
     ContextState,
@@ -77,7 +78,7 @@ def asked(session: Session, text: str, at: float) -> Session:
     )
     if not text.strip():
         return fresh._replace(
-            results=fresh.results._replace(answer=None, hits={}, hit=None, selected=0),
+            results=fresh.results._replace(answer=None, hits={}, hit=None, selected=0, grouping=BY_RANK),
             weights=fresh.weights._replace(saved_ranks={}, chart=None),
             context=fresh.context._replace(packed=None, block_tokens=()),
             query=fresh.query._replace(trouble=None, busy=False),
@@ -122,8 +123,33 @@ def chosen(session: Session, row: int) -> Session:
     )
 
 
+def chosen_at(session: Session, place: int) -> Session:
+    """The session with the row selected that is painted at this place, kept inside the list."""
+    if session.results.answer is None:
+        return session
+    last = max(0, listed(session.results.answer)[1] - 1)
+    return chosen(session, session.results.grouping.row(max(0, min(place, last))))
+
+
+def went_on(session: Session, rows: int) -> Session:
+    """The session with the row selected that is painted so many rows below the selected one."""
+    return chosen_at(session, session.results.grouping.place(session.results.selected) + rows)
+
+
+def regrouped(session: Session) -> Session:
+    """The session with its rows below their documents, or by rank again."""
+    is_grouped = not session.results.is_grouped
+    grouping = grouping_in(session.results.answer, is_grouped=is_grouped)
+    return session._replace(results=session.results._replace(is_grouped=is_grouped, grouping=grouping))
+
+
+def grouping_in(answer: Answer | None, *, is_grouped: bool) -> Grouping:
+    """How the rows of an answer are listed."""
+    return grouping_of(answer, *listed(answer)) if is_grouped and answer is not None else BY_RANK
+
+
 def looking_at(session: Session, first: int, end: int) -> Session:
-    """The session with the list's visible rows wanted, and two screenfuls around them before one is left."""
+    """The session with the list's visible places wanted, and two screenfuls around them before one is left."""
     rows = max(20, end - first)
     if (first, end) == session.results.seen:
         return session

@@ -35,7 +35,7 @@ from recall_tui.state.judging import JudgedQueries
 from recall_tui.state.packing import forgotten, repacked
 from recall_tui.state.results import latest, stamp_of
 from recall_tui.state.runs import run_after
-from recall_tui.state.session import Session, listed
+from recall_tui.state.session import Session, grouping_in, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -193,6 +193,7 @@ def _answered(session: Session, event: Answered) -> Session:
             matched=event.matched,
             passages=event.passages,
             with_words=event.with_words,
+            grouping=grouping_in(answer, is_grouped=session.results.is_grouped),
             selected=selected,
             displaced=session.results.displaced + (not is_listed),
             hit=event.hits.get(selected),
@@ -218,6 +219,7 @@ def _weighed(session: Session, event: Reweighed) -> Session:
             matched=event.matched,
             passages={**session.results.passages, **event.passages},
             with_words=event.with_words,
+            grouping=grouping_in(event.answer, is_grouped=session.results.is_grouped),
             selected=selected,
             hit=event.hits.get(selected),
         ),

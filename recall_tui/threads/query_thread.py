@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,6 +39,7 @@ from recall_tui.threads.ranking import (
     ranks_among,
     ranks_of,
     repacked,
+    rows_at,
     rows_of,
     states_of,
 )
@@ -63,7 +64,8 @@ class Progressed(NamedTuple):
     """The same question with the candidates that the saved settings find, where those that are moved find others."""
     ranks: Mapping[int, int] = {}
     """Under the saved settings, by position in the pool; empty while those hold."""
-    window: tuple[int, int] = (0, 0)
+    rows: Sequence[int] = ()
+    """Those that were fetched last."""
     passages: Mapping[str, PassageView | None] = {}
     """Of the rows that were seen of this question, by chunk.id: what a weight does changes none."""
     packing: Packing | None = None
@@ -291,9 +293,10 @@ class QueryThread:
         answer = self._progress.answer
         if answer is None:
             return
-        if request.window != self._progress.window:
-            self._fetch(recall, request, answer)
-        if passages := self._cite(recall, answer, rows_of(recall, answer, request.seen)):
+        if (rows := rows_at(answer, request.window, is_grouped=request.is_grouped)) != self._progress.rows:
+            self._fetch(recall, request, answer, rows)
+        seen = rows_at(answer, request.seen, is_grouped=request.is_grouped)
+        if passages := self._cite(recall, answer, rows_of(recall, answer, seen)):
             self._post(Cited(request.question, passages))
         if request.packing != self._progress.packing and not self._has_newer():
             self._post(repacked(recall, answer, request))
@@ -310,7 +313,8 @@ class QueryThread:
             kept, self._progress = self._progress, Progressed({}, answer=answer, fixed=ranking.fixed(plain))
             try:
                 rows, states = self._read(recall, request, answer, plain)
-                passages = self._cite(recall, answer, among(rows, request.seen))
+                seen = rows_at(answer, request.seen, is_grouped=request.is_grouped)
+                passages = self._cite(recall, answer, among(rows, seen))
             except RecallError:
                 self._progress = kept  # what is on the screen still; an abort leaves this one to be asked again
                 raise
@@ -323,7 +327,7 @@ class QueryThread:
                 at=self._clock(),
                 plain=plain.config,
                 fixed=self._progress.fixed,
-                before=before_of(answer, request.window, self._progress.ranks),
+                before=before_of(answer, rows, self._progress.ranks),
                 question=request.question,
                 matched=matched_in(rows, answer, recall.store),
                 passages=passages,
@@ -341,8 +345,9 @@ class QueryThread:
         answer = ranking.weighed(recall, answer, plan)
         self._progress = self._progress._replace(answer=answer, packing=None)
         rows, states = self._read(recall, request, answer, plain)
-        before = before_of(answer, request.window, self._progress.ranks)
+        before = before_of(answer, rows, self._progress.ranks)
         matched = matched_in(rows, answer, recall.store)
+        seen = rows_at(answer, request.seen, is_grouped=request.is_grouped)
         self._post(
             Reweighed(
                 generation=request.generation,
@@ -352,7 +357,7 @@ class QueryThread:
                 plain=plain.config,
                 before=before,
                 matched=matched,
-                passages=self._cite(recall, answer, among(rows, request.seen)),
+                passages=self._cite(recall, answer, among(rows, seen)),
                 with_words=ranking.rows_with_words(answer),
             )
         )
@@ -363,9 +368,10 @@ class QueryThread:
     ) -> tuple[dict[int, Hit], dict[str, State]]:
         """The rows of the window with their files' states; the ranks under the saved settings are at hand then."""
         ranks = self._saved_ranks(recall, answer, plain) if answer.plan.config != plain.config else {}
-        rows = rows_of(recall, answer, request.window)
+        wanted = rows_at(answer, request.window, is_grouped=request.is_grouped)
+        rows = rows_of(recall, answer, wanted)
         states = states_of(recall, rows, self._progress.states)
-        self._progress = self._progress._replace(window=request.window, ranks=ranks)
+        self._progress = self._progress._replace(rows=wanted, ranks=ranks)
         return rows, states
 
     def _saved_ranks(self, recall: Recall, answer: Answer, plain: Plan) -> dict[int, int]:
@@ -380,12 +386,12 @@ class QueryThread:
         self._progress = self._progress._replace(plain=known)
         return ranks_among(answer, known)
 
-    def _fetch(self, recall: Recall, request: QueryRequest, answer: Answer) -> None:
-        rows = rows_of(recall, answer, request.window)
-        before = before_of(answer, request.window, self._progress.ranks)
+    def _fetch(self, recall: Recall, request: QueryRequest, answer: Answer, wanted: Sequence[int]) -> None:
+        rows = rows_of(recall, answer, wanted)
+        before = before_of(answer, rows, self._progress.ranks)
         states = states_of(recall, rows, self._progress.states)
         self._post(Fetched(request.generation, rows, states, before, matched_in(rows, answer, recall.store)))
-        self._progress = self._progress._replace(window=request.window)
+        self._progress = self._progress._replace(rows=wanted)
 
     def _cite(self, recall: Recall, answer: Answer, rows: Mapping[int, Hit]) -> dict[str, PassageView]:
         """The passages of those of these rows that have none yet."""

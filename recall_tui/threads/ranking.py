@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from recall_core.config import Config, keyed
@@ -13,7 +14,7 @@ from recall_tui.state.events import Repacked
 from recall_tui.state.packing import to_pack
 from recall_tui.state.records import Packing, Waiting
 from recall_tui.state.requests import QueryRequest
-from recall_tui.state.session import listed
+from recall_tui.state.session import grouping_in, listed
 from recall_tui.state.weighing import KEYS
 
 if TYPE_CHECKING:
@@ -56,25 +57,31 @@ def fixed(plan: Plan) -> tuple[str, ...]:
     return () if plan.query is None else tuple(key for key in keyed(dict(plan.query.options)) if key in KEYS)
 
 
-Window = tuple[int, int]
-
-"""Rows of the list: first and end."""
-
 States = dict[str, "State | None"]
 
 """By doc.id, None where the file is as it was read. It grows as rows are asked for."""
 
 
-def rows_of(recall: Recall, answer: Answer, window: Window) -> dict[int, Hit]:
-    """The rows of the window by their place in the list, in order."""
-    offset, count = listed(answer)
-    first, end = min(window[0], count), min(window[1], count)
-    return dict(enumerate(recall.engine.hits(answer, offset + first, offset + end), start=first))
+def rows_at(answer: Answer, window: tuple[int, int], *, is_grouped: bool) -> list[int]:
+    """The rows that are painted at the places of a window, first and end, by rank from 0."""
+    count = listed(answer)[1]
+    return grouping_in(answer, is_grouped=is_grouped).rows(min(window[0], count), min(window[1], count))
 
 
-def among(rows: Mapping[int, Hit], window: Window) -> dict[int, Hit]:
-    """Those of the rows that stand in the window."""
-    return {row: rows[row] for row in range(*window) if row in rows}
+def rows_of(recall: Recall, answer: Answer, rows: Sequence[int]) -> dict[int, Hit]:
+    """These rows, which ascend, by their place in the list."""
+    offset = listed(answer)[0]
+    hits: dict[int, Hit] = {}
+    for _, run in groupby(enumerate(rows), lambda each: each[1] - each[0]):
+        run_rows = [row for _, row in run]
+        found = recall.engine.hits(answer, offset + run_rows[0], offset + run_rows[-1] + 1)
+        hits.update(zip(run_rows, found, strict=True))
+    return hits
+
+
+def among(rows: Mapping[int, Hit], wanted: Iterable[int]) -> dict[int, Hit]:
+    """Those of the rows that are wanted."""
+    return {row: rows[row] for row in wanted if row in rows}
 
 
 def rows_with_words(answer: Answer) -> int | None:
@@ -119,14 +126,12 @@ def ranks_among(answer: Answer, other: Answer) -> dict[int, int]:
     return {at: rowids[key.rowid] for at, key in enumerate(answer.pool.keys) if key.rowid in rowids}
 
 
-def before_of(answer: Answer, window: Window, ranks: Mapping[int, int]) -> Ranks:
-    """The rank that each row of the window had in another ranking of the same pool."""
+def before_of(answer: Answer, rows: Iterable[int], ranks: Mapping[int, int]) -> Ranks:
+    """The rank that each of these rows had in another ranking of the same pool."""
     if answer.ranked is None or not ranks:
         return {}
-    offset, count = listed(answer)
-    first, end = min(window[0], count), min(window[1], count)
-    positions = answer.ranked.order[offset + first : offset + end]
-    return {row: ranks.get(position) for row, position in enumerate(positions, start=first)}
+    offset, order = listed(answer)[0], answer.ranked.order
+    return {row: ranks.get(order[offset + row]) for row in rows}
 
 
 def repacked(recall: Recall, answer: Answer, request: QueryRequest) -> Repacked:

@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from recall_tui.actions.action import acts_in
 from recall_tui.actions.keys import key_name
-from recall_tui.actions.table import LAST, Offer, Table, footer, table_of
+from recall_tui.actions.table import GRADES, LAST, Offer, Table, footer, table_of
 from recall_tui.home.profiles import heading
 from recall_tui.messages import Wanted
 from recall_tui.panes.context.sums import budget_line, gauge_of
@@ -32,8 +32,8 @@ HELP = "? help"
 GAPS = ("   ", "  ")  # between the facts of the header, as wide as there is room for
 ID_DIGITS = 12
 _ID = re.compile(r"\b[0-9a-f]{64}\b")
-LEAST_GAUGE, MOST_GAUGE = 12, 20  # cells of the gauge in the status line
-GRADED_LEAST, GRADED_SHARE = 16, 5  # cells of the newest grade: so many, or a fifth of the line
+LEAST_GAUGE, MOST_GAUGE = 10, 20  # cells of the gauge in the status line
+GRADED_LEAST, GRADED_MOST = 16, 40  # cells of the path of the newest grade
 NARROW = 100  # below this the context pane may be hidden, so its gauge stands in the status line
 
 
@@ -141,7 +141,7 @@ class StatusLine(Line):
             taken = _taken(figures, tabs, glyphs)
         cells = max(LEAST_GAUGE, min(MOST_GAUGE, width - taken))
         line = Text(" ")
-        self.clickable(line, Text(f"budget {gauge_of(session, cells, glyphs)} {figures}"), "type_budget")
+        self.clickable(line, Text(f"{gauge_of(session, cells, glyphs)} {figures}"), "type_budget")
         before = glyphs.dot
         for label, tab in tabs:
             line.append(before)
@@ -161,11 +161,12 @@ class FooterLine(Line):
         """As many keys as fit before a blank; help and quit always do."""
         editing = session.pane == "query"
         line = Text().append(" EDIT " if editing else " NAV ", Style(reverse=True, bold=True))
-        if session.judge.is_grading:
-            self._say_grading(line, session, width)
         offers = footer(session, editing=editing, table=self._table)
         last = [offer for offer in offers if offer.action in LAST]
-        room = width - 1 - sum(cell_len(f"  {offer.key} {offer.label}") for offer in last)
+        room = width - 1 - _cells(last)
+        if session.judge.is_grading:
+            grades = [offer for offer in offers if offer.action in GRADES]
+            self._say_grading(line, session, room - _cells(grades))
         for offer in offers:
             if offer in last:
                 continue
@@ -176,23 +177,31 @@ class FooterLine(Line):
             self._add(line, offer)
         return line
 
-    def _say_grading(self, line: Text, session: Session, width: int) -> None:
-        """That letters grade, and the newest grade with its undo where that can be pressed."""
+    def _say_grading(self, line: Text, session: Session, room: int) -> None:
+        """That letters grade, and the newest grade with its undo where that can be pressed; its path as it fits."""
         line.append(" GRADING", Style(bold=True))
         undo, newest = self._table.named("undo_grade"), last_grade(session)
         if newest is not None and undo.keys and acts_in(undo, session.pane):
-            path = fit_place(newest[1], "", max(GRADED_LEAST, width // GRADED_SHARE), _glyphs(self)).rstrip()
-            line.append(f" {newest[0]} {path}, {key_name(undo.keys[0])} undoes")
-        line.append(" ")
+            undoes = f", {key_name(undo.keys[0])} undoes "
+            cells = min(GRADED_MOST, room - cell_len(f"{line.plain} {newest[0]} {undoes}"))
+            path = fit_place(newest[1], "", cells, _glyphs(self)).rstrip() if cells >= GRADED_LEAST else ""
+            line.append(f" {newest[0]} {path}".rstrip() + undoes)
+        else:
+            line.append(" ")
 
     def _add(self, line: Text, offer: Offer) -> None:
         line.append("  " if self._places else " ")
         self.clickable(line, Text().append(offer.key, Style(bold=True)).append(f" {offer.label}"), offer.action)
 
 
+def _cells(offers: list[Offer]) -> int:
+    """Cells that these take in the footer."""
+    return sum(cell_len(f"  {offer.key} {offer.label}") for offer in offers)
+
+
 def _taken(figures: str, tabs: list[tuple[str, str]], glyphs: Glyphs) -> int:
     """Cells of all but the gauge, with a blank at either end."""
-    return cell_len(f" budget  {figures}{glyphs.dot}{' '.join(label for label, _ in tabs)} ")
+    return cell_len(f"  {figures}{glyphs.dot}{' '.join(label for label, _ in tabs)} ")
 
 
 def abridged(typed: str, glyphs: Glyphs) -> str:

@@ -43,13 +43,13 @@ from recall_tui.state.rates import Meter
 from recall_tui.state.records import QueryTab
 from recall_tui.state.results import result_of
 from recall_tui.state.runs import Run
-from recall_tui.state.session import Pane, Session, chosen, pointed
+from recall_tui.state.session import WORDS_K, Pane, Session, chosen, k_of, pointed
 from recall_tui.widgets.slider import Slider
 from tests.provider_server import provider_server
 from tests.workbench_corpus import QUESTION, build_store
 from tests.workbench_driver import Driver, workbench
 
-SIZE = (300, 44)
+SIZE = (440, 44)
 """So wide that the footer has room for everything that it offers."""
 SET = {
     "q1": (QUESTION, {"docs/budget.md": 3, "notes/cafe.txt": 1}),
@@ -594,7 +594,7 @@ async def another_query(bench: Driver) -> None:
 
 async def _wide(bench: Driver) -> None:
     before = bench.app.bench.measured().right or 0
-    shell_handlers.widen(bench.app, 5)
+    shell_handlers.widen(bench.app, 20)
     await bench.until(lambda _: (bench.app.bench.measured().right or 0) > before)
 
 
@@ -684,19 +684,20 @@ ROWS: tuple[Row, ...] = (
     # Results.
     Row("select(1)", at_row(lambda was, _: was.session.results.selected + 1), mouse=click("results", "src/pack.py")),
     Row("select(-1)", at_row(lambda was, _: was.session.results.selected - 1), selected(2)),
-    Row("page(1)", at_row(lambda was, bench: was.session.results.selected + bench.app.bench.page_rows)),
+    Row("page(1)", at_row(lambda was, bench: was.session.results.selected + bench.app.bench.rows_to_page(1))),
     Row("page(-1)", at_row(lambda *_: 0), selected(3)),
     Row("select_first", at_row(lambda *_: 0), selected(3)),
     Row("select_last", at_row(lambda was, _: was.session.results.answer.total - 1)),  # type: ignore[union-attr]
+    Row("group", lambda _, bench: "2 Results by document" in bench.painted("results")),
     Row(
         "export_results",
         lambda *_: "docs/budget.md" in _read("rows.csv"),
         then=("@rows.csv", "enter"),
     ),
-    Row("count(-1)", of_session(lambda now: now.weights.k == 10 and not now.query.busy)),
+    Row("count(-1)", of_session(lambda now: now.weights.k == 30 and not now.query.busy)),
     Row(
         "count(1)",
-        of_session(lambda now: now.weights.k == 20 and not now.query.busy),
+        of_session(lambda now: k_of(now) == WORDS_K and not now.query.busy),
         become(lambda now: weighing.counted(now, -1)),
     ),
     # Explain.
@@ -775,7 +776,7 @@ ROWS: tuple[Row, ...] = (
         "take_granting",
         lambda was, bench: (
             bench.session.weights.tweaks
-            and "granted at" in bench.painted("board")
+            and "all targets met" in bench.painted("board")
             and was.session.results.hit not in bench.session.results.hits.values()
             and bench.session.results.hits[0].chunk.id != was.session.results.hit.chunk.id  # type: ignore[union-attr]
         ),
@@ -1001,7 +1002,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("jump", in_front("context"), then=("jump to the context",)),
     Row("widen(5)", wider("right", 1), mouse=drag(-12, 0)),
-    Row("widen(-5)", wider("right", -1), mouse=drag(12, 0)),
+    Row("widen(-5)", wider("right", -1), _wide, mouse=drag(12, 0)),
     Row("heighten(5)", wider("below", 1), mouse=drag(0, -5)),
     Row("heighten(-5)", wider("below", -1), mouse=drag(0, 5)),
     Row("reset_layout", wider("right", -1), _wide),

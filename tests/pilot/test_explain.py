@@ -1027,7 +1027,7 @@ async def test_two_hits_are_compared_leaf_by_leaf_the_largest_difference_first(s
         assert lines[1].split(" against ")[1].startswith("#1 ")
         assert lines[2].startswith("#1 leads by 0.224: lexical +")
         rows = [line for line in lines if re.match(r"(lex|sem) ", line)]
-        assert rows[0].split() == ["lex", "term", "token", "0.535", "0.751", "-0.216", "▒" * BAR_CELLS]
+        assert rows[0].split() == ["lex", "term", "token", "0.536", "0.751", "-0.215", "▒" * BAR_CELLS]
         assert any(re.match(r"total +0\.589 +0\.813 +-0\.224 ✓", line) for line in lines)
         bars = f" {UNICODE.eighths}{''.join(UNICODE.series)}"
         figures = [line.rstrip(bars).split()[-1] for line in rows]

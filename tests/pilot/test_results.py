@@ -74,7 +74,7 @@ async def test_up_and_down_stop_at_the_ends(shared_store: Path) -> None:
 async def test_paging_moves_by_what_is_visible_and_home_comes_back(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
-        rows = bench.app.bench.page_rows
+        rows = bench.app.bench.rows_to_page(1)
 
         await bench.press("escape", "pagedown", "space")
         assert bench.session.results.selected == 2 * rows

@@ -545,6 +545,7 @@ async def test_the_screen_is_saved_as_picture_or_text(
 
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert text.startswith(begins)
+        assert "url(http" not in text.replace('"', "")
         assert "docs/budget.md:1 " in text.replace("&#160;", " ")
 
 

@@ -36,12 +36,12 @@ TEXTS = {
 }
 
 
-def chunk(text: str, offset: int) -> NewChunk:
+def chunk(text: str, offset: int, line: int) -> NewChunk:
     search_text = spaced(text)
     return NewChunk(
         Span(offset, offset + len(text), len(text.split())),
-        1,
-        1,
+        line,
+        line + text.count("\n", 0, -1),
         text,
         search_text if search_text != text else None,
         sha256(text.encode()).digest(),
@@ -51,7 +51,8 @@ def chunk(text: str, offset: int) -> NewChunk:
 
 def file(path: str, texts: list[str]) -> NewFile:
     starts = [sum(map(len, texts[:place])) for place in range(len(texts))]
-    chunks = tuple(chunk(text, start) for text, start in zip(texts, starts, strict=True))
+    lines = [1 + "".join(texts[:place]).count("\n") for place in range(len(texts))]
+    chunks = tuple(map(chunk, texts, starts, lines))
     content = NewDocument(path, sha256("".join(texts).encode()).hexdigest(), path, 9, (), None, {}, chunks)
     return NewFile(path, "", 9, 1, "h" * 64, "s", None, (content,))
 
@@ -450,7 +451,7 @@ def test_near_duplicates_are_looked_for_only_when_asked(store: SqliteStore) -> N
         "severity": "ok",
         "evidence": (
             "3 pairs of chunks in different documents have a cosine from 0.95 on; the first "
-            "a.md:1-1 and same.md:1-1 (1.000), a.md:1-1 and same.md:1-1 (1.000), a.md:1-1 and same.md:1-1 (1.000)"
+            "a.md:1-1 and same.md:1-1 (1.000), a.md:1-1 and same.md:1-1 (1.000), a.md:2-2 and same.md:2-2 (1.000)"
         ),
     }
 

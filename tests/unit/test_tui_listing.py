@@ -1,4 +1,4 @@
-"""The command of a list gives the rows of the list, with sparse-document recall as well."""
+"""The command of a list gives the rows of the list, with sparse-document recall as well; and so do its groups."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from recall_core.api.recall import Ask, Recall
-from recall_tui.state.session import WORDS_K
-from recall_tui.threads.ranking import rows_of, weighed
+from recall_tui.state.grouping import grouping_of
+from recall_tui.state.session import WORDS_K, listed
+from recall_tui.threads.ranking import rows_at, rows_of, weighed
 from tests.workbench_corpus import build_store
 
 WORDS = some.lists(
@@ -52,7 +53,7 @@ def test_the_list_of_words_is_what_a_search_for_as_many_rows_gives(
     answer = recall.engine.answer(start)
     answer = weighed(recall, answer, plan) if is_moved else answer
 
-    rows = rows_of(recall, answer, (0, 100))
+    rows = rows_of(recall, answer, range(min(100, listed(answer)[1])))
 
     found = recall.search(words, Ask(settings=assignments, k=answer.plan.limit))["results"]
     assert [(row["chunk"]["id"], row["score"]) for row in found] == [
@@ -67,3 +68,21 @@ def test_rows_are_given_away_in_some_of_these_lists(recall: Recall) -> None:
 
     assert answer.recall is not None
     assert answer.recall.given
+
+
+@given(words=WORDS, first=some.integers(0, 60), rows=some.integers(0, 30))
+def test_rows_below_their_documents_are_those_of_the_list_by_rank(
+    recall: Recall, words: str, first: int, rows: int
+) -> None:
+    answer = recall.engine.answer(recall.engine.words_plan(words, Ask(k=WORDS_K)))
+    whole = rows_of(recall, answer, range(listed(answer)[1]))
+    grouping = grouping_of(answer, *listed(answer))
+
+    wanted = rows_at(answer, (first, first + rows), is_grouped=True)
+
+    places = range(first, min(first + rows, len(whole)))
+    assert wanted == sorted(grouping.row(place) for place in places)
+    assert rows_of(recall, answer, wanted) == {row: whole[row] for row in wanted}
+    by_rank = [whole[row].doc.id for row in range(len(whole))]
+    painted = [by_rank[grouping.row(place)] for place in range(len(whole))]
+    assert painted == [document for document in dict.fromkeys(by_rank) for _ in range(by_rank.count(document))]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,13 +14,16 @@ from recall_core.contract.ledger import PassageView
 from recall_core.types import Chunk, Document, Hit, Part
 from recall_tui.panes.result_lines import (
     MATCHED,
+    Best,
     Frame,
     ResultLine,
+    document_line,
     heads,
     passage_line,
     row_lines,
     score_line,
     shared_folder,
+    ungrouped_line,
 )
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
@@ -119,6 +124,50 @@ def test_a_record_has_its_title_first_and_its_number_behind() -> None:
     row = ResultLine(1, hit(part("lexical", 0.5), path="n.jsonl#184", title="A talk", place="line 207"))
 
     assert "A talk #184 › Budget" in row_lines(row, frame)[0].plain
+
+
+@BOTH
+@pytest.mark.parametrize("place", [None, "line 207"])
+@given(width=st.integers(50, 200), lines=st.sampled_from([1, 2]), title=st.text("ab é東.", max_size=80))
+def test_a_document_and_a_row_below_it_have_exactly_the_width(
+    glyphs: Glyphs, place: str | None, width: int, lines: int, title: str
+) -> None:
+    frame = Frame(width, 3, "", lines, True, glyphs)
+    of_hit = hit(part("lexical", 0.5), path=f"docs/{title}#1", title=title, place=place)
+    row = ResultLine(1, of_hit, passage("a budget of tokens", "budget"), "modified", shown="chunk")
+
+    above = (document_line(row, Best(3, 0.5, 12_000), frame), ungrouped_line(2_001, 100_000, frame))
+
+    assert {line.cell_len for line in (*above, *row_lines(row, frame))} == {width}
+
+
+@pytest.mark.parametrize(
+    ("of_hit", "document", "row"),
+    [
+        (hit(part("lexical", 0.5)), "a.md", ":3 › Budget "),
+        (
+            hit(part("lexical", 0.5), path="n.jsonl#184", title="A talk", place="line 207"),
+            "A talk #184",
+            " › Budget ",
+        ),
+    ],
+)
+def test_a_document_is_named_once_above_its_rows(of_hit: Hit, document: str, row: str) -> None:
+    frame = Frame(80, 2, "docs/", 2, False, UNICODE)
+    line = ResultLine(4, of_hit, state="modified", shown="chunk")
+
+    above = document_line(line, Best(2, 0.75, 3), frame).plain
+    below = row_lines(line, frame)[0].plain
+
+    assert re.fullmatch(rf"(\(modified\) )?{re.escape(document)} +3 chunks · best 2 · 0\.750 ", above)
+    assert row in below
+    assert not any(name in below for name in ("a.md", "talk", "184", "modified"))
+
+
+def test_a_document_of_which_nothing_has_arrived_waits() -> None:
+    assert (
+        document_line(ResultLine(4, None), Best(2, None, 3), Frame(80, 2, "", 1, False, UNICODE)).plain.strip() == "…"
+    )
 
 
 def test_of_stretches_with_as_many_matches_the_first_is_shown() -> None:

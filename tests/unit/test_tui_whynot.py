@@ -155,6 +155,17 @@ def test_the_chosen_fix_is_seen_below_the_pinned_lines(place: int, top: int, hei
     assert top_for_fix(lines, place, top, height) == begins
 
 
+@pytest.mark.parametrize(("height", "begins"), [(7, 0), (6, 0), (5, 2)])
+def test_a_fix_that_was_tried_is_seen_above_the_next_one_whose_command_is_long(height: int, begins: int) -> None:
+    fix = FixOffer("k", "ask for 61 rows", "recall search " + "words " * 30, k=61)
+    view = {"target": {"text": "x", "kind": "text", "chunks": 0}, "present": False, "verdict": "limit", "stages": []}
+    whynot = Missing(view, in_list=False, remedies=(fix,))  # type: ignore[arg-type]
+    lines = whynot_lines(whynot, 0, "", 60, UNICODE, applied=("drop the filter",))
+    assert lines[4].plain.rstrip() == "▶ ask for 61 rows"
+
+    assert top_for_fix(lines, 0, 0, height) == begins
+
+
 def test_settings_come_before_rows_budget_filter_and_words() -> None:
     kinds = ["term", "filter", "budget", "weight", "spelling", "k+filter", "pin", "k", "match"]
     offers = [FixOffer(kind, kind, "recall x") for kind in kinds]

@@ -37,7 +37,9 @@ UNION SELECT path FROM doc WHERE deleted = 0 AND file IS NULL
 UNION SELECT path FROM doc WHERE deleted = 0 GROUP BY path HAVING count(*) > 1
 """
 _SLICES = """
-SELECT d.path, c.offset, c.end_offset, c.text, c.tokens FROM doc d JOIN chunk c ON c.doc = d.rowid
+SELECT d.path, c.offset, c.end_offset, c.text, c.tokens, c.line_start, c.line_end,
+  iif(f.os_path <> '', c.heading, NULL)
+FROM doc d JOIN chunk c ON c.doc = d.rowid LEFT JOIN file f ON f.rowid = d.file
 WHERE d.deleted = 0 AND c.deleted = 0 ORDER BY d.rowid, c.offset
 """
 _TEXTS = """
@@ -193,19 +195,27 @@ def ids(store: SqliteCatalog) -> Finding:
 
 
 def slices(store: SqliteCatalog) -> Finding:
-    """Whether the chunks of each document cover it without a gap and agree where they overlap."""
+    """Whether the chunks of each document cover it without a gap, agree where they overlap, and know their place.
+
+    The place: their lines and, where a file was read, the heading above them. That stands in their own text or in the
+    text of the chunk before, unless it is the heading of that too.
+    """
     wrong: dict[str, None] = {}
-    path, end, tail = "", 0, ""
+    path, begin, end, tail, line, section = "", 0, 0, "", 1, None
     for rows in blocks(store, _SLICES):
-        for row_path, offset, row_end, text, _ in rows:
+        for row_path, offset, row_end, text, _, line_start, line_end, heading in rows:
             if row_path != path:
-                path, end, tail = row_path, 0, ""
+                path, begin, end, tail, line, section = row_path, 0, 0, "", 1, None
             shared = end - offset
             known = tail[len(tail) - shared :] if 0 < shared <= len(tail) else ""
-            if shared < 0 or row_end - offset != len(text) or not text.startswith(known):
+            line += tail.count("\n", 0, offset - begin)
+            is_whole = shared >= 0 and row_end - offset == len(text) and text.startswith(known)
+            is_placed = (line_start, line_end) == (line, line + text.count("\n", 0, -1))
+            is_below = heading in (None, section) or heading in tail + text[len(known) :]
+            if not (is_whole and is_placed and is_below):
                 wrong[path] = None
-            end, tail = row_end, text
-    return _named([(path,) for path in wrong], "documents have gaps, or chunks that disagree")
+            begin, end, tail, section = offset, row_end, text, heading
+    return _named([(path,) for path in wrong], "documents have gaps, or chunks that disagree or stand elsewhere")
 
 
 def tokens(store: SqliteCatalog) -> Finding:

@@ -52,11 +52,11 @@ def under_line(session: Session, width: int, glyphs: Glyphs, table: Table = TABL
 
 
 def gauge_of(session: Session, width: int, glyphs: Glyphs) -> str:
-    """The gauge and its percentage, in `width` cells."""
+    """The gauge, in `width` cells."""
     packed = session.context.packed
     used = packed.used_tokens if packed else 0
     budget = packed.budget_tokens if packed else session.context.budget_tokens
-    return f"{gauge(session.context.block_tokens, used, budget, width - 5, glyphs)}{used / budget:>5.0%}"
+    return gauge(session.context.block_tokens, used, budget, width, glyphs)
 
 
 def gauge_line(look: Look, width: int, glyphs: Glyphs) -> Text:

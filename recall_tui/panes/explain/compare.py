@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from recall_tui.panes.explain.figures import BOLD, DIM, VISIBLE, number, signed, spelt
+from recall_tui.panes.explain.figures import BOLD, DIM, VISIBLE, as_rounded, number, rounded, signed, spelt
 from recall_tui.panes.explain.ledger import lead_of
 from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, folded
 from recall_tui.widgets.sanitize import harmless
@@ -53,7 +53,8 @@ def compare_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Tex
     if "versus" not in view:
         return lines
     versus = view["versus"]
-    lines += [Text(line, BOLD) for line in folded(_verdict(versus, first, second), width)]
+    sides = _sides(versus, first, second)
+    lines += [Text(line, BOLD) for line in folded(_verdict(versus, first, second, sides), width)]
     names = _rank(first), _rank(second)
     has_bar = width >= WIDE
     cells = max(LEAST, *(cell_len(name) + 2 for name in names))
@@ -62,11 +63,13 @@ def compare_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Tex
     shape = _Shape(*names, max(1, width - after), cells, has_bar, glyphs)
     most = max((abs(each["delta"]) for each in versus["subtotals"]), default=0.0)
     lines.append(Text(_row("signal", (*names, "differ"), shape), DIM))
-    lines += [_subtotal(each, most, shape) for each in versus["subtotals"]]
+    for subtotal, points, others in zip(versus["subtotals"], *sides, strict=True):
+        lines.append(_subtotal(subtotal, points, others, most, shape))
     lines += _sum(versus, first, second, shape)
     lines.append(Text(fit("largest differences", width, glyphs).rstrip(), DIM))
     most = max((abs(each["delta"]) for each in versus["differences"]), default=0.0)
-    return [*lines, *(_difference(each, most, shape) for each in versus["differences"])]
+    leaves = zip(versus["differences"], _leaf_sides(versus, sides), strict=True)
+    return [*lines, *(_difference(each, *points, most, shape) for each, points in leaves)]
 
 
 def _rank(view: LedgerView) -> str:
@@ -89,12 +92,43 @@ def _place(view: LedgerView, room: int, glyphs: Glyphs) -> str:
     return fit(rank + place.rstrip(), min(room, cell_len(rank + place.rstrip())), glyphs)
 
 
-def _verdict(versus: VersusView, first: LedgerView, second: LedgerView) -> str:
+def _sides(versus: VersusView, first: LedgerView, second: LedgerView) -> tuple[list[float], list[float]]:
+    """The points that each signal gives to either row, rounded so that they add up to its score."""
+    ours = [each["points"] for each in versus["subtotals"]]
+    theirs = [each["other_points"] for each in versus["subtotals"]]
+    return rounded(ours, first.get("score", fsum(ours))), rounded(theirs, second.get("score", fsum(theirs)))
+
+
+def _leaf_sides(versus: VersusView, sides: tuple[list[float], list[float]]) -> list[tuple[float, float]]:
+    """The points that each leaf gives to either row, rounded so that they add up to those of its signal."""
+    found = [(round(each["points"], 3), round(each["other_points"], 3)) for each in versus["differences"]]
+    for place, subtotal in enumerate(versus["subtotals"]):
+        at = [at for at, each in enumerate(versus["differences"]) if each["signal"] == subtotal["signal"]]
+        leaves = [versus["differences"][each] for each in at]
+        ours = rounded([leaf["points"] for leaf in leaves], sides[0][place])
+        theirs = rounded([leaf["other_points"] for leaf in leaves], sides[1][place])
+        for each, *points in zip(at, ours, theirs, strict=True):
+            found[each] = points[0], points[1]
+    return found
+
+
+def _difference_of(delta: float, points: float, others: float) -> float:
+    """The difference of two figures as they are shown."""
+    return as_rounded(delta, round(points - others, 3))
+
+
+def _verdict(
+    versus: VersusView, first: LedgerView, second: LedgerView, sides: tuple[list[float], list[float]]
+) -> str:
     """Who leads and by how much, what each signal gives to that, and the weight at which they change places."""
     is_first = versus["winner"] == first["id"]
     sign = 1 if is_first else -1
-    by = ", ".join(f"{each['signal']} {signed(sign * each['delta'])}" for each in versus["subtotals"])
-    told = f"{_rank(first if is_first else second)} leads{lead_of(versus)}: {by}"
+    deltas = [_difference_of(each["delta"], *two) for each, *two in zip(versus["subtotals"], *sides, strict=True)]
+    by = ", ".join(
+        f"{each['signal']} {signed(sign * delta)}" for each, delta in zip(versus["subtotals"], deltas, strict=True)
+    )
+    lead = as_rounded(versus["margin"], round(abs(sum(sides[0]) - sum(sides[1])), 3))
+    told = f"{_rank(first if is_first else second)} leads{lead_of(versus, lead)}: {by}"
     if "flips_at" not in versus:
         return f"{told}."
     weight = versus["flips_at"]
@@ -108,16 +142,24 @@ def _row(name: str, figures: tuple[str, str, str], shape: _Shape) -> str:
     return f"{fit(name, shape.names, shape.glyphs)}{''.join(f'{each:>{shape.cells}}' for each in figures)}"
 
 
-def _subtotal(view: SubtotalView, most: float, shape: _Shape) -> Text:
-    figures = number(view["points"]), number(view["other_points"]), signed(view["delta"])
-    line = Text(_row(view["signal"], figures, shape), BOLD)
+def _subtotal(view: SubtotalView, points: float, others: float, most: float, shape: _Shape) -> Text:
+    line = Text(_row(view["signal"], _figures(view, points, others), shape), BOLD)
     return _with_bar(line, view["delta"], most, view["signal"], shape)
 
 
-def _difference(view: DifferenceView, most: float, shape: _Shape) -> Text:
+def _figures(view: SubtotalView | DifferenceView, points: float, others: float) -> tuple[str, str, str]:
+    """The points of either row as they are shown, and by how much they differ."""
+    return (
+        number(as_rounded(view["points"], points)),
+        number(as_rounded(view["other_points"], others)),
+        signed(_difference_of(view["delta"], points, others)),
+    )
+
+
+def _difference(view: DifferenceView, points: float, others: float, most: float, shape: _Shape) -> Text:
     about = "" if view["kind"] == "rounding" else spelt(view)
     named = about if about.startswith(view["kind"]) else f"{view['kind']} {about}"
-    figures = number(view["points"]), number(view["other_points"]), signed(view["delta"])
+    figures = _figures(view, points, others)
     line = Text(_row(f"{view['signal'][:3]} {named}", figures, shape))
     return _with_bar(line, view["delta"], most, view["signal"], shape)
 
@@ -136,5 +178,6 @@ def _sum(versus: VersusView, first: LedgerView, second: LedgerView, shape: _Shap
     delta = first["score"] - second["score"]
     sums = [fsum(each["delta"] for each in views) for views in (versus["subtotals"], versus["differences"])]
     mark = shape.glyphs.yes if all(abs(each - delta) < 1e-9 for each in sums) else shape.glyphs.no
-    figures = number(first["score"]), number(second["score"]), signed(delta)
+    shown = _difference_of(delta, round(first["score"], 3), round(second["score"], 3))
+    figures = number(first["score"]), number(second["score"]), signed(shown)
     yield Text(_row("total", figures, shape), BOLD).append(f" {mark}")

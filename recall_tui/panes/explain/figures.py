@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import floor, fsum
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, chop_cells
@@ -33,6 +34,33 @@ def number(value: float) -> str:
 def signed(value: float) -> str:
     """A difference in three decimals with its sign; none at all is =."""
     return "=" if value == 0 else number(value) if value < VISIBLE else f"+{number(value)}"
+
+
+def rounded(values: Sequence[float], total: float) -> list[float]:
+    """The values to three decimals, so that they add up to the total as it is shown, by largest remainder.
+
+    total: their sum, or what that is shown as. Values that do not add up to it are rounded each by itself.
+
+    >>> rounded([0.4857, 0.0257], 0.5114)
+    [0.486, 0.025]
+    """
+    if abs(fsum(values) - total) > 2 * VISIBLE:
+        return [round(value, 3) for value in values]
+    exact = [value * 1_000 for value in values]
+    whole = [floor(value + 1e-6) for value in exact]
+    left = round(total * 1_000) - sum(whole)
+    for place in sorted(range(len(values)), key=lambda place: (whole[place] - exact[place], place))[: max(0, left)]:
+        whole[place] += 1
+    return [value / 1_000 for value in whole]
+
+
+def as_rounded(value: float, shown: float) -> float:
+    """What stands for a value that is shown rounded like that: one that would show nothing is still told by its side.
+
+    >>> as_rounded(0.0004, 0.0), as_rounded(0.0257, 0.025)
+    (1e-06, 0.025)
+    """
+    return shown if shown or not value else 1e-6 if value > 0 else -1e-6
 
 
 def raw_number(value: float) -> str:

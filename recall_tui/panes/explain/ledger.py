@@ -17,17 +17,19 @@ from recall_tui.panes.explain.figures import (
     DIM,
     LABEL,
     TEXTS,
+    as_rounded,
     fitted,
     number,
     one_line,
     raw_number,
+    rounded,
     spelt,
     told,
     wrapped,
 )
 from recall_tui.panes.explain.sentence import sentence
 from recall_tui.state.explaining import Ledger
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, counted, figure, fit, fit_place, folded
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, counted, figure, fit, fit_place, folded, split
 from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
@@ -119,9 +121,10 @@ def ledger_lines(
     parts = sorted(hit.parts, key=lambda part: SIGNALS.index(part.signal))
     shape, leaves = table_of(parts, width, glyphs), _leaves_of(view)
     lines.append(_heads(shape))
-    for part in parts:
-        lines.append(_signal(part, hit.score, shape))
-        lines += _leaf_lines(leaves.get(part.signal, []), shape, most)
+    painted = rounded([part.points for part in parts], hit.score)
+    for part, points, share in zip(parts, painted, _shares(parts, hit.score), strict=True):
+        lines.append(_signal(part, as_rounded(part.points, points), share, shape))
+        lines += _leaf_lines(leaves.get(part.signal, []), points, shape, most)
     lines += _total(hit, hit.score, chunk, shape)
     ranks = glyphs.dot.join(f"{part.signal} {figure(part.rank) if part.rank else 'none'}" for part in parts)
     lines += told("ranks", ranks, width)
@@ -155,7 +158,14 @@ def _raw(part: Part) -> str:
     return "none" if part.raw is None else raw_number(part.raw)
 
 
-def _signal(part: Part, score: float, shape: LedgerColumns) -> Text:
+def _shares(parts: Sequence[Part], score: float) -> list[float]:
+    """The share of each signal, to whole percents that add up to a hundred; of no score they are 0."""
+    if score <= 0 or any(part.points < 0 for part in parts):
+        return [part.points / score if score > 0 else 0.0 for part in parts]
+    return [percent / 100 for percent in split([part.points for part in parts], 100)]
+
+
+def _signal(part: Part, points: float, share: float, shape: LedgerColumns) -> Text:
     line = Text(fit(part.signal, shape.name, shape.glyphs))
     for cells, shown in (
         (shape.raw, _raw(part)),
@@ -163,8 +173,7 @@ def _signal(part: Part, score: float, shape: LedgerColumns) -> Text:
         (shape.weight, f"{part.weight:.2f}"),
     ):
         line.append(f"{'':<{GAP}}{shown:>{cells}}" if cells else "")
-    line.append(f"{'':<{GAP}}{number(part.points):>{shape.points}}", BOLD)
-    share = part.points / score if score > 0 else 0.0
+    line.append(f"{'':<{GAP}}{number(points):>{shape.points}}", BOLD)
     if shape.bar:
         series = SIGNALS.index(part.signal)
         line.append(" " * GAP).append(
@@ -181,22 +190,34 @@ def _leaves_of(view: ExplanationView | None) -> dict[str, list[LeafView]]:
     return {part["signal"]: part.get("leaves", []) for part in view["chunk"]["explain"]["parts"]}
 
 
-def _leaf_lines(leaves: list[LeafView], shape: LedgerColumns, most: int | None) -> Iterator[Text]:
-    """Terms with what BM25 makes of them, then whatever else the points add up from; rounding has no line."""
+def _leaf_lines(leaves: list[LeafView], total: float, shape: LedgerColumns, most: int | None) -> Iterator[Text]:
+    """Terms with what BM25 makes of them, then whatever else the points add up from; rounding has no line.
+
+    total: the points of their signal, to which those that are shown add up.
+    """
     terms = [leaf for leaf in leaves if leaf["kind"] == "term"]
     others = [leaf for leaf in leaves if leaf["kind"] not in ("term", "rounding")]
-    names = max((cell_len(harmless(leaf["text"])) for leaf in terms), default=0)
-    for leaf in terms:
-        yield _leaf(harmless(leaf["text"]), _about_term(leaf, shape.glyphs), leaf["points"], shape, names)
+    rest: list[LeafView] = []
     if most is not None and any(leaf["kind"] in WORDS for leaf in others):
-        yield _words(others, shape)
+        others, rest = _words(others, shape.before_points - 2, shape.glyphs)
+        is_line = True
+    else:
+        is_line = False
+        if most is not None and len(others) > most + 1:  # one more takes no more than a line about it
+            others, rest = others[:most], others[most:]
+    values = [leaf["points"] for leaf in (*terms, *others)] + [fsum(leaf["points"] for leaf in rest)]
+    points = [as_rounded(value, shown) for value, shown in zip(values, rounded(values, total), strict=True)]
+    names = max((cell_len(harmless(leaf["text"])) for leaf in terms), default=0)
+    for leaf, each in zip(terms, points, strict=False):
+        yield _leaf(harmless(leaf["text"]), _about_term(leaf, shape.glyphs), each, shape, names)
+    of_others = points[len(terms) : -1]
+    if is_line:
+        yield _line_of_words(others, of_others, rest, points[-1], shape)
         return
-    most = None if most is None or len(others) == most + 1 else most  # one more takes no more than a line about it
-    for leaf in others[:most]:
-        yield _leaf(*_about_leaf(leaf, shape.glyphs), leaf["points"], shape)
-    if most is not None and len(others) > most:
-        points = fsum(leaf["points"] for leaf in others[most:])
-        yield _leaf(f"{figure(len(others) - most)} more, z shows them", [], points, shape)
+    for leaf, each in zip(others, of_others, strict=True):
+        yield _leaf(*_about_leaf(leaf, shape.glyphs), each, shape)
+    if rest:
+        yield _leaf(f"{figure(len(rest))} more, z shows them", [], points[-1], shape)
 
 
 def _leaf(name: str, about: Sequence[str], points: float, shape: LedgerColumns, names: int = NAME_MOST) -> Text:
@@ -231,21 +252,33 @@ def _about_leaf(leaf: LeafView, glyphs: Glyphs) -> tuple[str, list[str]]:
     return said, [glyphs.dot.join([leaf["kind"], *cosine]), leaf["kind"]]
 
 
-def _words(leaves: list[LeafView], shape: LedgerColumns) -> Text:
-    """The words that give most, in one line, each with its points; the rest as one figure."""
-    room, rest = shape.before_points - 2, list(leaves)
-    shown: list[str] = []
+def _words(leaves: list[LeafView], room: int, glyphs: Glyphs) -> tuple[list[LeafView], list[LeafView]]:
+    """The words that give most, as many as a line of so many cells can name with their points; and all the rest."""
+    shown: list[LeafView] = []
+    rest = list(leaves)
     for leaf in leaves:
         if leaf["kind"] not in WORDS or not one_line(leaf["text"]):
             continue
         less = [each for each in rest if each is not leaf]
-        more = [*shown, f"{one_line(leaf['text'])} {number(leaf['points'])}"]
-        if cell_len(shape.glyphs.dot.join([*more, _more(less)])) > room:
+        if cell_len(_named([*shown, leaf], [each["points"] for each in (*shown, leaf)], less, glyphs)) > room:
             break
-        shown, rest = more, less
-    said = shape.glyphs.dot.join([*shown, *([_more(rest)] if rest else [])])
-    points = number(fsum(leaf["points"] for leaf in rest)) if rest else ""
-    line = Text(f"  {fit(said, room, shape.glyphs)}", DIM).append(f"{'':<{GAP}}{points:>{shape.points}}")
+        shown, rest = [*shown, leaf], less
+    return shown, rest
+
+
+def _named(words: list[LeafView], points: Sequence[float], rest: list[LeafView], glyphs: Glyphs) -> str:
+    """Each word with its points, and how many leaves there are besides."""
+    said = [f"{one_line(leaf['text'])} {number(each)}" for leaf, each in zip(words, points, strict=True)]
+    return glyphs.dot.join([*said, *([_more(rest)] if rest else [])])
+
+
+def _line_of_words(
+    words: list[LeafView], points: Sequence[float], rest: list[LeafView], of_rest: float, shape: LedgerColumns
+) -> Text:
+    """The words that give most, in one line, each with its points; the rest as one figure."""
+    room = shape.before_points - 2
+    said = fit(_named(words, points, rest, shape.glyphs), room, shape.glyphs)
+    line = Text(f"  {said}", DIM).append(f"{'':<{GAP}}{number(of_rest) if rest else '':>{shape.points}}")
     return fitted(line, shape.width)
 
 
@@ -314,14 +347,21 @@ def _neighbours(chunk: LedgerView, width: int, glyphs: Glyphs) -> Iterator[Text]
     """The rows right above and below, by how much they lead or follow, and what decided that."""
     for each in chunk.get("neighbours", []):
         name = f"{each['side']} #{figure(each['rank'])}"
-        lead = f", {'leads' if each['side'] == 'above' else 'follows'}{lead_of(each)}"
+        lead = f", {'leads' if each['side'] == 'above' else 'follows'}{lead_of(each, _shown_lead(chunk, each))}"
         room = width - max(LABEL, cell_len(name) + 1)
         yield from told(name, fit_place(harmless(each["path"]), lead, room, glyphs).rstrip(), width, DIM)
 
 
-def lead_of(view: NeighbourView | VersusView) -> str:
-    """By how much one of two rows leads, and what decided that."""
-    by = f" by {number(view['margin'])}" if view["margin"] > 0 else ""
+def _shown_lead(chunk: LedgerView, neighbour: NeighbourView) -> float:
+    """By how much the scores of the two rows differ as they are shown."""
+    score, margin = chunk.get("score", 0.0), neighbour["margin"]
+    other = score + margin if neighbour["side"] == "above" else score - margin
+    return as_rounded(margin, round(abs(round(other, 3) - round(score, 3)), 3))
+
+
+def lead_of(view: NeighbourView | VersusView, lead: float) -> str:
+    """By how much one of two rows leads, as that is shown, and what decided it."""
+    by = f" by {number(lead)}" if view["margin"] > 0 else ""
     return f"{by}{DECISIONS.get(view['decided_by'], '')}"
 
 

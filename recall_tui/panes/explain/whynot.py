@@ -82,10 +82,11 @@ def applied_lines(applied: Sequence[str], width: int, glyphs: Glyphs) -> Iterato
 def top_for_fix(lines: list[Text], place: int, top: int, height: int) -> int:
     """The line to begin with below the pinned ones to see a fix whole: as little as it takes.
 
-    top: where the view of `height` lines begins now. The first fix brings all that stands above it.
+    top: where the view of `height` lines begins now. The first fix brings all that stands above it, where that leaves
+    room for what it says; its command may be cut then.
     """
     rows = [row for row, line in enumerate(lines) if _meta(line).get(FIX) == place]
-    if not rows or (place == 0 and rows[-1] < height):
+    if not rows or (place == 0 and rows[0] + 1 < height):
         return 0 if rows else top
     return max(0, min(rows[0] - PINNED, max(top, rows[-1] + 1 - height)))
 

@@ -1,0 +1,110 @@
+"""The rows of a list below their documents: in which order they are painted, and on which lines. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from recall_core.rank.columns import documents_of
+
+if TYPE_CHECKING:
+    from recall_core.retrieve import Answer
+
+MOST_GROUPED = 2_000
+"""Rows of a list that are grouped; those behind them follow by rank."""
+
+
+class ListLine(NamedTuple):
+    """What is painted on a line. place: of a row. part: which line of the row, or None for the heading above it."""
+
+    place: int
+    part: int | None
+
+
+class Grouping(NamedTuple):
+    """Where each row of a list is painted. A row counts by its rank, a place by the order on the screen, both from 0.
+
+    Without groups the two are the same, as they are for the rows behind those that are grouped.
+    """
+
+    order: tuple[int, ...] = ()
+    """The grouped rows as they are painted."""
+    places: tuple[int, ...] = ()
+    """The place of each of these rows."""
+    starts: tuple[int, ...] = ()
+    """Places below a heading: of the first row of each document, and of the first row that is not grouped."""
+
+    def row(self, place: int) -> int:
+        """The row at a place."""
+        return self.order[place] if place < len(self.order) else place
+
+    def place(self, row: int) -> int:
+        """The place of a row."""
+        return self.places[row] if row < len(self.places) else row
+
+    def rows(self, first: int, end: int) -> list[int]:
+        """The rows at the places from first to end (exclusive), the best rank first."""
+        return sorted(map(self.row, range(first, end)))
+
+    def line(self, place: int, height: int) -> int:
+        """The line on which the row at a place begins. height: lines of a row."""
+        return place * height + bisect_right(self.starts, place)
+
+    def at(self, line: int, height: int) -> ListLine:
+        """What is painted on a line; those behind the last row count on, as if there were more rows."""
+        headings = bisect_right(range(len(self.starts)), line, key=lambda at: self.starts[at] * height + at)
+        if not headings:
+            return ListLine(*divmod(line, height))
+        start = self.starts[headings - 1]
+        below = line - self.line(start, height)
+        if below < 0:
+            return ListLine(start, None)
+        place, part = divmod(below, height)
+        return ListLine(start + place, part)
+
+    def group(self, place: int) -> range:
+        """The places of the rows below the same heading; none where no document stands above them."""
+        if place >= len(self.order):
+            return range(0)
+        group = bisect_right(self.starts, place)
+        end = self.starts[group] if group < len(self.starts) else len(self.order)
+        return range(self.starts[group - 1], end)
+
+
+BY_RANK = Grouping()
+"""No groups."""
+
+
+def grouped(documents: Sequence[object], rows: int) -> Grouping:
+    """A list of so many rows below their documents: these by their best rank, the rows of each by rank.
+
+    documents: those of the first rows, in the order of their ranks.
+    """
+    groups: dict[object, list[int]] = {}
+    for row, document in enumerate(documents):
+        groups.setdefault(document, []).append(row)
+    order: list[int] = []
+    starts: list[int] = []
+    for group in groups.values():
+        starts.append(len(order))
+        order += group
+    if len(order) < rows:
+        starts.append(len(order))
+    places = sorted(range(len(order)), key=order.__getitem__)
+    return Grouping(tuple(order), tuple(places), tuple(starts))
+
+
+def grouping_of(answer: Answer, first: int, rows: int) -> Grouping:
+    """The listed rows below their documents. first: the rank before them. Where `why_not` has a reason, by rank."""
+    if answer.pool is None or answer.ranked is None or answer.plan.table == "doc":
+        return BY_RANK
+    positions = answer.ranked.order[first : first + min(rows, MOST_GROUPED)]
+    return grouped(documents_of(answer.pool.keys, positions), rows)
+
+
+def why_not(answer: Answer) -> str:
+    """Why the rows of an answer are not grouped by document; "" where they can be."""
+    if answer.plan.table == "doc":
+        return "Not grouped: each row is a document."
+    return "" if answer.ranked is not None else "Not grouped: only rows with scores are."

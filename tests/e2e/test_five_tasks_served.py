@@ -1,0 +1,122 @@
+"""The five tasks of decision 42 in a browser, by keys that it lets through, and a page that is loaded anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recall_core.api.recall import Recall
+from recall_core.config import load
+from tests.browser import Browser, opened
+from tests.five_tasks import GRADES, USUAL, Step, Task, is_painted, tasks
+from tests.real_pages import QUESTION, build_pages
+from tests.served import Served
+
+PIXELS = (1160, 780)
+"""In which the page has a terminal of at least that size."""
+DOM = {"escape": "Escape", "enter": "Enter", "right": "ArrowRight"}
+"""Keys of the tasks that a browser names otherwise."""
+
+pytestmark = [pytest.mark.chromium, pytest.mark.slow]
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
+    return build_pages(tmp_path)
+
+
+@pytest.fixture
+def served(pages: Path, tmp_path: Path) -> Iterator[Served]:
+    served = Served(pages, tmp_path)
+    yield served
+    served.stop()
+
+
+@pytest.fixture
+def browser(served: Served, tmp_path: Path) -> Iterator[Browser]:
+    width, height = PIXELS
+    with opened(tmp_path / "profile", width=width, height=height) as browser:
+        browser.goto(served.address)
+        browser.wait_for(lambda screen: "39 docs" in screen)
+        yield browser
+
+
+def ask(browser: Browser) -> None:
+    """The question in the field, with its rows, its ledger and its context."""
+    browser.type(QUESTION)
+    browser.wait_for(lambda screen: "50 of 179" in screen and "✓ parts sum to score" in screen and "blocks" in screen)
+
+
+def do(browser: Browser, task: Task) -> None:
+    """Do a task from an answered question on, and see its end."""
+    for step in task.steps:
+        take(browser, step)
+    for text in task.shown:
+        browser.wait_for(lambda screen, text=text: is_painted(text, screen))
+
+
+def take(browser: Browser, step: Step) -> None:
+    """Look for the label that leads to a step, and take it."""
+    browser.wait_for(lambda screen: is_painted(step.label, screen))
+    if not step.is_text:
+        browser.key(DOM.get(step.key, step.key))
+        if step.key == "escape":
+            browser.wait_for(lambda screen: " NAV " in screen)  # with the next key behind it, it would be Alt
+        return
+    browser.type(step.key)
+    browser.wait_for(lambda screen: step.key in screen)
+
+
+@pytest.mark.parametrize("task", tasks(USUAL), ids=lambda task: task.name)
+def test_each_task_is_done_by_keys_that_a_browser_lets_through(browser: Browser, pages: Path, task: Task) -> None:
+    ask(browser)
+
+    do(browser, task)
+
+    config = load(pages.with_name("recall.toml"))
+    with Recall.open(str(pages)) as recall:
+        graded = len(recall.store.judgements())
+    assert config.bm25_weight == (0.85 if "save" in task.name else 0.9)
+    assert graded == (len(GRADES) if "grade" in task.name else 0)
+    assert browser.complaints() == []
+
+
+def test_a_page_that_is_loaded_anew_asks_what_it_had_asked(browser: Browser) -> None:
+    ask(browser)
+    for key in ("Escape", "4", "ArrowRight"):
+        browser.key(key)
+    browser.wait_for(lambda screen: "4 Weights (changed)" in screen and "lexical 0.85" in screen)
+
+    browser.ask("Page.reload")
+
+    browser.wait_for(lambda screen: "EDIT" in screen and QUESTION in screen and "50 of 179" in screen)
+    browser.wait_for(lambda screen: "4 Weights (changed)" in screen and "lexical 0.85" in screen)
+
+
+def test_what_was_typed_last_is_there_too_and_what_was_cleared_is_not(browser: Browser) -> None:
+    browser.type("SELECT * FROM chunk WHERE")
+    browser.wait_for(lambda screen: "WHERE" in screen)
+
+    browser.ask("Page.reload")
+    browser.ask("Page.reload")
+    browser.wait_for(lambda screen: "EDIT" in screen and "SELECT * FROM chunk WHERE" in screen)
+
+    browser.key("Control+u")
+    browser.wait_for(lambda screen: "EDIT" in screen and "SELECT" not in screen)
+    browser.ask("Page.reload")
+    browser.wait_for(lambda screen: "39 docs" in screen)
+    browser.type("household")
+    browser.wait_for(lambda screen: "household" in screen and "SELECT" not in screen)
+
+
+def test_another_page_begins_with_no_question(served: Served, browser: Browser, tmp_path: Path) -> None:
+    ask(browser)
+
+    assert browser.evaluate("sessionStorage.length") == 0  # what a copy of the page is made with
+    with opened(tmp_path / "other") as other:
+        other.goto(served.address)
+        other.wait_for(lambda screen: "39 docs" in screen)
+        other.type("household")
+        other.wait_for(lambda screen: "household" in screen and QUESTION not in screen)

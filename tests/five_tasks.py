@@ -1,0 +1,100 @@
+"""The five things that one comes to the workbench for: the keys of each, and the labels that lead to them.
+
+A key counts as one, and so does a text that is typed into a field, whatever its length; the Enter after it is a key
+of its own. Every task begins where the question in the field has just been answered.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from tests.real_pages import MISSING
+
+NARROW, USUAL, WIDE = (80, 24), (120, 40), (200, 60)
+"""Sizes of a terminal, in columns and rows."""
+BUDGET = "800"
+GRADES = "aasaasdasa"
+
+
+class Step(NamedTuple):
+    """A key, or a text for a field, and what is painted before it is pressed. A key is named as Textual names it."""
+
+    key: str
+    label: str
+    is_text: bool = False
+
+
+class Task(NamedTuple):
+    """What one wants to know or to do, by which steps, and what then is on the screen."""
+
+    name: str
+    steps: tuple[Step, ...]
+    shown: tuple[str, ...]
+
+
+def tasks(size: tuple[int, int]) -> list[Task]:
+    """The tasks in a terminal of this size: a narrow one shows one pane behind the results at a time."""
+    is_narrow = size == NARROW
+    out = Step("escape", "Esc out")
+    whole = (out, Step("w", "w why this"), Step("z", "z zoom")) if is_narrow else ()
+    context = (Step("5", "5 context"),) if is_narrow else ()
+    judge = (Step("6", "6 judge"),) if is_narrow else ()
+    number = {"a": 3, "s": 2, "d": 1, "f": 0}
+    return [
+        Task("why is this first", whole, ("First:", "lexical", "semantic", "✓ parts sum to score")),
+        Task(
+            "why is a page missing, and mend it",
+            (
+                out,
+                Step("m", "m why missing"),
+                Step(MISSING, "Which document is missing?", is_text=True),
+                Step("enter", "Enter takes"),
+                Step("enter", "Enter try"),
+            ),
+            ("✓ applied: ask for", "u undoes it"),
+        ),
+        Task(
+            "tune and save",
+            (
+                out,
+                Step("4", "4 weights" if is_narrow else "4 Weights"),
+                Step("right", "Right more"),
+                Step("S", "S save"),
+                Step("y", "y yes"),
+            ),
+            ("lexical 0.85", "0.15 semantic", "saved settings"),
+        ),
+        Task(
+            "what does the agent get for 800 tokens",
+            (
+                out,
+                *context,
+                Step("b", "b budget"),
+                Step(BUDGET, "tokens, then Enter", is_text=True),
+                Step("enter", "tokens, then Enter"),
+            ),
+            ("5 Context", "of 800 tokens", "left out"),
+        ),
+        Task(
+            "grade ten and measure",
+            (
+                out,
+                Step("g", "g grade"),
+                *(Step(letter, f"{letter} {number[letter]}") for letter in GRADES),
+                *judge,
+            ),
+            ("1 of 1 query judged (chunks)", "nDCG@10"),
+        ),
+    ]
+
+
+KEYS_BEFORE = {NARROW: (3, 5, 5, 5, 12), USUAL: (0, 5, 5, 4, 11), WIDE: (0, 5, 5, 4, 11)}
+"""The keys of each task in the first draft of the workbench (decision 42)."""
+KEYS = {NARROW: (3, 5, 5, 5, 13), USUAL: (0, 5, 5, 4, 12), WIDE: (0, 5, 5, 4, 12)}
+"""The keys of each task now."""
+
+
+def is_painted(label: str, screen: str) -> bool:
+    """Whether a text stands on a screen by itself: `s 2` is no part of `items 25`."""
+    return bool(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", screen))

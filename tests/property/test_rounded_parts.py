@@ -1,0 +1,41 @@
+"""Figures that are shown in three decimals add up to their total as that is shown, and none is far from its value."""
+
+from __future__ import annotations
+
+from math import fsum
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_tui.panes.explain.figures import as_rounded, number, rounded
+
+POINTS = st.floats(-0.5, 1.0, allow_nan=False).map(lambda value: round(value, 9))
+
+
+@given(st.lists(POINTS, min_size=1, max_size=12))
+def test_parts_add_up_to_their_total_as_it_is_shown(values: list[float]) -> None:
+    total = fsum(values)
+
+    shown = rounded(values, total)
+
+    assert f"{fsum(shown):.3f}" == f"{round(total * 1_000) / 1_000:.3f}"
+    assert all(abs(one - other) < 0.001 + 1e-8 for one, other in zip(values, shown, strict=True))
+
+
+@given(st.lists(st.lists(POINTS, min_size=1, max_size=6), min_size=1, max_size=3))
+def test_parts_of_parts_add_up_too(groups: list[list[float]]) -> None:
+    sums = [fsum(group) for group in groups]
+
+    for group, total in zip(groups, rounded(sums, fsum(sums)), strict=True):
+        assert f"{fsum(rounded(group, total)) + 0.0:.3f}" == f"{total + 0.0:.3f}"
+
+
+@given(POINTS)
+def test_what_shows_nothing_is_told_by_its_side(value: float) -> None:
+    said = number(as_rounded(value, rounded([value], value)[0]))
+
+    assert said not in ("0.000", "-0.000") or value == 0
+
+
+def test_values_that_miss_their_total_are_rounded_each_by_itself() -> None:
+    assert rounded([0.1234, 0.2], 0.9) == [0.123, 0.2]

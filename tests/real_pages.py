@@ -1,0 +1,44 @@
+"""A store over pages that people wrote: the project's own decisions, in chunks of a hundred tokens."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+from recall_core.api.recall import Recall
+from recall_core.types import Root
+from tests.workbench_corpus import MODIFIED
+
+PAGES = Path(__file__).parents[1] / "docs" / "decisions"
+PATTERN = "00[0-3]?-*.md"
+QUESTION = "how is the token budget kept"
+MISSING = "0013-log.md"
+"""A page that the question does not bring among its first fifty rows."""
+
+
+def build_pages(folder: Path) -> Path:
+    """A store of its own over the pages in this folder; returns the database file."""
+    made = _made()
+    shutil.copytree(made.parent, folder, dirs_exist_ok=True)
+    return folder / made.name
+
+
+@cache
+def _made() -> Path:
+    """The store, made once for all tests of a process."""
+    folder = Path(mkdtemp(prefix="pages-"))
+    atexit.register(shutil.rmtree, folder)
+    (folder / "decisions").mkdir()
+    for page in sorted(PAGES.glob(PATTERN)):
+        copy = folder / "decisions" / page.name
+        copy.write_bytes(page.read_bytes())
+        os.utime(copy, ns=(MODIFIED, MODIFIED))
+    Recall.init(str(folder), settings=("chunk_tokens=100", "overlap_tokens=20"))
+    with Recall.open(str(folder)) as recall:
+        for _ in recall.add([str(folder / "decisions")], Root("")):
+            pass
+        return Path(recall.store.info().path)

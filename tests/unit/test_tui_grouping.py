@@ -1,0 +1,157 @@
+"""Rows below their documents: each listed once, documents by their best rank, and where each is painted."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from recall_core.config import Config
+from recall_core.rank.weighing import Ranking
+from recall_core.retrieve import Answer, plan_rql, plan_words
+from recall_core.types import Key, Pool
+from recall_tui.state.events import Answered, Reweighed
+from recall_tui.state.grouping import BY_RANK, MOST_GROUPED, Grouping, ListLine, grouped, grouping_of, why_not
+from recall_tui.state.requests import query_request
+from recall_tui.state.session import Session, asked, chosen, chosen_at, regrouped, went_on
+from recall_tui.state.transitions import after
+
+DOCUMENTS = some.lists(some.sampled_from("abcdefgh"), max_size=60)
+REST = some.integers(0, 40)
+HEIGHT = some.sampled_from([1, 2])
+
+
+def answer_of(documents: str, text: str = "budget", offset: int = 0) -> Answer:
+    """An answer that lists a chunk of each of these documents, in this order, behind `offset` others."""
+    keys = tuple(Key(row, ord(path), path, row, 1) for row, path in enumerate("?" * offset + documents))
+    pool = Pool(keys, (None,) * len(keys), (), 0.0, (), exact=True, index_kind="flat")
+    ranking = Ranking(range(len(keys)), [0.5] * len(keys), (), kept=len(keys))
+    config = Config()
+    if text.startswith("SELECT"):
+        plan = plan_rql(text, config=config, exact=False)
+    else:
+        plan = plan_words(text, config=config, mode="hybrid", filter_text=None, k=len(keys), exact=False)
+    plan = plan._replace(offset=offset, limit=len(documents))
+    return Answer(plan, pool, ranking, len(keys), "d" * 64, 1, "", 1.0, {}, (), "whitespace", {})
+
+
+def painted(grouping: Grouping, rows: int, height: int) -> list[ListLine]:
+    """What is painted from the first line to the last."""
+    return [grouping.at(line, height) for line in range(grouping.line(rows, height))]
+
+
+@given(documents=DOCUMENTS, rest=REST)
+def test_every_row_has_one_place_and_every_place_one_row(documents: list[str], rest: int) -> None:
+    rows = len(documents) + rest
+    grouping = grouped(documents, rows)
+
+    assert sorted(map(grouping.row, range(rows))) == list(range(rows))
+    assert [grouping.row(grouping.place(row)) for row in range(rows)] == list(range(rows))
+
+
+@given(documents=DOCUMENTS, rest=REST)
+def test_documents_stand_by_their_best_rank_and_the_rows_of_each_by_rank(documents: list[str], rest: int) -> None:
+    grouping = grouped(documents, len(documents) + rest)
+    groups = [grouping.group(start) for start in grouping.starts if start < len(documents)]
+    by_group = [[grouping.row(place) for place in group] for group in groups]
+
+    assert [{documents[row] for row in rows} for rows in by_group] == [{each} for each in dict.fromkeys(documents)]
+    assert all(rows == sorted(rows) for rows in by_group)
+    assert [rows[0] for rows in by_group] == sorted(rows[0] for rows in by_group)
+    assert all(grouping.group(place) == group for group in groups for place in group)
+
+
+@given(documents=DOCUMENTS, rest=REST, height=HEIGHT)
+def test_a_row_is_found_on_its_lines_and_a_heading_on_the_one_above(
+    documents: list[str], rest: int, height: int
+) -> None:
+    rows = len(documents) + rest
+    grouping = grouped(documents, rows)
+
+    for place in range(rows):
+        first = grouping.line(place, height)
+        assert [grouping.at(first + part, height) for part in range(height)] == [
+            ListLine(place, part) for part in range(height)
+        ]
+        assert (first > 0 and grouping.at(first - 1, height) == ListLine(place, None)) == (place in grouping.starts)
+
+
+@given(documents=DOCUMENTS, rest=REST, height=HEIGHT)
+def test_from_line_to_line_nothing_is_painted_twice_or_left_out(documents: list[str], rest: int, height: int) -> None:
+    rows = len(documents) + rest
+    grouping = grouped(documents, rows)
+    lines = painted(grouping, rows, height)
+
+    assert lines == sorted(lines, key=lambda line: (line.place, -1 if line.part is None else line.part))
+    assert len(set(lines)) == len(lines) == rows * height + len(grouping.starts)
+
+
+@given(rows=some.integers(1, 10**6), height=HEIGHT)
+def test_without_groups_a_place_is_a_rank(rows: int, height: int) -> None:
+    assert (BY_RANK.row(rows), BY_RANK.place(rows), BY_RANK.line(rows, height)) == (rows, rows, rows * height)
+    assert BY_RANK.at(rows * height + height - 1, height) == ListLine(rows, height - 1)
+    assert BY_RANK.rows(rows, rows + 3) == [rows, rows + 1, rows + 2]
+    assert not BY_RANK.group(rows)
+
+
+def test_rows_behind_the_grouped_ones_follow_by_rank_below_a_heading_of_their_own() -> None:
+    grouping = grouped("aba", 5)
+
+    assert [grouping.row(place) for place in range(5)] == [0, 2, 1, 3, 4]
+    assert painted(grouping, 5, 1) == [
+        *(ListLine(0, None), ListLine(0, 0), ListLine(1, 0)),
+        *(ListLine(2, None), ListLine(2, 0)),
+        *(ListLine(3, None), ListLine(3, 0), ListLine(4, 0)),
+    ]
+    assert not grouping.group(3)
+
+
+def test_of_an_answer_the_listed_rows_are_grouped() -> None:
+    answer = answer_of("abacb", offset=2)
+
+    assert grouping_of(answer, 2, 5) == grouped("abacb", 5)
+
+
+def test_a_long_list_is_grouped_up_to_a_bound() -> None:
+    rows = MOST_GROUPED + 1
+
+    grouping = grouping_of(answer_of("ab" * (rows // 2) + "c"), 0, rows)
+
+    assert len(grouping.order) == MOST_GROUPED
+    assert grouping.starts == (0, MOST_GROUPED // 2, MOST_GROUPED)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (answer_of("aba", "SELECT * FROM doc USING lexical('budget')"), "each row is a document"),
+        (answer_of("aba")._replace(pool=None, ranked=None), "only rows with scores"),
+    ],
+)
+def test_what_is_not_grouped_says_why_and_stands_by_rank(answer: Answer, reason: str) -> None:
+    assert reason in why_not(answer)
+    assert grouping_of(answer, 0, 3) == BY_RANK
+
+
+def test_rows_are_gone_through_as_they_are_painted() -> None:
+    session = Session()._replace(results=Session().results._replace(answer=answer_of("abab")))
+
+    below = regrouped(chosen(session, 0))
+
+    assert [went_on(below, step).results.selected for step in range(5)] == [0, 2, 1, 3, 3]
+    assert went_on(chosen(below, 1), -1).results.selected == 2
+    assert chosen_at(below, 9).results.selected == 3
+    assert regrouped(below) == chosen(session, 0)
+
+
+def test_other_answers_are_grouped_too_until_the_rows_are_listed_by_rank_again() -> None:
+    first, other = answer_of("abab"), answer_of("abba")
+    session = after(asked(regrouped(Session()), "budget", 1.0), Answered(1, first, {}, {}, 1.5, question=1))
+    moved = after(session, Reweighed(1, other, {}, {}, Config(), {}))
+
+    assert session.results.grouping == grouped("abab", 4)
+    assert moved.results.grouping == grouped("abba", 4)
+    assert query_request(moved).is_grouped
+    assert asked(moved, "", 2.0).results.grouping == BY_RANK
+    assert regrouped(moved).results.grouping == BY_RANK
+    assert after(regrouped(moved), Reweighed(1, first, {}, {}, Config(), {})).results.grouping == BY_RANK
