@@ -125,7 +125,7 @@ async def test_a_folder_with_brackets_in_its_name_is_counted_under_that_name(tex
         await bench.type("[/b]")
 
         box = bench.app.screen.query_one("#welcome")
-        await bench.until(lambda _: Content.from_markup(box.border_subtitle or "").plain == "[/b]: not there")
+        await bench.until(lambda _: Content.from_markup(box.border_subtitle or "").plain == "[/b]: not found")
 
 
 async def test_a_click_takes_a_folder(texts: Path) -> None:
@@ -194,7 +194,9 @@ async def test_a_folder_with_a_tilde_in_front_of_its_name_becomes_a_store(texts:
         )
 
 
-@pytest.mark.parametrize("words", ["bring every added folder", "add a folder or a file", "let the store follow"])
+@pytest.mark.parametrize(
+    "words", ["sync: read what has changed", "add a folder or a file", "follow the added folders"]
+)
 async def test_without_a_store_nothing_in_the_palette_keeps_a_new_one_from_opening(texts: Path, words: str) -> None:
     async with workbench(None) as bench:
         await welcomed(bench)
