@@ -358,7 +358,7 @@ async def test_a_folder_that_is_not_there_is_told_from_one_without_texts(texts: 
         await welcomed(bench)
         box = bench.app.screen.query_one("#welcome")
         await bench.type("texts/empt")
-        await bench.until(lambda _: box.border_subtitle == "texts/empt: not there")
+        await bench.until(lambda _: box.border_subtitle == "texts/empt: not found")
 
         await bench.type("y")
         await bench.until(lambda _: "0 text files" in "".join(options(bench, "folders")))
