@@ -442,7 +442,7 @@ async def test_the_budget_can_be_clicked_on_a_narrow_screen(shared_store: Path) 
     async with workbench(shared_store, size=NARROW) as bench:
         await bench.until(lambda now: now.store.info and now.is_narrow)
 
-        await click_text(bench, "status", "budget")
+        await click_text(bench, "status", "of 2,000 tokens")
         await bench.until(lambda _: bench.app.screen.query("#hint"))
 
 
