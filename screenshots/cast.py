@@ -86,7 +86,7 @@ def weight(terminal: Terminal, frames: list[Frame]) -> None:
         for _ in range(count):
             _move(terminal, key, frames)
     terminal.press("V")
-    _see(terminal, "moved · ", frames=frames)
+    _see(terminal, "changed · ", frames=frames)
 
 
 def _move(terminal: Terminal, key: str, frames: list[Frame]) -> None:

@@ -38,7 +38,7 @@ from textual.pilot import Pilot  # noqa: E402
 
 from recall_tui.app import Workbench  # noqa: E402
 from recall_tui.state.analyses import Analysis  # noqa: E402
-from recall_tui.state.results import found  # noqa: E402
+from recall_tui.state.results import result_of  # noqa: E402
 from recall_tui.state.session import Session  # noqa: E402
 
 
@@ -71,7 +71,8 @@ async def workbench(pilot: Pilot[None]) -> None:
     await ask(pilot, QUESTION)
     await pilot.press("escape", "j")
     await settled(
-        pilot, lambda now: found(now, Analysis("ledger", now.results.hit.chunk.id), of=object) and now.weights.chart
+        pilot,
+        lambda now: result_of(now, Analysis("ledger", now.results.hit.chunk.id), of=object) and now.weights.chart,
     )
 
 

@@ -233,7 +233,7 @@ def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tupl
         return []
     lines = max(left, room // 2 if room >= TALL else min(MISSED_LINES, room - 1))
     head = f"{blanked(line.query)}: {judging.in_top(line, judging.unit_here(session))}"
-    keys = "Left goes back, Enter explains why" if at_missed else "Right opens the list" if line.missed else ""
+    keys = "Left back, Enter explains why" if at_missed else "Right opens the list" if line.missed else ""
     if keys and cell_len(f"{head}{glyphs.dot}{keys}") <= width:
         head += f"{glyphs.dot}{keys}"
     shown: list[tuple[Text, int | None]] = [(Text(fit(head, width, glyphs), Style(dim=True)), None)]
