@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from typing import Any
 
 import apsw
@@ -197,25 +198,38 @@ def ids(store: SqliteCatalog) -> Finding:
 def slices(store: SqliteCatalog) -> Finding:
     """Whether the chunks of each document cover it without a gap, agree where they overlap, and know their place.
 
-    The place: their lines and, where a file was read, the heading above them. That stands in their own text or in the
-    text of the chunk before, unless it is the heading of that too.
+    The place: their lines and, where a file was read, the heading above them, which stands in the document's text.
     """
-    wrong: dict[str, None] = {}
-    path, begin, end, tail, line, section = "", 0, 0, "", 1, None
-    for rows in blocks(store, _SLICES):
-        for row_path, offset, row_end, text, _, line_start, line_end, heading in rows:
-            if row_path != path:
-                path, begin, end, tail, line, section = row_path, 0, 0, "", 1, None
-            shared = end - offset
-            known = tail[len(tail) - shared :] if 0 < shared <= len(tail) else ""
-            line += tail.count("\n", 0, offset - begin)
-            is_whole = shared >= 0 and row_end - offset == len(text) and text.startswith(known)
-            is_placed = (line_start, line_end) == (line, line + text.count("\n", 0, -1))
-            is_below = heading in (None, section) or heading in tail + text[len(known) :]
-            if not (is_whole and is_placed and is_below):
-                wrong[path] = None
-            begin, end, tail, section = offset, row_end, text, heading
-    return _named([(path,) for path in wrong], "documents have gaps, or chunks that disagree or stand elsewhere")
+    rows = chain.from_iterable(blocks(store, _SLICES))
+    wrong = [(path,) for path, chunks in groupby(rows, itemgetter(0)) if not _is_cut(chunks)]
+    return _named(wrong, "documents have gaps, or chunks that disagree or stand elsewhere")
+
+
+def _is_cut(chunks: Iterable[tuple[Any, ...]]) -> bool:
+    """Whether these rows, by offset, are the chunks of one text, where it has them."""
+    whole, end, line, begin = "", 0, 1, 0
+    headings: list[str | None] = []
+    for _, offset, row_end, text, _, line_start, line_end, heading in chunks:
+        shared = end - offset
+        line += whole.count("\n", begin, offset)
+        if shared < 0 or row_end - offset != len(text) or not text.startswith(whole[offset:]):
+            return False
+        if (line_start, line_end) != (line, line + text.count("\n", 0, -1)):
+            return False
+        whole += text[shared:]
+        end, begin = row_end, offset
+        headings.append(heading)
+    return _are_inside(headings, whole)
+
+
+def _are_inside(headings: Iterable[str | None], text: str) -> bool:
+    """Whether a text holds these, each not before the one before it."""
+    at = 0
+    for heading, _ in groupby(headings):
+        at = text.find(heading or "", at)
+        if at < 0:
+            return False
+    return True
 
 
 def tokens(store: SqliteCatalog) -> Finding:

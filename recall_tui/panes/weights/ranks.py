@@ -99,8 +99,10 @@ def axis(chart: Chart, weight: Fraction, best: float | None, width: int, glyphs:
 
 def _keys(marks: list[tuple[int, str]], cells: int) -> Text:
     """The ends of the axis, and between them the marks, each as near to its cell as the others let it be."""
-    left, right = "lexical", "semantic"
+    left, right = "lexical 0", "1 semantic"
     marks = sorted(marks)
+    if len(left) + len(right) + sum(len(text) + 1 for _, text in marks) + 1 > cells:
+        left, right = "lexical", "semantic"
     if len(left) + len(right) + sum(len(text) + 1 for _, text in marks) + 1 > cells:
         marks = [(cell, f"{text[0]} {text.rpartition(' ')[2]}") for cell, text in marks]  # the figures alone
     starts, at = [], len(left) + 1
