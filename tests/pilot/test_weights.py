@@ -953,7 +953,7 @@ async def test_a_kept_name_is_not_taken_by_other_settings_without_a_yes(shared_s
     ("text", "key", "said"),
     [
         ("token budget", "T", "No target is set"),
-        ("token budget", "N", "Nothing is changed"),
+        ("token budget", "N", "No setting is changed"),
         ("SELECT * FROM chunk USING lexical('budget'), semantic('budget')", "W", "Nothing is changed"),
         ("SELECT * FROM doc USING lexical('budget'), semantic('budget')", "p", "rows are documents"),
     ],
