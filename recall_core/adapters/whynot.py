@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from recall_core import shell
@@ -11,7 +12,7 @@ from recall_core.adapters.render import DIGITS, clean, counted, weight_of
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
-from recall_core.config import renamed
+from recall_core.config import NAMES
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.whynot import (
     EvidenceView,
@@ -28,6 +29,10 @@ from recall_core.shell import AGAIN, Hint
 
 WIDTH = 30  # cells of the longest bar
 _MARKS = {"pass": "✓", "fail": "✗", "not_applicable": "·"}
+
+_SETTING = re.compile(r"(?<= --set )\w+(?==)")
+_PLAINLY = {"weigh meaning": "semantic weight", "drop": "ask without"}
+"""How a change begins in JSON, and how people read it."""
 
 VERDICTS = {
     "not_ingested": "it is not in the store",
@@ -127,7 +132,7 @@ def _account(view: WhyNotView) -> Iterator[str]:
         yield f"why   {failing['stage']}: {clean(_sentence(failing))}"
         yield from _hint(failing)
     for fix in view.get("fixes", []):
-        yield f"fix   {renamed(fix['command'])}"
+        yield f"fix   {command_of(fix)}"
         yield f"      {clean(change_of(fix))}{_telling(fix)}{_doubt(fix.get('next_smaller'))}"
     if view.get("fixes") == []:
         yield f"fix   none was found{_hopeless(view)}"
@@ -174,8 +179,15 @@ def detail_of(stage: StageView) -> str:
 
 def change_of(fix: FixView) -> str:
     """What a fix changes, with signals and settings by their names."""
-    change = renamed(fix["change"]).replace("weigh meaning", "semantic weight")
-    return change.replace("drop ", "ask without ", 1) if change.startswith("drop ") else change
+    for key, words in _PLAINLY.items():
+        if fix["change"].startswith(key):
+            return fix["change"].replace(key, words, 1)
+    return fix["change"]
+
+
+def command_of(fix: FixView) -> str:
+    """The command of a fix, with settings by the names that they have in recall.toml."""
+    return _SETTING.sub(lambda found: NAMES.get(found[0], found[0]), fix["command"])
 
 
 def _telling(fix: FixView) -> str:

@@ -252,13 +252,6 @@ def named(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {NAMES.get(key, key): value for key, value in settings.items()}
 
 
-def renamed(text: str) -> str:
-    """A text, such as a command, with the names of settings that people read in place of keys."""
-    for key, name in NAMES.items():
-        text = text.replace(key, name)
-    return text
-
-
 def expect_once(given: Iterable[str], *, where: str) -> None:
     """Raises ConfigError `bad_value` where a setting is given by its key and by its name too."""
     names = set(given)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from recall_core import shell
-from recall_core.config import renamed
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Comparison, FixOffer, Funnel, Ledger, Missing, RowsAround
 from recall_tui.state.packing import to_pack
@@ -246,7 +245,7 @@ def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
 
 def remedy(before: Question, after: Question, fix: FixView) -> FixOffer:
     """A fix as what the workbench has to change to ask the changed question."""
-    from recall_core.adapters.whynot import change_of  # noqa: PLC0415 - the engine loads behind the first frame
+    from recall_core.adapters.whynot import change_of, command_of  # noqa: PLC0415 - the engine loads behind the first frame
 
     texts = (before.rql, after.rql) if before.rql is not None else (before.words, after.words)
     text = texts[1] if texts[0] != texts[1] else None
@@ -255,7 +254,7 @@ def remedy(before: Question, after: Question, fix: FixView) -> FixOffer:
     return FixOffer(
         kind=fix["kind"],
         change=change_of(fix),
-        command=renamed(fix["command"]),
+        command=command_of(fix),
         doubt=fix.get("next_smaller", ""),
         text=text,
         filter=(after.filter or "") if after.filter != before.filter else None,

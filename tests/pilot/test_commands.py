@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from recall_core.config import renamed
+from recall_core.config import NAMES
 from recall_tui.handlers import panes, weights
 from recall_tui.handlers import query as query_handlers
 from recall_tui.state import explaining, fixes, judging, packing, store_pane, tuning, weighing
@@ -184,7 +184,10 @@ def result(now: Session, view: str) -> Any:
 
 def as_told(view: Any) -> Any:
     """An account whose commands name no store, and settings by one of their two names."""
-    return json.loads(renamed(re.sub(r" --store [^ \"]+", "", json.dumps(view))))
+    text = re.sub(r" --store [^ \"]+", "", json.dumps(view))
+    for key, name in NAMES.items():
+        text = text.replace(key, name)
+    return json.loads(text)
 
 
 def same_account(now: Session, said: str, _more: str) -> None:

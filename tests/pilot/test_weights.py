@@ -954,7 +954,7 @@ async def test_a_kept_name_is_not_taken_by_other_settings_without_a_yes(shared_s
     [
         ("token budget", "T", "No target is set"),
         ("token budget", "N", "No setting is changed"),
-        ("SELECT * FROM chunk USING lexical('budget'), semantic('budget')", "W", "Nothing is changed"),
+        ("SELECT * FROM chunk USING lexical('budget'), semantic('budget')", "W", "No changed setting can be written"),
         ("SELECT * FROM doc USING lexical('budget'), semantic('budget')", "p", "rows are documents"),
     ],
 )

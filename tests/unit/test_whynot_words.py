@@ -1,0 +1,24 @@
+"""What people read of a fix: settings by the names in recall.toml, and the words of the query as they were typed."""
+
+from __future__ import annotations
+
+from recall_core.adapters.whynot import change_of, command_of
+from recall_core.contract.whynot import FixView
+
+
+def fix(change: str, command: str) -> FixView:
+    return FixView(kind="weight", change=change, command=command)  # type: ignore[typeddict-item]
+
+
+def test_settings_are_named_as_recall_toml_names_them() -> None:
+    command = "recall search 'a bm25_weight=1' --set bm25_weight=0.1 --set vector_weight=0.9 --set pool=50"
+
+    assert command_of(fix("", command)) == (
+        "recall search 'a bm25_weight=1' --set lexical_weight=0.1 --set semantic_weight=0.9 --set pool=50"
+    )
+
+
+def test_a_change_is_said_in_the_words_of_the_workbench() -> None:
+    assert change_of(fix("weigh meaning 0.9 of 1 instead of 0.3", "")) == "semantic weight 0.9 of 1 instead of 0.3"
+    assert change_of(fix("drop doc.tag = 'x'", "")) == "ask without doc.tag = 'x'"
+    assert change_of(fix("add the word drop", "")) == "add the word drop"
