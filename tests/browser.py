@@ -95,6 +95,20 @@ class Browser:
         self.ask("Page.navigate", url=address)
         self.until(lambda: len(self._told("Page.loadEventFired")) > loaded)
 
+    def reload(self) -> None:
+        """Load the page anew, as soon as one is there to be loaded anew."""
+
+        def is_taken() -> bool:
+            try:
+                self.ask("Page.reload")
+            except AssertionError as refusal:
+                if "Not attached to an active page" not in str(refusal):
+                    raise
+                return False
+            return True
+
+        self.until(is_taken)
+
     def type(self, text: str) -> None:
         """Press the keys of a text, one after the other."""
         for character in text:

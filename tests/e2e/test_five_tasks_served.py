@@ -89,7 +89,7 @@ def test_a_page_that_is_loaded_anew_asks_what_it_had_asked(browser: Browser) -> 
         browser.key(key)
     browser.wait_for(lambda screen: "4 Weights (changed)" in screen and "lexical 0.85" in screen)
 
-    browser.ask("Page.reload")
+    browser.reload()
 
     browser.wait_for(lambda screen: "EDIT" in screen and QUESTION in screen and "50 of 179" in screen)
     browser.wait_for(lambda screen: "4 Weights (changed)" in screen and "lexical 0.85" in screen)
@@ -99,13 +99,13 @@ def test_what_was_typed_last_is_there_too_and_what_was_cleared_is_not(browser: B
     browser.type("SELECT * FROM chunk WHERE")
     browser.wait_for(lambda screen: "WHERE" in screen)
 
-    browser.ask("Page.reload")
-    browser.ask("Page.reload")
+    browser.reload()
+    browser.reload()
     browser.wait_for(lambda screen: "EDIT" in screen and "SELECT * FROM chunk WHERE" in screen)
 
     browser.key("Control+u")
     browser.wait_for(lambda screen: "EDIT" in screen and "SELECT" not in screen)
-    browser.ask("Page.reload")
+    browser.reload()
     browser.wait_for(lambda screen: "39 docs" in screen)
     browser.type("household")
     browser.wait_for(lambda screen: "household" in screen and "SELECT" not in screen)
