@@ -77,7 +77,7 @@ async def slid(store: Path, question: str) -> Steps:
         await _until(lambda: app.session.store.info is not None)
         app.bench.editor.text = question
         await _until(lambda: app.session.context.packed is not None and not app.session.query.busy)
-        await pilot.press("escape", "4", "g")
+        await pilot.press("escape", "4")
         await asyncio.sleep(REST)
         first = app.state()
         goals = [round(first + step / 100, 2) for step in range(1, STEPS + 1)]
