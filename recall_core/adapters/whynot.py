@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from recall_core import shell
 from recall_core.adapters.options import ask_of, check_question, pack_of
 from recall_core.adapters.plain import Request
-from recall_core.adapters.render import DIGITS, clean, counted, weight_of
+from recall_core.adapters.render import DIGITS, NOTHING_RECALLED, clean, counted, weight_of
 from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
@@ -60,17 +60,13 @@ VERDICTS = {
 }
 """Every verdict in plain words."""
 
-NOT_RECALLED = {
-    "no_vector": "no candidate has a vector",
-    "whole_list": "every candidate is in the list",
+NOT_RECALLED = NOTHING_RECALLED | {
     "not_short": "no near document is short",
     "too_far": "no short document is similar enough",
     "already_present": "the similar ones are in the list",
-    "no_row": "the list has no row",
     "not_mostly_long": "the list is not mostly of long documents",
-    "max_injections": "sparse_max_injections = 0",
 }
-"""Why sparse-document recall took no row, in plain words."""
+"""Why sparse-document recall took no row, where its figures are not at hand."""
 
 
 def whynot(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
