@@ -30,6 +30,7 @@ from recall_tui.app import Workbench
 STEP_SECONDS = 0.001
 STILL_SECONDS = 0.02  # a thread that uses no processor for so long waits for something outside of the process
 STILL_CPU_SECONDS = 0.001
+LOOP_SECONDS = 30.0
 WAITS: CodeType = threading.Condition.wait.__code__
 OUTWARD = "recall-watch"
 """The thread that waits for the file system, which is not ours to wait for."""
@@ -55,21 +56,25 @@ def as_for_people(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def at_rest(_least: float = 0.0, most: float = 1.0, *, paints: bool = True) -> None:
-    """Wait until everything that was begun is done and painted; at most that long for a thread that is held up."""
+    """Wait until everything that was begun is done and painted; at most that long for a thread that is held up.
+
+    The loop has longer to come to its end: a machine that stands still for a second is no reason not to paint.
+    """
     end = time.monotonic() + most
+    latest = end + LOOP_SECONDS
     since, used = time.monotonic(), time.process_time()
     while True:
         await asyncio.sleep(0)
         now = time.monotonic()
         is_working = _threads_work()  # looked at first: what they say before they rest is in the loop by then
-        if now < end and _has_more():
+        if now < latest and _has_more():
             continue
         is_held_up = now - since >= STILL_SECONDS and time.process_time() - used < STILL_CPU_SECONDS
         if is_working and now < end and not is_held_up:
             if now - since >= STILL_SECONDS:
                 since, used = now, time.process_time()
             await asyncio.sleep(STEP_SECONDS)
-        elif now >= end or not (_draws() or (paints and _paints())):
+        elif now >= latest or not (_draws() or (paints and _paints())):
             return
 
 

@@ -96,16 +96,37 @@ def test_a_terminal_that_goes_while_it_stands_in_the_background_ends_it(terminal
     _until(lambda: not _is_running(pid), "the workbench is still there")
 
 
+_NAMES_THREADS = """
+import os, signal, sys, threading
+from recall_tui.__main__ import main
+def write_names(number, frame):
+    with open("being written", "w") as file:
+        file.writelines(thread.name + "\\n" for thread in threading.enumerate())
+    os.replace("being written", "threads")
+signal.signal(signal.SIGUSR1, write_names)
+open("pid", "w").write(str(os.getpid()))
+sys.exit(main())
+"""
+
+
+def _threads_of_terminal(folder: Path, pid: int) -> list[str]:
+    """The names of Textual's threads in the process that runs _NAMES_THREADS there, in order."""
+    written = folder / "threads"
+    written.unlink(missing_ok=True)
+    os.kill(pid, signal.SIGUSR1)
+    _until(written.exists, "it did not say which threads it has")
+    return sorted(name for name in written.read_text(encoding="utf-8").split() if name.startswith("textual-"))
+
+
 @pytest.mark.tmux
-@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 def test_a_process_that_goes_on_again_has_one_reader_and_one_writer(terminal: Terminal, tmp_path: Path) -> None:
-    command = f"echo $$ > pid; exec {sys.executable} -m recall_tui --store {build_store(tmp_path)}"
-    terminal.start(f"sh -c '{command}'", cwd=tmp_path)
+    (tmp_path / "named.py").write_text(_NAMES_THREADS, encoding="utf-8")
+    terminal.start(f"{sys.executable} named.py --store {build_store(tmp_path)}", cwd=tmp_path)
     terminal.wait_for(lambda screen: "37 docs" in screen)
     terminal.type("household")
     terminal.wait_for(lambda screen: "notes/diary.txt" in screen)
     pid = int((tmp_path / "pid").read_text(encoding="utf-8"))
-    threads = len(list(Path(f"/proc/{pid}/task").iterdir()))
+    assert _threads_of_terminal(tmp_path, pid) == ["textual-input", "textual-output"]
 
     for number in (signal.SIGCONT, signal.SIGSTOP, signal.SIGCONT):
         os.kill(pid, number)
@@ -114,7 +135,7 @@ def test_a_process_that_goes_on_again_has_one_reader_and_one_writer(terminal: Te
     _until(lambda: terminal.type(".") or "household." in terminal.screen(), "it reads no key")  # taking it drops some
     terminal.type(" tea and its price")
     terminal.wait_for(lambda screen: re.search(r"household\.+ tea and its price", screen))
-    _until(lambda: len(list(Path(f"/proc/{pid}/task").iterdir())) == threads, "there are more threads than before")
+    assert _threads_of_terminal(tmp_path, pid) == ["textual-input", "textual-output"]
 
 
 _SIGNALLED = """
