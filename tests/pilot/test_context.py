@@ -180,7 +180,7 @@ async def test_p_packs_for_value_and_back(shared_store: Path) -> None:
         await bench.press("o")
         await bench.until(lambda now: (worth := worth_of(now)) and worth.view["pack"] == "optimal")
         await bench.press("D")
-        assert "filled by value" in bench.painted("context")
+        await bench.until(lambda _: "filled by value" in bench.painted("context"))
         await bench.press("o")
         await bench.until(lambda now: (worth := worth_of(now)) and worth.view["pack"] == "rank")
 
