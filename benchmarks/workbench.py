@@ -33,6 +33,8 @@ GAP = 0.03  # seconds between keys
 BURST, PAUSE = 0.006, 0.142  # seconds between the keys of a word, and after it
 DOWN, PAGE_DOWN, PAGE_UP, HOME, END = "\x1b[B", "\x1b[6~", "\x1b[5~", "\x1b[H", "\x1b[F"
 ROW = r"▶ +(\d+) +\d\.\d{3}"  # the selected row with its score, which stands there once the row has been read
+ANSWERED = r"\d results? · |\d+ of \d[\d,]* · "
+"""At the edge of the results once they are there."""
 ADD = next(action.keys[0] for action in ACTIONS if action.id == "add_folder")
 PASTED = "\x1b[200~{}\x1b[201~"
 ONE_STATIC = """
@@ -135,14 +137,14 @@ def stepping(stores: Stores, *, rounds: int) -> Iterator[Figure | Count]:
 
 def scrolling(stores: Stores, *, rounds: int) -> Iterator[Figure]:
     """Pages down, to the end, pages up and back, until each row under the cursor is read and drawn."""
-    with _asked(stores.long, "document") as ours, _asked(stores.short, "document") as few:
+    with _asked(stores.long, _one_word(LONG)) as ours, _asked(stores.short, _one_word(SHORT)) as few:
         pairs = [(_paged(ours), _paged(few)) for _ in range(rounds + 1)][1:]
     yield _figure(f"scrolling {LONG} rows", f"{SHORT} rows", "ms", pairs, most=1.2)
 
 
 def pressing(stores: Stores, *, rounds: int) -> Iterator[Figure]:
     """The cursor key in a long list of hits, then in one whose thousand rows the query itself asks for."""
-    for name, question in ((f"{CHUNKS} hits", _words()), ("LIMIT 1000", _thousand())):
+    for name, question in ((f"{CHUNKS} hits", _hybrid(CHUNKS)), ("LIMIT 1000", _hybrid(1000))):
         pairs = []
         with _asked(stores.full, question) as ours, Terminal([sys.executable, "-c", LIST], cwd=Path.cwd()) as idle:
             idle.until("row 0005")
@@ -163,7 +165,7 @@ def ingesting(stores: Stores, home: Path, *, rounds: int) -> Figure:
     pairs = []
     for turn in range(rounds):
         store = shutil.copytree(stores.full, home / f"copy{turn}")
-        with _asked(store, _words()) as terminal:
+        with _asked(store, _hybrid(CHUNKS)) as terminal:
             idle = _p95(_pressed(terminal, [ROW] * KEYS))
             terminal.press(ADD)
             terminal.until("Add a folder")
@@ -260,7 +262,7 @@ def _asked(store: Path, question: str) -> Terminal:
     terminal = Terminal([sys.executable, "-m", "recall_tui", str(store)], cwd=store)
     terminal.until(r"chunks")
     terminal.press(PASTED.format(question))
-    terminal.until(r"\d hits")
+    terminal.until(ANSWERED)
     terminal.rest(0.5)
     terminal.press("\x1b")
     terminal.rest(0.5)  # an escape waits for what may follow it
@@ -275,8 +277,13 @@ def _words() -> str:
     return corpus.questions(1).wide[0]
 
 
-def _thousand() -> str:
-    return f"SELECT * FROM chunk USING lexical('{_words()}'), semantic('{_words()}') LIMIT 1000"
+def _hybrid(limit: int) -> str:
+    """A query that lists so many; words alone list fifty."""
+    return f"SELECT * FROM chunk USING lexical('{_words()}'), semantic('{_words()}') LIMIT {limit}"
+
+
+def _one_word(limit: int) -> str:
+    return f"SELECT * FROM chunk USING lexical('document') LIMIT {limit}"
 
 
 def _paged(terminal: Terminal) -> float:
