@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from recall_core.config import Config
+from recall_core.marks import Mark
 from recall_core.named import NamedTuple
 from recall_core.types import Vector
 
@@ -135,7 +136,10 @@ class Reranker(Protocol):
 
 
 class ParsedDocument(NamedTuple):
-    """A document inside a file. record: its name behind `#`, or None when the file is the document."""
+    """A document inside a file. record: its name behind `#`, or None when the file is the document.
+
+    hash and size are of the bytes that the document is read from: the file's, or those of the record.
+    """
 
     record: str | None
     text: str
@@ -143,18 +147,33 @@ class ParsedDocument(NamedTuple):
     hash: str
     size: int
     meta: Mapping[str, Any]
-    markdown: bool = False
+    marks: tuple[Mark, ...] = ()
+    """Where its units begin, by offset; those of one offset from the outermost inwards. See `recall_core.marks`."""
     is_title: bool = False
     """Its text is its title, because it has no other: no title is indexed and embedded above it."""
     place: str | None = None
-    """Where the file has it, for one that is not the file's own text: `line 207`."""
+    """Where the file has all of it, for a record: `line 207`. Places of parts of a text are marks."""
+    tags: tuple[str, ...] = ()
+    """What the file itself is tagged with, beside the tags that it is added with."""
+    notes: tuple[str, ...] = ()
+    """What whoever adds the file should be told of how it was read, without its name: `page 3 has no text`."""
 
 
 class Parser(Protocol):
-    """Turns a file's bytes into documents."""
+    """Turns a file's bytes into documents. One object reads many files.
+
+    A parser may also say, as attributes of its class, what else is true of it; each has a default:
+    `version` (1): raised whenever it reads any file differently, so that files are read again.
+    `reads` ("bytes"): "text" where it wants the file as UTF-8 without a byte order mark, whatever its encoding was;
+    it is never called then with bytes that are not UTF-8.
+    `is_verbatim` (False): the text of each document is the whole file, decoded, so that its lines are the file's.
+    `is_foreign` (False): it runs code that may crash, hang or take all memory; it is called in a process of its own.
+    """
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterable[ParsedDocument]:
-        """The documents of one file, in file order. digest: sha256 of raw.
+        """The documents of one file, in file order. digest: sha256 of the file's bytes.
 
-        Raises IngestError with a code and a reason where the bytes are not what this parser reads.
+        path: for messages, and for what a name tells of a file; nothing is opened by it. Same bytes and name, same
+        documents, in any process and any locale.
+        Raises IngestError with a code and a reason where the bytes are not what this parser reads, and no other.
         """

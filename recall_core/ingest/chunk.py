@@ -8,11 +8,11 @@ end of a sentence, whitespace, and only in the end between two code points. Ever
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from recall_core.config import Config
-from recall_core.ingest import outline
-from recall_core.ingest.outline import Outline
+from recall_core.marks import Mark, Outline, Unit
 from recall_core.text import Counter
 from recall_core.types import Span
 
@@ -32,19 +32,20 @@ _JOINED = re.compile(
 )
 
 
-def chunk(text: str, *, counter: Counter, config: Config, markdown: bool) -> tuple[Span, ...]:
+def chunk(text: str, *, counter: Counter, config: Config, marks: Sequence[Mark]) -> tuple[Span, ...]:
     """The spans of a text, in order; together they cover it without a gap, and neighbours may overlap.
 
     Offsets and ends both increase strictly. No span counts more than `chunk_tokens`, unless a single code point
     does, nor is longer than `max_chunk_chars`; no overlap counts more than `overlap_tokens` or reaches across the
-    beginning of a section. Fenced code and top-level definitions stay whole where they fit into one span.
-    heading: the Markdown heading above the span's first visible character.  A text of whitespace alone has no span.
+    beginning of a unit. Units (definitions, cells, turns, fenced code) stay whole where they fit into one span; of
+    those that hold one another the largest that fits.
+    heading: the names of the units that hold the span's first visible character.  A text of whitespace alone has no
+    span.
     """
     if not text or text.isspace():
         return ()
-    found = outline.markdown(text) if markdown else outline.source(text)
     limits = (config.chunk_tokens, config.overlap_tokens, config.max_chunk_chars)
-    work = _Work(text, found, counter, *limits)
+    work = _Work(text, Outline(marks, len(text)), counter, *limits)
     spans: list[Span] = []
     start = last = 0
     while last < len(text):
@@ -74,16 +75,19 @@ class _Work(NamedTuple):
     def fits(self, start: int, end: int) -> bool:
         return end - start <= self.max_chars and self.measure(start, end) <= self.chunk_tokens
 
+    def whole_around(self, position: int) -> Unit | None:
+        """The largest unit that a cut there would divide and that could stay whole."""
+        return next((unit for unit in self.outline.units_around(position) if self.fits(*unit)), None)
+
     def divides(self, position: int) -> bool:
-        """True when a cut there goes through a letter with its marks, or a block that could stay whole."""
-        block = self.outline.block_around(position)
-        return _is_joined(self.text, position) or (block is not None and self.fits(*block))
+        """True when a cut there goes through a letter with its marks, or a unit that could stay whole."""
+        return _is_joined(self.text, position) or self.whole_around(position) is not None
 
 
 def _span(work: _Work, start: int, end: int, *, full: int) -> Span:
     text = work.text[start:end]
     first_visible = start + len(text) - len(text.lstrip())
-    return Span(start, end, _tokens(work, start, end, full), work.outline.title_at(min(first_visible, end - 1)))
+    return Span(start, end, _tokens(work, start, end, full), work.outline.heading_at(min(first_visible, end - 1)))
 
 
 def _tokens(work: _Work, start: int, end: int, full: int) -> int:
@@ -101,11 +105,11 @@ def _end(work: _Work, start: int, last: int, reach: int) -> int:
     """Where the span that begins at start ends; beyond `last`, the end of the span before it."""
     if reach == len(work.text):
         return reach
-    block = work.outline.block_around(reach)
-    if block and block[0] > last and work.fits(*block):
-        return block[0]
-    if block and block[0] == start and work.fits(*block):
-        return block[1]
+    unit = work.whole_around(reach)
+    if unit and unit.start > last:
+        return unit.start
+    if unit and unit.start == start:
+        return unit.end
     end = _cut(work, start, last, reach)
     if work.counts_words:
         return end  # a part of what fits fits
@@ -149,11 +153,11 @@ def _search(work: _Work, start: int, low: int, stop: int) -> int:
 
 def _cut(work: _Work, start: int, last: int, reach: int) -> int:
     """The best place to end in (last, reach]: the last joint, else the last empty line, and so on downwards."""
-    joint = work.outline.joint_before(reach)
-    if joint > max(last, start + (reach - start) // 4):
-        return joint
+    for joint in work.outline.joints_before(reach, max(last, start + (reach - start) // 4)):
+        if not work.divides(joint):
+            return joint
     least = max(last + 1, start + (reach - start) // 2)
-    edges = [edge for edge in (work.outline.block_around(reach) or ()) if least <= edge <= reach]
+    edges = [edge for unit in work.outline.units_around(reach) for edge in unit if least <= edge <= reach]
     for pattern in (_BLANK, _SENTENCE):
         ends = [*_ends(work, pattern, least, reach), *edges]
         whole = next((end for end in sorted(ends, reverse=True) if not work.divides(end)), None)
@@ -198,10 +202,9 @@ def _is_joined(text: str, position: int) -> bool:
 
 def _next_start(work: _Work, start: int, end: int) -> int:
     """Where the span after [start, end) begins: in its last part, or at its end when nothing is worth repeating."""
-    outline = work.outline
     if not work.overlap_tokens or end == len(work.text):
         return end
-    if outline.joint_before(end) == end or outline.block_around(end + 1) not in (None, outline.block_around(end)):
+    if work.outline.is_joint(end) or _begins(work.outline.units_around(end + 1), end):
         return end
     chars = work.max_chars * work.overlap_tokens // work.chunk_tokens
     least = max(start + (end - start + 1) // 2, end - chars)
@@ -230,8 +233,7 @@ def _overlap(work: _Work, least: int, end: int) -> int:
         whole = next((position for position in starts if not work.divides(position)), None)
         if whole is not None:
             return whole
-    block = work.outline.block_around(least)
-    if block and work.fits(*block):
+    if work.whole_around(least):
         return end
     line = work.text.find("\n", max(least - 1, 0), middle) + 1
     if line and not work.divides(line):
@@ -242,6 +244,10 @@ def _overlap(work: _Work, least: int, end: int) -> int:
     while least < end and _is_joined(work.text, least):
         least += 1
     return least
+
+
+def _begins(units: Sequence[Unit], position: int) -> bool:
+    return any(unit.start == position for unit in units)
 
 
 _SPACE = re.compile(r"\s+")

@@ -1,55 +1,32 @@
-"""The outline of a text: where its sections begin, what they are called, and which stretches belong together."""
+"""The outline of a text by patterns alone: where its sections begin, what they are called, what belongs together.
+
+It serves texts that no parser of their own reads; what a parser tells of a text are the same marks.
+"""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import NamedTuple
+
+from recall_core.marks import Mark
+
+_BLOCK_LEVEL = 7  # below every heading
 
 
-class Outline(NamedTuple):
-    """Offsets in code points, ascending.
-
-    joints: where a section begins, be it a heading or a top-level definition.  titles: runs parallel to joints, ""
-    for a section without a title.  blocks: half-open stretches that should not be divided, never overlapping.
-    """
-
-    joints: tuple[int, ...]
-    titles: tuple[str, ...]
-    blocks: tuple[tuple[int, int], ...]
-
-    def joint_before(self, position: int) -> int:
-        """The last joint at or before the position, or -1."""
-        i = bisect_right(self.joints, position)
-        return self.joints[i - 1] if i else -1
-
-    def title_at(self, position: int) -> str | None:
-        """The title of the section that holds the position."""
-        i = bisect_right(self.joints, position)
-        return (self.titles[i - 1] or None) if i else None
-
-    def block_around(self, position: int) -> tuple[int, int] | None:
-        """The block that a cut at the position would divide, or None."""
-        i = bisect_right(self.blocks, (position, 0))
-        if i and self.blocks[i - 1][0] < position < self.blocks[i - 1][1]:
-            return self.blocks[i - 1]
-        return None
+def outlined(text: str, *, markdown: bool) -> tuple[Mark, ...]:
+    """The marks of a text: of Markdown, or else of source code."""
+    return markdown_marks(text) if markdown else source_marks(text)
 
 
-def markdown(text: str) -> Outline:
-    """Joints are ATX and one-line setext headings; blocks are fenced code, up to the end when never closed."""
-    joints: list[int] = []
-    titles: list[str] = []
-    blocks: list[tuple[int, int]] = []
+def markdown_marks(text: str) -> tuple[Mark, ...]:
+    """ATX and one-line setext headings, all of one level; fenced code, up to the end when never closed."""
+    marks: list[Mark] = []
     for kind, start, value in _marks(text):
         if kind == "block":
-            blocks.append((start, int(value)))
+            marks += (Mark(start, "block", "", _BLOCK_LEVEL), Mark(int(value), "end", "", _BLOCK_LEVEL))
         else:
-            joints.append(start)
-            titles.append(value)
-    return Outline(tuple(joints), tuple(titles), tuple(blocks))
+            marks.append(Mark(start, "heading", value))
+    return tuple(marks)
 
 
 def first_heading(text: str) -> str:
@@ -57,16 +34,15 @@ def first_heading(text: str) -> str:
     return next((value for kind, _, value in _marks(text) if kind == "heading" and value), "")
 
 
-def source(text: str) -> Outline:
-    """Joints are lines that look like a definition at column 0, below an empty line or at the very top.
+def source_marks(text: str) -> tuple[Mark, ...]:
+    """Lines that look like a definition at column 0, below an empty line or at the very top.
 
-    A definition, with the comments and decorators directly above it, is a block that ends where the next begins.
+    A definition, with the comments and decorators directly above it, ends where the next begins.
     """
     opening = _DEFINITION.match(text)
-    joints = [opening.start("definition")] if opening else []
-    joints += [found.start("definition") for found in _LATER_DEFINITION.finditer(text)]
-    blocks = pairwise([*joints, len(text)])
-    return Outline(tuple(joints), ("",) * len(joints), tuple(blocks))
+    starts = [opening.start("definition")] if opening else []
+    starts += [found.start("definition") for found in _LATER_DEFINITION.finditer(text)]
+    return tuple(Mark(start, "definition") for start in starts)
 
 
 _MARK = re.compile(

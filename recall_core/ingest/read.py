@@ -142,7 +142,7 @@ def _document(parsed: ParsedDocument, path: str, root: Root, counter: Counter, c
 
 def chunks_of(parsed: ParsedDocument, *, path: str, counter: Counter, config: Config) -> tuple[NewChunk, ...]:
     """A document's text, cut. path: the document's own; no chunk has a vector yet."""
-    spans = chunk(parsed.text, counter=counter, config=config, markdown=parsed.markdown)
+    spans = chunk(parsed.text, counter=counter, config=config, marks=parsed.marks)
     return tuple(_chunks(path, parsed, spans))
 
 

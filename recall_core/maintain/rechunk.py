@@ -28,6 +28,7 @@ from recall_core.config.toml import written
 from recall_core.contract.store import CutView, RechunkView
 from recall_core.embed.trust import FoundSettings
 from recall_core.errors import UsageError
+from recall_core.ingest.outline import outlined
 from recall_core.ingest.parse import is_markdown
 from recall_core.ingest.read import PIECES, chunks_of, read_by, settings_by, settings_of_pieces
 from recall_core.ingest.vectors import Pace, TextVector, check_embedder, made_in_turn, missing_texts, tokens_of
@@ -173,7 +174,7 @@ class _Cutter:
     def _chunks(self, document: NewDocument, text: str, *, markdown: bool, is_title: bool) -> tuple[NewChunk, ...]:
         fields = document.title, document.hash, document.size, document.meta
         place = next((each.place for each in document.chunks), None)
-        parsed = ParsedDocument(None, text, *fields, markdown, is_title, place)
+        parsed = ParsedDocument(None, text, *fields, outlined(text, markdown=markdown), is_title, place)
         return chunks_of(parsed, path=document.path, counter=self.counter, config=self.config)
 
     def _recounted(self, file: NewFile, parser: str) -> NewFile:

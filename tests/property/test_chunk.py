@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.ingest import outline
 from recall_core.ingest.chunk import chunk
+from recall_core.ingest.outline import outlined
+from recall_core.marks import Mark, Outline
 from recall_core.text import Counter, counter
 from recall_core.types import Span
 
@@ -43,7 +45,7 @@ COUNTERS = st.sampled_from(
 
 
 def chunked(text: str, config: Config, ruler: Counter, *, markdown: bool) -> tuple[Span, ...]:
-    return chunk(text, counter=ruler, config=config, markdown=markdown)
+    return chunk(text, counter=ruler, config=config, marks=outlined(text, markdown=markdown))
 
 
 @given(TEXTS, CONFIGS, COUNTERS, st.booleans())
@@ -78,7 +80,7 @@ def test_no_overlap_exceeds_its_limit(text: str, config: Config, ruler: Counter,
 
 @given(TEXTS, CONFIGS, COUNTERS)
 def test_no_overlap_reaches_across_a_heading(text: str, config: Config, ruler: Counter) -> None:
-    joints = outline.markdown(text).joints
+    joints = Outline(outlined(text, markdown=True), len(text)).joints
 
     spans = chunked(text, config, ruler, markdown=True)
 
@@ -88,17 +90,49 @@ def test_no_overlap_reaches_across_a_heading(text: str, config: Config, ruler: C
 
 @given(TEXTS, CONFIGS, COUNTERS, st.booleans())
 def test_a_block_that_fits_is_never_divided(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
-    blocks = (outline.markdown if markdown else outline.source)(text).blocks
-    fitting = [
-        (start, end)
-        for start, end in blocks
-        if end - start <= config.max_chunk_chars and ruler.count(text[start:end]) <= config.chunk_tokens
-    ]
+    marks = outlined(text, markdown=markdown)
 
     spans = chunked(text, config, ruler, markdown=markdown)
 
-    for start, end in fitting:
-        assert any(span.offset <= start and end <= span.end for span in spans)
+    expect_whole(text, marks, spans, config, ruler)
+
+
+@st.composite
+def marked(draw: st.DrawFn) -> tuple[str, tuple[Mark, ...]]:
+    """A text with units that hold one another, and pages across them."""
+    text = draw(TEXTS)
+    offsets = sorted(draw(st.lists(st.integers(0, len(text)), max_size=12)))
+    kinds = st.sampled_from(["heading", "block", "end", "class", "function", "statements", "page", "turn", "line"])
+    return text, tuple(Mark(offset, draw(kinds), "x", draw(st.integers(1, 4))) for offset in offsets)
+
+
+@given(marked(), CONFIGS, COUNTERS)
+def test_whatever_the_marks_the_spans_cover_the_text_and_keep_what_fits_whole(
+    given_text: tuple[str, tuple[Mark, ...]], config: Config, ruler: Counter
+) -> None:
+    text, marks = given_text
+
+    spans = chunk(text, counter=ruler, config=config, marks=marks)
+
+    assert bool(spans) == bool(text.strip())
+    for before, after in pairwise(spans):
+        assert before.offset < after.offset <= before.end < after.end
+    if spans:
+        assert (spans[0].offset, spans[-1].end) == (0, len(text))
+        expect_whole(text, marks, spans, config, ruler)
+
+
+def expect_whole(text: str, marks: Sequence[Mark], spans: Sequence[Span], config: Config, ruler: Counter) -> None:
+    """No cut goes through a unit that fits."""
+    found = Outline(marks, len(text))
+    for cut in [span.end for span in spans[:-1]]:
+        units = found.units_around(cut)
+        fitting = [unit for unit in units if fits(text[unit.start : unit.end], config, ruler)]
+        assert not fitting, (cut, fitting)
+
+
+def fits(text: str, config: Config, ruler: Counter) -> bool:
+    return len(text) <= config.max_chunk_chars and ruler.count(text) <= config.chunk_tokens
 
 
 LETTERS = st.lists(
@@ -122,6 +156,8 @@ SPANS = """
 import random
 from recall_core.config import Config
 from recall_core.ingest.chunk import chunk
+from recall_core.ingest.outline import outlined
+from recall_core.marks import Mark, Outline
 from recall_core.text import counter
 from tests.property.test_chunk import PIECES
 
@@ -130,7 +166,7 @@ for seed in range(60):
     text = "".join(draw.choices(PIECES, k=80))
     config = Config(chunk_tokens=12, overlap_tokens=4, max_chunk_chars=90)
     ruler = counter(draw.choice(["whitespace", "approx"]))
-    print(ascii(chunk(text, counter=ruler, config=config, markdown=seed % 2 == 0)))
+    print(ascii(chunk(text, counter=ruler, config=config, marks=outlined(text, markdown=seed % 2 == 0))))
 """
 
 

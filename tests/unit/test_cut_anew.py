@@ -425,11 +425,13 @@ def test_a_text_without_a_feature_has_no_vector_behind_it_either(recall: Recall,
 
 
 PLUG_IN = """
+from recall_core.ingest.outline import markdown_marks
 from recall_core.ports import ParsedDocument
 
 class Notes:
     def parse(self, raw, *, path, digest):
-        return [ParsedDocument(None, raw.decode(), path, digest, len(raw), {}, markdown=True)]
+        text = raw.decode()
+        return [ParsedDocument(None, text, path, digest, len(raw), {}, markdown_marks(text))]
 """
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from recall_core.config import Config, chunker_identity
 from recall_core.ingest.chunk import chunk
+from recall_core.ingest.outline import outlined
 from recall_core.text import Counter, counter
 from recall_core.types import Span
 
@@ -12,7 +13,7 @@ def spans(
     text: str, *, tokens: int = 20, overlap: int = 0, chars: int = 6000, markdown: bool = True
 ) -> tuple[Span, ...]:
     config = Config(chunk_tokens=tokens, overlap_tokens=overlap, max_chunk_chars=chars)
-    return chunk(text, counter=counter("whitespace"), config=config, markdown=markdown)
+    return chunk(text, counter=counter("whitespace"), config=config, marks=outlined(text, markdown=markdown))
 
 
 def pieces(text: str, **options: int | bool) -> list[str]:
@@ -54,7 +55,7 @@ def test_a_cut_that_counts_more_than_what_it_cut_moves_back_a_little() -> None:
     open_ended = Counter("open-ended", lambda text: len(text.split()) + 30 * text.endswith(" "))
     text, config = words(50), Config(chunk_tokens=20, overlap_tokens=0)
 
-    found = chunk(text, counter=open_ended, config=config, markdown=True)
+    found = chunk(text, counter=open_ended, config=config, marks=outlined(text, markdown=True))
 
     counts = [open_ended.count(text[span.offset : span.end]) for span in found]
     assert max(counts) <= 20
@@ -109,8 +110,9 @@ def test_a_fenced_block_of_exactly_the_limit_stays_whole_under_any_counter(count
     approximate = counter("approx")
     fence = f"```\n{words(count, 'abc')}\n\n{words(5, 'abc')}\n```\n"
     config = Config(chunk_tokens=approximate.count(fence), overlap_tokens=0)
+    text = f"{fence}\n{words(200)}"
 
-    found = chunk(f"{fence}\n{words(200)}", counter=approximate, config=config, markdown=True)
+    found = chunk(text, counter=approximate, config=config, marks=outlined(text, markdown=True))
 
     assert found[0].end >= len(fence)
 
@@ -143,7 +145,7 @@ def test_an_overlap_gives_way_to_a_character_of_many_tokens() -> None:
     utf8_bytes = Counter("bytes", lambda text: len(text.encode()))
     config = Config(chunk_tokens=4, overlap_tokens=3)
 
-    found = chunk("abc🚀", counter=utf8_bytes, config=config, markdown=False)
+    found = chunk("abc🚀", counter=utf8_bytes, config=config, marks=())
 
     assert [(span.offset, span.end, span.tokens) for span in found] == [(0, 3, 3), (3, 4, 4)]
 

@@ -1,12 +1,26 @@
 """Promises of the outline."""
 
+from itertools import pairwise
+
 import pytest
 
 from recall_core.ingest import outline
 
 
 def titles(text: str) -> tuple[str, ...]:
-    return outline.markdown(text).titles
+    return tuple(mark.name for mark in outline.markdown_marks(text) if mark.kind == "heading")
+
+
+def blocks(text: str) -> list[str]:
+    marks = outline.markdown_marks(text)
+    starts = [mark.offset for mark in marks if mark.kind == "block"]
+    ends = [mark.offset for mark in marks if mark.kind == "end"]
+    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
+
+
+def definitions(text: str) -> list[str]:
+    starts = [mark.offset for mark in outline.source_marks(text)]
+    return [text[start:end] for start, end in pairwise([*starts, len(text)])]
 
 
 @pytest.mark.parametrize(
@@ -30,16 +44,14 @@ def test_headings_are_atx_or_one_line_setext(text: str, expected: tuple[str, ...
 def test_nothing_inside_a_fence_is_a_heading() -> None:
     text = "# A\n```sh\n# a comment\n~~~\n```\n# B\n"
 
-    found = outline.markdown(text)
-
-    assert found.titles == ("A", "B")
-    assert [text[start:end] for start, end in found.blocks] == ["```sh\n# a comment\n~~~\n```\n"]
+    assert titles(text) == ("A", "B")
+    assert blocks(text) == ["```sh\n# a comment\n~~~\n```\n"]
 
 
 def test_a_fence_that_is_never_closed_reaches_the_end() -> None:
     text = "words\n```\n# code\n"
 
-    assert outline.markdown(text).blocks == ((6, len(text)),)
+    assert blocks(text) == [text[6:]]
 
 
 def test_a_definition_begins_with_the_comments_and_decorators_above_it() -> None:
@@ -47,18 +59,15 @@ def test_a_definition_begins_with_the_comments_and_decorators_above_it() -> None
         "import x\n\n\n# why\n@wrap\ndef one():\n    pass\n\n\nasync def two():\n    pass\n\nexport class Three {}\n"
     )
 
-    found = outline.source(text)
-
-    assert [text[start:end].partition("\n")[0] for start, end in found.blocks] == [
+    assert [definition.partition("\n")[0] for definition in definitions(text)] == [
         "# why",
         "async def two():",
         "export class Three {}",
     ]
-    assert found.joints == tuple(start for start, _ in found.blocks)
 
 
 def test_a_definition_without_an_empty_line_above_it_is_no_joint() -> None:
-    assert outline.source("x = 1\ndef one():\n    pass\n").joints == ()
+    assert outline.source_marks("x = 1\ndef one():\n    pass\n") == ()
 
 
 def test_the_first_heading_passes_over_empty_ones() -> None:

@@ -22,6 +22,8 @@ class Jsonl:
     the title is not, the title is the text too.
     """
 
+    reads = "text"
+
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterator[ParsedDocument]:
         """The records in file order.
 

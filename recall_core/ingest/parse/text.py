@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recall_core.errors import IngestError
-from recall_core.ingest.outline import first_heading
+from recall_core.ingest.outline import first_heading, outlined
 from recall_core.ports import ParsedDocument
 
 _PROBE_BYTES = 8192  # where a NUL marks a file as binary, as git does
@@ -58,9 +58,12 @@ def is_markdown(path: str) -> bool:
 class Text:
     """Reads UTF-8 text. The title is a Markdown file's first heading, else the file's name."""
 
+    reads = "text"
+    is_verbatim = True
+
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
         """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         markdown = is_markdown(path)
         title = (first_heading(text) if markdown else "") or path.rpartition("/")[2]
-        return (ParsedDocument(None, text, title, digest, len(raw), {}, markdown),)
+        return (ParsedDocument(None, text, title, digest, len(raw), {}, outlined(text, markdown=markdown)),)

@@ -1,0 +1,194 @@
+"""Marks: where the units of a text begin, as its parser tells them, and where the file has a stretch of it.
+
+A mark says where a unit begins; where it ends follows. There are three kinds of marks, by `Mark.kind`:
+
+*Units of the text* nest by level: a unit ends where the next of its level, or of a lower one, begins. `heading` names
+a section. `block` is what should stay whole and has no name (fenced code, a table). `end` begins nothing: it ends
+what it stands behind. Every other kind (`function`, `class`, `row`, `statements`, …) is a unit that chunks keep whole
+where it fits, and cut at where it does not.
+
+*Places by number* (`NUMBERED`): the first `page` mark of a document is page 1, the next page 2, with a text or
+without. A unit reaches to the next mark of its kind, whatever else begins within it.
+
+*Places by value* (`VALUED`): the name of a `line` or `bytes` mark is the line or the byte of the file at which this
+part of the text begins, from the mark on until the next. They are addresses only: nothing is cut at them.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+
+from recall_core.named import NamedTuple
+
+NUMBERED = ("page", "cell", "turn", "cue", "paragraph", "chapter", "part")
+VALUED = ("line", "bytes")
+PLACES = (*NUMBERED, *VALUED)
+"""Kinds of which a citation is made, the first that a text has."""
+
+_FLAT = ("heading", "end")  # of the units that nest: those that are no whole
+_SOFT = ("block", "end")  # and those at which nothing is cut for their own sake
+
+SEPARATOR = " › "
+"""Between the names of a path."""
+
+
+class Mark(NamedTuple):
+    """The beginning of a unit. offset: in code points of the document's text. level: from 1, the outermost.
+
+    name: what the unit is called, as `chunk.heading` shows it; of a place by value, the value.
+    """
+
+    offset: int
+    kind: str
+    name: str = ""
+    level: int = 1
+
+
+class Unit(NamedTuple):
+    """A half-open stretch of a text that belongs together."""
+
+    start: int
+    end: int
+
+
+class Outline:
+    """The marks of one text, ready to be asked. size: how many code points the text has."""
+
+    def __init__(self, marks: Sequence[Mark], size: int) -> None:
+        self._tree = _Tree([mark for mark in marks if mark.kind not in PLACES], size)
+        numbered = {kind: [mark.offset for mark in marks if mark.kind == kind] for kind in NUMBERED}
+        self._numbered = [(*offsets, size) for offsets in numbered.values() if offsets]
+        joints = {mark.offset for mark in marks if mark.kind not in _SOFT and mark.kind not in VALUED}
+        self.joints: tuple[int, ...] = tuple(sorted(joints))
+
+    def joints_before(self, position: int, least: int) -> Iterable[int]:
+        """The joints in (least, position], the last one first."""
+        first, last = bisect_right(self.joints, least), bisect_right(self.joints, position)
+        return (self.joints[i] for i in range(last - 1, first - 1, -1))
+
+    def is_joint(self, position: int) -> bool:
+        """Whether a unit begins there."""
+        i = bisect_left(self.joints, position)
+        return i < len(self.joints) and self.joints[i] == position
+
+    def heading_at(self, position: int) -> str | None:
+        """The names of the units that hold the position, the outermost first; None where none has a name."""
+        return self._tree.path_at(position)
+
+    def units_around(self, position: int) -> list[Unit]:
+        """The units that a cut at the position would divide, the largest first."""
+        found = self._tree.units_around(position)
+        for offsets in self._numbered:
+            i = bisect_right(offsets, position)
+            if 0 < i < len(offsets) and offsets[i - 1] < position < offsets[i]:
+                found.append(Unit(offsets[i - 1], offsets[i]))
+        return sorted(found, key=lambda unit: (unit.start - unit.end, unit.start))
+
+
+class _Tree:
+    """Units that nest, in text order."""
+
+    def __init__(self, marks: Sequence[Mark], size: int) -> None:
+        self._marks = marks
+        self._offsets = [mark.offset for mark in marks]
+        self._ends = [size] * len(marks)
+        self._parents = [-1] * len(marks)
+        opened: list[int] = []
+        for i, mark in enumerate(marks):
+            while opened and marks[opened[-1]].level >= mark.level:
+                self._ends[opened.pop()] = mark.offset
+            self._parents[i] = opened[-1] if opened else -1
+            if mark.kind != "end":
+                opened.append(i)
+
+    def _holding(self, position: int) -> Iterable[int]:
+        """The units in which a position lies, the innermost first."""
+        i = bisect_right(self._offsets, position) - 1
+        while i >= 0:
+            if self._marks[i].kind != "end":
+                yield i
+            i = self._parents[i]
+
+    def path_at(self, position: int) -> str | None:
+        names = [self._marks[i].name for i in self._holding(position) if self._marks[i].name]
+        return SEPARATOR.join(reversed(names)) or None
+
+    def units_around(self, position: int) -> list[Unit]:
+        return [
+            Unit(self._offsets[i], self._ends[i])
+            for i in self._holding(position)
+            if self._offsets[i] < position < self._ends[i] and self._marks[i].kind not in _FLAT
+        ]
+
+
+class Places:
+    """Where the file has stretches of a text: of the first kind in PLACES that its marks have."""
+
+    def __init__(self, marks: Sequence[Mark]) -> None:
+        kinds = {mark.kind for mark in marks}
+        self.kind = next((kind for kind in PLACES if kind in kinds), "")
+        own = [mark for mark in marks if mark.kind == self.kind]
+        self._offsets = [mark.offset for mark in own]
+        self._values = [mark.name for mark in own] if self.kind in VALUED else [str(i + 1) for i in range(len(own))]
+
+    def at(self, start: int, end: int) -> str | None:
+        """`page 12`, `cell 7-9`, `line 207-214`, `bytes 120-380`; None where the text has no places.
+
+        A stretch before the first place is told as being at the first. Bytes end where the next place begins.
+        """
+        if not self.kind:
+            return None
+        first = max(0, bisect_right(self._offsets, start) - 1)
+        last = max(first, bisect_left(self._offsets, end) - 1)
+        if self.kind == "bytes":
+            after = bisect_left(self._offsets, end)
+            until = self._values[after] if after < len(self._values) else ""
+            return f"bytes {self._values[first]}-{until}"
+        one, other = self._values[first], self._values[last]
+        return f"{self.kind} {one}" if one == other else f"{self.kind} {one}-{other}"
+
+
+def dumped(marks: Sequence[Mark]) -> str:
+    """Marks as a store and an export keep them: JSON, runs of marks that differ in their offset alone told once."""
+    runs: list[list[str | int]] = []
+    last: tuple[str, str, int] | None = None
+    reached = 0
+    for mark in marks:
+        if mark[1:] != last:
+            last = mark[1:]
+            runs.append([mark.kind, mark.name, mark.level])
+        runs[-1].append(mark.offset - reached)
+        reached = mark.offset
+    return json.dumps(runs, ensure_ascii=False, separators=(",", ":"))
+
+
+def loaded(text: str) -> tuple[Mark, ...]:
+    """The marks that `dumped` made this of. Raises ValueError for anything else."""
+    marks: list[Mark] = []
+    reached = 0
+    try:
+        for kind, name, level, *steps in json.loads(text):
+            if not (isinstance(kind, str) and isinstance(name, str) and isinstance(level, int)):
+                raise ValueError("a mark has another shape")
+            for step in steps:
+                reached += step
+                marks.append(Mark(reached, kind, name, level))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"these are no marks: {error}") from error
+    return tuple(marks)
+
+
+def why_unfit(marks: Sequence[Mark], size: int) -> str | None:
+    """What is wrong with the marks of a text of that many code points; None where nothing is."""
+    last = 0
+    for mark in marks:
+        if mark.offset < last:
+            return f"the mark {mark.kind} {mark.name!r} at {mark.offset} stands behind one at {last}"
+        if mark.offset > size:
+            return f"the mark {mark.kind} {mark.name!r} at {mark.offset} is outside of the text"
+        if mark.level < 1 or not mark.kind:
+            return f"a mark at {mark.offset} has no kind, or level {mark.level}"
+        last = mark.offset
+    return None

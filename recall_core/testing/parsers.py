@@ -1,0 +1,140 @@
+"""What a parser must keep to, as a test class that the author of a parser subclasses.
+
+    class TestMine(ParserConformance):
+        name = "mine"
+        samples = {"a.mine": b"..."}
+
+It is collected by pytest and needs nothing of it.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Mapping
+from hashlib import sha256
+
+from recall_core.errors import IngestError
+from recall_core.ingest.metadata import why_unfit as why_no_metadata
+from recall_core.ingest.parse import parser
+from recall_core.marks import dumped, loaded, why_unfit
+from recall_core.ports import ParsedDocument
+from recall_core.text import is_storable
+
+_ELSEWHERE = """
+import sys
+from recall_core.testing.parsers import told
+sys.stdout.write(told(sys.argv[1], sys.argv[2], sys.stdin.buffer.read()))
+"""
+_HARMED = 60  # broken variants of each sample that are read
+
+
+def told(name: str, path: str, raw: bytes) -> str:
+    """Everything that the parser of that name says of a file, as one hash, or the code of its error."""
+    try:
+        documents = _parsed(name, path, raw)
+    except IngestError as error:
+        return error.code
+    return sha256(repr([tuple(document) for document in documents]).encode()).hexdigest()
+
+
+def _parsed(name: str, path: str, raw: bytes) -> list[ParsedDocument]:
+    return list(parser(name).parse(raw, path=path, digest=sha256(raw).hexdigest()))
+
+
+def _parsed_or_refused(name: str, path: str, raw: bytes) -> list[ParsedDocument]:
+    """The documents of a broken file; none where the parser says what is wrong, by a code and in words."""
+    try:
+        return _parsed(name, path, raw)
+    except IngestError as error:
+        if not (error.code and error.message):
+            raise
+        return []
+
+
+class ParserConformance:
+    """What holds for every parser. name: as `--parser` takes it. samples: small files by name, each of which it can
+    read; as UTF-8 where the parser reads text."""
+
+    name: str
+    samples: Mapping[str, bytes]
+
+    def documents(self) -> list[tuple[str, bytes, ParsedDocument]]:
+        """Every document of the samples, with the file it is from."""
+        found = [(path, raw, _parsed(self.name, path, raw)) for path, raw in self.samples.items()]
+        return [(path, raw, each) for path, raw, documents in found for each in documents]
+
+    def test_there_is_something_to_read(self) -> None:
+        assert any(document.text.strip() for _, _, document in self.documents())
+
+    def test_the_same_bytes_are_the_same_documents_in_another_process_and_another_locale(self) -> None:
+        for path, raw in self.samples.items():
+            environment = {
+                "LC_ALL": "C",
+                "TZ": "Pacific/Apia",
+                "PYTHONHASHSEED": "7",
+                "PYTHONPATH": ":".join(sys.path),
+            }
+            command = [sys.executable, "-c", _ELSEWHERE, self.name, path]
+            other = subprocess.run(command, input=raw, env=environment, capture_output=True, check=True)
+            assert other.stdout.decode() == told(self.name, path, raw), path
+
+    def test_one_parser_reads_many_files(self) -> None:
+        one = parser(self.name)
+        for path, raw in [*self.samples.items(), *self.samples.items()]:
+            found = list(one.parse(raw, path=path, digest=sha256(raw).hexdigest()))
+            assert found == _parsed(self.name, path, raw), path
+
+    def test_marks_stand_in_order_and_inside_of_the_text(self) -> None:
+        for path, _, document in self.documents():
+            assert why_unfit(document.marks, len(document.text)) is None, path
+            assert loaded(dumped(document.marks)) == document.marks, path
+
+    def test_what_it_says_can_be_stored(self) -> None:
+        for path, _, document in self.documents():
+            names = (document.text, document.title, *(mark.name for mark in document.marks), *document.tags)
+            assert all(map(is_storable, names)), path
+            assert why_no_metadata(document.meta) is None, path
+
+    def test_a_file_is_one_document_or_records_of_different_names(self) -> None:
+        for path, raw in self.samples.items():
+            records = [document.record for document in _parsed(self.name, path, raw)]
+            assert len({*records}) == len(records), path
+            assert None not in records or len(records) == 1, path
+
+    def test_a_file_that_is_one_document_has_its_hash_and_size(self) -> None:
+        for path, raw, document in self.documents():
+            if document.record is None:
+                assert (document.hash, document.size) == (sha256(raw).hexdigest(), len(raw)), path
+
+    def test_a_verbatim_text_is_the_whole_file(self) -> None:
+        if getattr(parser(self.name), "is_verbatim", False):
+            for path, raw, document in self.documents():
+                assert document.text == raw.decode(), path
+
+    def test_a_broken_file_is_read_or_refused_with_a_code(self) -> None:
+        reads_text = getattr(parser(self.name), "reads", "bytes") == "text"
+        chance = random.Random(self.name)  # noqa: S311 - the same files every time
+        for path, raw in self.samples.items():
+            for _ in range(_HARMED):
+                harmed = _harmed(raw, chance)
+                if reads_text:
+                    harmed = harmed.decode(errors="replace").encode()
+                for document in _parsed_or_refused(self.name, path, harmed):
+                    assert why_unfit(document.marks, len(document.text)) is None, path
+                    assert is_storable(document.text), path
+
+
+def _harmed(raw: bytes, chance: random.Random) -> bytes:
+    """The bytes with a piece cut off, taken out, doubled or replaced."""
+    first, last = sorted((chance.randrange(len(raw) + 1), chance.randrange(len(raw) + 1)))
+    match chance.randrange(4):
+        case 0:
+            return raw[:last]
+        case 1:
+            return raw[:first] + raw[last:]
+        case 2:
+            return raw[:last] + raw[first:]
+        case _:
+            return raw[:first] + chance.randbytes(min(last - first, 12)) + raw[first + min(last - first, 12) :]
