@@ -133,6 +133,11 @@ class Places:
         self._offsets = [mark.offset for mark in own]
         self._values = [mark.name for mark in own] if self.kind in VALUED else [str(i + 1) for i in range(len(own))]
 
+    @property
+    def bounds(self) -> tuple[str, str]:
+        """The first place and the last."""
+        return self._values[0], self._values[-1]
+
     def at(self, start: int, end: int) -> str | None:
         """`page 12`, `cell 7-9`, `line 207-214`, `bytes 120-380`; None where the text has no places.
 
@@ -150,33 +155,76 @@ class Places:
         return f"{self.kind} {one}" if one == other else f"{self.kind} {one}-{other}"
 
 
-def dumped(marks: Sequence[Mark]) -> str:
-    """Marks as a store and an export keep them: JSON, runs of marks that differ in their offset alone told once."""
-    runs: list[list[str | int]] = []
+def behind(path: str, first: int, last: int | None = None, place: str | None = None) -> str:
+    """What a citation has behind a document's path: `:120-131`, or `#page=12` where the file has it elsewhere than at
+    these lines of the text. place: of a chunk; that of a record is one for all of it, and its lines are told."""
+    kind, _, value = (place or "").partition(" ")
+    if not value or (kind == "line" and "#" in path):
+        return f":{first}" if last is None else f":{first}-{last}"
+    return f":{value}" if kind == "line" else f"#{kind}={value}"
+
+
+def cited(path: str, first: int, last: int | None = None, place: str | None = None) -> str:
+    """A document's path and where in it, as `recall get` reads it. See `behind`."""
+    return path + behind(path, first, last, place)
+
+
+def united(place: str | None, other: str | None) -> str | None:
+    """The place of two stretches of one text that touch, the first first."""
+    if place is None or other is None or place == other:
+        return place or other
+    kind, _, value = place.partition(" ")
+    return f"{kind} {value.partition('-')[0]}-{other.partition(' ')[2].rpartition('-')[2]}"
+
+
+def stretch(marks: Sequence[Mark], size: int, kind: str, first: int, last: int) -> Unit | None:
+    """What of a text of that size lies at these places, both counted in; None where it has none of them."""
+    own = [mark for mark in marks if mark.kind == kind]
+    values = [int(mark.name) for mark in own] if kind in VALUED else list(range(1, len(own) + 1))
+    within = [i for i, value in enumerate(values) if first <= value <= last]
+    if kind in VALUED:  # a piece begins at its value, and reaches to the next
+        start = max(0, bisect_right(values, first) - 1)
+        end = bisect_right(values, last) if kind == "line" else bisect_left(values, last)
+        within = list(range(start, max(start + 1, end))) if values and last >= values[0] else []
+    if not within:
+        return None
+    after = within[-1] + 1
+    return Unit(own[within[0]].offset, own[after].offset if after < len(own) else size)
+
+
+def runs(marks: Sequence[Mark]) -> list[list[str | int]]:
+    """Marks as exports keep them: [kind, name, level, …], followed by how far each of a run of marks that differ in
+    their offset alone stands behind the mark before it."""
+    found: list[list[str | int]] = []
     last: tuple[str, str, int] | None = None
     reached = 0
     for mark in marks:
         if mark[1:] != last:
             last = mark[1:]
-            runs.append([mark.kind, mark.name, mark.level])
-        runs[-1].append(mark.offset - reached)
+            found.append([mark.kind, mark.name, mark.level])
+        found[-1].append(mark.offset - reached)
         reached = mark.offset
-    return json.dumps(runs, ensure_ascii=False, separators=(",", ":"))
+    return found
 
 
-def loaded(text: str) -> tuple[Mark, ...]:
-    """The marks that `dumped` made this of. Raises ValueError for anything else."""
+def dumped(marks: Sequence[Mark]) -> str:
+    """Marks as a store keeps them: `runs` as JSON."""
+    return json.dumps(runs(marks), ensure_ascii=False, separators=(",", ":"))
+
+
+def loaded(kept: str | list[list[str | int]]) -> tuple[Mark, ...]:
+    """The marks that `dumped` or `runs` made this of. Raises ValueError for anything else."""
     marks: list[Mark] = []
     reached = 0
     try:
-        for kind, name, level, *steps in json.loads(text):
-            if not (isinstance(kind, str) and isinstance(name, str) and isinstance(level, int)):
-                raise ValueError("a mark has another shape")
+        for kind, name, level, *steps in json.loads(kept) if isinstance(kept, str) else kept:
             for step in steps:
-                reached += step
-                marks.append(Mark(reached, kind, name, level))
+                reached += step  # type: ignore[operator]  # checked below, with what else a run holds
+                marks.append(Mark(reached, kind, name, level))  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
         raise ValueError(f"these are no marks: {error}") from error
+    if any(tuple(map(type, mark)) != (int, str, str, int) for mark in marks):
+        raise ValueError("these are no marks: one has another shape")
     return tuple(marks)
 
 

@@ -108,9 +108,13 @@ def _lightest() -> Any:
     return import_module("hashlib")
 
 
-def document_id(path: str, content_hash: str) -> str:
-    """sha256 of path NUL hash: names one version of one document."""
-    return sha256(f"{path}\0{content_hash}".encode()).hexdigest()
+def document_id(path: str, content_hash: str, read_by: str = "") -> str:
+    """sha256 of path NUL hash: names one version of one document.
+
+    read_by: `parser@version;encoding` where the text is not the plain UTF-8 decoding of the bytes; NUL and it follow.
+    """
+    read = f"\0{read_by}" if read_by else ""
+    return sha256(f"{path}\0{content_hash}{read}".encode()).hexdigest()
 
 
 def chunk_id(doc_id: str, offset: int) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from recall_core.marks import Mark, behind, cited
 from recall_core.named import NamedTuple
+from recall_core.text import document_id
 
 Signal = Literal["lexical", "semantic", "rerank"]
 SIGNALS: tuple[Signal, ...] = ("lexical", "semantic", "rerank")
@@ -56,7 +58,8 @@ class Chunk(NamedTuple):
     text: str
     is_title: bool = False
     """A slice of the title of a document that has no other text: no title is indexed and embedded above it."""
-    place: str | None = None  # where the file has it, as `ports.ParsedDocument` says
+    place: str | None = None
+    """Where the file has it, where its lines are not the file's: `page 3-4`, `cell 7`; of a record `line 207`."""
 
 
 class Row(NamedTuple):
@@ -65,6 +68,11 @@ class Row(NamedTuple):
     rowid: int
     doc: Document
     chunk: Chunk
+
+    @property
+    def where(self) -> str:
+        """A citation of it."""
+        return cited(self.doc.path, self.chunk.line_start, self.chunk.line_end, self.chunk.place)
 
 
 class Key(NamedTuple):
@@ -304,6 +312,8 @@ class Root(NamedTuple):
     hidden: bool = False
     gitignore: bool = True
     follow: bool = False
+    encoding: str = ""
+    """What its texts are in where they do not say it themselves; "" for UTF-8."""
 
 
 class NewChunk(NamedTuple):
@@ -335,6 +345,15 @@ class NewDocument(NamedTuple):
     source: str | None
     meta: Mapping[str, Any]
     chunks: tuple[NewChunk, ...]
+    read_by: str = ""
+    """See `text.document_id`."""
+    marks: tuple[Mark, ...] = ()
+    """Where its units begin, so that it can be cut anew without its file."""
+
+    @property
+    def id(self) -> str:
+        """The document's id."""
+        return document_id(self.path, self.hash, self.read_by)
 
 
 class NewFile(NamedTuple):
@@ -361,6 +380,13 @@ class Skip(NamedTuple):
     code: str
     reason: str
     kind: str = ""
+
+
+class Note(NamedTuple):
+    """What is to be known of how a file was read."""
+
+    path: str
+    text: str
 
 
 Stage = Literal["discover", "read", "chunk", "embed", "index", "commit", "ask", "copy", "done"]
@@ -390,6 +416,8 @@ class Progress(NamedTuple):
     """Tokens that the embedder's provider charged for this run; None where nobody counts."""
     without_text: int = 0
     """Documents that were read and have none."""
+    notes: tuple[Note, ...] = ()
+    """Of files that were read in this run; told at its end."""
 
 
 class Block(NamedTuple):
@@ -405,6 +433,13 @@ class Block(NamedTuple):
     chunk_ids: tuple[str, ...]
     ranks: tuple[int, ...]
     truncated: bool
+    place: str | None = None
+    """See `Chunk`."""
+
+    @property
+    def where(self) -> str:
+        """What a citation has behind its path."""
+        return behind(self.doc.path, self.line_start, self.line_end, self.place)
 
 
 class Omission(NamedTuple):

@@ -11,6 +11,7 @@ from textual.app import SuspendNotSupported
 
 from recall_core.config import Config, assignments, override
 from recall_core.errors import RecallError, UsageError
+from recall_core.marks import cited
 from recall_core.types import Hit
 from recall_tui import files
 from recall_tui.home import history
@@ -79,7 +80,8 @@ def _under(setting: str) -> Config | None:
 
 
 def _where(hit: Hit) -> str:
-    return f"{hit.doc.path}:{hit.chunk.line_start}-{hit.chunk.line_end}" if hit.chunk else hit.doc.path
+    chunk = hit.chunk
+    return cited(hit.doc.path, chunk.line_start, chunk.line_end, chunk.place) if chunk else hit.doc.path
 
 
 SHOWN_LINES, SHOWN_CHARACTERS = 8, 400  # of a query that is offered again

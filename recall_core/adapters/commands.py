@@ -231,6 +231,7 @@ def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
         globs=tuple(flags.glob or ()),
         ignores=tuple(flags.ignore or ()),
         parser=flags.parser or "auto",
+        encoding=flags.encoding or "",
         tags=tuple(flags.tag or ()),
         source=flags.source,
         meta=read_metadata(flags.meta or ()),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from recall_core.adapters import render
+from recall_core.marks import cited
 from recall_core.text import harmless, one_line
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def places(result: ResultView) -> list[str]:
     state = f" ({doc['state']})" if "state" in doc else ""
     record = _RECORD.fullmatch(f"{path} {chunk.get('place', '')}")
     if record is None:
-        return [render.clean(f"{path}:{line}") + state]
+        return [render.clean(cited(path, line, place=chunk.get("place"))) + state]
     return [render.clean(doc.get("title", "")), render.clean(f"{record[1]}:{record[2]}") + state]
 
 

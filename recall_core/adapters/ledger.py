@@ -23,6 +23,7 @@ from recall_core.contract.ledger import (
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.views import NormalizerEcho
 from recall_core.errors import UsageError
+from recall_core.marks import cited
 from recall_core.shell import Hint
 
 WIDTH = 20  # cells of the longest bar
@@ -93,7 +94,7 @@ def scale(echo: NormalizerEcho) -> str:
 
 
 def _ledger(view: LedgerView, scales: dict[str, str]) -> Iterator[str]:
-    where = f"{clean(view['path'])}:{view['line_start']}-{view['line_end']}"
+    where = clean(cited(view["path"], view["line_start"], view["line_end"], view.get("place")))
     yield "  ".join([where, view["id"][:DIGITS], *([clean(view["heading"])] if "heading" in view else [])])
     if "passage" in view:
         yield from (f"{'':{INDENT}}{clean(line)}".rstrip() for line in view["passage"]["text"].split("\n"))

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from recall_core.adapters import board
+from recall_core.marks import cited
 
 if TYPE_CHECKING:
     from recall_core.contract.packing import AccountView, AlternativeView, CoverageView, SwapView
@@ -271,7 +272,7 @@ def place(result: ResultView) -> str:
     doc, chunk = result.get("doc", {}), result.get("chunk", {})
     path = doc.get("path", "")
     if path and "line_start" in chunk:
-        path = f"{path}:{chunk['line_start']}-{chunk['line_end']}"
+        path = cited(path, chunk["line_start"], chunk["line_end"], chunk.get("place"))
     state = f" ({doc['state']})" if "state" in doc else ""
     return clean(path or (chunk.get("id") or doc.get("id") or "")[:DIGITS]) + state
 

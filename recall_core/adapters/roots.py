@@ -70,7 +70,7 @@ def add_stdin(
         raise UsageError("unexpected_argument", message, hint=example)
     if flags.name is None:
         raise UsageError("missing_argument", "What comes through stdin needs --name.", hint=example)
-    rules = Root("", parser=template.parser, tags=template.tags, source=template.source, meta=template.meta)
+    rules = template._replace(globs=(), ignores=(), hidden=False, gitignore=True, follow=False)
     if template != rules or flags.mtime_only:
         raise UsageError("conflicting_flags", "- is no folder: it takes labels and a parser.", hint=example)
     if not streams.may_wait:
@@ -135,6 +135,8 @@ def _changes(flags: Namespace) -> RootFields:
         changes["meta"] = read_metadata(tuple(filter(None, flags.meta)))
     if flags.parser is not None:
         changes["parser"] = flags.parser or "auto"
+    if flags.encoding is not None:
+        changes["encoding"] = flags.encoding
     for name in _SWITCHES:
         is_on, is_off = getattr(flags, name), getattr(flags, f"no_{name}")
         if is_on and is_off:
@@ -186,6 +188,7 @@ def _root_lines(root: RootView) -> Iterator[str]:
 def _other_flags(root: RootView) -> str:
     """Labels and switches of a root, as the flags that it was added with."""
     words: list[str] = [] if root["parser"] == "auto" else ["--parser", root["parser"]]
+    words += ["--encoding", root["encoding"]] if "encoding" in root else []
     words += [word for tag in root["tags"] for word in ("--tag", tag)]
     words += ["--source", root["source"]] if "source" in root else []
     words += [word for key, value in root["meta"].items() for word in ("--meta", f"{key}={_plain(value)}")]

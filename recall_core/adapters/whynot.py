@@ -25,6 +25,7 @@ from recall_core.contract.whynot import (
     WhyNotView,
 )
 from recall_core.errors import UsageError
+from recall_core.marks import cited
 from recall_core.shell import AGAIN, Hint
 
 WIDTH = 30  # cells of the longest bar
@@ -250,7 +251,7 @@ def _place(view: SoughtView) -> str:
 
 
 def _where(view: SoughtView) -> str:
-    return f"{clean(view['path'])}:{view['line_start']}-{view['line_end']}"
+    return clean(cited(view["path"], view["line_start"], view["line_end"], view.get("place")))
 
 
 def _rank(view: SoughtView) -> str:

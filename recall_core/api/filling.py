@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from time import time_ns
 from typing import Any, TypedDict, Unpack
@@ -23,7 +24,9 @@ from recall_core.ingest.read import RawFile
 from recall_core.paths import os_path_of, typed
 from recall_core.shell import REST, Hint, flag
 from recall_core.store.port import Store
-from recall_core.types import Progress, Root, Skip
+from recall_core.types import Note, Progress, Root, Skip
+
+_NOTES = 10  # of how files were read, that are told
 
 
 class AddFields(TypedDict, total=False):
@@ -149,7 +152,19 @@ def _ingested(
     if groups := _skip_groups(engine.store, last.skipped, is_all=is_all):
         view["skipped_by"] = groups
     engine.store.fold()
-    return {**OK, "ingest": view, "warnings": list(engine.notes())}
+    return {**OK, "ingest": view, "warnings": [*engine.notes(), *_read_notes(last.notes)]}
+
+
+def _read_notes(notes: Sequence[Note]) -> Iterator[str]:
+    """What is to be told of how files were read; of many alike the first few."""
+    by_text: dict[str, list[str]] = {}
+    for note in notes:
+        by_text.setdefault(note.text, []).append(note.path)
+    for text, paths in islice(by_text.items(), _NOTES):
+        more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
+        yield f"W_READ: {paths[0]}{more}: {text}"
+    if len(by_text) > _NOTES:
+        yield f"W_READ: {len(by_text) - _NOTES} more notes of how files were read"
 
 
 def _skip_groups(store: Store, skipped: Sequence[Skip], *, is_all: bool) -> list[SkipGroupView]:

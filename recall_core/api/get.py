@@ -12,8 +12,18 @@ from recall_core.api.engine import Engine
 from recall_core.config import assignments, outdated
 from recall_core.contract import OK
 from recall_core.errors import StoreCorrupt
+from recall_core.marks import PLACES, Places, stretch
 from recall_core.retrieve.freshness import stale_documents
-from recall_core.retrieve.targets import by_ending, lines_in, no_such_lines, one, record_at, several, unknown
+from recall_core.retrieve.targets import (
+    by_ending,
+    lines_in,
+    no_such_lines,
+    no_such_place,
+    one,
+    record_at,
+    several,
+    unknown,
+)
 from recall_core.shell import Hint
 
 if TYPE_CHECKING:
@@ -21,7 +31,10 @@ if TYPE_CHECKING:
     from recall_core.contract.views import DocView, StatsView, TextView
     from recall_core.store.port import Store
 
-_LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?")  # int() has a limit itself
+_PLACE = re.compile(
+    rf"(?P<path>.+)#(?P<kind>{'|'.join(PLACES)})=(?P<first>[0-9]{{1,18}})(?:-(?P<last>[0-9]{{1,18}}))?"
+)
+_LINES = re.compile(rf"(?P<path>.+):{_RANGE}")
 
 
 def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
@@ -82,6 +95,8 @@ def find(store: Store, target: str, *, base: Path) -> GetResponse:
     Live paths are tried first, then ids. Raises what `one` raises, and UnknownTarget.
     """
     kind, full_id = one(store, target, base=base) or ("", "")
+    if not kind and (placed := _placed(store, target, base)) is not None:
+        return placed
     if not kind:
         lines = _LINES.fullmatch(target)
         whole = one(store, lines["path"], base=base) if lines else None
@@ -110,7 +125,36 @@ def find(store: Store, target: str, *, base: Path) -> GetResponse:
     return {**OK, "found": view, "warnings": warnings}
 
 
+def _placed(store: Store, target: str, base: Path) -> GetResponse | None:
+    """What lies at a place that is no line: `a.pdf#page=3`; None where the target names none. Raises `bad_place`."""
+    named = _PLACE.fullmatch(target)
+    whole = one(store, named["path"], base=base) if named else None
+    if named and whole is None and (path := _by_ending(store, named["path"], base)):
+        whole = one(store, str(base / path), base=base)
+    if named is None or whole is None or whole[0] != "doc":
+        return None
+    last = named["last"] or named["first"]
+    return _stretch(store, whole[1], base, named["kind"], (int(named["first"]), int(last)))
+
+
+def _stretch(store: Store, doc_id: str, base: Path, kind: str, places: tuple[int, int]) -> GetResponse:
+    first, last = places
+    document = next(iter(store.documents([store.rowid("doc", doc_id)]).values()), None)
+    if document is None:
+        raise _damaged(store, doc_id)
+    text, marks = store.text_of(doc_id), store.marks_of(doc_id)
+    found = stretch(marks, len(text), kind, first, last) if first <= last else None
+    place = f"{kind} {first}" if first == last else f"{kind} {first}-{last}"
+    if found is None:
+        raise no_such_place(document.path, place, marks)
+    doc, warnings = _checked(store, views.doc_view(document), base)
+    view: TextView = {"kind": "place", "doc": doc, "place": place, "text": text[found.start : found.end]}
+    return {**OK, "found": view, "warnings": warnings}
+
+
 def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] | None) -> GetResponse:
+    if lines is not None and Places(store.marks_of(doc_id)).kind == "line":  # its lines are the file's
+        return _stretch(store, doc_id, base, "line", lines)
     document = next(iter(store.documents([store.rowid("doc", doc_id)]).values()), None)
     if document is None:
         raise _damaged(store, doc_id)

@@ -229,6 +229,8 @@ def _context_block(block: Block, states: Mapping[str, State]) -> ContextBlock:
         "ranks": list(block.ranks),
         "truncated": block.truncated,
     }
+    if block.place is not None:
+        view["place"] = block.place
     if block.doc.id in states:
         view["state"] = states[block.doc.id]
     return view

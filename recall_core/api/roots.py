@@ -19,7 +19,8 @@ from recall_core.contract.filling import (
 )
 from recall_core.contract.responses import RootsResponse
 from recall_core.errors import UnknownTarget, UsageError
-from recall_core.ingest.parse import parser
+from recall_core.ingest.decode import check_encoding
+from recall_core.ingest.parse import check_name
 from recall_core.ingest.targets import belongs
 from recall_core.rql.patterns import check_glob
 from recall_core.shell import Hint
@@ -43,6 +44,7 @@ class RootFields(TypedDict, total=False):
     hidden: bool
     gitignore: bool
     follow: bool
+    encoding: str
 
 
 class RootsFields(TypedDict, total=False):
@@ -147,7 +149,8 @@ def _check(engine: Engine, before: Root, after: Root, fields: Sequence[str]) -> 
     """Raises UsageError where the root cannot be as it is to be."""
     for pattern in (*after.globs, *after.ignores):
         check_glob(pattern)
-    parser(after.parser)
+    check_name(after.parser)
+    check_encoding(after.encoding)
     of_folders = [name for name in fields if name in _OF_FOLDERS]
     if of_folders and os.path.isfile(engine.base / before.folder):  # noqa: PTH113 - Path.is_file raises for some
         message = f"{before.folder} is a file: {', '.join(of_folders)} are for folders."
@@ -218,6 +221,8 @@ def _view(number: int, known: KnownRoot, source: Source) -> RootView:
         documents=source.documents,
         left_out=list(known.left_out),
     )
+    if root.encoding:
+        view["encoding"] = root.encoding
     if root.source is not None:
         view["source"] = root.source
     return view

@@ -27,10 +27,13 @@ def copies_view(twins: Twins) -> CopiesView:
 
 def _place_view(row: Row) -> PlaceView:
     chunk = row.chunk
-    return {
+    view: PlaceView = {
         "id": chunk.id,
         "path": row.doc.path,
         "offset": chunk.offset,
         "line_start": chunk.line_start,
         "line_end": chunk.line_end,
     }
+    if chunk.place is not None:
+        view["place"] = chunk.place
+    return view

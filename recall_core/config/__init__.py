@@ -94,6 +94,9 @@ class Config(NamedTuple):
     vector_index: str = "auto"
     ann_bits: int = 1_024
     ann_seed: int = 0
+    guess_encoding: bool = False
+    parsers: tuple[tuple[str, str], ...] = ()
+    """The table [parsers]: (glob, name of a parser) in order; for files whose folder was not added with a parser."""
 
 
 class Setting(NamedTuple):
@@ -169,6 +172,7 @@ SETTINGS: dict[str, Setting] = {
     "vector_index": Setting("search of over 20,000 vectors; lsh may miss some", choices=("auto", "exact", "lsh")),
     "ann_bits": Setting("bits of a signature (lsh), a multiple of 64", least=64, most=8_192),
     "ann_seed": Setting("seed of the hyperplanes that make signatures (lsh)", least=0, most=2**63 - 1),
+    "guess_encoding": Setting("guess the encoding of text that is not UTF-8 and does not say what it is"),
 }
 
 
@@ -194,7 +198,10 @@ def load(path: Path) -> Config:
 
     Raises ConfigError `config_invalid` (not TOML), `unknown_key`, `bad_value`.
     """
-    return _anchored(replace(Config(), written(path), where=str(path)), path.parent.absolute().joinpath)
+    said = written(path)
+    parsers = _parsers(said.pop("parsers", {}), where=str(path))
+    config = replace(Config(), said, where=str(path))._replace(parsers=parsers)
+    return _anchored(config, path.parent.absolute().joinpath)
 
 
 def anchored(name: str, absolute: Callable[[Path], Path]) -> str:
@@ -292,11 +299,21 @@ def outdated(config: Config, toml: Path) -> dict[str, SettingValue]:
 def render(config: Config) -> str:
     """A recall.toml that gives this config again, every key with what it is for."""
     lines = ["# Recall settings. A line that is missing means what it meant before there was such a setting."]
-    for key, value in config._asdict().items():
-        setting = SETTINGS[key]
+    for key, setting in SETTINGS.items():
+        value = getattr(config, key)
         choices = f" ({' | '.join(setting.choices)})" if len(setting.choices) > 1 else ""
         lines.append(f"\n# {setting.doc}{choices}\n{NAMES.get(key, key)} = {spelled(value)}")
+    if config.parsers:
+        lines.append("\n# parsers of files by their name, before their content is asked\n[parsers]")
+        lines += [f"{spelled(glob)} = {spelled(name)}" for glob, name in config.parsers]
     return "\n".join(lines) + "\n"
+
+
+def _parsers(table: object, *, where: str) -> tuple[tuple[str, str], ...]:
+    if isinstance(table, dict) and all(isinstance(name, str) for name in table.values()):
+        return tuple(table.items())
+    message = f"{where}: [parsers] takes a parser's name for each pattern of file names."
+    raise ConfigError("bad_value", message, hint='[parsers] "*.log" = "text"')
 
 
 def _given(settings: GivenSettings, *, where: str) -> Settings:

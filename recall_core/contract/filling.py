@@ -62,13 +62,14 @@ class IngestView(TypedDict):
 class RootView(TypedDict):
     """A folder or file that was added. number: its place in the order in which they were
     added, by which it is accepted, edited and forgotten; left_out: what was removed and is not read
-    again; active: False while it waits to be accepted."""
+    again; active: False while it waits to be accepted. encoding: of texts that do not say it, where one was named."""
 
     number: int
     folder: str
     globs: list[str]
     ignores: list[str]
     parser: str
+    encoding: NotRequired[str]
     tags: list[str]
     source: NotRequired[str]
     meta: dict[str, str | int | float | bool | None]

@@ -185,6 +185,7 @@ class LedgerView(TypedDict):
     path: str
     line_start: int
     line_end: int
+    place: NotRequired[str]
     heading: NotRequired[str]
     passage: NotRequired[PassageView]
     rank: int | None

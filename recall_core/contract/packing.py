@@ -108,6 +108,7 @@ class ContextBlock(TypedDict):
     end: int
     line_start: int
     line_end: int
+    place: NotRequired[str]
     text: NotRequired[str]
     hash: str
     mtime: str

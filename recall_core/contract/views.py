@@ -164,6 +164,7 @@ class PlaceView(TypedDict):
     offset: int
     line_start: int
     line_end: int
+    place: NotRequired[str]
 
 
 class CopiesView(TypedDict):
@@ -292,11 +293,12 @@ class TrustView(TypedDict):
 
 
 class TextView(TypedDict):
-    """What get found: a document, a chunk, or lines of a document."""
+    """What get found: a document, a chunk, lines of a document, or what of it lies at a place (`page 3`)."""
 
-    kind: Literal["doc", "chunk", "lines"]
+    kind: Literal["doc", "chunk", "lines", "place"]
     doc: DocView
     chunk: NotRequired[ChunkView]
+    place: NotRequired[str]
     line_start: NotRequired[int]
     line_end: NotRequired[int]
     text: str

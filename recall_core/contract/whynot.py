@@ -14,6 +14,7 @@ class SoughtView(TypedDict):
     path: str
     line_start: int
     line_end: int
+    place: NotRequired[str]
     rank: int | None
     passage: NotRequired[PassageView]
 

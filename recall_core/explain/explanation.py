@@ -278,6 +278,8 @@ def _ledger(
     )
     if chunk.heading is not None:
         view["heading"] = chunk.heading
+    if chunk.place is not None:
+        view["place"] = chunk.place
     if passage is not None:
         view["passage"] = passage
     if standing.place is None:

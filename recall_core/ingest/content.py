@@ -11,7 +11,6 @@ from recall_core.ingest.discover import printable
 from recall_core.paths import typed
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store
-from recall_core.text import document_id
 from recall_core.types import Fingerprint, NewDocument
 
 
@@ -36,7 +35,7 @@ def check_free(name: str, documents: Sequence[NewDocument], *, store: Store, bas
 
 def is_as_kept(known: Fingerprint, documents: Sequence[NewDocument], *, store: Store) -> bool:
     """Whether the store has these documents under that name, and no other, with these labels."""
-    ids = {each.path: document_id(each.path, each.hash) for each in documents}
+    ids = {each.path: each.id for each in documents}
     if len(documents) != known.documents or any(store.document_at(path) != ids[path] for path in ids):
         return False
     kept = store.documents([store.rowid("doc", doc_id) for doc_id in ids.values()]).values()

@@ -10,10 +10,11 @@ from time import monotonic
 from recall_core import shell
 from recall_core.config import COMMIT_SECONDS, Config
 from recall_core.errors import IngestError
-from recall_core.ingest import content, discover, read
+from recall_core.ingest import content, discover, kinds, read
 from recall_core.ingest.batch import Batch
 from recall_core.ingest.discover import Found
-from recall_core.ingest.parse import parser
+from recall_core.ingest.parse import AUTO, identity, is_earlier
+from recall_core.ingest.reader import FileReader
 from recall_core.ingest.targets import (
     belongs,
     inherited,
@@ -38,7 +39,7 @@ from recall_core.ingest.vectors import (
 from recall_core.ports import Embedder
 from recall_core.store.port import Store
 from recall_core.text import counter, nfc
-from recall_core.types import Fingerprint, NewDocument, NewFile, Progress, Root, Skip, Stage
+from recall_core.types import Fingerprint, NewFile, Note, Progress, Root, Skip, Stage
 
 EVENT_SECONDS = 0.05  # between two events about files, so that nobody drowns in them
 _FIRST_COMMIT_CHARS = 20_000  # before anything is known of the embedder's pace
@@ -115,6 +116,8 @@ class _IngestRun:
         self.config = config
         self.base = base
         self.counter = counter(config.counter)
+        self.reader = FileReader(config)
+        self.notes: list[Note] = []
         self.cut_by = cut_by(store)
         self.known: dict[str, Fingerprint] = {file.path: file for file in store.files()}
         self.remembered = store.roots()[::-1]  # newest first
@@ -137,6 +140,10 @@ class _IngestRun:
 
     def all_of(self, roots: Sequence[Root], *, swept: Sequence[Root]) -> Iterator[Progress]:
         """The whole run. A file belongs to the first root that finds it; vanished files of `swept` are taken out."""
+        with self.reader:
+            yield from self._all_of(roots, swept)
+
+    def _all_of(self, roots: Sequence[Root], swept: Sequence[Root]) -> Iterator[Progress]:
         for root in roots:
             yield from self._discover(root)
         self.skips = {path: skip for path, skip in self.skips.items() if path not in self.jobs}
@@ -153,18 +160,23 @@ class _IngestRun:
 
     def read_content(self, raw: read.RawFile, name: str, options: Root) -> Iterator[Progress]:
         """The whole run of content without a file."""
+        with self.reader:
+            yield from self._read_content(raw, name, options)
+
+    def _read_content(self, raw: read.RawFile, name: str, options: Root) -> Iterator[Progress]:
         content.check_name(name)
         if raw.size > self.config.max_file_bytes:
             raise read.too_large(name, raw.size, self.config)
         self.is_discovered = True
         found = Found(name, "", raw.size, raw.mtime_ns)
-        documents = self._documents(found, raw, options)
-        content.check_free(name, documents, store=self.store, base=self.base)
-        known = self._as_known(found, options)
-        if known and known.hash == raw.digest and content.is_as_kept(known, documents, store=self.store):
+        made = self._documents(found, raw, options)
+        content.check_free(name, made.documents, store=self.store, base=self.base)
+        known = self._as_known(found)
+        is_same = known is not None and (known.hash, known.settings) == (raw.digest, made.settings)
+        if known and is_same and content.is_as_kept(known, made.documents, store=self.store):
             self.unchanged, self.documents = 1, known.documents
         else:
-            self._put(found, raw, None, options, documents)
+            self._put(found, raw, None, made)
             self.batch.taken_back = [name]
         self.files_done = 1
         yield from self._commit(name)
@@ -247,20 +259,20 @@ class _IngestRun:
         """One file: left alone, refreshed, put into the batch, or skipped with its reason."""
         options = inherited(root, found.path, self.remembered)
         self._renew(root, found.path)
-        known = self._as_known(found, options)
-        if known and self.mtime_only and (known.size, known.mtime_ns) == (found.size, found.mtime_ns):
+        known = self._as_known(found)
+        if known and self.mtime_only and self._is_as_before(known, found, options):
             self._leave(known, root)
             return
         try:
             raw = read.read_raw(self.base / found.os_path, path=found.path, config=self.config)
-            if known and known.hash == raw.digest:
+            if known and known.hash == raw.digest and known.settings == self._settings(raw, found.path, options):
                 if (known.size, known.mtime_ns) != (raw.size, raw.mtime_ns):
                     self.batch.touched.append((found.path, raw))
                 elif known.stamp != raw.stamp:
                     self.batch.settled.append((found.path, raw))
                 self._leave(known, root)
             else:
-                self._put(found, raw, root, options, self._documents(found, raw, options))
+                self._put(found, raw, root, self._documents(found, raw, options))
         except OSError as error:
             self._skip(found.path, "unreadable", f"it cannot be read: {error.strerror}")
         except IngestError as error:
@@ -275,12 +287,25 @@ class _IngestRun:
             self.renewed.add(root)
             self.batch.renewed.append(root)
 
-    def _as_known(self, found: Found, options: Root) -> Fingerprint | None:
-        """The file as last read, provided that it would be read the same way again."""
+    def _as_known(self, found: Found) -> Fingerprint | None:
+        """The file as last read, provided that it may stay so."""
         known = None if self.reparse or found.path in self.taken_back else self.known.get(found.path)
-        if known and known.os_path == found.os_path and known.settings == read.settings_of(options, self.config):
-            return known
-        return None
+        return known if known and known.os_path == found.os_path else None
+
+    def _settings(self, raw: read.RawFile, path: str, options: Root) -> str:
+        """The settings that these bytes would be read with."""
+        own = self.reader.parser_of(raw.content, path=path, root=options)
+        return read.settings_by(read.asked_of(own, options), self.config)
+
+    def _is_as_before(self, known: Fingerprint, found: Found, options: Root) -> bool:
+        """Whether a file has the size and time it had, and would be read the same way as far as its name tells."""
+        if (known.size, known.mtime_ns) != (found.size, found.mtime_ns):
+            return False
+        name = kinds.choose(known.path, b"", parser=options.parser, overrides=self.config.parsers)
+        before = read.read_by(known.settings)
+        is_free = options.parser == AUTO and name == "text" and not is_earlier(before)
+        own = before.partition(";")[0] if is_free else identity(name)
+        return known.settings == read.settings_by(read.asked_of(own, options), self.config)
 
     def _leave(self, known: Fingerprint, root: Root) -> None:
         self.unchanged += 1
@@ -288,23 +313,18 @@ class _IngestRun:
         if not self.is_sync and (root.tags or root.source is not None or root.meta):
             self.batch.labelled.append((known.path, root))
 
-    def _documents(self, found: Found, raw: read.RawFile, options: Root) -> tuple[NewDocument, ...]:
-        return read.documents(
-            raw,
-            path=found.path,
-            root=options,
-            parser=parser(options.parser),
-            counter=self.counter,
-            config=self.config,
+    def _documents(self, found: Found, raw: read.RawFile, options: Root) -> read.FileDocuments:
+        made = read.documents(
+            raw, path=found.path, root=options, reader=self.reader, counter=self.counter, config=self.config
         )
+        self.notes += [Note(found.path, note) for note in made.notes]
+        return made
 
-    def _put(
-        self, found: Found, raw: read.RawFile, root: Root | None, options: Root, documents: tuple[NewDocument, ...]
-    ) -> None:
+    def _put(self, found: Found, raw: read.RawFile, root: Root | None, made: read.FileDocuments) -> None:
+        documents = made.documents
         is_back = root is None or found.path in self.taken_back
         left_out = frozenset() if is_back else self.left_out.get(root, frozenset())  # type: ignore[arg-type]
         documents = tuple(each for each in documents if each.path not in left_out) if left_out else documents
-        settings = read.settings_of(options, self.config)
         self.batch.add(
             NewFile(
                 found.path,
@@ -312,7 +332,7 @@ class _IngestRun:
                 raw.size,
                 raw.mtime_ns,
                 raw.digest,
-                settings,
+                made.settings,
                 root,
                 documents,
                 raw.ctime_ns,
@@ -401,6 +421,7 @@ class _IngestRun:
             waiting=self.batch.waiting,
             tokens=self._tokens(),
             without_text=self.without_text,
+            notes=tuple(self.notes) if stage == "done" else (),
         )
 
     def _tokens(self) -> int | None:

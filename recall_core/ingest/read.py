@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from recall_core.config import EDITED, EMBEDDED, Config, chunker_identity
 from recall_core.errors import IngestError
 from recall_core.ingest.chunk import chunk
-from recall_core.ingest.metadata import why_unfit
-from recall_core.ingest.parse import identity
-from recall_core.ports import ParsedDocument, Parser
+from recall_core.ingest.reader import FileReader
+from recall_core.marks import Places
+from recall_core.ports import ParsedDocument
 from recall_core.text import Counter, embedded_hash, nfc, spaced
 from recall_core.types import Fingerprint, NewChunk, NewDocument, Root, Span, Stamp
 
@@ -76,18 +76,14 @@ def too_large(path: str, size: int, config: Config) -> IngestError:
     return IngestError("file_too_large", message, hint=f"max_file_bytes = {size} in recall.toml")
 
 
-def settings_of(root: Root, config: Config) -> str:
-    """What a file's chunks and vectors depend on besides its bytes: parser, chunker, counter, what is embedded."""
-    return settings_by(identity(root.parser), config)
-
-
 def settings_by(read_by: str, config: Config) -> str:
-    """The settings of a file that the parser of that identity reads."""
+    """What a file's chunks and vectors depend on besides its bytes: what reads it (see `asked_of`), chunker, counter,
+    what is embedded."""
     return f"{read_by} {chunker_identity(config)} {config.counter} {EMBEDDED}"
 
 
 def read_by(settings: str) -> str:
-    """The identity of the parser in a file's settings."""
+    """What a file was read by, as its settings name it."""
     return settings.partition(" ")[0]
 
 
@@ -102,41 +98,46 @@ def is_edited(file: Fingerprint) -> bool:
     return file.settings.endswith(EDITED)
 
 
+class FileDocuments(NamedTuple):
+    """The documents of a file, in file order, with the settings that it is kept with. notes: of how it was read."""
+
+    documents: tuple[NewDocument, ...]
+    settings: str
+    notes: tuple[str, ...]
+
+
 def documents(
-    raw: RawFile, *, path: str, root: Root, parser: Parser, counter: Counter, config: Config
-) -> tuple[NewDocument, ...]:
-    """The documents of a file with their chunks, in file order; no chunk has a vector yet.
-
-    Raises IngestError as `parsed` does.
-    """
-    return tuple(
-        _document(document, path, root, counter, config) for document in parsed(raw, path=path, parser=parser)
+    raw: RawFile, *, path: str, root: Root, reader: FileReader, counter: Counter, config: Config
+) -> FileDocuments:
+    """The documents of a file with their chunks; no chunk has a vector yet. Raises what `FileReader.read` raises."""
+    found = reader.read(raw.content, path=path, root=root, digest=raw.digest)
+    made = tuple(
+        _document(each, path=path, root=root, read_by=found.read_by, counter=counter, config=config)
+        for each in found.documents
     )
+    return FileDocuments(made, settings_by(asked_of(found.parser, root), config), found.notes)
 
 
-def parsed(raw: RawFile, *, path: str, parser: Parser) -> Iterator[ParsedDocument]:
-    """What a parser makes of a file, one after the other.
-
-    Raises IngestError where the bytes are not what it reads, `bad_metadata` where it finds what no store can keep.
-    """
-    for document in parser.parse(raw.content, path=path, digest=raw.digest):
-        if reason := why_unfit(document.meta):
-            name = path if document.record is None else f"{path}#{document.record}"
-            raise IngestError("bad_metadata", f"{name}: {reason}.")
-        yield document
+def asked_of(parser: str, root: Root) -> str:
+    """What a file is read by, as its settings name it: a parser's identity, and the encoding its root asks for."""
+    return f"{parser};{root.encoding}" if root.encoding else parser
 
 
-def _document(parsed: ParsedDocument, path: str, root: Root, counter: Counter, config: Config) -> NewDocument:
+def _document(
+    parsed: ParsedDocument, *, path: str, root: Root, read_by: str, counter: Counter, config: Config
+) -> NewDocument:
     name = path if parsed.record is None else nfc(f"{path}#{parsed.record}")
     return NewDocument(
         path=name,
         hash=parsed.hash,
         title=parsed.title,
         size=parsed.size,
-        tags=tuple(sorted(set(root.tags))),
+        tags=tuple(sorted({*parsed.tags, *root.tags})),
         source=root.source,
         meta={**parsed.meta, **dict(root.meta)},
         chunks=chunks_of(parsed, path=name, counter=counter, config=config),
+        read_by=read_by,
+        marks=parsed.marks,
     )
 
 
@@ -148,6 +149,7 @@ def chunks_of(parsed: ParsedDocument, *, path: str, counter: Counter, config: Co
 
 def _chunks(path: str, parsed: ParsedDocument, spans: tuple[Span, ...]) -> Iterator[NewChunk]:
     text, title = parsed.text, "" if parsed.is_title else parsed.title
+    places = Places(parsed.marks)
     line, counted = 1, 0
     for span in spans:
         line += text.count("\n", counted, span.offset)
@@ -164,5 +166,5 @@ def _chunks(path: str, parsed: ParsedDocument, spans: tuple[Span, ...]) -> Itera
             text_hash=embedded_hash(path, title, content),
             vector=None,
             is_title=parsed.is_title,
-            place=parsed.place,
+            place=places.at(span.offset, span.end) if parsed.place is None else parsed.place,
         )

@@ -11,9 +11,11 @@ from pathlib import Path
 from recall_core import shell
 from recall_core.config import Config
 from recall_core.errors import IngestError
+from recall_core.ingest.decode import check_encoding
 from recall_core.ingest.discover import covers, printable
-from recall_core.ingest.parse import parser
-from recall_core.ingest.read import parsed, read_raw, too_large
+from recall_core.ingest.parse import check_name
+from recall_core.ingest.read import read_raw, too_large
+from recall_core.ingest.reader import FileReader
 from recall_core.paths import os_path_of
 from recall_core.rql.patterns import check_glob
 from recall_core.shell import Hint
@@ -30,7 +32,8 @@ def named_roots(targets: Sequence[str], *, template: Root, config: Config, base:
     """
     for pattern in (*template.globs, *template.ignores):
         check_glob(pattern)
-    parser(template.parser)
+    check_name(template.parser)
+    check_encoding(template.encoding)
     roots = [_named_root(target, template, config, base) for target in targets]
     return tuple(dict.fromkeys(roots))
 
@@ -72,6 +75,7 @@ def inherited(root: Root, path: str, older: Sequence[Root]) -> Root:
                 parser=other.parser if root.parser == "auto" else root.parser,
                 tags=root.tags or other.tags,
                 source=other.source if root.source is None else root.source,
+                encoding=root.encoding or other.encoding,
                 meta=tuple({**dict(other.meta), **dict(root.meta)}.items()),
             )
     return root
@@ -89,7 +93,7 @@ def is_overruled(root: Root, path: str, remembered: Sequence[Root]) -> bool:
 
 
 def _asked_for(root: Root) -> tuple[object, ...]:
-    return root.parser, frozenset(root.tags), root.source, dict(root.meta)
+    return root.parser, root.encoding, frozenset(root.tags), root.source, dict(root.meta)
 
 
 def is_gone(place: Path) -> bool:
@@ -164,7 +168,8 @@ def _named_root(target: str, template: Root, config: Config, base: Path) -> Root
     if status.st_size > config.max_file_bytes:
         raise too_large(target, status.st_size, config)
     _check_file(target, template, config)
-    return Root(folder, parser=template.parser, tags=template.tags, source=template.source, meta=template.meta)
+    labels = {"tags": template.tags, "source": template.source, "meta": template.meta}
+    return Root(folder, parser=template.parser, encoding=template.encoding, **labels)  # type: ignore[arg-type]
 
 
 def _check_folder(target: str) -> None:
@@ -180,8 +185,8 @@ def _check_file(target: str, template: Root, config: Config) -> None:
         raw = read_raw(Path(target), path=target, config=config)
     except OSError as error:
         raise _unreadable(target, error) from error
-    for _ in parsed(raw, path=target, parser=parser(template.parser)):
-        pass
+    with FileReader(config) as reader:
+        reader.read(raw.content, path=target, root=template, digest=raw.digest)
 
 
 def _unreadable(target: str, error: OSError) -> IngestError:

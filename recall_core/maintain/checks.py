@@ -18,8 +18,9 @@ from recall_core.config import Config
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest import discover
 from recall_core.ingest.discover import Found
-from recall_core.ingest.parse import is_earlier, parser
-from recall_core.ingest.read import parsed, read_by, read_raw
+from recall_core.ingest.parse import is_earlier, name_of
+from recall_core.ingest.read import read_by, read_raw
+from recall_core.ingest.reader import FileReader
 from recall_core.ingest.targets import belongs, inherited, is_gone, standing_roots
 from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder
@@ -120,7 +121,7 @@ def _read_again(files: Sequence[Fingerprint], store: Store, base: Path) -> list[
     for file in files:
         number = next((number for number, root in waiting.items() if belongs(root, file.path)), None)
         if number is None:
-            named.setdefault(read_by(file.settings).partition("@")[0], []).append(str(base / file.os_path))
+            named.setdefault(name_of(read_by(file.settings)), []).append(str(base / file.os_path))
         else:
             accepted[number] = None
     hints: list[str] = [Hint("roots", "accept", *map(str, accepted)), _SYNC] if accepted else []
@@ -149,22 +150,22 @@ def _is_synced(stale: _Stale, met: Mapping[str, _Met | None], roots: Iterable[Ro
 
 def _is_readable(met: _Met, roots: Sequence[Root], base: Path, config: Config) -> bool:
     """Whether a sync would not skip the file for what is in it."""
-    name = inherited(met.root, met.found.path, roots).parser
-    return _can_be_read(base / met.found.os_path, met.found.path, name, config)
+    root = inherited(met.root, met.found.path, roots)
+    return _can_be_read(base / met.found.os_path, met.found.path, root, config)
 
 
 def _can_be_added(stale: _Stale, base: Path, config: Config) -> bool:
     """Whether naming the file would read it, whatever rule leaves it out of its folder."""
     path, os_path = stale.file.path, stale.file.os_path
-    return stale.state == "modified" and _can_be_read(base / os_path, path, "auto", config)
+    return stale.state == "modified" and _can_be_read(base / os_path, path, Root(path), config)
 
 
-def _can_be_read(place: Path, path: str, name: str, config: Config) -> bool:
-    """name: of the parser. One that is not installed ends a sync, which says so: that is no fault of the file."""
+def _can_be_read(place: Path, path: str, root: Root, config: Config) -> bool:
+    """A parser that is not installed ends a sync, which says so: that is no fault of the file."""
     try:
         raw = read_raw(place, path=path, config=config)
-        for _ in parsed(raw, path=path, parser=parser(name)):
-            pass
+        with FileReader(config) as reader:
+            reader.read(raw.content, path=path, root=root, digest=raw.digest)
     except UsageError:
         return True
     except (OSError, IngestError):
@@ -232,7 +233,7 @@ def _is_found_by_words(store: Store, row: Row, stop_words: str) -> bool:
 
 def _place_of(row: Row) -> str:
     """Where a chunk stands, for a sentence."""
-    return f"{row.doc.path}:{row.chunk.line_start}-{row.chunk.line_end}"
+    return row.where
 
 
 def _vectors(store: Store, rows: Sequence[Row], embedder: Embedder | None) -> dict[int, Vector]:

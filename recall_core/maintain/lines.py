@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 
+from recall_core import marks
 from recall_core.errors import StoreError, why_unread
 from recall_core.ingest.metadata import unique, why_unfit
+from recall_core.marks import Mark
 from recall_core.shell import Hint
 from recall_core.store.values import KnownRoot
-from recall_core.text import chunk_id, document_id, embedded_hash, nfc, spaced
+from recall_core.text import chunk_id, embedded_hash, nfc, spaced
 from recall_core.types import NewChunk, NewFile, Root, Span, StoreInfo, Vector
 
 FORMAT_VERSION = 1
@@ -55,6 +57,8 @@ class RootLine(ExportLine, frozen=True, tag="root"):
     hidden: bool
     gitignore: bool
     follow: bool
+    encoding: str | msgspec.UnsetType = msgspec.UNSET
+    """Absent for UTF-8."""
     left_out: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     """Paths that were removed and are not read again; absent where there are none."""
 
@@ -72,7 +76,8 @@ class FileLine(ExportLine, frozen=True, tag="file"):
 
 
 class DocumentLine(ExportLine, frozen=True, tag="document"):
-    """A document of the file above."""
+    """A document of the file above. read_by: see `text.document_id`. marks: as `marks.dumped` spells them. Each is
+    absent where there is none."""
 
     id: str
     path: str
@@ -82,6 +87,8 @@ class DocumentLine(ExportLine, frozen=True, tag="document"):
     tags: tuple[str, ...]
     source: str | None
     meta: dict[str, Any]
+    read_by: str | msgspec.UnsetType = msgspec.UNSET
+    marks: list[list[str | int]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class ChunkLine(ExportLine, frozen=True, tag="chunk"):
@@ -134,9 +141,10 @@ def lines_of(file: NewFile, roots: tuple[Root, ...], *, embeddings: bool) -> Ite
     root = roots.index(file.root) if file.root is not None else None
     yield FileLine(file.path, file.os_path, file.size, file.mtime_ns, file.hash, file.settings, root)
     for document in file.documents:
-        doc_id = document_id(document.path, document.hash)
+        doc_id = document.id
         labels = document.tags, document.source, dict(document.meta)
-        yield DocumentLine(doc_id, document.path, document.hash, document.title, document.size, *labels)
+        read = document.read_by or msgspec.UNSET, _spelled(document.marks)
+        yield DocumentLine(doc_id, document.path, document.hash, document.title, document.size, *labels, *read)
         for chunk in document.chunks:
             yield _chunk_line(chunk, doc_id, embeddings=embeddings)
 
@@ -203,13 +211,34 @@ def _decoded(raw: bytes, number: int) -> AnyLine:
 
 def root_line(known: KnownRoot) -> RootLine:
     """A root as it is remembered. Whether it is active is this store's affair alone."""
-    return RootLine(*known.root, known.left_out or msgspec.UNSET)
+    fields = {**known.root._asdict(), "encoding": known.root.encoding or msgspec.UNSET}
+    return RootLine(**fields, left_out=known.left_out or msgspec.UNSET)
 
 
 def root_of(line: RootLine) -> KnownRoot:
     """The root of a line, which nobody has accepted yet."""
-    *fields, left_out = msgspec.structs.astuple(line)
-    return KnownRoot(Root(*fields), False, () if left_out is msgspec.UNSET else left_out)
+    fields = {name: value for name, value in msgspec.structs.asdict(line).items() if value is not msgspec.UNSET}
+    left_out = fields.pop("left_out", ())
+    return KnownRoot(Root(**fields), False, left_out)
+
+
+def read_by_of(line: DocumentLine) -> str:
+    """How the document was read."""
+    return "" if isinstance(line.read_by, msgspec.UnsetType) else line.read_by
+
+
+def marks_of(line: DocumentLine) -> tuple[Mark, ...]:
+    """The document's marks. Raises StoreError `import_invalid`."""
+    if isinstance(line.marks, msgspec.UnsetType):
+        return ()
+    try:
+        return marks.loaded(line.marks)
+    except ValueError as error:
+        raise invalid(f"document {line.id}: {error}") from error
+
+
+def _spelled(found: Sequence[Mark]) -> list[list[str | int]] | msgspec.UnsetType:
+    return marks.runs(found) if found else msgspec.UNSET
 
 
 def chunk_of(line: ChunkLine, document: DocumentLine) -> NewChunk:

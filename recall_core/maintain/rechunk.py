@@ -33,10 +33,11 @@ from recall_core.ingest.parse import is_markdown
 from recall_core.ingest.read import PIECES, chunks_of, read_by, settings_by, settings_of_pieces
 from recall_core.ingest.vectors import Pace, TextVector, check_embedder, made_in_turn, missing_texts, tokens_of
 from recall_core.maintain.settings import settle
+from recall_core.marks import Mark, Places
 from recall_core.ports import Embedder, ParsedDocument
 from recall_core.shell import Hint
 from recall_core.store.port import Store
-from recall_core.text import counter, document_id
+from recall_core.text import counter
 from recall_core.types import NewChunk, NewDocument, NewFile, Progress, Stage
 
 _EVENT_SECONDS = 0.05  # between two events about files
@@ -150,7 +151,7 @@ class _Cutter:
             return None
         if is_checked:
             for document in file.documents:
-                self.store.text_of(document_id(document.path, document.hash))
+                self.store.text_of(document.id)
         documents = [] if parser == PIECES else [self._cut(each, file.path, parser) for each in file.documents]
         cut = [document for document in documents if document is not None]
         if parser != PIECES and len(cut) == len(documents):
@@ -161,20 +162,25 @@ class _Cutter:
         return None if is_counted_so else self._recounted(file, parser)
 
     def _cut(self, document: NewDocument, path: str, parser: str) -> NewDocument | None:
-        """The document with new chunks; None where these depend on what its parser alone can tell."""
+        """The document with new chunks; None where these depend on what its parser alone can tell.
+
+        What was stored before marks were kept has none: then they are those that its parser gave at the time.
+        """
         text = _joined(document.chunks)
-        is_title = any(chunk.is_title for chunk in document.chunks)
+        if document.marks or document.read_by:
+            return document._replace(chunks=self._chunks(document, text, document.marks))
         known = is_markdown(parser, path)
         found = [
-            self._chunks(document, text, markdown=markdown, is_title=is_title)
+            self._chunks(document, text, outlined(text, markdown=markdown))
             for markdown in ((False, True) if known is None else (known,))
         ]
         return document._replace(chunks=found[0]) if found[0] == found[-1] else None
 
-    def _chunks(self, document: NewDocument, text: str, *, markdown: bool, is_title: bool) -> tuple[NewChunk, ...]:
+    def _chunks(self, document: NewDocument, text: str, marks: tuple[Mark, ...]) -> tuple[NewChunk, ...]:
         fields = document.title, document.hash, document.size, document.meta
-        place = next((each.place for each in document.chunks), None)
-        parsed = ParsedDocument(None, text, *fields, outlined(text, markdown=markdown), is_title, place)
+        is_title = any(chunk.is_title for chunk in document.chunks)
+        place = None if Places(marks).kind else next((each.place for each in document.chunks), None)
+        parsed = ParsedDocument(None, text, *fields, marks, is_title, place)
         return chunks_of(parsed, path=document.path, counter=self.counter, config=self.config)
 
     def _recounted(self, file: NewFile, parser: str) -> NewFile:

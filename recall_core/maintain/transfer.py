@@ -14,6 +14,7 @@ from recall_core.errors import StoreError, UsageError, why_unread
 from recall_core.ingest.vectors import embed, missing_texts, with_vectors
 from recall_core.maintain import lines
 from recall_core.maintain.lines import AnyLine, ChunkLine, DocumentLine, End, FileLine, Header, RootLine
+from recall_core.marks import why_unfit
 from recall_core.ports import Embedder
 from recall_core.rql.ast import Compare, Field
 from recall_core.shell import Hint, flag
@@ -125,7 +126,7 @@ def checked_export(source: Path) -> TransferView:
 def _digest_of(document: NewDocument, file: NewFile) -> str:
     """The hash of a document, as the store makes it that it goes into."""
     spans = [(chunk.span.offset, chunk.span.end, chunk.span.tokens) for chunk in document.chunks]
-    own_id, meta = document_id(document.path, document.hash), canonical(document.meta)
+    own_id, meta = document.id, canonical(document.meta)
     tags = sorted(set(document.tags))
     state = DocumentState(own_id, document.source, utc(file.mtime_ns), meta, document.title, spans, tags)
     return document_digest(state)
@@ -178,10 +179,9 @@ def _is_here(store: Store, file: NewFile) -> bool:
 
 
 def _is_live(store: Store, new: NewDocument, mtime: str) -> bool:
-    doc_id = document_id(new.path, new.hash)
-    if store.document_at(new.path) != doc_id:
+    if store.document_at(new.path) != new.id:
         return False
-    rowid = store.rowid("doc", doc_id)
+    rowid = store.rowid("doc", new.id)
     found = store.documents([rowid])[rowid]
     labels = found.title, found.source, found.tags, found.meta
     return (found.mtime, *labels) == (mtime, new.title, new.source, tuple(sorted(new.tags)), new.meta)
@@ -267,7 +267,7 @@ class _Incoming:
                 self._take_root(lines.root_of(line), writer)
             case FileLine():
                 self._file, self._documents = line, []
-            case DocumentLine() if self._file is not None and line.id == document_id(line.path, line.hash):
+            case DocumentLine() if self._file is not None and line.id == _id_of(line):
                 self._documents.append((line, []))
             case ChunkLine() if self._documents and self._belongs(line):
                 self._documents[-1][1].append(lines.chunk_of(line, self._documents[-1][0]))
@@ -293,8 +293,22 @@ class _Incoming:
         root = file.root
         if root is not None and not 0 <= root < len(self.roots):
             raise lines.invalid(f"{file.path} has a root that is not there")
+        for doc, chunks in self._documents:
+            if chunks and (reason := why_unfit(lines.marks_of(doc), chunks[-1].span.end)):
+                raise lines.invalid(f"{doc.path}: {reason}")
         documents = tuple(
-            NewDocument(doc.path, doc.hash, doc.title, doc.size, doc.tags, doc.source, doc.meta, tuple(chunks))
+            NewDocument(
+                doc.path,
+                doc.hash,
+                doc.title,
+                doc.size,
+                doc.tags,
+                doc.source,
+                doc.meta,
+                tuple(chunks),
+                lines.read_by_of(doc),
+                lines.marks_of(doc),
+            )
             for doc, chunks in self._documents
         )
         return NewFile(
@@ -307,6 +321,10 @@ class _Incoming:
             None if root is None else self.roots[root],
             documents,
         )
+
+
+def _id_of(line: DocumentLine) -> str:
+    return document_id(line.path, line.hash, lines.read_by_of(line))
 
 
 def _conflict(store: Store, file: NewFile) -> str:

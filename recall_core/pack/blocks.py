@@ -19,7 +19,8 @@ def block_of(hit: Hit, *, number: int) -> Block:
     """The whole chunk as a block."""
     chunk = chunk_of(hit)
     lines = chunk.line_start, chunk.line_end
-    return Block(number, hit.doc, chunk.offset, chunk.end, *lines, chunk.text, (chunk.id,), (hit.rank,), False)
+    ids = (chunk.id,), (hit.rank,)
+    return Block(number, hit.doc, chunk.offset, chunk.end, *lines, chunk.text, *ids, False, chunk.place)
 
 
 def whole(sheet: Layout, hit: Hit, *, number: int) -> Draft:

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
+from recall_core.marks import united
 from recall_core.pack.blocks import beginning, chunk_of, least_beginning, longest_beginning, omission, whole
 from recall_core.pack.copies import ALONE, Alike, Taker
 from recall_core.pack.layout import Draft, Layout, finished, fits, fits_behind, joined, layout, placed, render
@@ -211,6 +212,7 @@ def _union(sheet: Layout, drafts: Sequence[Draft]) -> Draft:
         end=last.end,
         line_start=first.block.line_start,
         line_end=last.line_end,
+        place=united(first.block.place, last.place),
         text="",
         chunk_ids=tuple(chunk_id for block in blocks for chunk_id in block.chunk_ids),
         ranks=tuple(rank for block in blocks for rank in block.ranks),

@@ -191,8 +191,10 @@ def _settled(layout: Layout, upper: int, seams: int, budget_tokens: int, text: C
 def _lead(header: str, block: Block, heading: str) -> str:
     if not header:
         return ""
-    lines = f"{block.line_start}-{block.line_end}"
-    doc = block.doc
+    doc, lines = block.doc, f"{block.line_start}-{block.line_end}"
+    if block.where != f":{lines}":  # a place that is no line of the text: `a.pdf#page=3`
+        header, lines = header.replace("{path}:{lines}", "{path}{lines}"), block.where
+        lines = lines if "{path}{lines}" in header else lines[1:]
     path, title, heading = map(_escaped if header.startswith("<") else one_line, (doc.path, doc.title, heading))
     line = header.format(n=block.number, path=path, lines=lines, title=title, heading=heading)
     return line + "\n"

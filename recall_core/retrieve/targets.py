@@ -10,6 +10,7 @@ from pathlib import Path
 
 from recall_core import paths, shell
 from recall_core.errors import UnknownTarget, UsageError
+from recall_core.marks import Mark, Places
 from recall_core.named import NamedTuple
 from recall_core.paths import path_of
 from recall_core.shell import Hint
@@ -130,6 +131,17 @@ def record_at(store: Store, path: str, line: int, *, base: Path) -> str | None:
         message = f"{path} has no record with a text on line {line}."
         raise UnknownTarget("unknown_target", message, hint=Hint("search", "WORDS"))
     return None
+
+
+def no_such_place(path: str, place: str, marks: Sequence[Mark]) -> UsageError:
+    """The error for a place that a document has not, which names those it has."""
+    own = Places(marks)
+    if not own.kind:
+        hint = Hint("get", path)
+        return UsageError("bad_place", f"{path} has no {place.partition(' ')[0]}: its places are lines.", hint=hint)
+    first, last = own.bounds
+    message = f"{path} has no {place}: it has {own.kind} {first} to {last}."
+    return UsageError("bad_place", message, hint=f"{path}#{own.kind}={first}")
 
 
 def several(target: str, paths: Sequence[str]) -> UsageError:

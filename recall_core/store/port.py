@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
+from recall_core.marks import Mark
 from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.store.care import Judgements, Maintenance
 from recall_core.types import (
@@ -250,6 +251,9 @@ class Catalog(Protocol):
 
     def text_of(self, doc_id: str) -> str:
         """A document's whole text, put together from its chunks."""
+
+    def marks_of(self, doc_id: str) -> tuple[Mark, ...]:
+        """A document's marks, as they were put; none where there are none. Raises StoreCorrupt for damaged ones."""
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
         """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""

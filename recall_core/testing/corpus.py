@@ -15,7 +15,7 @@ from recall_core.retrieve.query import literal
 from recall_core.rql.ast import Expr
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest, store_digest
 from recall_core.store.port import Store
-from recall_core.text import document_id, embedded_hash, embedded_text, spaced, utc
+from recall_core.text import embedded_hash, embedded_text, spaced, utc
 from recall_core.types import (
     LiteralQuery,
     MetaValue,
@@ -211,6 +211,6 @@ def digest_by_rule(store: Store) -> str:
 
 def _state(document: NewDocument, mtime_ns: int) -> DocumentState:
     spans = [(chunk.span.offset, chunk.span.end, chunk.span.tokens) for chunk in document.chunks]
-    doc_id = document_id(document.path, document.hash)
+    doc_id = document.id
     meta, tags = canonical(document.meta), sorted(document.tags)
     return DocumentState(doc_id, document.source, utc(mtime_ns), meta, document.title, spans, tags)

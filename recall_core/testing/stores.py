@@ -49,7 +49,7 @@ from recall_core.testing.corpus import (
 )
 from recall_core.testing.signed import SignatureConformance
 from recall_core.testing.vocabulary import VocabularyConformance
-from recall_core.text import document_id, utc
+from recall_core.text import utc
 from recall_core.types import RawQuery, Root
 
 
@@ -88,7 +88,7 @@ class StoreConformance(CopiesConformance, SignatureConformance, VocabularyConfor
         store = self.filled()
         for file in files():
             for document in file.documents:
-                doc_id = document_id(document.path, document.hash)
+                doc_id = document.id
                 rows = store.chunks_of(doc_id)
                 assert store.document_at(document.path) == doc_id
                 assert [row.chunk.text for row in rows] == [chunk.text for chunk in document.chunks]

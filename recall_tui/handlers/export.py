@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from recall_core import paths
 from recall_core.errors import why_unread
 from recall_core.files import write
+from recall_core.marks import behind
 from recall_core.types import Progress
 from recall_tui.state import packing
 from recall_tui.state.shell import command
@@ -118,7 +119,9 @@ def markdown(response: SearchResponse) -> Iterator[str]:
         doc, chunk = result.get("doc", {}), result.get("chunk", {})
         path = doc.get("path", "")
         names = " › ".join(filter(None, (doc.get("title") or path, chunk.get("heading"))))
-        lines = f":{chunk['line_start']}-{chunk['line_end']}" if "line_start" in chunk else ""
+        lines = ""
+        if "line_start" in chunk:
+            lines = behind(path, chunk["line_start"], chunk["line_end"], chunk.get("place"))
         score = f" · {result['score']:.3f}" if "score" in result else ""
         yield f"{rank}. **{_escaped(names)}** · `{path}{lines}`{score}\n"
         if text := _text_of(result):

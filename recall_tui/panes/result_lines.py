@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
+from recall_core.marks import behind
 from recall_core.types import Hit
 from recall_tui.state.events import Spans
 from recall_tui.widgets.draw import COLOURS, Glyphs, blanked, counted, figure, fit, fit_place, split
@@ -169,7 +170,8 @@ def label(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
     before = f"({row.state}) " if row.state and row.shown != "chunk" else ""
     after = f" +{figure(hit.twins.number)} identical" if hit.twins and row.shown != "document" else ""
     room = width - cell_len(before) - cell_len(after)
-    place = _record(row, hit, room, frame) if hit.chunk and hit.chunk.place else _file(row, hit, room, frame)
+    is_record = hit.chunk is not None and (hit.chunk.place or "").startswith("line ") and "#" in hit.doc.path
+    place = _record(row, hit, room, frame) if is_record else _file(row, hit, room, frame)
     said = Text(before).append_text(place)
     if after:
         said.rstrip()
@@ -197,7 +199,8 @@ def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
 def _file(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
     path = hit.doc.path.removeprefix(frame.folder) if row.shown != "chunk" else ""
     chunk = hit.chunk if row.shown != "document" else None
-    lines = f":{row.passage['line_start'] if row.passage else chunk.line_start}" if chunk else ""
+    line = row.passage["line_start"] if row.passage else chunk.line_start if chunk else 1
+    lines = behind(hit.doc.path, line, place=chunk.place) if chunk else ""
     heading = chunk.heading if chunk and chunk.heading else ""
     where = fit_place(path, lines, width, frame.glyphs, more=f"{frame.glyphs.crumb}{heading}" if heading else "")
     text = Text(where)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from recall_core.config import Config, assignments
 from recall_core.evaluate.grid import FUSION, RETRIEVAL, unswept
 from recall_core.evaluate.units import Unit
+from recall_core.marks import cited
 from recall_core.types import Hit
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.beside import saved_analysis
@@ -237,4 +238,4 @@ def _settings(config: Config, keys: Sequence[str]) -> str:
 
 def _place(hit: Hit) -> str:
     assert hit.chunk is not None  # noqa: S101 - a row without a chunk is not pinned
-    return f"{hit.doc.path}:{hit.chunk.line_start}-{hit.chunk.line_end}"
+    return cited(hit.doc.path, hit.chunk.line_start, hit.chunk.line_end, hit.chunk.place)

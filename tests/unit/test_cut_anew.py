@@ -453,8 +453,27 @@ def notes(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
+def forget_marks(recall: Recall) -> None:
+    """Let the store have no more of its notes than one had before marks were kept."""
+    files = [file for file in recall.store.live_files() if file.path.startswith("notes/")]
+    with recall.store.writer() as writer:
+        for file in files:
+            documents = tuple(document._replace(read_by="", marks=()) for document in file.documents)
+            writer.put(file._replace(documents=documents))
+
+
+def test_a_file_of_any_parser_is_cut_at_its_marks(notes: Path) -> None:
+    with Recall.open(start=notes) as recall:
+        response = run(recall.rechunk({**NEW, "chunk_tokens": 30}))
+        found = recall.store.chunks_of(recall.store.document_at("notes/headed.note") or "")
+
+    assert "left" not in response["rechunked"] or not response["rechunked"]["left"]
+    assert [row.chunk.heading for row in found if row.chunk.text.startswith("#")] == ["One", "Two"]
+
+
 def test_a_file_that_its_parser_alone_can_cut_is_told_and_left_to_a_sync(notes: Path) -> None:
     with Recall.open(start=notes) as recall:
+        forget_marks(recall)
         before = recall.store.chunks_of(recall.store.document_at("notes/headed.note") or "")
 
         response = run(recall.rechunk({**NEW, "counter": "approx"}))

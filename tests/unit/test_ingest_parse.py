@@ -23,7 +23,8 @@ def records(*lines: object) -> list[ParsedDocument]:
 def test_a_markdown_file_is_titled_by_its_first_heading() -> None:
     (document,) = parsed(b"intro\n\n# The *Title*\n", path="docs/a.MD")
 
-    assert (document.title, document.markdown, document.record) == ("The *Title*", True, None)
+    assert (document.title, document.record) == ("The *Title*", None)
+    assert [mark.name for mark in document.marks] == ["The *Title*"]
 
 
 @pytest.mark.parametrize("path", ["docs/a.txt", "docs/a.py", "docs/a.md"])
@@ -81,7 +82,7 @@ def test_a_text_that_is_there_is_the_text(text: str) -> None:
 
 
 def test_a_parser_of_one_version_goes_by_its_name_alone() -> None:
-    assert [identity(name) for name in ("auto", "text", "jsonl", "shout")] == ["text", "text", "jsonl@2", "shout"]
+    assert [identity(name) for name in ("text", "jsonl", "shout")] == ["text", "jsonl@2", "shout"]
 
 
 @pytest.mark.parametrize(
@@ -157,10 +158,6 @@ def test_a_binary_file_is_no_jsonl() -> None:
         parsed(b"\0", name="jsonl")
 
     assert caught.value.code == "binary_file"
-
-
-def test_jsonl_is_read_as_records_only_when_asked() -> None:
-    assert parsed(b'{"text": "a"}', name="auto", path="a.jsonl")[0].record is None
 
 
 def test_an_unknown_parser_is_named_with_the_nearest() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.errors import IngestError
-from recall_core.ingest.read import read_raw, settings_of
+from recall_core.ingest.read import asked_of, read_raw, settings_by
 from recall_core.types import Root
 
 
@@ -90,4 +90,8 @@ def test_a_file_that_grew_past_the_limit_is_not_read(tmp_path: Path) -> None:
 
 
 def test_settings_name_parser_chunker_counter_and_what_is_embedded() -> None:
-    assert settings_of(Root("docs"), Config()) == "text boundary-1:400:80:6000 whitespace titled"
+    assert settings_by(asked_of("text", Root("docs")), Config()) == "text boundary-1:400:80:6000 whitespace titled"
+
+
+def test_settings_name_the_encoding_that_was_asked_for() -> None:
+    assert settings_by(asked_of("text", Root("docs", encoding="cp1252")), Config()).startswith("text;cp1252 ")

@@ -12,9 +12,10 @@ _RULES = (
     Flag("--meta", "a value kept with every document", "KEY=VALUE", many=True),
     Flag(
         "--parser",
-        "text: one document a file, jsonl: one a line, auto (the default): as added before, else text",
+        "what reads the files: auto (the default) goes by name and content, text takes each as it is",
         "NAME",
     ),
+    Flag("--encoding", "what texts are in that do not say it themselves, such as latin-1 (else UTF-8)", "NAME"),
 )
 """What a folder is remembered with, besides switches."""
 

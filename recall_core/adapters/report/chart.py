@@ -8,6 +8,7 @@ from recall_core.adapters.report.markup import Html, tag
 from recall_core.adapters.report.style import LINE_COLOURS, LINE_DASHES
 from recall_core.contract.comparing import RankLineView, RankStepView
 from recall_core.contract.packing import ContextView
+from recall_core.marks import cited
 
 WIDTH, LEFT, RIGHT, TOP, ROW = 860.0, 56.0, 30.0, 30.0, 27.0
 _BEND = 7.0  # half the width in which a line changes its rank
@@ -43,7 +44,8 @@ def token_gauge(view: ContextView) -> Html:
     for block in view["blocks"]:
         span = used * len(block["text"]) / letters
         colour = _BLOCK_COLOURS[block["n"] % 2]
-        title = tag("title", f"{block['n']}  {block['path']}:{block['line_start']}-{block['line_end']}")
+        where = cited(block["path"], block["line_start"], block["line_end"], block.get("place"))
+        title = tag("title", f"{block['n']}  {where}")
         pieces.append(
             Html(tag("g", title, tag("rect", x=start, y=4.0, width=span, height=22.0, fill=colour, class_="block")))
         )

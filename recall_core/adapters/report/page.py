@@ -13,6 +13,7 @@ from recall_core.contract.ledger import PartView
 from recall_core.contract.packing import ContextBlock, ContextView
 from recall_core.contract.responses import Response
 from recall_core.contract.views import ResultView
+from recall_core.marks import behind, cited
 
 EXCERPT = 260
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -92,7 +93,9 @@ def place(result: Mapping[str, Any]) -> str:
     """`path:first-last`, with what is to be known of it."""
     doc, chunk = result.get("doc", {}), result.get("chunk", {})
     path = str(doc.get("path") or chunk.get("id") or doc.get("id") or "")
-    lines = f":{chunk['line_start']}-{chunk['line_end']}" if "line_start" in chunk else ""
+    lines = ""
+    if "line_start" in chunk:
+        lines = behind(path, chunk["line_start"], chunk["line_end"], chunk.get("place"))
     notes = [str(doc["state"])] if "state" in doc else []
     notes += ["recalled"] if result.get("recall_injected") else []
     return path + lines + (f"  ({', '.join(notes)})" if notes else "")
@@ -201,7 +204,11 @@ def _context(response: Response) -> Html:
 
 def _blocks(view: ContextView) -> Html:
     rows = [
-        tag("li", tag("b", f"{each['n']}"), f"{each['path']}:{each['line_start']}-{each['line_end']}{_cut(each)}")
+        tag(
+            "li",
+            tag("b", f"{each['n']}"),
+            cited(each["path"], each["line_start"], each["line_end"], each.get("place")) + _cut(each),
+        )
         for each in view["blocks"]
     ]
     return tag("ol", *rows, class_="legend") if rows else Html()

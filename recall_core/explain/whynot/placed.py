@@ -99,7 +99,7 @@ def _tie(asker: KeptAsker, found: Answer, other: int, sought: Sought, *, score: 
         key = "offset"
     against = RivalView(chunk_id=rival.chunk.id, path=rival.doc.path, score=score)
     evidence = {"score": score, "key": key, "against": against}
-    where = f"{rival.doc.path}:{rival.chunk.line_start}-{rival.chunk.line_end}"
+    where = rival.where
     if is_lost:
         return failed("tie_break", "tie_break", f"{where} has the same score and comes first by {key}", evidence)
     return passed("tie_break", f"{where} has the same score and comes later by {key}", evidence)
@@ -158,7 +158,7 @@ def copy_stages(asker: KeptAsker, found: Answer, sought: Sought, *, packed: Pack
         return
     (row,) = asker.store.fetch([rowid])
     evidence = {"rank": rank, "against": RivalView(chunk_id=row.chunk.id, path=row.doc.path)}
-    where = f"{row.doc.path}:{row.chunk.line_start}-{row.chunk.line_end}"
+    where = row.where
     if packed is None:
         yield failed("copy", "copy", f"{where} has its very text and stands for it, at rank {rank}", evidence)
     elif (holding := holder_of_text(asker, packed, sought)) is None:

@@ -17,8 +17,9 @@ from recall_core.explain.whynot.stage import STAGES, Stage, failed, passed, pass
 from recall_core.explain.whynot.target import Sought, Target
 from recall_core.ingest import ignore
 from recall_core.ingest.discover import NEVER_READ, Found, find_one, matches_any, printable, single
-from recall_core.ingest.parse import is_earlier, parser
+from recall_core.ingest.parse import is_earlier
 from recall_core.ingest.read import read_by, read_raw
+from recall_core.ingest.reader import FileReader
 from recall_core.paths import path_of, typed
 from recall_core.retrieve import Plan
 from recall_core.retrieve.asking import Asker
@@ -63,7 +64,7 @@ def _without_text(asker: Asker, path: str) -> Stage:
 def stored_stages(asker: Asker, target: Target, sought: Sought, plan: Plan, *, is_listed: bool) -> Iterator[Stage]:
     """identify, ingested, fresh, live, vector, indexed. is_listed: it needs no vector to have its place."""
     row = sought.row
-    where = f"{row.doc.path}:{row.chunk.line_start}-{row.chunk.line_end}"
+    where = row.where
     others = f", the best ranked of {len(target.rows)} chunks" if len(target.rows) > 1 else ""
     yield passed("identify", f"{where}{others}")
     yield passed("ingested", f"{row.doc.path} was read")
@@ -159,8 +160,8 @@ def _by_content(root: Root, place: Path, name: str, config: Config) -> Reason:
     """What reading says of a file that the rules let through."""
     try:
         raw = read_raw(place, path=name, config=config)
-        for _ in parser(root.parser).parse(raw.content, path=name, digest=raw.digest):
-            pass
+        with FileReader(config) as reader:
+            reader.read(raw.content, path=name, root=root, digest=raw.digest)
     except IngestError as error:
         return Reason(error.message, (error.code,), error.hint)  # adding it by name would end with the same error
     except OSError as error:

@@ -191,9 +191,12 @@ def _others(asker: KeptAsker, found: Answer, named: Target, sought: Sought) -> l
 
 def _sought_view(row: Row, rank: int | None) -> SoughtView:
     chunk = row.chunk
-    return SoughtView(
+    view = SoughtView(
         chunk_id=chunk.id, path=row.doc.path, line_start=chunk.line_start, line_end=chunk.line_end, rank=rank
     )
+    if chunk.place is not None:
+        view["place"] = chunk.place
+    return view
 
 
 def _view(

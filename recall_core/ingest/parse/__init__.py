@@ -9,14 +9,12 @@ from recall_core.errors import UsageError
 from recall_core.ports import Parser
 
 BUILT_IN = {
-    "auto": "recall_core.ingest.parse.text:Text",
     "text": "recall_core.ingest.parse.text:Text",
     "jsonl": "recall_core.ingest.parse.jsonl:Jsonl",
 }
-"""`auto` reads every file as text: a file of records is one only where the caller says so."""
 
-VERSIONS = {"jsonl": 2}
-"""Of built-in parsers whose text has changed for some files: raised whenever one reads any file differently."""
+AUTO = "auto"
+"""What stands in the place of a parser where each file has the one that its name or content asks for."""
 
 GROUP = "recall.parser"
 
@@ -31,29 +29,49 @@ def parser(name: str) -> Parser:
     return _built_in(target) if target else _installed(name)
 
 
+def check_name(name: str) -> None:
+    """Raises what `parser` raises for a name that no file can be read by; AUTO is one of those that can."""
+    if name != AUTO:
+        parser(name)
+
+
 def identity(name: str) -> str:
     """The parser of that name as files remember it that it has read: its name, and its version from 2 on."""
-    name = "text" if name == "auto" else name
-    return f"{name}@{VERSIONS[name]}" if name in VERSIONS else name
+    version = _version(name)
+    return f"{name}@{version}" if version > 1 else name
+
+
+def name_of(read_by: str) -> str:
+    """The parser's name in what a file was read by."""
+    return read_by.partition(";")[0].partition("@")[0]
 
 
 def is_earlier(read_by: str) -> bool:
     """Whether an identity is that of an earlier version of its parser."""
-    name, _, version = read_by.partition("@")
-    return (int(version) if version.isdecimal() else 1) < VERSIONS.get(name, 1)
+    name, _, version = read_by.partition(";")[0].partition("@")
+    return name in BUILT_IN and (int(version) if version.isdecimal() else 1) < _version(name)
 
 
 def is_markdown(read_by: str, path: str) -> bool | None:
-    """Whether the parser of that identity has this file's texts cut as Markdown; None where it alone can tell."""
-    match read_by.partition("@")[0]:
+    """Whether the parser of that identity has texts without marks, of such a file, cut as Markdown; None where it
+    alone can tell."""
+    match name_of(read_by):
         case "text":
             from recall_core.ingest.parse import text  # noqa: PLC0415 - a parser is imported where it is used
 
             return text.is_markdown(path)
-        case "jsonl":
+        case name if name in BUILT_IN:
             return False
         case _:
             return None
+
+
+def _version(name: str) -> int:
+    """Of its class; 1 for one that is not installed any more."""
+    try:
+        return int(getattr(parser(name), "version", 1))
+    except UsageError:
+        return 1
 
 
 def _built_in(target: str) -> Parser:
@@ -67,7 +85,7 @@ def _installed(name: str) -> Parser:
 
     points = {point.name: point for point in entry_points(group=GROUP)}
     if name not in points:
-        names = sorted({*BUILT_IN, *points})
+        names = sorted({AUTO, *BUILT_IN, *points})
         near = get_close_matches(name, names, n=1)
         hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(names)}"
         raise UsageError("unknown_parser", f"There is no parser named {name!r}.", hint=hint)

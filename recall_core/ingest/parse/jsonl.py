@@ -22,6 +22,7 @@ class Jsonl:
     the title is not, the title is the text too.
     """
 
+    version = 2
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterator[ParsedDocument]:

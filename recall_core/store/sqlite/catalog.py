@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from recall_core.marks import Mark
 from recall_core.store.digest import store_digest
 from recall_core.store.sqlite import census, records
 from recall_core.store.sqlite.connect import making_sense
@@ -101,9 +102,10 @@ _FINGERPRINTS = f"SELECT {records.FILE} FROM file f ORDER BY f.path"
 _FILES = "SELECT rowid, path, os_path, size, mtime_ns, hash, settings, root FROM file ORDER BY path"
 
 _DOCUMENTS = """
-SELECT rowid, path, hash, title, size, source, meta,
-  (SELECT json_group_array(tag) FROM (SELECT tag FROM doc_tag WHERE doc = doc.rowid ORDER BY tag))
-FROM doc WHERE file = ? AND deleted = 0 ORDER BY path
+SELECT doc.rowid, path, doc.hash, title, size, source, meta,
+  (SELECT json_group_array(tag) FROM (SELECT tag FROM doc_tag WHERE doc = doc.rowid ORDER BY tag)),
+  r.read_by, r.marks, r.hash
+FROM doc LEFT JOIN doc_reading r ON r.doc = doc.rowid WHERE file = ? AND deleted = 0 ORDER BY path
 """
 
 _CHUNKS = f"""
@@ -117,6 +119,8 @@ _CHUNKS_OF = f"""
 SELECT c.rowid, {records.DOCUMENT}, {records.CHUNK}, c.hash FROM doc d JOIN chunk c ON c.doc = d.rowid
 WHERE d.id = ? AND c.deleted = 0 ORDER BY c.offset
 """
+
+_READING = "SELECT r.read_by, r.marks, r.hash FROM doc d JOIN doc_reading r ON r.doc = d.rowid WHERE d.id = ?"
 
 _DOCUMENT_FILES = """
 SELECT d.path, f.path FROM doc d LEFT JOIN file f ON f.rowid = d.file WHERE d.deleted = 0 ORDER BY d.path
@@ -217,11 +221,12 @@ class SqliteCatalog(OpenStore):
             yield NewFile(path, os_path, size, mtime_ns, digest, settings, roots.get(root), documents)
 
     def _document(self, row: tuple[Any, ...]) -> NewDocument:
-        rowid, path, digest, title, size, source, meta, tags = row
+        rowid, path, digest, title, size, source, meta, tags, *reading = row
         with making_sense(self.path):
             chunks = tuple(records.new_chunk(chunk, path) for chunk in self.execute(_CHUNKS, (rowid,)))
             labels = tuple(json.loads(tags)), source, records.metadata(meta)
-        return NewDocument(path, digest, title, size, *labels, chunks)
+            read = records.reading(reading, path)
+        return NewDocument(path, digest, title, size, *labels, chunks, *read)
 
     def sources(self, doc_ids: Sequence[str]) -> dict[str, Fingerprint]:
         """doc.id to the file it was read from, for those that are live."""
@@ -301,6 +306,12 @@ class SqliteCatalog(OpenStore):
         """A document's whole text, put together from its chunks, which overlap and leave no gap."""
         with making_sense(self.path):
             return records.joined(self.execute, doc_id, self.chunks_of(doc_id))
+
+    def marks_of(self, doc_id: str) -> tuple[Mark, ...]:
+        """A document's marks."""
+        rows = self.execute(_READING, (doc_id,))
+        with making_sense(self.path):
+            return records.reading(rows[0], doc_id)[1] if rows else ()
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
         """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""

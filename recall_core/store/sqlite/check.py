@@ -9,18 +9,19 @@ from contextlib import closing
 from hashlib import sha256
 from itertools import chain, groupby, islice
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
 from recall_core.errors import StoreCorrupt, StoreError
+from recall_core.marks import Outline, Places, loaded
 from recall_core.store.digest import digest_sum
 from recall_core.store.flaws import flaws
 from recall_core.store.sqlite import census, reranked, sums
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
 from recall_core.store.sqlite.records import digest_of, metadata, text_of
-from recall_core.store.sqlite.schema import MIGRATIONS, vector_checksum
+from recall_core.store.sqlite.schema import MIGRATIONS, reading_hash, vector_checksum
 from recall_core.store.values import READ_AGAIN, Finding, StoreCheck
 from recall_core.text import chunk_id, counter, document_id, spaced
 
@@ -39,7 +40,7 @@ UNION SELECT path FROM doc WHERE deleted = 0 GROUP BY path HAVING count(*) > 1
 """
 _SLICES = """
 SELECT d.path, c.offset, c.end_offset, c.text, c.tokens, c.line_start, c.line_end,
-  iif(f.os_path <> '', c.heading, NULL)
+  iif(f.os_path <> '', c.heading, NULL), c.place
 FROM doc d JOIN chunk c ON c.doc = d.rowid LEFT JOIN file f ON f.rowid = d.file
 WHERE d.deleted = 0 AND c.deleted = 0 ORDER BY d.rowid, c.offset
 """
@@ -48,11 +49,22 @@ SELECT d.path, CAST(c.text AS BLOB), c.hash, CAST(c.title AS BLOB), CAST(d.title
   CAST(d.meta AS BLOB)
 FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE d.deleted = 0 AND c.deleted = 0 ORDER BY d.rowid, c.offset
 """
+_MARKS = """
+SELECT r.marks FROM doc d JOIN doc_reading r ON r.doc = d.rowid WHERE d.path = ? AND d.deleted = 0
+"""
 _COPIES = """
 SELECT path, original FROM (
   SELECT path, first_value(path) OVER (PARTITION BY hash ORDER BY path) AS original
   FROM doc WHERE deleted = 0 AND size > 0
 ) WHERE path != original ORDER BY path
+"""
+_DOCUMENT_IDS = """
+SELECT d.path, d.id, d.hash, coalesce(r.read_by, '') FROM doc d LEFT JOIN doc_reading r ON r.doc = d.rowid
+WHERE d.deleted = 0 ORDER BY d.path
+"""
+_READINGS = """
+SELECT d.path, CAST(r.read_by AS BLOB), CAST(r.marks AS BLOB), r.hash
+FROM doc_reading r JOIN doc d ON d.rowid = r.doc WHERE d.deleted = 0
 """
 _CHUNK_IDS = """
 SELECT d.path, c.id, d.id, c.offset FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE c.deleted = 0
@@ -146,11 +158,20 @@ def texts(store: SqliteCatalog) -> Finding:
             is_titled = _is_titled(title, own_title) or (not title and _is_title(text, offset, own_title))
             if not (is_titled and _is_text(text, kept) and _is_metadata(meta)):
                 wrong[path] = None
+    for rows in blocks(store, _READINGS):
+        wrong |= {path: None for path, read_by, marks, kept in rows if not _is_reading(read_by, marks, kept)}
     if wrong:
         return _named([(path,) for path in wrong], "documents hold what was not stored")
     if unverified:
         return Finding("warning", f"{unverified} of {count} texts were never verified")
     return Finding("ok", f"{count} texts are what was stored")
+
+
+def _is_reading(read_by: bytes, marks: bytes, kept: bytes) -> bool:
+    try:
+        return reading_hash(read_by.decode(), marks.decode()) == kept
+    except UnicodeDecodeError:
+        return False
 
 
 def _is_text(text: bytes, kept: bytes | None) -> bool:
@@ -188,8 +209,8 @@ def liveness(store: SqliteCatalog) -> Finding:
 def ids(store: SqliteCatalog) -> Finding:
     """Every id, computed again from what it names."""
     wrong: list[tuple[Any, ...]] = []
-    for rows in blocks(store, "SELECT path, id, hash FROM doc WHERE deleted = 0 ORDER BY path"):
-        wrong += [row for row in rows if document_id(row[0], row[2]) != row[1]]
+    for rows in blocks(store, _DOCUMENT_IDS):
+        wrong += [row for row in rows if document_id(row[0], row[2], row[3]) != row[1]]
     for rows in blocks(store, _CHUNK_IDS):
         wrong += [row for row in rows if chunk_id(row[2], row[3]) != row[1]]
     return _named(wrong, "ids do not name what they stand for")
@@ -198,18 +219,23 @@ def ids(store: SqliteCatalog) -> Finding:
 def slices(store: SqliteCatalog) -> Finding:
     """Whether the chunks of each document cover it without a gap, agree where they overlap, and know their place.
 
-    The place: their lines and, where a file was read, the heading above them, which stands in the document's text.
+    The place: their lines and, where a file was read, the heading above them and where the file has them, as the
+    document's marks say; where it has none, the heading stands in its text.
     """
     rows = chain.from_iterable(blocks(store, _SLICES))
-    wrong = [(path,) for path, chunks in groupby(rows, itemgetter(0)) if not _is_cut(chunks)]
+    wrong = [
+        (path,)
+        for path, chunks in groupby(rows, itemgetter(0))
+        if not _is_cut(chunks, [text_of(row[0]) for row in store.execute(_MARKS, (path,))])
+    ]
     return _named(wrong, "documents have gaps, or chunks that disagree or stand elsewhere")
 
 
-def _is_cut(chunks: Iterable[tuple[Any, ...]]) -> bool:
-    """Whether these rows, by offset, are the chunks of one text, where it has them."""
+def _is_cut(chunks: Iterable[tuple[Any, ...]], marks: list[str]) -> bool:
+    """Whether these rows, by offset, are the chunks of one text, where it has them. marks: as kept, or none."""
     whole, end, line, begin = "", 0, 1, 0
-    headings: list[str | None] = []
-    for _, offset, row_end, text, _, line_start, line_end, heading in chunks:
+    told: list[_Told] = []
+    for _, offset, row_end, text, _, line_start, line_end, heading, place in chunks:
         shared = end - offset
         line += whole.count("\n", begin, offset)
         if shared < 0 or row_end - offset != len(text) or not text.startswith(whole[offset:]):
@@ -218,8 +244,32 @@ def _is_cut(chunks: Iterable[tuple[Any, ...]]) -> bool:
             return False
         whole += text[shared:]
         end, begin = row_end, offset
-        headings.append(heading)
-    return _are_inside(headings, whole)
+        told.append(_Told(offset, row_end, offset + len(text) - len(text.lstrip()), heading, place))
+    return _are_marked(told, marks[0], len(whole)) if marks else _are_inside([each.heading for each in told], whole)
+
+
+class _Told(NamedTuple):
+    """What a chunk says of itself. visible: where its first visible character stands."""
+
+    offset: int
+    end: int
+    visible: int
+    heading: str | None
+    place: str | None
+
+
+def _are_marked(told: Iterable[_Told], kept: str, size: int) -> bool:
+    """Whether chunks of a text of that size have the headings and places that its marks give them."""
+    try:
+        marks = loaded(kept)
+    except ValueError:
+        return False
+    outline, places = Outline(marks, size), Places(marks)
+    return all(
+        each.heading in (None, outline.heading_at(min(each.visible, each.end - 1)))
+        and (not places.kind or each.place == places.at(each.offset, each.end))
+        for each in told
+    )
 
 
 def _are_inside(headings: Iterable[str | None], text: str) -> bool:

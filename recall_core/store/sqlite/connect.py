@@ -290,7 +290,9 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
         return _upgraded(db, path)
     if version < schema.READABLE_VERSION:
         raise StoreError("schema_older", f"{path} needs an upgrade and cannot be written.", hint=f"ls -l {path}")
-    db.execute(schema.AS_NEWER)
+    for since, view in schema.AS_NEWER.items():
+        if version < since:
+            db.execute(view)
     return ""
 
 

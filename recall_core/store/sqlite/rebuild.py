@@ -24,7 +24,7 @@ from recall_core.store.sqlite.leaves import chunk_rows
 from recall_core.store.sqlite.records import metadata, root_of
 from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, completed, whole
 from recall_core.store.sqlite.salvage import Row, Salvage, text_of, vectors
-from recall_core.store.sqlite.schema import own_hash, vector_checksum
+from recall_core.store.sqlite.schema import own_hash, reading_hash, vector_checksum
 from recall_core.store.values import Lost, MadeWith
 from recall_core.text import chunk_id, embedded_hash, spaced, utc
 
@@ -49,6 +49,8 @@ _PUT_DOC = """
 INSERT OR IGNORE INTO doc(rowid, id, path, file, mtime, size, hash, title, source, meta, digest)
 VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+
+_PUT_READING = "INSERT INTO doc_reading(doc, read_by, marks, hash) VALUES(?, ?, ?, ?)"
 
 _PUT_CHUNK = """
 INSERT OR IGNORE INTO chunk(rowid, id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text,
@@ -133,6 +135,8 @@ class _Rebuild:
         self._put_roots()
         remains = Remains(self.old)
         self.documents, self.files = remains.documents, remains.files
+        for document in remains.without_reading():
+            self._reread(document)
         self.lost += [Lost("document", path) for path in remains.lost]
         self._put_chunks()
         self._settle()
@@ -295,6 +299,10 @@ class _Rebuild:
             self.put(_PUT_DOC, row)
             for tag in document.tags:
                 self.put("INSERT INTO doc_tag(doc, tag) VALUES(?, ?)", (rowid, tag))
+            if document.read_by or document.marks:
+                spelled = document.marks or "[]"
+                hashed = reading_hash(document.read_by, spelled)
+                self.put(_PUT_READING, (rowid, document.read_by, spelled, hashed))
         self.put("DELETE FROM chunk WHERE doc NOT IN (SELECT rowid FROM doc)")
         self._retitle()
 

@@ -6,11 +6,12 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from recall_core.marks import Mark, loaded
 from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, OrderKey
 from recall_core.store.digest import DocumentState, document_digest
 from recall_core.store.sqlite.compile import Compiled, compile_filter, order_sql
-from recall_core.store.sqlite.schema import own_hash
+from recall_core.store.sqlite.schema import own_hash, reading_hash
 from recall_core.types import Chunk, Document, Fingerprint, NewChunk, Root, Row, Span, Table
 
 Execute = Callable[..., list[tuple[Any, ...]]]
@@ -89,6 +90,7 @@ _DOCUMENT_TYPES = frozenset((str, str, str, str, int, str, source, str, str) for
 _CHUNK_TYPES = frozenset(
     (str, int, int, int, int, int, heading, str, int, place) for heading in (str, _NONE) for place in (str, _NONE)
 )
+_READING_TYPES = frozenset([(str, str, bytes)])
 _FILE_TYPES = frozenset(
     (str, int, int, str, str, int, str, ctime, inode) for ctime in (int, _NONE) for inode in (int, _NONE)
 )
@@ -162,6 +164,20 @@ def new_chunk(row: Sequence[Any], path: str) -> NewChunk:
     check_text(text, kept, path)
     made = line_start, line_end, text, search_text, text_hash, vector, windows
     return NewChunk(Span(*row[:4]), *made, bool(is_title), place)
+
+
+def reading(row: Sequence[Any], path: str) -> tuple[str, tuple[Mark, ...]]:
+    """How a document was read, and its marks, from its row of doc_reading or the nulls in its place.
+
+    Raises ValueError where the row is not the one that was stored, TypeError.
+    """
+    if row[0] is None:
+        return "", ()
+    expect(row, _READING_TYPES)
+    read_by, marks, kept = row
+    if reading_hash(read_by, marks) != kept:
+        raise ValueError(f"how {path} was read is not what was stored")
+    return read_by, loaded(marks)
 
 
 def joined(execute: Execute, doc_id: str, rows: Sequence[Row]) -> str:

@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from recall_core.store.sqlite.salvage import Salvage, text_of
+from recall_core.store.sqlite.schema import reading_hash
 from recall_core.text import document_id, nfc, utc
 
 REREAD = ""
 """Settings that no file is read with: the next sync reads it again."""
+
+_LIKELY = ("utf-8", "binary")
+"""Encodings of nearly all files that are not read as they are."""
 
 _DOC = ("id", "path", "file", "mtime", "size", "hash", "title", "source", "meta", "digest", "deleted")
 _FILE = ("path", "os_path", "size", "mtime_ns", "hash", "settings", "root", "ctime_ns", "inode")
@@ -60,6 +64,8 @@ class OldDocument:
         self.tags: tuple[str, ...] = ()
         self.titles: set[str] = set()
         self.is_cut = False
+        self.read_by = ""
+        self.marks = ""
 
 
 class Remains:
@@ -71,22 +77,46 @@ class Remains:
         self.files: dict[int, OldFile] = {}
         self._paths = self._told("doc", "path", "doc_live_path", "deleted = 0")
         self._ids = self._told("doc", "id", "sqlite_autoindex_doc_1")
-        self._hashes = self._of_files()
+        self._hashes, self._parsers = self._of_files()
+        self._readings = self._of_readings()
         self._read_documents()
         self._read_tags()
         self._read_files()
         self.lost = [path for rowid, path in self._paths.items() if rowid not in self.documents]
+
+    def without_reading(self) -> list[OldDocument]:
+        """Those whose marks are lost, as far as can be told: their file is to be read again."""
+        is_lost = "doc_reading" in self._old.damaged
+        return [
+            document
+            for rowid, document in self.documents.items()
+            if rowid not in self._readings and (is_lost or document.read_by)
+        ]
 
     def _told(self, table: str, column: str, index: str, where: str = "1") -> dict[int, str]:
         """rowid to text, as an index has them."""
         sql = f"SELECT rowid, CAST({column} AS BLOB) FROM {table} INDEXED BY {index} WHERE {where}"
         return {rowid: text for rowid, each in self._old.told(sql) if (text := text_of(each)) is not None}
 
-    def _of_files(self) -> dict[str, str]:
-        """Path to hash of every file: a document that is all of it has the same."""
-        rows = self._old.rows("file", ("path", "hash"))
-        named = ((text_of(path), text_of(digest)) for _, path, digest in rows)
-        return {path: digest for path, digest in named if path and digest}
+    def _of_files(self) -> tuple[dict[str, str], set[str]]:
+        """Path to hash of every file: a document that is all of it has the same. And which parsers read them."""
+        hashes: dict[str, str] = {}
+        parsers: set[str] = set()
+        for _, *texts in self._old.rows("file", ("path", "hash", "settings")):
+            path, digest, settings = map(text_of, texts)
+            if path and digest:
+                hashes[path] = digest
+            parsers.add((settings or "").partition(" ")[0].partition(";")[0])
+        return hashes, parsers - {""}
+
+    def _of_readings(self) -> dict[int, tuple[str, str]]:
+        """doc rowid to how it was read and its marks, where both are what was stored."""
+        found: dict[int, tuple[str, str]] = {}
+        for rowid, raw_read_by, raw_marks, kept in self._old.rows("doc_reading", ("read_by", "marks", "hash")):
+            read_by, marks = text_of(raw_read_by), text_of(raw_marks)
+            if read_by is not None and marks is not None and reading_hash(read_by, marks) == kept:
+                found[rowid] = read_by, marks
+        return found
 
     def _read_documents(self) -> None:
         for rowid, *values in self._old.rows("doc", _DOC, {*self._paths, *self._ids}):
@@ -106,7 +136,7 @@ class Remains:
     def _of_row(self, rowid: int, row: Mapping[str, Any]) -> OldDocument | None:
         texts = {name: text_of(row[name]) for name in ("id", "path", "hash", "mtime", "title", "source", "meta")}
         found = self._named(
-            (texts["path"], self._paths.get(rowid)), (texts["id"], self._ids.get(rowid)), texts["hash"]
+            rowid, (texts["path"], self._paths.get(rowid)), (texts["id"], self._ids.get(rowid)), texts["hash"]
         )
         if found is not None:
             found.file = whole(row["file"])
@@ -117,7 +147,7 @@ class Remains:
 
     def _of_indexes(self, rowid: int) -> OldDocument | None:
         """The document whose row is gone: its path, id, time, label and file stand in indexes too."""
-        found = self._named((self._paths[rowid],), (self._ids.get(rowid),), None)
+        found = self._named(rowid, (self._paths[rowid],), (self._ids.get(rowid),), None)
         if found is not None:
             files = self._old.told("SELECT rowid, file FROM doc INDEXED BY doc_file")
             found.file = next((whole(file) for each, file in files if each == rowid), None)
@@ -126,13 +156,21 @@ class Remains:
         return found
 
     def _named(
-        self, paths: Sequence[str | None], ids: Sequence[str | None], digest: str | None
+        self, rowid: int, paths: Sequence[str | None], ids: Sequence[str | None], digest: str | None
     ) -> OldDocument | None:
-        """The document that one of these ids names with one of these paths, and with a hash."""
+        """The document that one of these ids names with one of these paths, with a hash, and with how it was read.
+
+        Where that is lost, it is tried as the store's files were read.
+        """
+        reading = self._readings.get(rowid)
+        likely = [f"{each};{encoding}" for each in sorted(self._parsers) for encoding in _LIKELY]
         for path, own_id in product(filter(None, paths), filter(None, ids)):
             for each in (digest, self._hashes.get(path)):
-                if each and document_id(path, each) == own_id:
-                    return OldDocument(own_id, path, each)
+                for read_by in [reading[0]] if reading else ["", *likely]:
+                    if each and document_id(path, each, read_by) == own_id:
+                        found = OldDocument(own_id, path, each)
+                        found.read_by, found.marks = reading or (read_by, "")
+                        return found
         return None
 
     def _read_tags(self) -> None:

@@ -28,7 +28,7 @@ _NO_DAMAGE = (
 
 _TEXTS = frozenset(
     """key value spec path os_path hash settings id mtime title source meta digest tag heading text query
-    place""".split()
+    place read_by marks""".split()
 )
 """Columns that hold texts, but for those of `_NO_TEXTS`."""
 

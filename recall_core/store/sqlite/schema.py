@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import apsw
 
+from recall_core.store.digest import canonical
 from recall_core.store.sqlite import blocks, copies
 from recall_core.text import embedded_hash, sha256
 
@@ -276,6 +278,41 @@ def _keep_places(db: apsw.Connection) -> None:
     db.execute("ALTER TABLE chunk ADD COLUMN place TEXT")
 
 
+_READINGS = """
+CREATE TABLE doc_reading(
+  doc INTEGER PRIMARY KEY REFERENCES doc(rowid) ON DELETE CASCADE,
+  read_by TEXT NOT NULL,
+  marks TEXT NOT NULL,
+  hash BLOB NOT NULL
+);
+"""
+
+
+def _keep_readings(db: apsw.Connection) -> None:
+    """How a document was read, and its marks; none for those that are read as plain text without any.
+
+    A folder that was added before files chose their parser goes on to be read as text.
+    """
+    db.execute(_READINGS)
+    taken: dict[str, int] = {}
+    rows: list[tuple[Any, ...]] = db.execute("SELECT rowid, spec FROM root ORDER BY rowid").fetchall()
+    for rowid, spec in rows:
+        root = json.loads(spec)
+        parser = "text" if root["parser"] == "auto" else root["parser"]
+        spelled = canonical({**root, "parser": parser, "encoding": ""})
+        if (same := taken.setdefault(spelled, rowid)) == rowid:
+            db.execute("UPDATE root SET spec = ? WHERE rowid = ?", (spelled, rowid))
+            continue
+        db.execute("UPDATE file SET root = ? WHERE root = ?", (same, rowid))
+        db.execute("UPDATE OR IGNORE left_out SET root = ? WHERE root = ?", (same, rowid))
+        db.execute("DELETE FROM root WHERE rowid = ?", (rowid,))
+
+
+def reading_hash(read_by: str, marks: str) -> bytes:
+    """What a damaged row of doc_reading does not have."""
+    return sha256(f"{read_by}\0{marks}".encode()).digest()
+
+
 MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (
     _create,
     _evaluate,
@@ -284,6 +321,7 @@ MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (
     _gather_vectors,
     _keep_copies,
     _keep_places,
+    _keep_readings,
 )
 """Step i brings a file from schema version i to i + 1. Steps are only ever appended."""
 
@@ -292,8 +330,11 @@ SCHEMA_VERSION = len(MIGRATIONS)
 READABLE_VERSION = 4
 """From here on a store that cannot be written, and so not be upgraded, is read as it is, through `AS_NEWER`."""
 
-AS_NEWER = "CREATE TEMP VIEW chunk AS SELECT rowid, *, NULL AS place FROM main.chunk"
-"""What this connection sees in the place of an older store's own table."""
+AS_NEWER = {
+    7: "CREATE TEMP VIEW chunk AS SELECT rowid, *, NULL AS place FROM main.chunk",
+    8: "CREATE TEMP TABLE doc_reading(doc INTEGER PRIMARY KEY, read_by TEXT, marks TEXT, hash BLOB)",
+}
+"""What this connection sees in the place of tables that came, or changed, with a later version than a store's."""
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from recall_core import marks
 from recall_core.config import EDITED
 from recall_core.errors import EmbedError
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
@@ -13,8 +14,8 @@ from recall_core.store.sqlite.blocks import ExecuteMany
 from recall_core.store.sqlite.census import Tally
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.records import Execute, digest_of, text_of
-from recall_core.store.sqlite.schema import TOLD_SKIPS, vector_checksum
-from recall_core.text import document_id, spaced, utc
+from recall_core.store.sqlite.schema import TOLD_SKIPS, reading_hash, vector_checksum
+from recall_core.text import spaced, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 _PLACE = "UPDATE chunk SET place = ? WHERE doc = ? AND offset = ? AND deleted = 0 AND place IS NOT ?"
+
+_PUT_READING = "INSERT OR REPLACE INTO doc_reading(doc, read_by, marks, hash) VALUES(?, ?, ?, ?)"
 
 _INSERT_TAG = "INSERT INTO doc_tag(doc, tag) VALUES(?, ?)"
 
@@ -250,7 +253,7 @@ class SqliteWriter:
     def _put_document(
         self, document: NewDocument, file_rowid: int, file: NewFile, old: dict[str, int], *, rechunked: bool
     ) -> None:
-        doc_id = document_id(document.path, document.hash)
+        doc_id = document.id
         kept = old.pop(doc_id, None)
         if kept is not None and not rechunked:
             self._execute(
@@ -261,6 +264,7 @@ class SqliteWriter:
             self._redigest(kept)
             places = [(each.place, kept, each.span.offset, each.place) for each in document.chunks if each.place]
             self._execute_many(_PLACE, places)
+            self._put_reading(kept, document)
             return
         self._displace(document.path)
         self._tally.drop(len(self._execute("DELETE FROM doc WHERE id = ? RETURNING 1", (doc_id,))))
@@ -284,12 +288,19 @@ class SqliteWriter:
             _INSERT_DOC, (rowid, doc_id, document.path, file_rowid, mtime, document.size, document.hash, *labels)
         )
         self._execute_many(_INSERT_TAG, [(rowid, tag) for tag in tags])
+        self._put_reading(rowid, document)
         with making_sense(self._path):
             self._sum = digest_sum((own,), before=self._sum)
         self._tally.come([chunk.span.tokens for chunk in document.chunks])
         title = spaced(document.title)
         for chunk in document.chunks:
             self._insert_chunk(chunk, doc_id, rowid, "" if chunk.is_title else title)
+
+    def _put_reading(self, rowid: int, document: NewDocument) -> None:
+        if document.read_by or document.marks:
+            spelled = marks.dumped(document.marks)
+            hashed = reading_hash(document.read_by, spelled)
+            self._execute(_PUT_READING, (rowid, document.read_by, spelled, hashed))
 
     def _insert_chunk(self, chunk: NewChunk, doc_id: str, doc_rowid: int, title: str) -> None:
         self._last_chunk += 1

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
+from recall_core.marks import behind
 from recall_core.types import Hit, Omission, Packed
 from recall_tui.state.packing import Entry, Worth, covered, digest
 from recall_tui.state.records import Waiting
@@ -71,7 +72,7 @@ def places_of(hits: Mapping[int, Hit], glyphs: Glyphs) -> dict[str, str]:
         if hit.chunk is not None:
             heading = (hit.chunk.heading or "").rsplit("›")[-1].strip()
             crumb = f"{glyphs.crumb}{blanked(heading)}" if heading else ""
-            found[hit.chunk.id] = f":{hit.chunk.line_start}{crumb}"
+            found[hit.chunk.id] = f"{behind(hit.doc.path, hit.chunk.line_start, place=hit.chunk.place)}{crumb}"
     return found
 
 
@@ -131,10 +132,11 @@ def _block(
     marks += ["cut"] if block.truncated else []
     size = f" {', '.join(marks)}{figure(look.block_tokens[entry.place]):>6} "
     number = f"{block.number:>{len(str(len(packed.blocks)))}} "
-    place = look.places.get(block.chunk_ids[0], f":{block.line_start}")
+    begin = behind(block.doc.path, block.line_start, place=block.place)
+    place = look.places.get(block.chunk_ids[0], begin)
     is_open = look.is_whole or look.unfolded in block.chunk_ids
     if look.is_whole:
-        place = f":{block.line_start}-{block.line_end}{place.removeprefix(f':{block.line_start}')}"
+        place = f"{block.where}{place.removeprefix(begin)}"
     text = _first_line(block.text, place)
     room = width - cell_len(number) - cell_len(size)
     if is_low and not is_open:

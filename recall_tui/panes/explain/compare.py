@@ -16,7 +16,8 @@ from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place
 from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
-    from recall_core.contract.ledger import DifferenceView, ExplanationView, LedgerView, SubtotalView, VersusView
+    from recall_core.marks import behind
+from recall_core.contract.ledger import DifferenceView, ExplanationView, LedgerView, SubtotalView, VersusView
 
 BAR_CELLS = 12
 WIDE = 66  # cells from which a bar stands beside the figures
@@ -88,7 +89,12 @@ def _heads(first: LedgerView, second: LedgerView, width: int, glyphs: Glyphs) ->
 
 def _place(view: LedgerView, room: int, glyphs: Glyphs) -> str:
     rank = f"{_rank(view)} "
-    place = fit_place(harmless(view["path"]), f":{view['line_start']}", max(1, room - cell_len(rank)), glyphs)
+    place = fit_place(
+        harmless(view["path"]),
+        behind(view["path"], view["line_start"], place=view.get("place")),
+        max(1, room - cell_len(rank)),
+        glyphs,
+    )
     return fit(rank + place.rstrip(), min(room, cell_len(rank + place.rstrip())), glyphs)
 
 

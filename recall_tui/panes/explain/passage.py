@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
+from recall_core.marks import behind
 from recall_core.types import Hit, Packed
 from recall_tui.panes.explain.figures import BOLD, DIM, wrapped
 from recall_tui.state.explaining import DocumentPassage, MarkKind, PassageLine, Stretch
@@ -83,7 +84,8 @@ def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:
     if hit.chunk is None:
         return [Text(line) for line in folded(no_chunk(hit), width)]
     chunk = hit.chunk
-    where = fit_place(harmless(hit.doc.path), f":{chunk.line_start}-{chunk.line_end}", width, glyphs)
+    place = behind(hit.doc.path, chunk.line_start, chunk.line_end, chunk.place)
+    where = fit_place(harmless(hit.doc.path), place, width, glyphs)
     labels = glyphs.dot.join([counted(chunk.tokens, "token"), f"chunk {chunk.id[:12]}", *map(harmless, hit.doc.tags)])
     heads = (
         [where, fit(f"{glyphs.crumb.strip()} {harmless(chunk.heading)}", width, glyphs)] if chunk.heading else [where]

@@ -16,7 +16,8 @@ from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, fol
 from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
-    from recall_core.contract.whynot import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
+    from recall_core.marks import behind
+from recall_core.contract.whynot import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
 
 FIX = "fix"
 """The key under which a line of a fix carries its place."""
@@ -122,7 +123,8 @@ def _target(view: TargetView, width: int, glyphs: Glyphs) -> str:
 def _place(view: SoughtView, width: int, glyphs: Glyphs) -> str:
     """Where it is with its rank and id, in exactly `width` cells."""
     rank = "not ranked" if view["rank"] is None else f"rank {figure(view['rank'])}"
-    told = f":{view['line_start']}-{view['line_end']}  {rank}  {view['chunk_id'][:ID]}"
+    where = behind(view["path"], view["line_start"], view["line_end"], view.get("place"))
+    told = f"{where}  {rank}  {view['chunk_id'][:ID]}"
     return fit_place(harmless(view["path"]), told, width, glyphs)
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from recall_core.marks import behind
 from recall_core.types import Hit
 from recall_tui.state.chart import Chart, top_at
 from recall_tui.state.session import Session, listed
@@ -46,7 +47,7 @@ def name_of(hit: Hit, glyphs: Glyphs) -> str:
     if hit.chunk is None:
         return name
     heading = f"{glyphs.crumb}{hit.chunk.heading}" if hit.chunk.heading else ""
-    return f"{name}:{hit.chunk.line_start}{heading}"
+    return f"{name}{behind(hit.doc.path, hit.chunk.line_start, place=hit.chunk.place)}{heading}"
 
 
 def _hits(session: Session) -> Mapping[int, Hit]:

@@ -1,0 +1,114 @@
+"""Which parser reads a file: as its root says, else as the settings say for its name, else by name and content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from recall_core.errors import IngestError, UsageError
+from recall_core.ingest.discover import matches_any
+from recall_core.ingest.parse import AUTO, BUILT_IN
+from recall_core.ingest.parse.code.languages import language_of
+from recall_core.ingest.parse.man import is_man
+
+_BY_SUFFIX = {
+    "adoc": "asciidoc",
+    "asciidoc": "asciidoc",
+    "atom": "xml",
+    "csv": "table",
+    "dbk": "xml",
+    "docx": "docx",
+    "eml": "eml",
+    "epub": "epub",
+    "htm": "html",
+    "html": "html",
+    "ipynb": "notebook",
+    "json": "json",
+    "jsonl": "json",
+    "markdown": "markdown",
+    "md": "markdown",
+    "ndjson": "json",
+    "org": "org",
+    "pdf": "pdf",
+    "rss": "xml",
+    "rst": "rst",
+    "srt": "subtitles",
+    "tsv": "table",
+    "vtt": "subtitles",
+    "xhtml": "html",
+    "xml": "xml",
+}
+
+_NOT_READ = {
+    "doc": "Word before 2007",
+    "odp": "OpenDocument",
+    "ods": "OpenDocument",
+    "odt": "OpenDocument",
+    "pptx": "PowerPoint",
+    "rtf": "RTF",
+    "xls": "Excel before 2007",
+    "xlsx": "Excel",
+}
+"""What is known by name and not read."""
+
+_HEAD = 4096  # bytes of a file by which its kind is told
+_HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
+
+_EXTRAS = {"pdf": ("PDF", "pdf"), "code": ("source file", "code")}
+"""What a file is called, and the extra that reads it."""
+
+
+def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str, str]]) -> str:
+    """The name of the parser for a file of these bytes. parser: as the root asks. overrides: (glob, name), in order.
+
+    A glob without a slash is of the file's name alone. Raises IngestError `not_read` for a kind of file that is known
+    and has no parser.
+    """
+    if parser != AUTO:
+        return parser
+    name = path.rpartition("/")[2]
+    for glob, own in overrides:
+        if matches_any((glob,), path if "/" in glob else name):
+            return _built_in(own)
+    suffix = name.rpartition(".")[2].lower() if "." in name else ""
+    head = raw[:_HEAD]
+    if suffix in _NOT_READ and b"\0" in head + raw[:8192]:
+        kind = _NOT_READ[suffix]
+        message = f"{path} is a file of {kind}, which is not read."
+        raise IngestError("not_read", message, details={"path": path, "kind": f"{kind} (.{suffix})"})
+    found = _by_content(head, suffix) or _BY_SUFFIX.get(suffix) or _by_text(path, head)
+    return found if found in BUILT_IN else "text"  # TEMPORARY
+
+
+def _built_in(name: str) -> str:
+    """A parser that settings may name, which were perhaps found: none that loads other code."""
+    if name in BUILT_IN:
+        return name
+    message = f"[parsers] in recall.toml names {name!r}, which is none of Recall's own."
+    raise UsageError("unknown_parser", message, hint=f"one of: {', '.join(BUILT_IN)}")
+
+
+def _by_content(head: bytes, suffix: str) -> str | None:
+    """By bytes that leave no doubt, whatever the file is called."""
+    if b"%PDF-" in head[:1024] and head.lstrip()[:5] == b"%PDF-":
+        return "pdf"
+    if _HTML.match(head) and suffix not in ("md", "markdown", "xhtml"):
+        return "html"
+    return None
+
+
+def _by_text(path: str, head: bytes) -> str:
+    first_line = head.partition(b"\n")[0].decode("utf-8", "replace")
+    text = head.decode("utf-8", "replace")
+    if is_man(path, text):
+        return "man"
+    if language_of(path, first_line) is not None:
+        return "code"
+    return "text"
+
+
+def wanted_extra(code: str, kind: str) -> str | None:
+    """The extra that reads files of this kind, of those that were skipped because a package is missing."""
+    if code != "parser_unavailable":
+        return None
+    return next((extra for name, extra in _EXTRAS.values() if name == kind), None)
