@@ -11,6 +11,7 @@ from recall_core.ports import Parser
 BUILT_IN = {
     "text": "recall_core.ingest.parse.text:Text",
     "jsonl": "recall_core.ingest.parse.jsonl:Jsonl",
+    "pdf": "recall_core.ingest.parse.pdf:Pdf",
 }
 
 AUTO = "auto"

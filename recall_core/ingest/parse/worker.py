@@ -1,0 +1,258 @@
+"""A worker: parsers that run foreign code are called in a process of their own, which may crash, hang or swell.
+
+One process reads many files, one after the other. It is started for the first file, and again for the next one after
+a file that ended it; whatever the foreign code prints goes nowhere, and Ctrl-C in the terminal is not for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from signal import SIGKILL, Signals
+from time import monotonic
+from typing import Self
+
+import msgspec
+
+from recall_core.errors import IngestError, RecallError, UsageError
+from recall_core.ingest.parse.magic import kind_of
+from recall_core.ingest.parse.worker_process import HEADER, DocumentsReply, ErrorReply, FailureReply, FileTask, packed
+from recall_core.ports import ParsedDocument
+
+SECONDS = 30.0
+"""For one file."""
+MEMORY_BYTES = 1 << 30
+"""Of the process, while it reads one file."""
+REPLY_BYTES = 256 << 20
+"""Of what is made of one file."""
+
+_START_SECONDS = 60.0
+_LOOK_SECONDS = 0.05  # between two looks at the clock and at the memory
+_BOOT = (
+    "import json, sys; sys.path[:], *words = json.loads(sys.argv[1]); "
+    "from recall_core.ingest.parse.worker_process import main; main(*words[:-1], dies_with_thread=words[-1])"
+)
+_ANSWERS = msgspec.msgpack.Decoder(DocumentsReply | ErrorReply | FailureReply)
+
+
+class Worker:
+    """Parses files in a process of its own, one at a time; of one thread, or of one after the other.
+
+    seconds: for one file.  memory_bytes: of the process, as the system counts what it has in memory.  reply_bytes:
+    of the documents of one file.  Nothing is started before the first file.
+    """
+
+    def __init__(
+        self, *, seconds: float = SECONDS, memory_bytes: int = MEMORY_BYTES, reply_bytes: int = REPLY_BYTES
+    ) -> None:
+        self.seconds = seconds
+        self.memory_bytes = memory_bytes
+        self.reply_bytes = reply_bytes
+        self._process: _WorkerProcess | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process, if there is one. A worker that is used again starts another."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.end()
+
+    def parse(self, name: str, raw: bytes, *, path: str, digest: str) -> list[ParsedDocument]:
+        """The documents that the parser of that name makes of a file, in file order.
+
+        Raises what the parser raises, IngestError or UsageError, with its code, message, hint and details;
+        IngestError `parser_timeout` for a file that takes longer than `seconds`, `parser_crashed` for one that ends
+        the process, takes more memory than it may, or meets an error that its parser does not know.
+        """
+        try:
+            answer = self._answer(FileTask(name, raw, path, digest, self.seconds))
+        except _Trouble as trouble:
+            self.close()
+            raise trouble.error(name, raw, path) from None
+        except BaseException:  # Ctrl-C among them: the process is in the middle of a file that nobody waits for
+            self.close()
+            raise
+        if isinstance(answer, FailureReply):
+            raise _Trouble(f"the parser {name} failed ({answer.reason})").error(name, raw, path)
+        if isinstance(answer, ErrorReply):
+            raise _as_raised(answer)
+        return answer.documents
+
+    def _answer(self, task: FileTask) -> DocumentsReply | ErrorReply | FailureReply:
+        process = self._started()
+        deadline = monotonic() + self.seconds
+        answer = process.answer(packed(task), most=self.reply_bytes, look=lambda: self._look(process, deadline))
+        if process.memory() > self.memory_bytes // 2:
+            self.close()  # what it did not give back is not the next file's fault
+        try:
+            return _ANSWERS.decode(answer)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise _Trouble(f"what the parser {task.parser} made of it cannot be used ({error})") from error
+
+    def _started(self) -> _WorkerProcess:
+        if self._process is not None and not self._process.is_alive():
+            self.close()
+        if self._process is None:
+            self._process = _WorkerProcess(self.reply_bytes)
+            deadline = monotonic() + _START_SECONDS
+            self._process.answer(b"", most=0, look=lambda: _check_start(deadline))
+        return self._process
+
+    def _look(self, process: _WorkerProcess, deadline: float) -> None:
+        if monotonic() > deadline:
+            raise _Trouble(f"took more than {self.seconds:g} s to read", code="parser_timeout")
+        if process.memory() > self.memory_bytes:
+            raise _Trouble(f"took more than {_size(self.memory_bytes)} of memory to read")
+
+
+class _Trouble(Exception):
+    """Why the process did not answer, or not well; words that follow the file's name, or a colon behind it."""
+
+    def __init__(self, reason: str, *, code: str = "parser_crashed") -> None:
+        super().__init__(reason)
+        self.reason, self.code = reason, code
+
+    def error(self, name: str, raw: bytes, path: str) -> IngestError:
+        """The error that names the file."""
+        kind = kind_of(raw, path=path)
+        told = " " if self.reason.startswith("took ") else " cannot be read: "
+        details = {"path": path, "kind": kind.label if kind else name}
+        return IngestError(self.code, f"{path}{told}{self.reason}.", details=details)
+
+
+class _WorkerProcess:
+    """One process, and the two pipes to it."""
+
+    def __init__(self, most: int) -> None:
+        theirs_in, mine_out = os.pipe()
+        mine_in, theirs_out = os.pipe()
+        self._in, self._out = open(mine_in, "rb", buffering=0), open(mine_out, "wb", buffering=0)
+        os.set_blocking(mine_out, False)
+        is_main = threading.current_thread() is threading.main_thread()
+        words = json.dumps([sys.path, theirs_in, theirs_out, os.getpid(), most, is_main])
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, words],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(theirs_in, theirs_out),
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._in.close()
+            self._out.close()
+            raise _Trouble(f"no process can be started for it ({error})") from error
+        finally:
+            os.close(theirs_in)
+            os.close(theirs_out)
+
+    def is_alive(self) -> bool:
+        """Whether it has not ended since its last answer."""
+        return self._process.poll() is None
+
+    def memory(self) -> int:
+        """Bytes that it has in memory; 0 where the system does not tell."""
+        return _resident(self._process.pid)
+
+    def end(self) -> None:
+        """Kill it, and whatever it has started."""
+        self._in.close()
+        self._out.close()
+        if self._process.returncode is None:
+            os.killpg(self._process.pid, SIGKILL)
+            self._process.wait()
+
+    def answer(self, message: bytes | bytearray, *, most: int, look: Callable[[], None]) -> bytearray:
+        """Send a message, and wait for what comes back, without its header.
+
+        most: bytes of it.  look: called now and then meanwhile; what it raises ends the wait.
+        """
+        left = memoryview(message)
+        into, filled, is_header = bytearray(HEADER.size), 0, True
+        looked = monotonic()
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._in, selectors.EVENT_READ)
+            if left:
+                selector.register(self._out, selectors.EVENT_WRITE)
+            while filled < len(into):
+                for key, _ in selector.select(_LOOK_SECONDS):
+                    if key.fileobj is self._out:
+                        left = self._written(left)
+                        if not left:
+                            selector.unregister(self._out)
+                    else:
+                        filled += self._read(into, filled)
+                if is_header and filled == len(into):
+                    into, filled, is_header = _body(into, most), 0, False
+                if monotonic() - looked > _LOOK_SECONDS:
+                    look()
+                    looked = monotonic()
+        return into
+
+    def _written(self, left: memoryview) -> memoryview:
+        try:
+            return left[os.write(self._out.fileno(), left) :]
+        except BrokenPipeError:
+            return left[:0]  # it has ended: reading says so
+
+    def _read(self, into: bytearray, filled: int) -> int:
+        count = os.readv(self._in.fileno(), [memoryview(into)[filled:]])
+        if not count:
+            raise _Trouble(self._why_ended())
+        return count
+
+    def _why_ended(self) -> str:
+        """How it ended, or as good as ended: it has closed its pipe."""
+        try:
+            code = self._process.wait(_START_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "its process stopped answering"
+        if code >= 0:
+            return f"its process ended with exit code {code}"
+        try:
+            return f"its process crashed ({Signals(-code).name})"
+        except ValueError:
+            return f"its process crashed (signal {-code})"
+
+
+def _body(header: bytearray, most: int) -> bytearray:
+    (size,) = HEADER.unpack(header)
+    if size > most:
+        raise _Trouble(f"its text takes more than {_size(most)}")
+    return bytearray(size)
+
+
+def _check_start(deadline: float) -> None:
+    if monotonic() > deadline:
+        raise _Trouble(f"no process for it has started within {_START_SECONDS:g} s")
+
+
+def _as_raised(answer: ErrorReply) -> RecallError:
+    kind = UsageError if answer.kind == "UsageError" else IngestError
+    return kind(answer.code, answer.message, hint=answer.hint, details=answer.details)
+
+
+def _size(count: int) -> str:
+    return f"{count / (1 << 30):g} GiB" if count >= 1 << 30 else f"{count / (1 << 20):g} MiB"
+
+
+def _resident(pid: int) -> int:
+    try:
+        if sys.platform == "linux":
+            return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=False).stdout
+        return int(told) * 1024
+    except (OSError, ValueError, IndexError):
+        return 0

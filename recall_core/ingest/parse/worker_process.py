@@ -1,0 +1,134 @@
+"""The process in which a `Worker` has files parsed: reads one task after the other, and answers each.
+
+Its end follows from that of whoever started it, also where that one is killed: the pipe ends between two tasks, a
+thread looks for it during one, and the system's own clock ends a task that lets no thread run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import struct
+import sys
+from math import ceil
+from threading import Thread
+from time import sleep
+from typing import NoReturn
+
+import msgspec
+
+from recall_core.errors import RecallError
+from recall_core.ports import ParsedDocument, Parser
+
+HEADER = struct.Struct("!Q")
+"""Before each message: how many bytes it has."""
+
+_LOOK_SECONDS = 0.2
+_GRACE_SECONDS = 5  # beyond the time that a file is given: until then whoever waits for it has ended this process
+_PR_SET_PDEATHSIG = 1
+_LONGEST_MESSAGE = 500  # of an error that the parser did not mean: some repeat their whole input
+
+
+class FileTask(msgspec.Struct, array_like=True, frozen=True):
+    """A file to be parsed. parser: its name."""
+
+    parser: str
+    raw: bytes
+    path: str
+    digest: str
+    seconds: float
+
+
+class DocumentsReply(msgspec.Struct, array_like=True, tag="documents", frozen=True):
+    """What was made of it."""
+
+    documents: list[ParsedDocument]
+
+
+class ErrorReply(msgspec.Struct, array_like=True, tag="error", frozen=True):
+    """A deliberate error. kind: the name of its class."""
+
+    kind: str
+    code: str
+    message: str
+    hint: str | None
+    details: object
+
+
+class FailureReply(msgspec.Struct, array_like=True, tag="failure", frozen=True):
+    """Any other exception, in words that follow a colon."""
+
+    reason: str
+
+
+def packed(message: msgspec.Struct) -> bytearray:
+    """A message behind its header."""
+    buffer = bytearray(HEADER.size)
+    msgspec.msgpack.Encoder().encode_into(message, buffer, HEADER.size)
+    HEADER.pack_into(buffer, 0, len(buffer) - HEADER.size)
+    return buffer
+
+
+def main(requests: int, replies: int, parent: int, most: int, *, dies_with_thread: bool) -> None:
+    """Answer tasks until there are no more; begins with an empty message, which says that it is ready.
+
+    requests, replies: the ends of two pipes.  parent: the process that started this one.  most: bytes of a reply.
+    dies_with_thread: it was started by a thread that lives as long as its process, so that the system may watch it.
+    """
+    os.set_inheritable(requests, False)
+    os.set_inheritable(replies, False)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if dies_with_thread and sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    Thread(target=_watch, args=(parent,), daemon=True).start()
+    decoder = msgspec.msgpack.Decoder(FileTask)
+    parsers: dict[str, Parser] = {}
+    with open(requests, "rb") as incoming, open(replies, "wb", buffering=0) as outgoing:
+        _send(outgoing.fileno(), bytearray(HEADER.size))
+        while header := incoming.read(HEADER.size):
+            task = decoder.decode(incoming.read(*HEADER.unpack(header)))
+            signal.alarm(ceil(task.seconds) + _GRACE_SECONDS)
+            reply = _reply(task, parsers, most)
+            signal.alarm(0)
+            _send(outgoing.fileno(), reply)
+
+
+def _watch(parent: int) -> NoReturn:
+    while os.getppid() == parent:
+        sleep(_LOOK_SECONDS)
+    os._exit(1)
+
+
+def _send(replies: int, message: bytearray) -> None:
+    left = memoryview(message)
+    while left:
+        left = left[os.write(replies, left) :]
+
+
+def _reply(task: FileTask, parsers: dict[str, Parser], most: int) -> bytearray:
+    """What the parser makes of the file, ready to be sent; it never raises what a parser raises."""
+    try:
+        message = packed(DocumentsReply(_documents(task, parsers)))
+    except RecallError as error:
+        hint = None if error.hint is None else str(error.hint)
+        return packed(ErrorReply(type(error).__name__, error.code, error.message, hint, error.details))
+    except Exception as error:  # noqa: BLE001 - of foreign code; whoever waits for it is told, and goes on
+        return packed(FailureReply(_told(error)))
+    if len(message) - HEADER.size > most:
+        return packed(FailureReply(f"its text takes more than {most >> 20} MiB"))
+    return message
+
+
+def _documents(task: FileTask, parsers: dict[str, Parser]) -> list[ParsedDocument]:
+    from recall_core.ingest.parse import parser  # noqa: PLC0415 - what the parser is, is the task's to say
+
+    if task.parser not in parsers:
+        parsers[task.parser] = parser(task.parser)
+    return list(parsers[task.parser].parse(task.raw, path=task.path, digest=task.digest))
+
+
+def _told(error: Exception) -> str:
+    message = " ".join(str(error).split()).encode(errors="replace").decode()[:_LONGEST_MESSAGE]
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
