@@ -12,6 +12,7 @@ BUILT_IN = {
     "text": "recall_core.ingest.parse.text:Text",
     "jsonl": "recall_core.ingest.parse.jsonl:Jsonl",
     "pdf": "recall_core.ingest.parse.pdf:Pdf",
+    "man": "recall_core.ingest.parse.man.reader:Man",
 }
 
 AUTO = "auto"

@@ -1,0 +1,260 @@
+"""Layout: words become the paragraphs, headings, items and preformatted lines of a text, with their marks."""
+
+from __future__ import annotations
+
+import re
+
+from recall_core.marks import Mark
+
+HEADING, ITEM, BLOCK = 1, 3, 7
+"""Levels of units."""
+
+_NAME_CHARS = 120
+_SHORT = 200  # a paragraph above an indented one that names it has at most so many characters
+_TAGS = 8  # tags that share a body
+_BULLET = re.compile(r"[^\w\s]{1,2}|o|\(?(?:\d{1,3}|[A-Za-z])[.)]|\[\d{1,3}\]")
+
+
+class Layout:
+    """A text in the making. Everything is added in reading order; number: the line of the file that it comes from."""
+
+    def __init__(self) -> None:
+        self.marks: list[Mark] = []
+        self.filled = True
+        """Whether lines are joined to paragraphs; else each stays as it is."""
+        self.compact = False
+        """Whether nothing stands between items."""
+        self.space = " "
+        """What stands between two pieces that are not glued."""
+        self._parts: list[str] = []
+        self._size = 0
+        self._pieces: list[str] = []
+        self._lines: list[str] = []
+        self._number = 0
+        self._glued = False
+        self._indent = ""
+        self._gap = ""
+        self._tag: list[str] | None = None
+        self._tag_number = 0
+        self._separator = "\n"
+        self._in_tag = False
+        self._in_item = False
+        self._is_marked = False
+        self._to_end = False
+        self._outer: list[tuple[bool, bool]] = []
+
+    def done(self) -> str:
+        """The text; nothing is added behind."""
+        self.end()
+        self._bare_tag()
+        return "".join(self._parts)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the current paragraph has no word yet."""
+        return not self._pieces and not self._lines
+
+    def add(self, text: str, number: int, *, glued: bool = False) -> None:
+        """A piece of the current paragraph, or of the tag that is being read."""
+        pieces = self._pieces
+        if pieces:
+            if not (glued or self._glued):
+                pieces.append(self.space)
+        elif not self._lines:
+            self._number = number
+        self._glued = False
+        pieces.append(text)
+
+    def glue(self) -> None:
+        """Nothing stands between what was added last and what comes next."""
+        self._glued = True
+
+    def line(self, text: str, number: int) -> None:
+        """A line of its own, its spaces kept."""
+        self.line_break()
+        if not self._lines:
+            self._number = number
+        self._lines.append(text.rstrip())
+
+    def indented(self, text: str, number: int) -> None:
+        """A line that begins with spaces, which it keeps; what comes next goes on in it."""
+        self.line_break()
+        if self.filled:
+            self._indent = text[: len(text) - len(text.lstrip(" "))]
+        self.add(text, number)
+
+    def line_break(self) -> None:
+        """What comes next begins a line."""
+        if self._pieces and not self._in_tag:
+            text = "".join(self._pieces)
+            self._pieces = []
+            self._lines.append(self._indent + _collapsed(text) if self.filled else text.rstrip())
+            self._indent = ""
+        self._glued = False
+
+    def blank(self, number: int) -> None:
+        """An empty line: part of what is preformatted, else the end of a paragraph."""
+        if self.filled:
+            self.end()
+        elif self._lines or self._pieces:
+            self.line("", number)
+
+    def end(self) -> None:
+        """The end of a paragraph, or of preformatted lines."""
+        if self._in_tag:
+            self.tag_end()
+        self.line_break()
+        lines, self._lines = self._lines, []
+        while lines and not lines[-1]:
+            lines.pop()
+        if not lines:
+            return
+        if self.filled:
+            self._put("\n".join(lines), self._number)
+        else:
+            self._put_block(lines, self._number)
+
+    def heading(self, name: str, level: int, number: int) -> None:
+        """A heading: all items end."""
+        self.end()
+        self._bare_tag()
+        self._outer.clear()
+        self._in_item = self._is_marked = self._to_end = False
+        self._gap = "\n\n"
+        self._begin(number, Mark(0, "heading", name[:_NAME_CHARS].rstrip(), level))
+        self._write(name)
+        self._gap = "\n"
+
+    def tag(self, number: int, *, separator: str = "\n", more: bool = False) -> None:
+        """The tag of an item is added next, until `tag_end`. more: a further tag of the same item."""
+        self.end()
+        if self._tag is not None and (more or self.compact) and len(self._tag) < _TAGS:
+            self._in_tag = True
+            return
+        self._bare_tag()
+        self._tag, self._tag_number, self._separator = [], number, separator
+        self._in_tag = self._in_item = True
+
+    def tag_end(self) -> None:
+        """The tag is complete; what is added next is what it stands for."""
+        if self._in_tag:
+            self._in_tag = False
+            text = _collapsed("".join(self._pieces))
+            self._pieces = []
+            self._glued = False
+            if text and self._tag is not None:
+                self._tag.append(text)
+
+    @property
+    def in_tag(self) -> bool:
+        """Whether a tag is being read."""
+        return self._in_tag
+
+    def end_item(self) -> None:
+        """What comes next belongs to no item of this list."""
+        self.end()
+        self._bare_tag()
+        if self._is_marked:
+            self._to_end = True
+        self._in_item = self._is_marked = False
+
+    def enter(self, *, is_named: bool = True) -> None:
+        """What comes next stands within what was added last. is_named: a short paragraph is its tag."""
+        if is_named and self._is_tag_of_next():
+            self.line_break()
+            lines, self._lines = self._lines, []
+            self._bare_tag()
+            self._tag, self._tag_number, self._separator = lines, self._number, "\n"
+            self._in_item = True
+        self.end()
+        if self._tag:
+            self._bare_tag()
+            self._gap = "\n"
+        self._outer.append((self._in_item, self._is_marked))
+        self._in_item = self._is_marked = False
+
+    def leave(self) -> None:
+        """The end of what `enter` began."""
+        self.end()
+        self._bare_tag()
+        if self._outer:
+            if self._is_marked:
+                self._to_end = True
+            self._in_item, self._is_marked = self._outer.pop()
+
+    def block(self, lines: list[str], number: int) -> None:
+        """Lines that stay together, as a table's."""
+        self.end()
+        if lines:
+            self._put_block(lines, number)
+
+    def _is_tag_of_next(self) -> bool:
+        if self._in_item or self._in_tag or self._tag is not None or not self.filled or self.is_empty:
+            return False
+        return len(self._lines) < _TAGS and sum(map(len, self._lines)) + sum(map(len, self._pieces)) <= _SHORT
+
+    def _bare_tag(self) -> None:
+        """A tag that has nothing behind it."""
+        if self._tag is not None and not self._in_tag:
+            tags, self._tag = self._tag, None
+            if tags:
+                self._begin_item()
+                self._write("\n".join(tags))
+
+    def _begin_item(self) -> None:
+        is_top = not any(is_item for is_item, _ in self._outer)
+        mark = Mark(0, "item", "", ITEM) if is_top else None
+        self._is_marked = self._is_marked or is_top
+        self._begin(self._tag_number, mark)
+
+    def _begin(self, number: int, mark: Mark | None = None) -> None:
+        """Whatever is written next begins here, with these marks."""
+        if self._size:
+            self._write(self._gap or ("\n" if self.compact and self._in_item else "\n\n"))
+        self._gap = ""
+        at = self._size
+        if self._to_end:
+            if mark is None:
+                self.marks.append(Mark(at, "end", "", ITEM))
+            self._to_end = False
+        self.marks.append(Mark(at, "line", str(number)))
+        if mark:
+            self.marks.append(mark._replace(offset=at))
+
+    def _write(self, text: str) -> None:
+        self._parts.append(text)
+        self._size += len(text)
+
+    def _put(self, text: str, number: int) -> None:
+        if self._tag is None:
+            self._begin(number)
+        else:
+            text = self._tagged(text)
+        self._write(text)
+
+    def _tagged(self, text: str) -> str:
+        tags, self._tag = self._tag or [], None
+        self._begin_item()
+        tag = "\n".join(tags)
+        separator = " " if _BULLET.fullmatch(tag) else self._separator
+        return f"{tag}{separator if tag and text else ''}{text}"
+
+    def _put_block(self, lines: list[str], number: int) -> None:
+        if self._tag is not None:
+            self._write(self._tagged(""))
+            self._gap = "\n"
+        self._begin(number)
+        self.marks.append(Mark(self._size, "block", "", BLOCK))
+        is_after_blank = False
+        for i, line in enumerate(lines):
+            if i:
+                self._write("\n")
+            if is_after_blank and line:
+                self.marks.append(Mark(self._size, "line", str(number + i)))
+            is_after_blank = not line
+            self._write(line)
+        self.marks.append(Mark(self._size, "end", "", BLOCK))
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,222 @@
+"""The macros of man(7)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from recall_core.ingest.parse.man.escapes import words
+from recall_core.ingest.parse.man.layout import HEADING, Layout
+from recall_core.ingest.parse.man.roff import Roff
+from recall_core.ingest.parse.man.tables import rows_of
+
+SILENT = frozenset(
+    """
+    AT DT UC TA ad af aln ab asciify backtrace bd blm bp box boxa break brp c2 cc ce cf cflags ch char chop class
+    close color composite continue cp cs cu da defcolor dei device devicem di dt ec ecr ecs el em eo EN EQ GE GS G1
+    G2 ev evc ex fam fc fchar fcolor fl fp fschar fspecial ft gcolor hc hcode hla hlm hpf hpfa hpfcode hw hy hym hys
+    it itc kern lc length lf lg linetabs ll ls lsm lt mc mk mso na ne nf1 nh nhychar nm nn nop nroff ns nx open opena
+    os output pc pev pi pl pm pn pnr po ps psbb pso ptr pvs rchar rd recursionlimit rfschar rj rs rt schar shc
+    sizes spacewidth spreadwarn ss stringdown stringup sty substring sv sy ta tc ti1 tkf tl tm tm1 tmc troff uf ul
+    unformat vpt vs warn warnscale wh write writec writem LINKSTYLE HY AD LINKSTYLE IX PSPIC
+    """.split()  # noqa: SIM905 - a list of words
+)
+"""Requests and macros whose arguments no reader sees."""
+
+_PARAGRAPHS = ("PP", "P", "LP", "HP", "IP")
+_FONTS = ("B", "I", "R", "SM", "SB", "CW", "BI", "BR", "IB", "IR", "RB", "RI", "C", "L")
+_JOINED = ("BI", "BR", "IB", "IR", "RB", "RI")
+_SPACE = re.compile(r"\s*([-+]?)\s*(\d*\.?\d*)")
+_EMPTY = re.compile(r"\\[&%:|^/,)]|\s")
+
+
+class ManMacros:
+    """Tells a layout what the macros and lines of man(7) say."""
+
+    def __init__(self, roff: Roff, layout: Layout) -> None:
+        self.layout = layout
+        self.title: list[str] = []
+        """The arguments of .TH."""
+        self._roff = roff
+        self._heading = 0
+        self._links: list[str] = []
+        self._number = 0
+        self._handlers: dict[str, Callable[[str], None]] = {
+            **dict.fromkeys(_PARAGRAPHS[:4], self._paragraph), **dict.fromkeys(_FONTS, self._font),
+            **dict.fromkeys(_JOINED, self._joined), "IP": self._indented, "TP": self._tagged, "TQ": self._tagged_too,
+            "TH": self._title, "SH": self._section, "SS": self._subsection, "RS": self._enter, "RE": self._leave,
+            "nf": self._preformatted, "EX": self._preformatted, "Vb": self._preformatted, "fi": self._running,
+            "EE": self._running, "Ve": self._running, "br": self._break, "in": self._break, "ti": self._break,
+            "sp": self._space, "Sp": self._space, "PD": self._distance, "UR": self._link, "MT": self._link,
+            "UE": self._link_end, "ME": self._link_end, "OP": self._option, "SY": self._synopsis, "YS": self._break,
+            "MR": self._reference,
+        }  # fmt: skip
+
+    def text(self, line: str, number: int) -> None:
+        """A line of text."""
+        layout = self.layout
+        self._number = number
+        goes_on = line.endswith("\\c")
+        if not line or line.isspace():
+            if not layout.in_tag:
+                layout.blank(number)
+            return
+        if "\\" in line:
+            line = self._roff.plain(line)
+        elif self._roff.translates:
+            line = self._roff.plain(line)
+        if self._heading:
+            self._head(line)
+        elif not layout.filled and not layout.in_tag:
+            layout.add(line, number)
+            if not goes_on:
+                layout.line_break()
+        elif line[:1] == " " and not layout.in_tag and line.strip():
+            self._line_of_its_own(line, number)
+        else:
+            layout.add(line, number)
+            if layout.in_tag and not goes_on:
+                layout.tag_end()
+        if goes_on:
+            layout.glue()
+
+    def macro(self, name: str, rest: str, number: int) -> None:
+        """A macro or a request; the arguments of one that nobody knows are text."""
+        self._number = number
+        handler = self._handlers.get(name)
+        if handler:
+            handler(rest)
+        elif name not in SILENT and rest:
+            self._said(" ".join(words(rest)))
+
+    def table(self, lines: list[str], number: int) -> None:
+        """A table: a row a line."""
+
+        def told(inner: list[str]) -> str:
+            cell = ManMacros(self._roff, Layout())
+            self._roff.within(inner, cell)
+            return " ".join(cell.layout.done().split())
+
+        layout = self.layout
+        layout.tag_end()
+        layout.block(rows_of(lines, told, self._roff), number)
+
+    def _line_of_its_own(self, line: str, number: int) -> None:
+        """Leading spaces begin a line."""
+        self.layout.line_break()
+        self.layout.indented(line, number)
+
+    def _said(self, line: str) -> None:
+        if line and not _EMPTY.sub("", line) == "":
+            self.text(line.lstrip(" ") if self.layout.filled else line, self._number)
+
+    def _font(self, rest: str) -> None:
+        self._said(" ".join(words(rest)))
+
+    def _joined(self, rest: str) -> None:
+        self._said("".join(words(rest)))
+
+    def _paragraph(self, rest: str) -> None:
+        self._head_end()
+        self.layout.end_item()
+
+    def _indented(self, rest: str) -> None:
+        self._head_end()
+        arguments = words(rest)
+        tag = self._roff.plain(arguments[0]) if arguments else ""
+        if not tag.strip():
+            self.layout.end()
+            return
+        self.layout.tag(self._number)
+        self.layout.add(tag, self._number)
+        self.layout.tag_end()
+
+    def _tagged(self, rest: str) -> None:
+        self._head_end()
+        self.layout.tag(self._number)
+
+    def _tagged_too(self, rest: str) -> None:
+        self.layout.tag(self._number, more=True)
+
+    def _title(self, rest: str) -> None:
+        if not self.title:
+            self.title = [self._roff.plain(word) for word in words(rest)]
+
+    def _section(self, rest: str) -> None:
+        self._begin_heading(rest, HEADING)
+
+    def _subsection(self, rest: str) -> None:
+        self._begin_heading(rest, HEADING + 1)
+
+    def _begin_heading(self, rest: str, level: int) -> None:
+        self._head_end()
+        self.layout.end()
+        self.layout.filled = True
+        self.layout.compact = False
+        self._heading = level
+        name = " ".join(words(rest))
+        if name:
+            self._head(self._roff.plain(name))
+
+    def _head(self, name: str) -> None:
+        name = " ".join(name.split())
+        level, self._heading = self._heading, 0
+        if name:
+            self.layout.heading(name, level, self._number)
+
+    def _head_end(self) -> None:
+        self._heading = 0
+
+    def _enter(self, rest: str) -> None:
+        self._head_end()
+        self.layout.enter()
+
+    def _leave(self, rest: str) -> None:
+        self.layout.leave()
+
+    def _preformatted(self, rest: str) -> None:
+        if self.layout.filled:
+            self.layout.end()
+            self.layout.filled = False
+
+    def _running(self, rest: str) -> None:
+        if not self.layout.filled:
+            self.layout.end()
+            self.layout.filled = True
+
+    def _break(self, rest: str) -> None:
+        if not self.layout.in_tag:
+            self.layout.line_break()
+
+    def _space(self, rest: str) -> None:
+        sign, amount = _SPACE.match(rest).groups() if rest else ("", "1")  # type: ignore[union-attr]
+        if self.layout.in_tag:
+            return
+        if sign == "-" or (amount.strip(".") and float(amount) < 0.2):
+            self.layout.line_break()
+        else:
+            self.layout.blank(self._number)
+
+    def _distance(self, rest: str) -> None:
+        amount = rest.strip()
+        self.layout.compact = amount.startswith("0") and not amount.strip("0.").strip("vpniu")
+
+    def _link(self, rest: str) -> None:
+        self._links.append(self._roff.plain(" ".join(words(rest)[:1])))
+
+    def _link_end(self, rest: str) -> None:
+        behind = self._roff.plain("".join(words(rest)))
+        link = self._links.pop() if self._links else ""
+        if link:
+            self._said(f"<{link}>{behind}".replace("\\", "\\e"))
+
+    def _option(self, rest: str) -> None:
+        self._said(f"[{' '.join(words(rest))}]")
+
+    def _synopsis(self, rest: str) -> None:
+        self.layout.end()
+        self._said(" ".join(words(rest)))
+
+    def _reference(self, rest: str) -> None:
+        name, section, *behind = [*words(rest), "", ""]
+        self._said(f"{name}({section}){''.join(behind)}" if section else name)
