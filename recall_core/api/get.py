@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from recall_core.contract.views import DocView, StatsView, TextView
     from recall_core.store.port import Store
 
-_PLACE = re.compile(
-    rf"(?P<path>.+)#(?P<kind>{'|'.join(PLACES)})=(?P<first>[0-9]{{1,18}})(?:-(?P<last>[0-9]{{1,18}}))?"
-)
+_RANGE = "(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?"  # int() has a limit itself
+_PLACE = re.compile(rf"(?P<path>.+)#(?P<kind>{'|'.join(PLACES)})={_RANGE}")
 _LINES = re.compile(rf"(?P<path>.+):{_RANGE}")
 
 
