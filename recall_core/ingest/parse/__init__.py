@@ -12,6 +12,8 @@ BUILT_IN = {
     "auto": "recall_core.ingest.parse.text:Text",
     "text": "recall_core.ingest.parse.text:Text",
     "jsonl": "recall_core.ingest.parse.jsonl:Jsonl",
+    "code": "recall_core.ingest.parse.code.parsers:Code",
+    "outline": "recall_core.ingest.parse.code.parsers:SourceOutline",
 }
 """`auto` reads every file as text: a file of records is one only where the caller says so."""
 
