@@ -13,6 +13,8 @@ BUILT_IN = {
     "jsonl": "recall_core.ingest.parse.jsonl:Jsonl",
     "pdf": "recall_core.ingest.parse.pdf:Pdf",
     "man": "recall_core.ingest.parse.man.reader:Man",
+    "code": "recall_core.ingest.parse.code.parsers:Code",
+    "outline": "recall_core.ingest.parse.code.parsers:SourceOutline",
 }
 
 AUTO = "auto"
