@@ -17,6 +17,7 @@ from recall_core.errors import ConfigError, EmbedError, Interrupted, StoreCorrup
 from recall_core.ingest.vectors import TextVector, embed
 from recall_core.maintain import vector_index
 from recall_core.maintain.checks import CALIBRATE, ceiling_reachable, near_duplicates, self_retrieval, unchanged_files
+from recall_core.maintain.readings import read_again
 from recall_core.ports import Embedder
 from recall_core.shell import INSTALL, Hint
 from recall_core.store.port import Store
@@ -181,6 +182,7 @@ def _questions(base: Path, config: Config, *, dups: bool = False) -> tuple[Quest
         *((code, ask, installing.upgrade() if code == "schema" else fix) for code, ask, fix in _QUESTIONS),
         *_index_questions(config),
         ("files", _of_store(partial(unchanged_files, base=base, config=config)), ""),
+        ("readings", _of_store(partial(read_again, base=base, config=config)), ""),
         ("self_retrieval", partial(_selves, config=config), _REPAIR),
         ("sparse_ceiling", partial(_ceiling, config=config), CALIBRATE),
         *pairs,

@@ -149,6 +149,7 @@ def test_a_sound_store_has_only_good_news_in_a_fixed_order(store: SqliteStore) -
         "reembed",
         "embedder",
         "files",
+        "readings",
         "self_retrieval",
         "sparse_ceiling",
         "environment",

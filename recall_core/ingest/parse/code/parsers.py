@@ -18,7 +18,9 @@ _LONGEST_LINE = 64 << 10  # bytes
 _FIRST_LINE_BYTES = 400
 _BY_LINES = "outline by lines"
 
-_CPP = re.compile(rb"^[ \t]*(?:class[ \t]+\w|namespace\b|template[ \t]*<|(?:public|private|protected)[ \t]*:|using )", re.M)
+_CPP = re.compile(
+    rb"^[ \t]*(?:class[ \t]+\w|namespace\b|template[ \t]*<|(?:public|private|protected)[ \t]*:|using )", re.M
+)
 _OBJECTIVE_C = re.compile(rb"^[ \t]*(?:@interface|@implementation|@protocol|@class|#import)\b", re.MULTILINE)
 
 

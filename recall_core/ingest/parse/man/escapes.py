@@ -90,5 +90,6 @@ def words(text: str) -> list[str]:
     if '"' not in text and "\\ " not in text:
         return [word for word in text.split(" ") if word] if "\t" in text else text.split()
     return [
-        bare or quoted.replace('""', '"') for quoted, bare in _WORD.findall(text.rstrip(" ") if text[-2:] != "\\ " else text)
+        bare or quoted.replace('""', '"')
+        for quoted, bare in _WORD.findall(text.rstrip(" ") if text[-2:] != "\\ " else text)
     ]
