@@ -347,7 +347,14 @@ def _candidate_view(completion: Completion) -> CandidateView:
 
 
 def store_view(
-    info: StoreInfo, *, size: int, sizes: Sizes | None, tokens: int, roots: Iterable[Root], judgements: int
+    info: StoreInfo,
+    *,
+    size: int,
+    sizes: Sizes | None,
+    tokens: int,
+    parsers: Mapping[str, int],
+    roots: Iterable[Root],
+    judgements: int,
 ) -> StoreView:
     """A store at rest. sizes: what its file is made of, where that is asked for."""
     view: StoreView = {
@@ -370,6 +377,7 @@ def store_view(
         "digest": info.digest,
         "bytes": size,
         **_parts_of_file(sizes),  # type: ignore[typeddict-item] # it has none of the keys that come later
+        "parsers": dict(parsers),
         "roots": [root.folder for root in roots],
     }
     if (known := note(info.embedder)) is not None:

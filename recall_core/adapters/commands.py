@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -22,7 +23,7 @@ from recall_core.config import CUTTING
 from recall_core.contract import response_of
 from recall_core.deadline import within
 from recall_core.errors import NO_STORE, RecallError, StoreError, UsageError, why_unread
-from recall_core.shell import AGAIN, Hint
+from recall_core.shell import AGAIN, Hint, install_extra
 from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from recall_core.adapters.rows import RowsWriter
     from recall_core.config import Config
     from recall_core.contract.responses import AnyResponse, Response, StatsResponse
+
+_LOOKED_AT = 20_000  # files of a folder, by whose names init tells what they want
 
 SCHEMA = Path(__file__).parent.parent / "schema" / "response.schema.json"
 
@@ -195,7 +198,20 @@ def created(made: Response) -> Iterator[str]:
     yield f"{'made':<10}{path} and {FILE_NAME} beside it"
     yield f"{'embedder':<10}{_meaning(config)}"
     offer = "" if (better := _better_ranking(config, store)) is None else f"  for better ranking: {better}"
+    for line in _wanted(path.parent):
+        yield f"{'wanted':<10}{line}"
     yield f"{'next':<10}{Hint('add', 'PATH', store=store)}{offer}"
+
+
+def _wanted(folder: Path) -> Iterator[str]:
+    """What the files of a folder would be read with that is not installed, as far as the first of them tell."""
+    from recall_core.config import Config  # noqa: PLC0415 - only init asks
+    from recall_core.ingest import discover, kinds  # noqa: PLC0415 - as above
+    from recall_core.types import Root  # noqa: PLC0415 - as above
+
+    steps = islice(discover.walk(Root("."), folder, Config()), _LOOKED_AT)
+    for files, kind, extra in kinds.wanted(step.path for step in steps if isinstance(step, discover.Found)):
+        yield f"{files:,} {kind}{'s' * (files > 1)}: {install_extra(extra)}"
 
 
 def _meaning(config: Config) -> str:

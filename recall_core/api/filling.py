@@ -20,9 +20,10 @@ from recall_core.contract.views import TransferView
 from recall_core.errors import IngestError, StoreLocked, UsageError
 from recall_core.ingest import pipeline, skips
 from recall_core.ingest.discover import Found, walk
+from recall_core.ingest.kinds import wanted
 from recall_core.ingest.read import RawFile
 from recall_core.paths import os_path_of, typed
-from recall_core.shell import REST, Hint, flag
+from recall_core.shell import REST, Hint, flag, install_extra
 from recall_core.store.port import Store
 from recall_core.types import Note, Progress, Root, Skip
 
@@ -152,7 +153,14 @@ def _ingested(
     if groups := _skip_groups(engine.store, last.skipped, is_all=is_all):
         view["skipped_by"] = groups
     engine.store.fold()
-    return {**OK, "ingest": view, "warnings": [*engine.notes(), *_read_notes(last.notes)]}
+    told = [*engine.notes(), *_read_notes(last.notes), *_missing_packages(last.skipped)]
+    return {**OK, "ingest": view, "warnings": told}
+
+
+def _missing_packages(skipped: Sequence[Skip]) -> Iterator[str]:
+    """What to install for files that were skipped for want of a package."""
+    for files, kind, extra in wanted(skip.path for skip in skipped if skip.code == "parser_unavailable"):
+        yield f"W_PARSER: {files:,} {kind}{'s' * (files > 1)} would be read with: {install_extra(extra)}"
 
 
 def _read_notes(notes: Sequence[Note]) -> Iterator[str]:

@@ -46,6 +46,7 @@ def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
         size=store.size_bytes(),
         sizes=store.sizes() if sizes else None,
         tokens=totals.tokens,
+        parsers=store.parsers(),
         roots=store.roots(),
         judgements=_judgements(store),
     )

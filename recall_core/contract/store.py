@@ -31,8 +31,8 @@ class VectorIndexView(TypedDict):
 
 class StoreView(TypedDict):
     """A store at rest. bytes: of its file; the other sizes, told where they are asked for, are of pages in it: chunks
-    with their texts, vectors, the full-text index. older_settings: what recall.toml leaves as it was before new
-    stores were given something else."""
+    with their texts, vectors, the full-text index. parsers: how many files each has read. older_settings: what
+    recall.toml leaves as it was before new stores were given something else."""
 
     path: str
     schema_version: int
@@ -55,6 +55,7 @@ class StoreView(TypedDict):
     text_bytes: NotRequired[int]
     vector_bytes: NotRequired[int]
     index_bytes: NotRequired[int]
+    parsers: dict[str, int]
     roots: list[str]
     note: NotRequired[str]
     older_settings: NotRequired[list[str]]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from typing import NamedTuple
 
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest.discover import matches_any
 from recall_core.ingest.parse import AUTO, BUILT_IN
-from recall_core.ingest.parse.code.languages import language_of
+from recall_core.ingest.parse.code.languages import language_of, missing
 from recall_core.ingest.parse.man import is_man
 
 _BY_SUFFIX = {
@@ -54,8 +57,9 @@ _NOT_READ = {
 _HEAD = 4096  # bytes of a file by which its kind is told
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
 
-_EXTRAS = {"pdf": ("PDF", "pdf"), "code": ("source file", "code")}
-"""What a file is called, and the extra that reads it."""
+_PACKAGES = {"pdf": ("PDF", "pypdfium2"), "zst": ("file compressed by zstd", "zstandard")}
+"""By suffix: what a file is called, and the package that reads it."""
+_EXTRAS = {"PDF": "pdf", "file compressed by zstd": "files", "source file": "code"}
 
 
 def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str, str]]) -> str:
@@ -107,8 +111,24 @@ def _by_text(path: str, head: bytes) -> str:
     return "text"
 
 
-def wanted_extra(code: str, kind: str) -> str | None:
-    """The extra that reads files of this kind, of those that were skipped because a package is missing."""
-    if code != "parser_unavailable":
-        return None
-    return next((extra for name, extra in _EXTRAS.values() if name == kind), None)
+class Wanted(NamedTuple):
+    """Files that a package which is not installed would read, or would read better. extra: that brings it."""
+
+    files: int
+    kind: str
+    extra: str
+
+
+def wanted(paths: Iterable[str]) -> list[Wanted]:
+    """What these files want that is not installed, as far as their names tell; by kind."""
+    found = Counter(kind for path in paths if (kind := _kind_wanted(path)) is not None)
+    return [Wanted(files, kind, _EXTRAS[kind]) for kind, files in sorted(found.items())]
+
+
+def _kind_wanted(path: str) -> str | None:
+    suffix = path.rpartition(".")[2].lower()
+    if suffix in _PACKAGES:
+        kind, package = _PACKAGES[suffix]
+        return kind if find_spec(package) is None else None
+    language = language_of(path)
+    return "source file" if language is not None and missing(language) is not None else None

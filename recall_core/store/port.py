@@ -249,6 +249,9 @@ class Catalog(Protocol):
     def document_files(self) -> list[tuple[str, str | None]]:
         """Every live document's path with the path of its file, by path; they differ for records."""
 
+    def parsers(self) -> dict[str, int]:
+        """How many files were read by what, as the first word of their settings says; by name."""
+
     def text_of(self, doc_id: str) -> str:
         """A document's whole text, put together from its chunks."""
 

@@ -402,7 +402,7 @@ def _created(told: str) -> str:
         return ""
     year, month, day, hour, minute, second, utc, sign, hours, minutes = found.groups()
     try:
-        moment = datetime(*(int(part or 0) for part in (year, month, day, hour, minute, second)))  # noqa: DTZ001
+        moment = datetime(*(int(part or 0) for part in (year, month, day, hour, minute, second)))
         away = timedelta(hours=int(hours or 0), minutes=int(minutes or 0)) * (-1 if sign == "-" else 1)
         if utc or sign:
             moment = moment.replace(tzinfo=timezone(away))

@@ -120,6 +120,9 @@ SELECT c.rowid, {records.DOCUMENT}, {records.CHUNK}, c.hash FROM doc d JOIN chun
 WHERE d.id = ? AND c.deleted = 0 ORDER BY c.offset
 """
 
+_PARSERS = """
+SELECT substr(settings, 1, instr(settings || ' ', ' ') - 1) AS parser, count(*) FROM file GROUP BY 1 ORDER BY 1
+"""
 _READING = "SELECT r.read_by, r.marks, r.hash FROM doc d JOIN doc_reading r ON r.doc = d.rowid WHERE d.id = ?"
 
 _DOCUMENT_FILES = """
@@ -301,6 +304,11 @@ class SqliteCatalog(OpenStore):
         with making_sense(self.path):
             rows = self.execute(_DOCUMENT_FILES)
             return [(records.text_of(path), file and records.text_of(file)) for path, file in rows]
+
+    def parsers(self) -> dict[str, int]:
+        """How many files were read by what."""
+        with making_sense(self.path):
+            return {records.text_of(name): int(files) for name, files in self.execute(_PARSERS)}
 
     def text_of(self, doc_id: str) -> str:
         """A document's whole text, put together from its chunks, which overlap and leave no gap."""

@@ -1,7 +1,5 @@
 """Named glyphs of roff: \\(bu, \\[u2019], \\[char163], \\N'163'."""
 
-# ruff: noqa: RUF001 - a table of the very characters that are easily confused
-
 from __future__ import annotations
 
 import re

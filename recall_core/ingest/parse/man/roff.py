@@ -323,7 +323,7 @@ class Roff:
     def _else(self, rest: str) -> None:
         self._branch(self._chosen.pop() if self._chosen else False, rest)
 
-    def _branch(self, truth: bool, rest: str) -> None:  # noqa: FBT001 - both are what a branch is
+    def _branch(self, truth: bool, rest: str) -> None:
         rest = rest.lstrip(" \t")
         if not truth:
             self._skip(rest)

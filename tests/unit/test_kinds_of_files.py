@@ -1,0 +1,420 @@
+"""Promises of a folder that holds files of every kind: who reads each, what it is in, and where it is cited."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from recall_core.api.recall import Recall
+from recall_core.config import Config, load, render
+from recall_core.errors import ConfigError, IngestError, UsageError
+from recall_core.ingest import kinds
+from recall_core.ingest.decode import check_encoding, decoded
+from recall_core.ingest.packed import unpacked
+from recall_core.text import document_id
+from recall_core.types import Root
+
+MANUAL = """.TH WIDGET 1 2024-01-01
+.SH NAME
+widget \\- turn the widgets
+.SH OPTIONS
+.TP
+.B \\-\\-fast
+Turn them fast.
+"""
+MODULE = '''"""A module."""
+
+
+class Session:
+    """One session."""
+
+    def close(self) -> None:
+        """End it for good."""
+
+
+def main() -> None:
+    Session().close()
+'''
+
+
+def chosen(path: str, raw: bytes = b"words\n", *, parser: str = "auto", **overrides: str) -> str:
+    return kinds.choose(path, raw, parser=parser, overrides=tuple(overrides.items()))
+
+
+@pytest.mark.parametrize(
+    ("path", "raw", "name"),
+    [
+        ("a.md", b"# A\n", "markdown"),
+        ("A.MARKDOWN", b"# A\n", "markdown"),
+        ("a.rst", b"A\n=\n", "rst"),
+        ("a.html", b"<p>a", "html"),
+        ("page", b"<!-- c -->\n<!DOCTYPE html><p>a", "html"),
+        ("a.txt", b"%PDF-1.7\n", "pdf"),
+        ("a.pdf", b"no pdf", "pdf"),
+        ("a.py", b"import a\n", "code"),
+        ("run", b"#!/usr/bin/env python3\nimport a\n", "code"),
+        ("a.ipynb", b"{}", "notebook"),
+        ("a.csv", b"a,b\n", "table"),
+        ("a.json", b"{}", "json"),
+        ("a.jsonl", b"{}", "json"),
+        ("a.docx", b"PK\3\4", "docx"),
+        ("a.epub", b"PK\3\4", "epub"),
+        ("a.eml", b"From: a\n", "eml"),
+        ("a.srt", b"1\n", "subtitles"),
+        ("man/widget.1", MANUAL.encode(), "man"),
+        ("notes.1", b"one note\n", "text"),
+        ("libfoo.so.1", b"words\n", "text"),
+        ("a.txt", b"words\n", "text"),
+        ("README", b"words\n", "text"),
+        (".hidden", b"words\n", "text"),
+    ],
+)
+def test_a_file_is_read_by_its_name_and_then_by_its_content(path: str, raw: bytes, name: str) -> None:
+    assert chosen(path, raw) == name
+
+
+def test_what_the_folder_was_added_with_comes_before_everything() -> None:
+    assert chosen("a.md", parser="text", **{"*.md": "rst"}) == "text"
+
+
+def test_settings_come_before_name_and_content() -> None:
+    overrides = {"*.log": "markdown", "docs/*.md": "text"}
+    assert [chosen(path, **overrides) for path in ("x/a.log", "docs/a.md", "a.md")] == [
+        "markdown",
+        "text",
+        "markdown",
+    ]
+
+
+def test_settings_name_none_but_recalls_own_parsers() -> None:
+    with pytest.raises(UsageError) as caught:
+        chosen("a.log", **{"*.log": "shout"})
+
+    assert caught.value.code == "unknown_parser"
+
+
+def test_office_files_that_are_not_read_are_named() -> None:
+    with pytest.raises(IngestError, match=r"a\.xlsx is a file of Excel, which is not read\.") as caught:
+        chosen("a.xlsx", b"PK\3\4\0\0")
+
+    assert caught.value.code == "not_read"
+    assert chosen("budget.doc", b"words in plain text\n") == "text"
+
+
+def test_the_table_of_parsers_survives_being_written_and_read(tmp_path: Path) -> None:
+    toml = tmp_path / "recall.toml"
+    config = Config(parsers=(("*.log", "text"), ("docs/**", "markdown")), guess_encoding=True)
+    toml.write_text(render(config))
+
+    assert load(toml) == config
+
+
+@pytest.mark.parametrize("text", ['parsers = "text"', "[parsers]\n'*.log' = 3"])
+def test_a_table_of_parsers_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    toml = tmp_path / "recall.toml"
+    toml.write_text(text)
+
+    with pytest.raises(ConfigError) as caught:
+        load(toml)
+
+    assert caught.value.code == "bad_value"
+
+
+# What a text is in.
+
+
+def text_of(raw: bytes, *, parser: str = "text", encoding: str = "", guess: bool = False) -> tuple[str, str]:
+    found = decoded(raw, path="a.txt", parser=parser, encoding=encoding, guess=guess)
+    return found.content.decode(), found.encoding
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("Grüße".encode(), ("Grüße", "utf-8")),
+        ("Grüße".encode("utf-8-sig"), ("Grüße", "utf-8")),
+        ("Grüße".encode("utf-16"), ("Grüße", "utf-16-le")),
+        (b"\xfe\xff" + "Grüße".encode("utf-16-be"), ("Grüße", "utf-16-be")),
+        ("Grüße".encode("utf-32"), ("Grüße", "utf-32-le")),
+    ],
+)
+def test_a_byte_order_mark_tells_the_encoding(raw: bytes, expected: tuple[str, str]) -> None:
+    assert text_of(raw) == expected
+
+
+@pytest.mark.parametrize(
+    ("parser", "raw", "encoding"),
+    [
+        ("html", b'<meta charset="iso-8859-1"><p>gr\xfc\xdfe \x80', "cp1252"),
+        ("html", b'<meta http-equiv=x content="text/html; charset=koi8-r"><p>\xc1', "koi8-r"),
+        ("xml", b'<?xml version="1.0" encoding="latin-1"?><a>\xfc</a>', "iso8859-1"),
+        ("code", b"#!/bin/python\n# -*- coding: latin-1 -*-\nx = '\xfc'\n", "iso8859-1"),
+        ("man", b'.\\" -*- mode: troff; coding: latin-1 -*-\n.TH \xfc 1\n', "iso8859-1"),
+    ],
+)
+def test_a_file_may_declare_its_encoding(parser: str, raw: bytes, encoding: str) -> None:
+    text, found = text_of(raw, parser=parser)
+
+    assert found == encoding
+    assert text.encode(encoding) == raw
+
+
+def test_a_declaration_that_is_wrong_is_told_where_the_file_is_utf_8() -> None:
+    found = decoded('<meta charset="ascii"><p>ü 漢'.encode(), path="a.html", parser="html")
+    other = decoded('<meta charset="klingon"><p>ü'.encode(), path="a.html", parser="html")
+
+    assert found.encoding in ("cp1252", "utf-8")
+    assert (other.encoding, other.notes) == ("utf-8", ("it declares the unknown encoding klingon: read as UTF-8",))
+
+
+def test_an_encoding_that_is_asked_for_is_taken_or_refused() -> None:
+    assert text_of(b"gr\xfc\xdfe", encoding="latin-1") == ("grüße", "iso8859-1")
+    with pytest.raises(IngestError) as caught:
+        text_of(b"\x81\x9f\xff", encoding="shift_jis")
+    assert caught.value.code == "encoding_mismatch"
+    with pytest.raises(UsageError) as unknown:
+        check_encoding("klingon")
+    assert unknown.value.code == "unknown_encoding"
+    with pytest.raises(UsageError):
+        check_encoding("base64")  # a codec, and none of texts
+
+
+def test_an_encoding_is_guessed_on_request_alone() -> None:
+    raw = "Der Zug fährt über die Brücke nach München, und alle grüßen die schöne Fähre.\n".encode("cp1252") * 20
+    with pytest.raises(IngestError) as caught:
+        text_of(raw)
+    assert caught.value.code == "not_utf8"
+
+    found = decoded(raw, path="a.txt", parser="text", guess=True)
+
+    assert "fährt über die Brücke" in found.content.decode()
+    assert found.notes == (f"its encoding was guessed: {found.encoding}",)
+
+
+# What is packed.
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
+def test_a_packed_file_is_read_through(suffix: str, pack: Callable[[bytes], bytes]) -> None:
+    whole = unpacked(pack(b"one ") + pack(b"two"), path=f"a.md.{suffix}", most=100)
+
+    assert (whole.content, whole.path) == (b"one two", "a.md")
+
+
+def test_a_file_packed_by_zstd_is_read_through() -> None:
+    zstandard = pytest.importorskip("zstandard")
+    raw = zstandard.compress(b"one ") + zstandard.compress(b"two" * 50_000)
+
+    whole = unpacked(raw, path="a.txt.zst", most=1 << 20)
+
+    assert whole.content == b"one " + b"two" * 50_000
+    with pytest.raises(IngestError, match="ends too early"):
+        unpacked(raw[:-5], path="a.txt.zst", most=1 << 20)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_what_unpacks_to_too_much_is_refused(pack: Callable[[bytes], bytes]) -> None:
+    suffix = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
+    bomb = pack(b"\0" * (64 << 20))
+
+    with pytest.raises(IngestError) as caught:
+        unpacked(bomb, path=f"a.{suffix}", most=1 << 30)
+
+    assert caught.value.code == "unpacked_too_large"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_damaged_archive_is_named(pack: Callable[[bytes], bytes]) -> None:
+    suffix = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
+    raw = pack(bytes(range(256)) * 40)
+
+    for harmed in (raw[: len(raw) // 2], raw[:30] + b"\x5a\x00\xa5" + raw[33:]):
+        with pytest.raises(IngestError) as caught:
+            unpacked(harmed, path=f"a.{suffix}", most=1 << 20)
+        assert caught.value.code == "bad_archive"
+
+
+def test_an_archive_of_several_files_is_named_and_not_read() -> None:
+    for path in ("a.tar.gz", "a.tgz"):
+        with pytest.raises(IngestError) as caught:
+            unpacked(gzip.compress(b"x"), path=path, most=100)
+        assert caught.value.code == "not_read"
+
+
+# All of it in a store.
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    Recall.init(str(tmp_path), embedding="hash", settings={"chunk_tokens": 10, "overlap_tokens": 0})
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def recall(home: Path) -> Iterator[Recall]:
+    with Recall.open(start=home) as opened:
+        yield opened
+
+
+def put(home: Path, name: str, content: bytes | str) -> Path:
+    path = home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_plain_text_keeps_the_id_it_always_had(recall: Recall, home: Path) -> None:
+    put(home, "a.md", "# A\n\nwords\n")
+    put(home, "b.py", MODULE)
+    recall.index(".")
+
+    for path in ("a.md", "b.py"):
+        (document,) = recall.store.documents(
+            [recall.store.rowid("doc", recall.store.document_at(path) or "")]
+        ).values()
+        assert document.id == document_id(path, document.hash)
+
+
+def test_a_text_that_is_not_the_files_bytes_has_an_id_that_says_how_it_was_read(recall: Recall, home: Path) -> None:
+    put(home, "a.txt", "Grüße\n".encode("utf-16"))
+    put(home, "b.1.gz", gzip.compress(MANUAL.encode()))
+    put(home, "c.txt", "plain\n")
+    recall.index(".")
+    found = {document.path: document for file in recall.store.live_files() for document in file.documents}
+
+    assert {path: document.read_by for path, document in found.items() if path != "recall.toml"} == {
+        "a.txt": "text@1;utf-16-le",
+        "b.1.gz": "man@1;gzip+utf-8",
+        "c.txt": "",
+    }
+    for path, document in found.items():
+        assert recall.store.document_at(path) == document.id
+
+
+def test_a_method_is_found_below_its_class(recall: Recall, home: Path) -> None:
+    put(home, "session.py", MODULE)
+    recall.index("session.py")
+
+    headings = [row.chunk.heading for row in recall.store.chunks_of(recall.store.document_at("session.py") or "")]
+
+    assert any(heading and "class Session" in heading for heading in headings)
+
+
+def test_a_manual_is_cited_by_the_lines_of_its_source_and_read_back_by_them(recall: Recall, home: Path) -> None:
+    put(home, "widget.1", MANUAL)
+    recall.index("widget.1")
+
+    (hit, *_) = recall.search("turn them fast")["results"]
+    place = hit["chunk"]["place"]
+    found = recall.get(f"widget.1:{place.partition(' ')[2]}")["found"]
+
+    assert place.startswith("line ")
+    assert found["kind"] == "place"
+    assert "Turn them fast." in found["text"]
+
+
+def test_a_place_that_is_not_there_is_refused_with_those_that_are(recall: Recall, home: Path) -> None:
+    put(home, "widget.1", MANUAL)
+    put(home, "a.txt", "words\n")
+    recall.index(".")
+
+    with pytest.raises(UsageError, match="it has line") as caught:
+        recall.get("widget.1#page=3")
+    assert caught.value.code == "bad_place"
+    with pytest.raises(UsageError, match="its places are lines") as plain:
+        recall.get("a.txt#page=3")
+    assert plain.value.code == "bad_place"
+
+
+def test_what_a_folder_was_added_with_is_what_its_files_are_read_by_again(recall: Recall, home: Path) -> None:
+    put(home, "a.py", MODULE)
+    recall.index(".", template=Root("", parser="text"))
+    assert recall.store.marks_of(recall.store.document_at("a.py") or "") != ()
+    before = recall.store.known("a.py")
+
+    *_, done = recall.sync()
+
+    assert (done.updated, recall.store.known("a.py")) == (0, before)
+    assert before is not None
+    assert before.settings.startswith("text ")
+
+
+def test_another_parser_reads_the_same_bytes_as_another_version(recall: Recall, home: Path) -> None:
+    put(home, "widget.1", MANUAL)
+    recall.index(".")
+    by_manual = recall.store.document_at("widget.1")
+
+    recall.index(".", template=Root("", parser="text"))
+
+    assert recall.store.document_at("widget.1") != by_manual
+    assert recall.store.text_of(recall.store.document_at("widget.1") or "") == MANUAL
+
+
+def test_a_note_of_how_a_file_was_read_is_told(recall: Recall, home: Path) -> None:
+    put(home, "page.html", '<meta charset="klingon"><p>ü')
+
+    told = recall.index(".")["warnings"]
+
+    assert "W_READ: page.html: it declares the unknown encoding klingon: read as UTF-8" in told
+
+
+def test_files_that_cannot_be_read_are_skipped_in_a_walk_and_an_error_by_name(recall: Recall, home: Path) -> None:
+    put(home, "good.txt", "words\n")
+    put(home, "bad.txt.gz", b"\x1f\x8b\x08broken")
+    put(home, "many.tar.gz", gzip.compress(b"x"))
+    put(home, "sheet.xlsx", b"PK\3\4\0\0")
+
+    skipped = {skip["path"]: skip["code"] for skip in recall.index(".")["ingest"]["skipped"]}
+
+    assert skipped == {"bad.txt.gz": "bad_archive", "many.tar.gz": "not_read", "sheet.xlsx": "not_read"}
+    generation = recall.store.generation()
+    for path, code in skipped.items():
+        with pytest.raises(IngestError) as caught:
+            recall.index("good.txt", path)
+        assert caught.value.code == code
+    assert recall.store.generation() == generation
+
+
+def test_rechunk_needs_no_file(recall: Recall, home: Path) -> None:
+    manual = put(home, "widget.1", MANUAL)
+    module = put(home, "session.py", MODULE)
+    recall.index(".")
+    manual.unlink()
+    module.unlink()
+
+    for _ in recall.rechunk({"chunk_tokens": 9}):
+        pass
+
+    rows = recall.store.chunks_of(recall.store.document_at("widget.1") or "")
+    assert [row.chunk.place for row in rows] == sorted(
+        {row.chunk.place for row in rows}, key=lambda each: int((each or "").split()[1].split("-")[0])
+    )
+    assert recall.store.check("slices").severity == "ok"
+    headings = [row.chunk.heading for row in recall.store.chunks_of(recall.store.document_at("session.py") or "")]
+    assert any(heading and heading.endswith("def close") for heading in headings)
+
+
+def test_doctor_reads_files_again_and_names_those_that_give_another_text(recall: Recall, home: Path) -> None:
+    put(home, "widget.1", MANUAL)
+    put(home, "session.py", MODULE)
+    recall.index(".")
+    checks = {check["code"]: check for check in recall.doctor()["checks"]}
+    assert (checks["readings"]["severity"], checks["readings"]["evidence"]) == ("ok", "2 files are read as they were")
+    (file,) = [each for each in recall.store.live_files() if each.path == "widget.1"]
+    (document,) = file.documents
+    with recall.store.writer() as writer:
+        writer.put(file._replace(settings="man changed", documents=(document._replace(marks=document.marks[:-1]),)))
+
+    found = {check["code"]: check for check in recall.doctor()["checks"]}["readings"]
+
+    assert (found["severity"], found["fix"]) == ("warning", "recall sync --reparse")
+    assert found["evidence"] == "1 of 2 files give another text by now: widget.1"
+    for _ in recall.sync(reparse=True):
+        pass
+    assert {check["code"]: check for check in recall.doctor()["checks"]}["readings"]["severity"] == "ok"
