@@ -155,28 +155,6 @@ class Places:
         return f"{self.kind} {one}" if one == other else f"{self.kind} {one}-{other}"
 
 
-def behind(path: str, first: int, last: int | None = None, place: str | None = None) -> str:
-    """What a citation has behind a document's path: `:120-131`, or `#page=12` where the file has it elsewhere than at
-    these lines of the text. place: of a chunk; that of a record is one for all of it, and its lines are told."""
-    kind, _, value = (place or "").partition(" ")
-    if not value or (kind == "line" and "#" in path):
-        return f":{first}" if last is None else f":{first}-{last}"
-    return f":{value}" if kind == "line" else f"#{kind}={value}"
-
-
-def cited(path: str, first: int, last: int | None = None, place: str | None = None) -> str:
-    """A document's path and where in it, as `recall get` reads it. See `behind`."""
-    return path + behind(path, first, last, place)
-
-
-def united(place: str | None, other: str | None) -> str | None:
-    """The place of two stretches of one text that touch, the first first."""
-    if place is None or other is None or place == other:
-        return place or other
-    kind, _, value = place.partition(" ")
-    return f"{kind} {value.partition('-')[0]}-{other.partition(' ')[2].rpartition('-')[2]}"
-
-
 def stretch(marks: Sequence[Mark], size: int, kind: str, first: int, last: int) -> Unit | None:
     """What of a text of that size lies at these places, both counted in; None where it has none of them."""
     own = [mark for mark in marks if mark.kind == kind]

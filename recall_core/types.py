@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from recall_core.marks import Mark, behind, cited
 from recall_core.named import NamedTuple
-from recall_core.text import document_id
+from recall_core.text import cited, document_id
+
+if TYPE_CHECKING:
+    from recall_core.marks import Mark
 
 Signal = Literal["lexical", "semantic", "rerank"]
 SIGNALS: tuple[Signal, ...] = ("lexical", "semantic", "rerank")
@@ -56,10 +58,8 @@ class Chunk(NamedTuple):
     tokens: int
     heading: str | None
     text: str
-    is_title: bool = False
-    """A slice of the title of a document that has no other text: no title is indexed and embedded above it."""
-    place: str | None = None
-    """Where the file has it, where its lines are not the file's: `page 3-4`, `cell 7`; of a record `line 207`."""
+    is_title: bool = False  # of a document without another text: no title is indexed and embedded above it
+    place: str | None = None  # in the file, where its lines are not the file's: `page 3-4`; of a record `line 207`
 
 
 class Row(NamedTuple):
@@ -148,12 +148,9 @@ class Occurrences(NamedTuple):
     phrases: tuple[TermStat, ...]
     counts: tuple[Mapping[int, tuple[int, int]], ...]
     """For each phrase the rows that hold it, and how often; equal phrases share one mapping."""
-    lengths: Mapping[int, tuple[int, int]]
-    """Tokens of at least the rows in counts."""
-    averages: tuple[float, float]
-    """Tokens of a row on average, over the whole index."""
-    rows: int
-    """How many rows the index holds: the live chunks."""
+    lengths: Mapping[int, tuple[int, int]]  # tokens of at least the rows in counts
+    averages: tuple[float, float]  # tokens of a row, over the whole index
+    rows: int  # that the index holds: the live chunks
 
 
 class Pool(NamedTuple):
@@ -228,8 +225,7 @@ class Hit(NamedTuple):
     chunk: Chunk | None
     """None only for a document without chunks in a FROM doc answer."""
     parts: tuple[Part, ...]
-    injection: Injection | None = None
-    """Set where sparse-document recall gave the hit its slot."""
+    injection: Injection | None = None  # where sparse-document recall gave the hit its slot
     twins: Twins | None = None
     """Set where others hold its text, and the list shows a text once."""
 
@@ -253,8 +249,7 @@ class StoreInfo(NamedTuple):
     tombstones: int
     windowed: int
     """Vectors that are the mean of several windows, because the text is longer than the embedder's max_input."""
-    snapshot: str
-    """The newest doc.mtime of the live documents, or ""."""
+    snapshot: str  # the newest doc.mtime of the live documents, or ""
 
 
 class Stamp(NamedTuple):
@@ -291,12 +286,8 @@ class Fingerprint(NamedTuple):
 
     def may_be(self, stamp: Stamp) -> bool:
         """Whether a file of this status may be the one that was read: what is not known agrees with anything."""
-        return (
-            self.size == stamp.size
-            and self.mtime_ns == stamp.mtime_ns
-            and (self.ctime_ns is None or self.ctime_ns == stamp.ctime_ns)
-            and (self.inode is None or self.inode == stamp.inode)
-        )
+        is_known = self.ctime_ns in (None, stamp.ctime_ns) and self.inode in (None, stamp.inode)
+        return is_known and (self.size, self.mtime_ns) == (stamp.size, stamp.mtime_ns)
 
 
 class Root(NamedTuple):
@@ -312,8 +303,7 @@ class Root(NamedTuple):
     hidden: bool = False
     gitignore: bool = True
     follow: bool = False
-    encoding: str = ""
-    """What its texts are in where they do not say it themselves; "" for UTF-8."""
+    encoding: str = ""  # of texts that do not say it themselves; "" for UTF-8
 
 
 class NewChunk(NamedTuple):
@@ -345,10 +335,8 @@ class NewDocument(NamedTuple):
     source: str | None
     meta: Mapping[str, Any]
     chunks: tuple[NewChunk, ...]
-    read_by: str = ""
-    """See `text.document_id`."""
-    marks: tuple[Mark, ...] = ()
-    """Where its units begin, so that it can be cut anew without its file."""
+    read_by: str = ""  # see `text.document_id`
+    marks: tuple[Mark, ...] = ()  # so that it can be cut anew without its file
 
     @property
     def id(self) -> str:
@@ -382,13 +370,6 @@ class Skip(NamedTuple):
     kind: str = ""
 
 
-class Note(NamedTuple):
-    """What is to be known of how a file was read."""
-
-    path: str
-    text: str
-
-
 Stage = Literal["discover", "read", "chunk", "embed", "index", "commit", "ask", "copy", "done"]
 
 
@@ -416,8 +397,8 @@ class Progress(NamedTuple):
     """Tokens that the embedder's provider charged for this run; None where nobody counts."""
     without_text: int = 0
     """Documents that were read and have none."""
-    notes: tuple[Note, ...] = ()
-    """Of files that were read in this run; told at its end."""
+    notes: tuple[tuple[str, str], ...] = ()
+    """(path, what is to be known of how it was read); told at the end of a run."""
 
 
 class Block(NamedTuple):
@@ -433,13 +414,7 @@ class Block(NamedTuple):
     chunk_ids: tuple[str, ...]
     ranks: tuple[int, ...]
     truncated: bool
-    place: str | None = None
-    """See `Chunk`."""
-
-    @property
-    def where(self) -> str:
-        """What a citation has behind its path."""
-        return behind(self.doc.path, self.line_start, self.line_end, self.place)
+    place: str | None = None  # as of a chunk
 
 
 class Omission(NamedTuple):

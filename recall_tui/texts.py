@@ -11,7 +11,7 @@ from textual.app import SuspendNotSupported
 
 from recall_core.config import Config, assignments, override
 from recall_core.errors import RecallError, UsageError
-from recall_core.marks import cited
+from recall_core.text import cited
 from recall_core.types import Hit
 from recall_tui import files
 from recall_tui.home import history

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -23,17 +22,14 @@ from recall_core.config import CUTTING
 from recall_core.contract import response_of
 from recall_core.deadline import within
 from recall_core.errors import NO_STORE, RecallError, StoreError, UsageError, why_unread
-from recall_core.shell import AGAIN, Hint, install_extra
+from recall_core.shell import AGAIN, Hint
 from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
     from recall_core.adapters.flags import Command, Opener
     from recall_core.adapters.plain import Request
     from recall_core.adapters.rows import RowsWriter
-    from recall_core.config import Config
     from recall_core.contract.responses import AnyResponse, Response, StatsResponse
-
-_LOOKED_AT = 20_000  # files of a folder, by whose names init tells what they want
 
 SCHEMA = Path(__file__).parent.parent / "schema" / "response.schema.json"
 
@@ -174,67 +170,11 @@ def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
     folder = request.words[0] if request.words else "."
     flags, mode = request.flags, mode_of(request.flags)
     given = tuple(flags.set or ())
-    embedding = flags.embedding if flags.embedding is not None else _best_here(Path(folder), given)
+    from recall_core.adapters.creating import best_here  # noqa: PLC0415 - only init asks
+
+    embedding = flags.embedding if flags.embedding is not None else best_here(Path(folder), given)
     options = NewStoreFields(embedding=embedding, settings=given)
     return Recall.init(folder, **options if mode is None else {**options, "mode": mode})
-
-
-def _best_here(folder: Path, settings: tuple[str, ...]) -> str | None:
-    """`local` where it is installed and nobody said a word of the embedder; None leaves it to the settings."""
-    from recall_core.config import FILE_NAME, Config  # noqa: PLC0415 - only init asks
-    from recall_core.embed.registry import kind  # noqa: PLC0415 - as above
-
-    is_said = any(each.strip().startswith("embedding") for each in settings) or (folder / FILE_NAME).exists()
-    return None if is_said or kind("local").missing(Config()) is not None else "local"
-
-
-def created(made: Response) -> Iterator[str]:
-    """What init made, with which embedder and what that means, and what comes next."""
-    from recall_core.config import FILE_NAME, load  # noqa: PLC0415 - only init asks
-
-    path = Path(made["store"]["path"])
-    config = load(path.parent / FILE_NAME)
-    store = None if path.parent == paths.known() else str(path)
-    yield f"{'made':<10}{path} and {FILE_NAME} beside it"
-    yield f"{'embedder':<10}{_meaning(config)}"
-    offer = "" if (better := _better_ranking(config, store)) is None else f"  for better ranking: {better}"
-    for line in _wanted(path.parent):
-        yield f"{'wanted':<10}{line}"
-    yield f"{'next':<10}{Hint('add', 'PATH', store=store)}{offer}"
-
-
-def _wanted(folder: Path) -> Iterator[str]:
-    """What the files of a folder would be read with that is not installed, as far as the first of them tell."""
-    from recall_core.config import Config  # noqa: PLC0415 - only init asks
-    from recall_core.ingest import discover, kinds  # noqa: PLC0415 - as above
-    from recall_core.types import Root  # noqa: PLC0415 - as above
-
-    steps = islice(discover.walk(Root("."), folder, Config()), _LOOKED_AT)
-    for files, kind, extra in kinds.wanted(step.path for step in steps if isinstance(step, discover.Found)):
-        yield f"{files:,} {kind}{'s' * (files > 1)}: {install_extra(extra)}"
-
-
-def _meaning(config: Config) -> str:
-    """The embedder, what its vectors match, and why it is not the better one."""
-    from recall_core.embed.registry import HASH_NOTE, kind  # noqa: PLC0415 - only init asks
-
-    found = kind(config.embedding)
-    if found.name != "hash":
-        where = "; texts leave this machine" if found.sends_text(config) else ""
-        return f"{config.embedding}: {found.purpose}{where}"
-    reason = kind("local").missing(config)
-    return f"hash: {HASH_NOTE}" + ("" if reason is None else f"; {reason}")
-
-
-def _better_ranking(config: Config, store: str | None) -> Hint | None:
-    """What has a store ranked as well as its machine can without a model that reads every text; None where it is."""
-    from recall_core.embed.registry import kind  # noqa: PLC0415 - only init asks
-
-    if config.rerank or config.embedding not in ("hash", "local"):
-        return None
-    if any(kind(name).missing(config) is not None for name in ("local", "minilm")):
-        return None
-    return Hint("reembed", "local", set="rerank=minilm", store=store)
 
 
 def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:

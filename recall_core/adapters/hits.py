@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from recall_core.adapters import render
-from recall_core.marks import cited
-from recall_core.text import harmless, one_line
+from recall_core.text import cited, harmless, one_line
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView

@@ -23,8 +23,8 @@ from recall_core.contract.ledger import (
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.views import NormalizerEcho
 from recall_core.errors import UsageError
-from recall_core.marks import cited
 from recall_core.shell import Hint
+from recall_core.text import cited
 
 WIDTH = 20  # cells of the longest bar
 _TEXT = 60

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from recall_core.adapters import board
-from recall_core.marks import cited
+from recall_core.text import cited
 
 if TYPE_CHECKING:
     from recall_core.contract.packing import AccountView, AlternativeView, CoverageView, SwapView

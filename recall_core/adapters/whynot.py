@@ -25,8 +25,8 @@ from recall_core.contract.whynot import (
     WhyNotView,
 )
 from recall_core.errors import UsageError
-from recall_core.marks import cited
 from recall_core.shell import AGAIN, Hint
+from recall_core.text import cited
 
 WIDTH = 30  # cells of the longest bar
 _MARKS = {"pass": "✓", "fail": "✗", "not_applicable": "·"}

@@ -25,7 +25,7 @@ from recall_core.ingest.read import RawFile
 from recall_core.paths import os_path_of, typed
 from recall_core.shell import REST, Hint, flag, install_extra
 from recall_core.store.port import Store
-from recall_core.types import Note, Progress, Root, Skip
+from recall_core.types import Progress, Root, Skip
 
 _NOTES = 10  # of how files were read, that are told
 
@@ -163,11 +163,11 @@ def _missing_packages(skipped: Sequence[Skip]) -> Iterator[str]:
         yield f"W_PARSER: {files:,} {kind}{'s' * (files > 1)} would be read with: {install_extra(extra)}"
 
 
-def _read_notes(notes: Sequence[Note]) -> Iterator[str]:
+def _read_notes(notes: Sequence[tuple[str, str]]) -> Iterator[str]:
     """What is to be told of how files were read; of many alike the first few."""
     by_text: dict[str, list[str]] = {}
-    for note in notes:
-        by_text.setdefault(note.text, []).append(note.path)
+    for path, text in notes:
+        by_text.setdefault(text, []).append(path)
     for text, paths in islice(by_text.items(), _NOTES):
         more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
         yield f"W_READ: {paths[0]}{more}: {text}"

@@ -28,7 +28,6 @@ CHUNKER_VERSION = 1  # raised whenever ingest/chunk.py would cut any text differ
 COMMIT_SECONDS = 2.0  # an interrupted ingest loses at most this much work
 WATCH_REST_MS = 200  # without a change before a watched folder is synced: an editor saves in several steps
 WATCH_MOST_MS = 2_000  # a folder that never rests is synced this often
-WIDEST = 1_000  # characters that a header pads one of its values to, or digits that it gives a number
 
 _ESCAPE = r"\\(?:([\\nrtf])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.?))"
 _LETTERS = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t", "f": "\f"}
@@ -95,8 +94,7 @@ class Config(NamedTuple):
     ann_bits: int = 1_024
     ann_seed: int = 0
     guess_encoding: bool = False
-    parsers: tuple[tuple[str, str], ...] = ()
-    """The table [parsers]: (glob, name of a parser) in order; for files whose folder was not added with a parser."""
+    parsers: tuple[tuple[str, str], ...] = ()  # the table [parsers]: (glob, name), in order
 
 
 class Setting(NamedTuple):
@@ -198,9 +196,9 @@ def load(path: Path) -> Config:
 
     Raises ConfigError `config_invalid` (not TOML), `unknown_key`, `bad_value`.
     """
-    said = written(path)
-    parsers = _parsers(said.pop("parsers", {}), where=str(path))
-    config = replace(Config(), said, where=str(path))._replace(parsers=parsers)
+    said, where = written(path), str(path)
+    parsers = _parsers(said.pop("parsers", {}), where=where)
+    config = replace(Config(), said, where=where)._replace(parsers=parsers)
     return _anchored(config, path.parent.absolute().joinpath)
 
 
@@ -304,16 +302,15 @@ def render(config: Config) -> str:
         choices = f" ({' | '.join(setting.choices)})" if len(setting.choices) > 1 else ""
         lines.append(f"\n# {setting.doc}{choices}\n{NAMES.get(key, key)} = {spelled(value)}")
     if config.parsers:
-        lines.append("\n# parsers of files by their name, before their content is asked\n[parsers]")
-        lines += [f"{spelled(glob)} = {spelled(name)}" for glob, name in config.parsers]
+        table = [f"{spelled(glob)} = {spelled(name)}" for glob, name in config.parsers]
+        lines += ["\n# parsers of files by their name\n[parsers]", *table]
     return "\n".join(lines) + "\n"
 
 
 def _parsers(table: object, *, where: str) -> tuple[tuple[str, str], ...]:
     if isinstance(table, dict) and all(isinstance(name, str) for name in table.values()):
         return tuple(table.items())
-    message = f"{where}: [parsers] takes a parser's name for each pattern of file names."
-    raise ConfigError("bad_value", message, hint='[parsers] "*.log" = "text"')
+    raise ConfigError("bad_value", f"{where}: [parsers] takes a name a pattern.", hint='[parsers] "*.log" = "text"')
 
 
 def _given(settings: GivenSettings, *, where: str) -> Settings:
@@ -412,24 +409,11 @@ def _coherent(config: Config, *, where: str) -> Config:
         raise ConfigError("bad_value", f"{where}: embedding_dim must be a power of two.", hint="embedding_dim = 512")
     if config.ann_bits % 64:
         raise ConfigError("bad_value", f"{where}: ann_bits must be a multiple of 64.", hint="ann_bits = 1024")
-    _check_header(config.header, where=where)
+    if config.header != Config._field_defaults["header"]:
+        from recall_core.config.header import check_header  # noqa: PLC0415 - few stores have a header of their own
+
+        check_header(config.header, where=where)
     return config
-
-
-def _check_header(header: str, *, where: str) -> None:
-    if header == Config._field_defaults["header"]:
-        return
-    from string import Formatter  # noqa: PLC0415 - few stores have a header of their own
-
-    hint = "header = '[{n}] {path}:{lines}'"
-    try:
-        specs = [spec for _, _, spec, _ in Formatter().parse(header) if spec]
-        if any("{" in spec or any(int(run) > WIDEST for run in re.findall(r"\d+", spec)) for spec in specs):
-            message = f"{where}: header {header[:80]!r} asks for more than {WIDEST:,} characters of one value."
-            raise ConfigError("bad_value", message, hint=hint)
-        header.format(n=1, path="p", lines="1-2", title="t", heading="h")
-    except (KeyError, IndexError, ValueError, AttributeError) as error:
-        raise ConfigError("bad_value", f"{where}: header {header[:80]!r} cannot be filled in.", hint=hint) from error
 
 
 _KINDS: dict[type, str] = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}

@@ -39,7 +39,7 @@ from recall_core.ingest.vectors import (
 from recall_core.ports import Embedder
 from recall_core.store.port import Store
 from recall_core.text import counter, nfc
-from recall_core.types import Fingerprint, NewFile, Note, Progress, Root, Skip, Stage
+from recall_core.types import Fingerprint, NewFile, Progress, Root, Skip, Stage
 
 EVENT_SECONDS = 0.05  # between two events about files, so that nobody drowns in them
 _FIRST_COMMIT_CHARS = 20_000  # before anything is known of the embedder's pace
@@ -117,7 +117,7 @@ class _IngestRun:
         self.base = base
         self.counter = counter(config.counter)
         self.reader = FileReader(config)
-        self.notes: list[Note] = []
+        self.notes: list[tuple[str, str]] = []
         self.cut_by = cut_by(store)
         self.known: dict[str, Fingerprint] = {file.path: file for file in store.files()}
         self.remembered = store.roots()[::-1]  # newest first
@@ -317,7 +317,7 @@ class _IngestRun:
         made = read.documents(
             raw, path=found.path, root=options, reader=self.reader, counter=self.counter, config=self.config
         )
-        self.notes += [Note(found.path, note) for note in made.notes]
+        self.notes += [(found.path, note) for note in made.notes]
         return made
 
     def _put(self, found: Found, raw: read.RawFile, root: Root | None, made: read.FileDocuments) -> None:

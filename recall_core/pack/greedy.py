@@ -9,12 +9,11 @@ from typing import Literal, NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.marks import united
 from recall_core.pack.blocks import beginning, chunk_of, least_beginning, longest_beginning, omission, whole
 from recall_core.pack.copies import ALONE, Alike, Taker
 from recall_core.pack.layout import Draft, Layout, finished, fits, fits_behind, joined, layout, placed, render
 from recall_core.pack.reserve import Injected, Reserve, fill, least_budget, reserve
-from recall_core.text import Counter
+from recall_core.text import Counter, united
 from recall_core.types import Hit, Omission, Packed
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from recall_core.config import Config
-from recall_core.text import MODEL_COUNTER, Counter, one_line
+from recall_core.text import MODEL_COUNTER, Counter, behind, one_line
 from recall_core.types import Block
 
 _WORDS = "whitespace"
@@ -192,8 +192,9 @@ def _lead(header: str, block: Block, heading: str) -> str:
     if not header:
         return ""
     doc, lines = block.doc, f"{block.line_start}-{block.line_end}"
-    if block.where != f":{lines}":  # a place that is no line of the text: `a.pdf#page=3`
-        header, lines = header.replace("{path}:{lines}", "{path}{lines}"), block.where
+    where = behind(doc.path, block.line_start, block.line_end, block.place)
+    if where != f":{lines}":  # a place that is no line of the text: `a.pdf#page=3`
+        header, lines = header.replace("{path}:{lines}", "{path}{lines}"), where
         lines = lines if "{path}{lines}" in header else lines[1:]
     path, title, heading = map(_escaped if header.startswith("<") else one_line, (doc.path, doc.title, heading))
     line = header.format(n=block.number, path=path, lines=lines, title=title, heading=heading)

@@ -7,16 +7,19 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recall_core import paths, shell
 from recall_core.errors import UnknownTarget, UsageError
-from recall_core.marks import Mark, Places
 from recall_core.named import NamedTuple
 from recall_core.paths import path_of
 from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.text import nfc
 from recall_core.types import Row
+
+if TYPE_CHECKING:
+    from recall_core.marks import Mark
 
 _SAYS_WHERE = re.compile(r"\.\.?(/|$)")
 
@@ -135,6 +138,8 @@ def record_at(store: Store, path: str, line: int, *, base: Path) -> str | None:
 
 def no_such_place(path: str, place: str, marks: Sequence[Mark]) -> UsageError:
     """The error for a place that a document has not, which names those it has."""
+    from recall_core.marks import Places  # noqa: PLC0415 - only a mistake needs it
+
     own = Places(marks)
     if not own.kind:
         hint = Hint("get", path)

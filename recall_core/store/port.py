@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
-from recall_core.marks import Mark
 from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.store.care import Judgements, Maintenance
 from recall_core.types import (
@@ -32,6 +31,7 @@ from recall_core.types import (
 )
 
 if TYPE_CHECKING:
+    from recall_core.marks import Mark
     from recall_core.rank.estimates import Estimates
     from recall_core.rql.complete import Vocabulary
     from recall_core.store.instances import Instance

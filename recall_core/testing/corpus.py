@@ -10,6 +10,7 @@ from operator import mul
 from typing import Literal
 
 from recall_core.embed.hash import HashEmbedder
+from recall_core.marks import Mark
 from recall_core.rank.bm25 import idf, phrase_idf
 from recall_core.retrieve.query import literal
 from recall_core.rql.ast import Expr
@@ -85,8 +86,13 @@ def _document(
 
 
 def _records() -> NewFile:
-    """A file of two records."""
-    both = [_document(f"d.jsonl#{n}", [f"record {n} swims "], tags=("y",), meta={"n": n}) for n in (1, 2)]
+    """A file of two records, which are not the plain text of their file, and have marks."""
+    both = [
+        _document(f"d.jsonl#{n}", [f"record {n} swims "], tags=("y",), meta={"n": n})._replace(
+            read_by="jsonl@2;utf-8", marks=(Mark(0, "heading", "Größe › Fish", n), Mark(7, "block"))
+        )
+        for n in (1, 2)
+    ]
     return NewFile("d.jsonl", "d.jsonl", 9, MTIME_NS, "0" * 64, "settings", None, tuple(both))
 
 

@@ -14,7 +14,6 @@ from typing import get_args
 
 from recall_core.config import Config
 from recall_core.embed.hash import HashEmbedder
-from recall_core.marks import Mark
 from recall_core.rank.bm25 import scores
 from recall_core.rql.ast import Field
 from recall_core.rql.filters import parse_filter
@@ -96,23 +95,10 @@ class StoreConformance(CopiesConformance, SignatureConformance, VocabularyConfor
                 assert store.text_of(doc_id) == "".join(chunk.text for chunk in document.chunks)
                 (kept,) = store.documents([store.rowid("doc", doc_id)]).values()
                 assert (kept.path, kept.title, kept.source) == (document.path, document.title, document.source)
-                assert kept.meta == document.meta
+                assert (kept.meta, store.marks_of(doc_id)) == (document.meta, document.marks)
                 assert (kept.tags, kept.mtime) == (tuple(sorted(document.tags)), utc(file.mtime_ns))
         assert [file.path for file in store.files()] == sorted(file.path for file in files())
         assert list(store.live_files()) == sorted(files(), key=lambda file: file.path)
-
-    def test_how_a_document_was_read_and_its_marks_are_kept(self) -> None:
-        store = self.empty()
-        marks = (Mark(0, "page"), Mark(0, "heading", "Fish › Größe", 2), Mark(10, "page"))
-        (plain,) = file_of("a.pdf", ["red fish, blue fish\n"]).documents
-        read = plain._replace(read_by="pdf@1;binary", marks=marks)
-        put(store, file_of("a.pdf", ["x"])._replace(documents=(read,)))
-        assert store.document_at("a.pdf") == read.id != plain.id
-        assert store.marks_of(read.id) == marks
-        ((document,),) = [file.documents for file in store.live_files()]
-        assert (document.read_by, document.marks) == ("pdf@1;binary", marks)
-        put(store, file_of("a.pdf", ["x"])._replace(documents=(plain,)))
-        assert (store.document_at("a.pdf"), store.marks_of(plain.id)) == (plain.id, ())
 
     def test_a_file_is_replaced_whole(self) -> None:
         store = self.filled()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from recall_core import paths
 from recall_core.errors import why_unread
 from recall_core.files import write
-from recall_core.marks import behind
+from recall_core.text import behind
 from recall_core.types import Progress
 from recall_tui.state import packing
 from recall_tui.state.shell import command

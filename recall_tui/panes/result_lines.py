@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from recall_core.marks import behind
+from recall_core.text import behind
 from recall_core.types import Hit
 from recall_tui.state.events import Spans
 from recall_tui.widgets.draw import COLOURS, Glyphs, blanked, counted, figure, fit, fit_place, split

@@ -24,7 +24,7 @@ FILLING: tuple[Command, ...] = (
         "init",
         "Create recall.db and recall.toml in a folder.",
         later("commands:init"),
-        in_lines("commands:created"),
+        in_lines("creating:created"),
         Operand("DIR", "the folder, by default this one", least=0),
         (
             Flag("--embedding", "the embedder that makes the vectors (local if installed, else hash)", "NAME"),

@@ -13,7 +13,7 @@ from recall_core.contract.ledger import PartView
 from recall_core.contract.packing import ContextBlock, ContextView
 from recall_core.contract.responses import Response
 from recall_core.contract.views import ResultView
-from recall_core.marks import behind, cited
+from recall_core.text import behind, cited
 
 EXCERPT = 260
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"

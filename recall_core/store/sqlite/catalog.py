@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from recall_core.marks import Mark
 from recall_core.store.digest import store_digest
 from recall_core.store.sqlite import census, records
 from recall_core.store.sqlite.connect import making_sense
@@ -21,6 +20,7 @@ from recall_core.text import STOP_WORDS_NAME
 from recall_core.types import Document, Fingerprint, NewDocument, NewFile, Root, Row, Stamp, StoreInfo, Vector
 
 if TYPE_CHECKING:
+    from recall_core.marks import Mark
     from recall_core.store.sqlite.vocabulary import SqliteVocabulary
     from recall_core.store.values import FolderListing, KnownRoot, Sizes, Source, Totals
 

@@ -22,11 +22,11 @@ from recall_core.store.flaws import flaws
 from recall_core.store.sqlite import blocks, census, sums
 from recall_core.store.sqlite.leaves import chunk_rows
 from recall_core.store.sqlite.records import metadata, root_of
-from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, completed, whole
+from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, chunk_of, completed
 from recall_core.store.sqlite.salvage import Row, Salvage, text_of, vectors
-from recall_core.store.sqlite.schema import own_hash, reading_hash, vector_checksum
+from recall_core.store.sqlite.schema import reading_hash, vector_checksum
 from recall_core.store.values import Lost, MadeWith
-from recall_core.text import chunk_id, embedded_hash, spaced, utc
+from recall_core.text import embedded_hash, spaced, utc
 
 _SAMPLE = 100  # vectors, of which some may be damaged
 
@@ -183,7 +183,7 @@ class _Rebuild:
 
     def _put_chunk(self, rowid: int, row: Mapping[str, Any]) -> None:
         document = self.documents.get(row["doc"])
-        if rowid in self.text_hashes or document is None or (put := _chunk_of(row, document)) is None:
+        if rowid in self.text_hashes or document is None or (put := chunk_of(row, document)) is None:
             return
         if self.put(_PUT_CHUNK, (rowid, put[0], row["doc"], *put[1:])):
             self.text_hashes[rowid] = put[-3]
@@ -417,42 +417,3 @@ def _is_object(meta: str | None) -> bool:
         return meta is not None and isinstance(metadata(meta), dict)
     except ValueError:
         return False
-
-
-def _chunk_of(row: Mapping[str, Any], document: OldDocument) -> tuple[Any, ...] | None:
-    """The columns of a chunk behind its document's rowid, where its text is the one that was stored.
-
-    Its place is where its id says, or its end. A text that was never verified stays so.
-    """
-    text, title = text_of(row["text"]), "" if row["title"] == b"" else document.title or ""
-    if text is None:
-        return None
-    own, embedded = own_hash(text), embedded_hash(document.path, title, text)
-    kept = row["hash"]
-    if own != kept and embedded != row["text_hash"] and kept is not None:
-        return None
-    own_id, end = text_of(row["id"]), whole(row["end_offset"])
-    places = whole(row["offset"]), None if end is None else end - len(text)
-    offsets = [each for each in places if each is not None]
-    offset = next((each for each in offsets if each >= 0 and chunk_id(document.id, each) == own_id), None)
-    if offset is None and len(offsets) == 2 and offsets[0] == offsets[1]:
-        offset = offsets[0]  # the id is what is damaged
-    if offset is None:
-        return None
-    hashed = own if own == kept or embedded == row["text_hash"] else None
-    lines = whole(row["line_start"]) or 1, whole(row["line_end"]) or 1
-    search_text = spaced(text)
-    return (
-        chunk_id(document.id, offset),
-        offset,
-        offset + len(text),
-        *lines,
-        whole(row["tokens"]) or 0,
-        text_of(row["heading"]),
-        spaced(title),
-        text,
-        search_text if search_text != text else None,
-        embedded,
-        hashed,
-        text_of(row["place"]),
-    )

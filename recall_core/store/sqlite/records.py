@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recall_core.marks import Mark, loaded
 from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, OrderKey
 from recall_core.store.digest import DocumentState, document_digest
 from recall_core.store.sqlite.compile import Compiled, compile_filter, order_sql
 from recall_core.store.sqlite.schema import own_hash, reading_hash
 from recall_core.types import Chunk, Document, Fingerprint, NewChunk, Root, Row, Span, Table
+
+if TYPE_CHECKING:
+    from recall_core.marks import Mark
 
 Execute = Callable[..., list[tuple[Any, ...]]]
 """One statement with its parameters to all of its rows: `SqliteStore.execute`."""
@@ -173,6 +175,8 @@ def reading(row: Sequence[Any], path: str) -> tuple[str, tuple[Mark, ...]]:
     """
     if row[0] is None:
         return "", ()
+    from recall_core.marks import loaded  # noqa: PLC0415 - a search never needs it
+
     expect(row, _READING_TYPES)
     read_by, marks, kept = row
     if reading_hash(read_by, marks) != kept:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from recall_core.store.sqlite.salvage import Salvage, text_of
-from recall_core.store.sqlite.schema import reading_hash
-from recall_core.text import document_id, nfc, utc
+from recall_core.store.sqlite.schema import own_hash, reading_hash
+from recall_core.text import chunk_id, document_id, embedded_hash, nfc, spaced, utc
 
 REREAD = ""
 """Settings that no file is read with: the next sync reads it again."""
@@ -265,3 +265,42 @@ def _nanoseconds(mtime: str) -> int:
     except (ValueError, TypeError):
         return 0
     return (since // timedelta(microseconds=1)) * 1000
+
+
+def chunk_of(row: Mapping[str, Any], document: OldDocument) -> tuple[Any, ...] | None:
+    """The columns of a chunk behind its document's rowid, where its text is the one that was stored.
+
+    Its place is where its id says, or its end. A text that was never verified stays so.
+    """
+    text, title = text_of(row["text"]), "" if row["title"] == b"" else document.title or ""
+    if text is None:
+        return None
+    own, embedded = own_hash(text), embedded_hash(document.path, title, text)
+    kept = row["hash"]
+    if own != kept and embedded != row["text_hash"] and kept is not None:
+        return None
+    own_id, end = text_of(row["id"]), whole(row["end_offset"])
+    places = whole(row["offset"]), None if end is None else end - len(text)
+    offsets = [each for each in places if each is not None]
+    offset = next((each for each in offsets if each >= 0 and chunk_id(document.id, each) == own_id), None)
+    if offset is None and len(offsets) == 2 and offsets[0] == offsets[1]:
+        offset = offsets[0]  # the id is what is damaged
+    if offset is None:
+        return None
+    hashed = own if own == kept or embedded == row["text_hash"] else None
+    lines = whole(row["line_start"]) or 1, whole(row["line_end"]) or 1
+    search_text = spaced(text)
+    return (
+        chunk_id(document.id, offset),
+        offset,
+        offset + len(text),
+        *lines,
+        whole(row["tokens"]) or 0,
+        text_of(row["heading"]),
+        spaced(title),
+        text,
+        search_text if search_text != text else None,
+        embedded,
+        hashed,
+        text_of(row["place"]),
+    )

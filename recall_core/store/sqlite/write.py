@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from recall_core import marks
 from recall_core.config import EDITED
 from recall_core.errors import EmbedError
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
@@ -298,7 +297,9 @@ class SqliteWriter:
 
     def _put_reading(self, rowid: int, document: NewDocument) -> None:
         if document.read_by or document.marks:
-            spelled = marks.dumped(document.marks)
+            from recall_core.marks import dumped  # noqa: PLC0415 - a search never writes
+
+            spelled = dumped(document.marks)
             hashed = reading_hash(document.read_by, spelled)
             self._execute(_PUT_READING, (rowid, document.read_by, spelled, hashed))
 

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from recall_core.marks import behind
+from recall_core.text import behind
 from recall_core.types import Hit, Omission, Packed
 from recall_tui.state.packing import Entry, Worth, covered, digest
 from recall_tui.state.records import Waiting
@@ -136,7 +136,8 @@ def _block(
     place = look.places.get(block.chunk_ids[0], begin)
     is_open = look.is_whole or look.unfolded in block.chunk_ids
     if look.is_whole:
-        place = f"{block.where}{place.removeprefix(begin)}"
+        where = behind(block.doc.path, block.line_start, block.line_end, block.place)
+        place = f"{where}{place.removeprefix(begin)}"
     text = _first_line(block.text, place)
     room = width - cell_len(number) - cell_len(size)
     if is_low and not is_open:

@@ -10,14 +10,14 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
+from recall_core.text import behind
 from recall_tui.panes.explain.figures import BOLD, DIM, VISIBLE, as_rounded, number, rounded, signed, spelt
 from recall_tui.panes.explain.ledger import lead_of
 from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, folded
 from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
-    from recall_core.marks import behind
-from recall_core.contract.ledger import DifferenceView, ExplanationView, LedgerView, SubtotalView, VersusView
+    from recall_core.contract.ledger import DifferenceView, ExplanationView, LedgerView, SubtotalView, VersusView
 
 BAR_CELLS = 12
 WIDE = 66  # cells from which a bar stands beside the figures

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from recall_core.marks import behind
+from recall_core.text import behind
 from recall_core.types import Hit, Packed
 from recall_tui.panes.explain.figures import BOLD, DIM, wrapped
 from recall_tui.state.explaining import DocumentPassage, MarkKind, PassageLine, Stretch

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 from rich.text import Text
 
+from recall_core.text import behind
 from recall_tui.panes.explain.figures import BOLD, DIM, one_line
 from recall_tui.state.explaining import FixOffer, Missing
 from recall_tui.state.fixes import is_doable
@@ -16,8 +17,7 @@ from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, fol
 from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
-    from recall_core.marks import behind
-from recall_core.contract.whynot import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
+    from recall_core.contract.whynot import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
 
 FIX = "fix"
 """The key under which a line of a fix carries its place."""

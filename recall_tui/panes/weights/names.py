@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from recall_core.marks import behind
+from recall_core.text import behind
 from recall_core.types import Hit
 from recall_tui.state.chart import Chart, top_at
 from recall_tui.state.session import Session, listed
