@@ -12,6 +12,10 @@ BUILT_IN = {
     "auto": "recall_core.ingest.parse.text:Text",
     "text": "recall_core.ingest.parse.text:Text",
     "jsonl": "recall_core.ingest.parse.jsonl:Jsonl",
+    "markdown": "recall_core.ingest.parse.markdown:Markdown",
+    "rst": "recall_core.ingest.parse.lightmarkup.rst:Rst",
+    "asciidoc": "recall_core.ingest.parse.lightmarkup.asciidoc:Asciidoc",
+    "org": "recall_core.ingest.parse.lightmarkup.org:Org",
 }
 """`auto` reads every file as text: a file of records is one only where the caller says so."""
 
