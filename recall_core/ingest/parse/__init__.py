@@ -15,6 +15,10 @@ BUILT_IN = {
     "man": "recall_core.ingest.parse.man.reader:Man",
     "code": "recall_core.ingest.parse.code.parsers:Code",
     "outline": "recall_core.ingest.parse.code.parsers:SourceOutline",
+    "markdown": "recall_core.ingest.parse.markdown:Markdown",
+    "rst": "recall_core.ingest.parse.lightmarkup.rst:Rst",
+    "asciidoc": "recall_core.ingest.parse.lightmarkup.asciidoc:Asciidoc",
+    "org": "recall_core.ingest.parse.lightmarkup.org:Org",
 }
 
 AUTO = "auto"

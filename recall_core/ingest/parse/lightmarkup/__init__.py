@@ -1,0 +1,1 @@
+"""Parsers of markup that is read line by line: reStructuredText, AsciiDoc and Org; and what Markdown shares."""

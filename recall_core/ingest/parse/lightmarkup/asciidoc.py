@@ -1,0 +1,154 @@
+"""The AsciiDoc parser: sections by their titles, delimited blocks that stay whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from recall_core.ingest.parse.front_matter import NONE, Value, front_matter, sorted_out
+from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, Line, lines_of, marks_of
+from recall_core.ingest.parse.lightmarkup.names import asciidoc_name
+from recall_core.ingest.parse.text import decode
+from recall_core.marks import Mark
+from recall_core.ports import ParsedDocument
+
+
+class Asciidoc:
+    """Reads AsciiDoc. The title is that of the front matter, else the first heading, else the file's name."""
+
+    version = 1
+    reads = "text"
+    is_verbatim = True
+
+    def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
+        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        text = decode(raw, path=path)
+        front = front_matter(text) or NONE
+        outline = _AsciidocOutline([line for line in lines_of(text) if line.start >= front.end])
+        title, tags, meta = sorted_out(outline.attributes)
+        title = front.title or title or next((mark.name for mark in outline.headings if mark.name), "")
+        blocks = [Block(0, front.end), *outline.blocks] if front.end else outline.blocks
+        return (
+            ParsedDocument(
+                None,
+                text,
+                title or path.rpartition("/")[2],
+                digest,
+                len(raw),
+                {**meta, **front.meta},
+                marks_of(outline.headings, blocks),
+                tags=tuple(dict.fromkeys((*front.tags, *tags))),
+                notes=front.notes,
+            ),
+        )
+
+
+_SECTION = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
+_UNDERLINES: Mapping[str, int] = {"=": 1, "-": 2, "~": 3, "^": 4, "+": 5}
+_UNDERLINE = re.compile(r"([=\-~^+])\1+")
+_DELIMITER = re.compile(r"(?:(?:-{4,}|\.{4,}|={4,}|\*{4,}|\+{4,}|_{4,}|/{4,})|--|```[^`]*|[|,:!]={3,})")
+_VERBATIM = (*"-.+/`|,:!",)
+"""What a delimiter begins with in whose block nothing but its end is read."""
+_ATTRIBUTE = re.compile(r":([A-Za-z0-9_][\w-]*):(?:[ \t]+(.*))?")
+_DISCRETE = ("[discrete", "[float")
+_DEEPEST = 100  # delimited blocks in one another
+
+
+class _AsciidocOutline:
+    """The headings, blocks and header attributes of a text."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self.headings: list[Mark] = []
+        self.blocks: list[Block] = []
+        self.attributes: dict[str, Value] = {}
+        self._open: dict[str, int] = {}  # where each delimited block began, by its delimiter, the innermost last
+        self._is_header = True
+        self._in_paragraph = self._is_discrete = False
+        skip = False
+        for i, line in enumerate(lines):
+            if skip:
+                skip = False
+                continue
+            skip = self._line(line, lines[i + 1].text if i + 1 < len(lines) else "")
+        end = lines[-1].end if lines else 0
+        self.blocks += [Block(start, end) for start in self._open.values()]
+
+    def _line(self, line: Line, below: str) -> bool:
+        """Read a line; whether the line below is read with it."""
+        text = line.text
+        if text in self._open:
+            self._close(text, line.end)
+        elif self._open and next(reversed(self._open)).startswith(_VERBATIM):
+            return False
+        elif not text:
+            self._in_paragraph = False
+            self._is_header = self._is_header and not self.headings and not self.attributes
+        elif text.startswith("//") and not text.startswith("///"):
+            return False
+        elif self._is_header and text[0] == ":" and (found := _ATTRIBUTE.fullmatch(text)):
+            self._attribute(found[1], found[2] or "")
+        elif self._in_paragraph and not (text[0] == "[" and text[-1] == "]"):
+            self._opens(line)
+        else:
+            return self._block_start(line, below)
+        return False
+
+    def _block_start(self, line: Line, below: str) -> bool:
+        text = line.text
+        if not self._open and (found := _SECTION.fullmatch(text)):
+            title = found[2].removesuffix(f" {found[1]}")
+            self._heading(line, title, len(found[1]))
+        elif not self._open and (level := _level_below(text, below)):
+            self._heading(line, text, level)
+            return True
+        elif not self._opens(line):
+            if _is_block_attribute(text):
+                self._is_discrete = self._is_discrete or text.startswith(_DISCRETE)
+                return False
+            self._in_paragraph = not (text[0] == ":" and _ATTRIBUTE.fullmatch(text))
+            self._is_header = self._is_header and bool(self.headings)
+        self._is_discrete = False
+        return False
+
+    def _heading(self, line: Line, title: str, level: int) -> None:
+        if not self._is_discrete:
+            name = asciidoc_name(title)
+            self.headings.append(Mark(line.start, "heading", name, min(level, DEEPEST_HEADING)))
+        self._is_header = self._is_header and level == 1 and len(self.headings) == 1
+        self._in_paragraph = False
+
+    def _opens(self, line: Line) -> bool:
+        """Whether a delimited block begins at the line."""
+        text = line.text
+        if not _DELIMITER.fullmatch(text) or len(self._open) >= _DEEPEST:
+            return False
+        self._open["```" if text[0] == "`" else text] = line.start
+        self._in_paragraph = self._is_header = self._is_discrete = False
+        return True
+
+    def _close(self, delimiter: str, end: int) -> None:
+        """End the block of that delimiter, and all in it that have not ended."""
+        while True:
+            innermost, start = self._open.popitem()
+            self.blocks.append(Block(start, end))
+            if innermost == delimiter:
+                break
+        self._in_paragraph = False
+
+    def _attribute(self, key: str, value: str) -> None:
+        value = value.strip()
+        if value:
+            self.attributes["title" if key in ("doctitle", "title") else key] = value
+
+
+def _is_block_attribute(text: str) -> bool:
+    """Whether the line belongs to the block below it: attributes, an anchor or a title."""
+    return (text[0] == "[" and text[-1] == "]") or (text[0] == "." and text[1:2] not in ("", ".", " "))
+
+
+def _level_below(text: str, below: str) -> int:
+    """The level of a title by the line below it, 0 where it is none."""
+    if not _UNDERLINE.fullmatch(below) or abs(len(text) - len(below)) > 1:
+        return 0
+    is_title = text[0] not in " \t.:[|/" and any(map(str.isalnum, text))
+    return _UNDERLINES[below[0]] if is_title else 0

@@ -1,0 +1,139 @@
+"""The Org parser: headings by their stars, blocks, drawers and tables that stay whole."""
+
+from __future__ import annotations
+
+import re
+
+from recall_core.ingest.parse.front_matter import Value, sorted_out
+from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, Line, lines_of, marks_of
+from recall_core.ingest.parse.lightmarkup.names import org_name
+from recall_core.ingest.parse.text import decode
+from recall_core.marks import Mark
+from recall_core.ports import ParsedDocument
+
+
+class Org:
+    """Reads Org. The title is `#+TITLE`, else the first heading, else the file's name."""
+
+    version = 1
+    reads = "text"
+    is_verbatim = True
+
+    def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
+        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        text = decode(raw, path=path)
+        outline = _OrgOutline(lines_of(text))
+        title, tags, meta = sorted_out(outline.keywords)
+        title = title or next((mark.name for mark in outline.headings if mark.name), "") or path.rpartition("/")[2]
+        marks = marks_of(outline.headings, outline.blocks)
+        return (ParsedDocument(None, text, title, digest, len(raw), meta, marks, tags=tags),)
+
+
+_HEADING = re.compile(r"(\*+)[ \t]+(.*)")
+_HEADING_TAGS = re.compile(r"[ \t]?:[\w@#%:]+:")
+_PRIORITY = re.compile(r"\[#[A-Za-z0-9]{1,2}\](?:[ \t]+|\Z)")
+_KEYWORD = re.compile(r"[ \t]*+#\+([A-Za-z_-]+):[ \t]*+(.*)")
+_BEGIN = re.compile(r"[ \t]*+#\+begin(?:_(\S+)|:)(?:[ \t]|\Z)", re.IGNORECASE)
+_END = re.compile(r"[ \t]*+#\+end(?:_(\S+)|:)\Z", re.IGNORECASE)
+_DRAWER = re.compile(r"[ \t]*+:([\w-]+):\Z")
+_DAY = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^>\]]*)?[>\]]")
+_STATES = ("todo", "seq_todo", "typ_todo")
+_META = ("author", "email", "date", "language", "description", "category", "subtitle")
+"""Keywords that say something of the document; the others are settings of Org."""
+
+
+class _OrgOutline:
+    """The headings, blocks and keywords of a text."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self.headings: list[Mark] = []
+        self.blocks: list[Block] = []
+        self.keywords: dict[str, Value] = {}
+        self._states = {"TODO", "DONE"}
+        self._open: dict[str, int] = {}  # where blocks and drawers began that may end before the next heading
+        self._table = -1
+        for line in lines:
+            self._read_states(line.text)
+        for line in lines:
+            self._line(line)
+        self._end_table(lines[-1].end if lines else 0)
+
+    def _read_states(self, text: str) -> None:
+        found = _KEYWORD.fullmatch(text) if "#+" in text else None
+        if found and found[1].lower() in _STATES:
+            self._states |= {each.partition("(")[0] for each in found[2].split() if each != "|"}
+
+    def _line(self, line: Line) -> None:
+        text = line.text
+        first = text.lstrip(" \t")[:1]
+        if first != "|":
+            self._end_table(line.start)
+        if first == "*" and (found := _HEADING.fullmatch(text)):
+            self._open.clear()
+            name = self._name(found[2])
+            self.headings.append(Mark(line.start, "heading", name, min(len(found[1]), DEEPEST_HEADING)))
+        elif first == "#":
+            self._sharp(line)
+        elif first == ":" and (drawer := _DRAWER.fullmatch(text)):
+            self._drawer(drawer[1].lower(), line)
+        elif first == "|" and self._table < 0 and not self._open:
+            self._table = line.start
+
+    def _sharp(self, line: Line) -> None:
+        if found := _BEGIN.match(line.text):
+            self._open.setdefault(f"_{(found[1] or '').lower()}", line.start)
+        elif found := _END.fullmatch(line.text):
+            self._close(f"_{(found[1] or '').lower()}", line.end)
+        elif not self._open and (found := _KEYWORD.fullmatch(line.text)):
+            self._keyword(found[1].lower(), found[2])
+
+    def _drawer(self, name: str, line: Line) -> None:
+        if name != "end":
+            if not self._open:
+                self._open[":"] = line.start
+        else:
+            self._close(":", line.end)
+
+    def _close(self, key: str, end: int) -> None:
+        """End a block, and forget what began in it and has not ended."""
+        if key not in self._open:
+            return
+        while True:
+            innermost, start = self._open.popitem()
+            if innermost == key:
+                self.blocks.append(Block(start, end))
+                return
+
+    def _end_table(self, end: int) -> None:
+        if self._table >= 0:
+            self.blocks.append(Block(self._table, end))
+            self._table = -1
+
+    def _keyword(self, key: str, value: str) -> None:
+        value = value.strip()
+        if not value:
+            return
+        if key == "title":
+            self.keywords[key] = f"{self.keywords.get(key, '')} {org_name(value)}".strip()
+        elif key in ("filetags", "keywords"):
+            tags = value.replace(":", " ").split() if key == "filetags" else value.split(",")
+            held = self.keywords.setdefault("tags", [])
+            if isinstance(held, list):
+                held += tags
+        elif key in _META:
+            day = _DAY.fullmatch(value)
+            self.keywords.setdefault(key, day[1] if day else value)
+
+    def _name(self, title: str) -> str:
+        """A heading without its state, its priority and its tags."""
+        if title.endswith(":"):
+            last = max(title.rfind(" "), title.rfind("\t"), 0)
+            title = title[:last] if _HEADING_TAGS.fullmatch(title, last) else title
+        state, _, rest = title.partition(" ")
+        if state in self._states:
+            title = rest.lstrip()
+        if priority := _PRIORITY.match(title):
+            title = title[priority.end() :]
+        if title.startswith("COMMENT "):
+            title = title.removeprefix("COMMENT ")
+        return org_name(title)

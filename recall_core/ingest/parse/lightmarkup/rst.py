@@ -1,0 +1,175 @@
+"""The reStructuredText parser: sections by their adornments, literal blocks, code and tables that stay whole."""
+
+from __future__ import annotations
+
+import re
+
+from recall_core.ingest.parse.front_matter import Value, sorted_out
+from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, Line, lines_of, marks_of
+from recall_core.ingest.parse.lightmarkup.names import rst_name
+from recall_core.ingest.parse.text import decode
+from recall_core.marks import Mark
+from recall_core.ports import ParsedDocument
+
+
+class Rst:
+    """Reads reStructuredText. The title is that of the field list at the top, else the first heading, else the
+    file's name."""
+
+    version = 1
+    reads = "text"
+    is_verbatim = True
+
+    def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
+        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        text = decode(raw, path=path)
+        outline = _RstOutline(lines_of(text))
+        title, tags, meta = sorted_out(outline.fields)
+        title = title or next((mark.name for mark in outline.headings if mark.name), "") or path.rpartition("/")[2]
+        marks = marks_of(outline.headings, outline.blocks)
+        return (ParsedDocument(None, text, title, digest, len(raw), meta, marks, tags=tags),)
+
+
+_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*+")
+_DIRECTIVE = re.compile(r"[ \t]*+\.\.[ \t]+([A-Za-z][\w:.+-]*?)[ \t]?::(?:[ \t]|\Z)")
+_NO_TITLE = re.compile(r"(?:[-+*•‣⁃]|\.\.|>>>|\||__)(?:[ \t]|\Z)|:[^:\s][^:]*:[ \t]")
+_EXPLICIT = re.compile(r"\.\.(?:[ \t]+|\Z)")
+_NO_COMMENT = re.compile(r"\.\.[ \t]+(?:_|\[[^\]]*\](?:[ \t]|\Z)|\|[^|]+\|[ \t]|__(?:[ \t]|\Z))")
+_GRID = re.compile(r"[ \t]*+\+(?:[-=]+\+)+")
+_SIMPLE_TABLE = re.compile(r"[ \t]*+=+(?: +=+)+")
+_FIELD = re.compile(r":([^:\s](?:[^:\n]{0,98}[^:\s])?):(?:[ \t]+|\Z)")
+_WHOLE = frozenset(
+    "code code-block sourcecode parsed-literal literalinclude math table csv-table list-table raw productionlist"
+    " doctest testcode testoutput testsetup prompt graphviz digraph uml mermaid highlight toctree".split()
+)
+"""Directives that stay whole with what is below them."""
+
+
+class _RstOutline:
+    """The headings, blocks and fields of a text."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self.headings: list[Mark] = []
+        self.blocks: list[Block] = []
+        self.fields: dict[str, Value] = {}
+        self._lines = lines
+        self._styles: dict[str, int] = {}
+        self._is_top = True  # nothing but titles and comments so far
+        self._read()
+
+    def _read(self) -> None:
+        i = 0
+        while i < len(self._lines):
+            i = self._group(i) if self._lines[i].text else i + 1
+
+    def _group(self, i: int) -> int:
+        """Read what begins at a line that is not empty, with no text directly above; the line at which to go on."""
+        text = self._lines[i].text
+        if text[0] in " \t":
+            return self._text(i)
+        if after := self._title(i):
+            return after
+        if _EXPLICIT.match(text):
+            return self._explicit(i)
+        if self._is_top and _FIELD.match(text):
+            return self._field_list(i)
+        self._is_top = False
+        return self._text(i)
+
+    def _title(self, i: int) -> int:
+        """Read a title with its adornments; the line behind it, 0 where there is none."""
+        above, below, over = self._text_at(i), self._text_at(i + 1), self._text_at(i + 2)
+        if _NO_TITLE.match(above):
+            return 0
+        if _ADORNMENT.fullmatch(above):
+            is_title = below and over == above and (len(above) >= min(4, len(below.strip())))
+            return self._heading(i, below, f"{above[0]} over") + 3 if is_title else 0
+        if below and _ADORNMENT.fullmatch(below) and (len(below) >= 4 or len(below) >= len(above)):
+            return self._heading(i, above, below[0]) + 2
+        return 0
+
+    def _heading(self, i: int, title: str, style: str) -> int:
+        level = min(self._styles.setdefault(style, len(self._styles) + 1), DEEPEST_HEADING)
+        self.headings.append(Mark(self._lines[i].start, "heading", rst_name(title.strip()), level))
+        return i
+
+    def _explicit(self, i: int) -> int:
+        """Read a directive, a target, a footnote or a comment."""
+        text = self._lines[i].text
+        if _DIRECTIVE.match(text) or _NO_COMMENT.match(text):
+            self._is_top = self._is_top and not _DIRECTIVE.match(text)
+            return self._text(i)
+        return self._below(i)
+
+    def _field_list(self, i: int) -> int:
+        while i < len(self._lines) and (found := _FIELD.match(self._lines[i].text)):
+            after = self._below(i)
+            rest = [line.text.strip() for line in self._lines[i + 1 : after]]
+            value = " ".join(filter(None, [self._lines[i].text[found.end() :], *rest]))
+            if value:
+                self.fields.setdefault(found[1].lower(), value)
+            i = after
+        self._is_top = False
+        return i
+
+    def _text(self, i: int) -> int:
+        """Read the lines up to the next empty one, and what belongs to them below it."""
+        while i < len(self._lines) and self._lines[i].text:
+            text = self._lines[i].text
+            found = _DIRECTIVE.match(text) if ".." in text else None
+            if found and found[1].lower() in _WHOLE:
+                return self._block(i, self._below(i))
+            if text.endswith("::") and not found:
+                return self._literal(i)
+            if _GRID.fullmatch(text):
+                return self._block(i, self._after(i, "+|"))
+            if _SIMPLE_TABLE.fullmatch(text):
+                return self._block(i, self._simple_table(i))
+            i += 1
+        return i
+
+    def _literal(self, i: int) -> int:
+        """Read the literal block that a line announces by `::` at its end."""
+        first = i + 1
+        while first < len(self._lines) and not self._lines[first].text:
+            first += 1
+        after = self._below(i) if first > i + 1 else first
+        return self._block(first, after) if first < after else i + 1
+
+    def _block(self, first: int, after: int) -> int:
+        """Add the lines from the first to the last that is not empty as a block."""
+        last = after
+        while not self._lines[last - 1].text:
+            last -= 1
+        self.blocks.append(Block(self._lines[first].start, self._lines[last - 1].end))
+        return after
+
+    def _below(self, i: int) -> int:
+        """The first line behind this one that is neither empty nor indented deeper."""
+        indent = _width(self._lines[i].text)
+        return next(
+            (k for k in range(i + 1, len(self._lines)) if (each := self._lines[k].text) and _width(each) <= indent),
+            len(self._lines),
+        )
+
+    def _after(self, i: int, marks: str) -> int:
+        """The first line from this one on that begins with none of the marks."""
+        rows = range(i, len(self._lines))
+        return next((k for k in rows if not self._lines[k].text.lstrip().startswith((*marks,))), len(self._lines))
+
+    def _simple_table(self, i: int) -> int:
+        """The first line behind a table: it ends with its third border, or with one that an empty line follows."""
+        borders = (k for k in range(i + 1, len(self._lines)) if _SIMPLE_TABLE.fullmatch(self._lines[k].text))
+        for count, k in enumerate(borders, start=2):
+            if count == 3 or not self._text_at(k + 1):
+                return k + 1
+        return i + 1
+
+    def _text_at(self, i: int) -> str:
+        return self._lines[i].text if i < len(self._lines) else ""
+
+
+def _width(text: str) -> int:
+    """How far a line is indented, tabs to every eighth column."""
+    blanks = text[: len(text) - len(text.lstrip(" \t"))]
+    return len(blanks.expandtabs(8)) if "\t" in blanks else len(blanks)

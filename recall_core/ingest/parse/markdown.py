@@ -1,0 +1,297 @@
+"""The Markdown parser: sections by their headings as CommonMark has them, code and tables that stay whole.
+
+A pattern goes from one line to the next that could begin something. What such a line is, is certain where no list and
+no quote can be open around it: at an indent of at most one space, which is no part of a list item, or where the line
+above has ended everything. What is not certain is given to markdown-it, and no more of the text than from the last
+line before it at which nothing was open to the next such line behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from recall_core.ingest.parse.front_matter import NONE, front_matter
+from recall_core.ingest.parse.lightmarkup.lines import BLOCK_LEVEL
+from recall_core.ingest.parse.lightmarkup.names import markdown_name
+from recall_core.ingest.parse.text import decode
+from recall_core.marks import Mark
+from recall_core.ports import ParsedDocument
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+LIMIT = 2 * 1024 * 1024
+"""Code points of one text that markdown-it is given; what is uncertain behind them is decided by patterns."""
+
+
+class Markdown:
+    """Reads Markdown. The title is that of the front matter, else the first heading, else the file's name."""
+
+    version = 1
+    reads = "text"
+    is_verbatim = True
+
+    def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
+        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        text = decode(raw, path=path)
+        front = front_matter(text) or NONE
+        outline = MarkdownOutline(text, front.end)
+        title = front.title or outline.title or path.rpartition("/")[2]
+        marks, notes = tuple(outline.marks), (*front.notes, *outline.notes)
+        return (ParsedDocument(None, text, title, digest, len(raw), front.meta, marks, tags=front.tags, notes=notes),)
+
+
+_LINE = re.compile(
+    r"""\n(?=[ \t>*+\-.)0-9\#=<`~:|])(?:
+      (?P<atx>\ {0,3}\#{1,6})(?P<title>[ \t][^\n]*+)?(?=\n|\Z)
+    | (?P<underline>\ {0,3}(?:=++|-++)[ \t]*+(?=\n|\Z))
+    | (?P<html>\ {0,3}<[A-Za-z/!?][^\n]*+)
+    | (?P<fence>[ \t>*+\-.)0-9]*+(?:`{3,}+(?=[^`\n]*+(?:\n|\Z))|~{3,}+)[^\n]*+)
+    | (?P<table>[ \t>]*+(?:-[-:|]|[:|][-:|\ \t])[-:|\ \t]*+(?=\n|\Z))
+    )""",
+    re.VERBOSE,
+)
+"""Lines that could begin or end something of which there is a mark."""
+_FENCE = re.compile(r"( *+)(`++|~++)")
+_CLOSING = re.compile(r"\n {0,3}(`{3,}+|~{3,}+)[ \t]*+(?=\n|\Z)")
+_CLOSING_ANYWHERE = re.compile(r"\n[ \t]*+(`{3,}+|~{3,}+)[ \t]*+(?=\n|\Z)")
+_EMPTY = re.compile(r"\n[ \t]*+(?=\n|\Z)")
+_NEXT_FRESH = re.compile(r"\n(?:[ \t]*+\n ?[^ \t\n]| ?[-+*][ \t]++[^ \t\n])")
+_FRESH = re.compile(r"\n ?(?:[-+*][ \t]++[^ \t\n]|(?P<other>[^ \t\n]))")
+_DELIMITERS = re.compile(r" {0,3}\|(?:[ \t]*+:?-++:?[ \t]*+\|)++[ \t]*+")
+_HEADER = re.compile(r" ?\|[^\\]*\|[ \t]*")
+_ROWS = re.compile(r"(?:\n ?\|[^\n]*+)*+(?=\n[ \t]*+(?:\n|\Z)|\Z)")
+_PLAIN_TITLE = re.compile(r" ?(?![0-9]{1,9}[.)](?:[ \t]|\Z))[^#>|\-*+`~=<\[_ \t][^|]*+")
+_DEFINITION = re.compile(r"\n {0,3}\[([^\]\n]{1,200}+)\]:")
+
+
+class MarkdownOutline:
+    """The headings and blocks of a Markdown text. start: where its front matter ends.
+
+    Blocks are fences and tables, those in lists and quotes too; headings those that are in neither.
+    """
+
+    def __init__(self, text: str, start: int) -> None:
+        self.marks: list[Mark] = []
+        self.notes: tuple[str, ...] = ()
+        self._size = len(text)
+        body = text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
+        # A line of the text begins in here one behind its offset: the line end before it is at the offset itself.
+        self._lines = "\n" + body
+        self._fresh = start  # no list, quote or paragraph is open at the beginning of this line
+        self._asked = 0
+        self._definitions: Mapping[str, Any] | None = None
+        if start:
+            self._add_block(0, start)
+        self._read()
+
+    @property
+    def title(self) -> str:
+        """The name of the first heading that has one, or ""."""
+        return next((mark.name for mark in self.marks if mark.name), "")
+
+    def _read(self) -> None:
+        readers: dict[str | None, Callable[[re.Match[str]], int]] = {
+            "atx": self._atx,
+            "title": self._atx,
+            "underline": self._underline,
+            "html": self._html,
+            "fence": self._fence,
+            "table": self._table,
+        }
+        lines, position = self._lines, self._fresh
+        while found := _LINE.search(lines, position):
+            position = readers[found.lastgroup](found)
+
+    def _atx(self, found: re.Match[str]) -> int:
+        line, end = found.span()
+        hashes = found["atx"].lstrip(" ")
+        if not self._is_outermost(line, len(found["atx"]) - len(hashes)):
+            return self._ask(found)
+        self._add_heading(line, len(hashes), _without_closing(found["title"] or ""))
+        return self._begin_at(end)
+
+    def _underline(self, found: re.Match[str]) -> int:
+        line, end = found.span()
+        if line == self._fresh or not (above := self._line_above(line)).strip(" \t"):
+            return end
+        start = line - 1 - len(above)
+        if _PLAIN_TITLE.fullmatch(above) and self._is_first(start):
+            self._add_heading(start, 1 if "=" in found["underline"] else 2, above)
+            return self._begin_at(end)
+        return self._ask(found)
+
+    def _fence(self, found: re.Match[str]) -> int:
+        line, end = found.span()
+        mark = _FENCE.match(found["fence"])
+        if mark and self._is_outermost(line, len(mark[1])):
+            return self._begin_at(self._add_block(line, self._closed(_CLOSING, mark[2], end)))
+        return self._ask(found)
+
+    def _html(self, found: re.Match[str]) -> int:
+        line, end = found.span()
+        content = found["html"].lstrip(" ")
+        if not self._is_outermost(line, end - line - 1 - len(content)):
+            return self._ask(found)
+        kind = next((kind for kind in _html_kinds() if kind[0].match(content)), None)
+        if kind is None:
+            return end
+        _, closing, interrupts = kind
+        if not (interrupts or self._is_first(line)):
+            return self._ask(found)
+        if closing.search(""):
+            empty = _EMPTY.search(self._lines, end)
+            return self._begin_at(empty.start() if empty else self._size)
+        if closing.search(content):
+            return self._begin_at(end)
+        closed = closing.search(self._lines, end)
+        return self._begin_at(self._end_of_line(closed.end()) if closed else self._size)
+
+    def _table(self, found: re.Match[str]) -> int:
+        line, end = found.span()
+        header = "" if line == self._fresh else self._line_above(line)
+        if "|" not in header:
+            return end
+        start = line - 1 - len(header)
+        is_plain = _HEADER.fullmatch(header) and _DELIMITERS.fullmatch(found["table"])
+        if is_plain and self._is_first(start):
+            if header.count("|") != found["table"].count("|"):
+                return end
+            if rows := _ROWS.match(self._lines, end):
+                return self._begin_at(self._add_block(start, rows.end()))
+        return self._ask(found)
+
+    def _ask(self, found: re.Match[str]) -> int:
+        """Have markdown-it read the stretch around a line; where it ends."""
+        line, end = found.span()
+        if self.notes:
+            return self._guess(found)
+        start = self._fresh_line_before(line)
+        behind = _NEXT_FRESH.search(self._lines, end)
+        stop = self._lines.rindex("\n", 0, behind.end()) if behind else len(self._lines)
+        self._asked += stop - start
+        if self._asked > LIMIT:
+            number = self._lines.count("\n", 0, line + 1)
+            self.notes = (f"from line {number} on, headings and code in lists and quotes are read by patterns alone",)
+            return self._guess(found)
+        return self._begin_at(self._add_tokens(start, stop))
+
+    def _add_tokens(self, start: int, stop: int) -> int:
+        """Add what markdown-it finds in a stretch; where to go on, before its end where a last block may go on."""
+        stretch = self._lines[start + 1 : stop + 1]
+        tokens = _blocks_of(stretch)
+        starts = [start]
+        while (after := stretch.find("\n", starts[-1] - start)) >= 0:
+            starts.append(start + 1 + after)
+        starts.append(stop)
+        last = (
+            tokens.pop() if tokens and tokens[-1].type in ("fence", "html_block") and not tokens[-1].level else None
+        )
+        for i, token in enumerate(tokens):
+            if token.map is None:
+                continue
+            begin, end = starts[token.map[0]], starts[min(token.map[1], len(starts) - 1)]
+            if token.type in ("fence", "table_open"):
+                self._add_block(begin, end)
+            elif token.type == "heading_open" and not token.level:
+                self._add_heading(begin, int(token.tag[1:]), tokens[i + 1].content)
+        return starts[last.map[0]] if last and last.map else stop
+
+    def _guess(self, found: re.Match[str]) -> int:
+        """Read a line without what is around it; where its block ends."""
+        line, end = found.span()
+        if found["atx"]:
+            self._add_heading(line, found["atx"].count("#"), _without_closing(found["title"] or ""))
+        elif found["fence"] and (mark := _FENCE.match(found["fence"])):
+            end = self._add_block(line, self._closed(_CLOSING_ANYWHERE, mark[2], end))
+        return self._begin_at(end)
+
+    def _begin_at(self, line: int) -> int:
+        self._fresh = line
+        return line
+
+    def _add_heading(self, line: int, level: int, title: str) -> None:
+        self.marks.append(Mark(line, "heading", markdown_name(title, self._labels), level))
+
+    def _add_block(self, start: int, end: int) -> int:
+        self.marks += (Mark(start, "block", "", BLOCK_LEVEL), Mark(min(end, self._size), "end", "", BLOCK_LEVEL))
+        return end
+
+    def _end_of_line(self, position: int) -> int:
+        end = self._lines.find("\n", position)
+        return len(self._lines) if end < 0 else end
+
+    def _line_above(self, line: int) -> str:
+        return self._lines[self._lines.rfind("\n", 0, line) + 1 : line]
+
+    def _is_outermost(self, line: int, indent: int) -> bool:
+        """Whether what begins there is in no list and no quote, for certain."""
+        return indent <= 1 or (line == self._fresh and indent <= 3)
+
+    def _is_first(self, line: int) -> bool:
+        """Whether no paragraph is open above the line."""
+        return line == self._fresh or not self._line_above(line).strip(" \t")
+
+    def _closed(self, pattern: re.Pattern[str], mark: str, position: int) -> int:
+        """Where the fence that began with that mark ends."""
+        for found in pattern.finditer(self._lines, position):
+            if found[1][0] == mark[0] and len(found[1]) >= len(mark):
+                return self._end_of_line(found.end())
+        return self._size
+
+    def _fresh_line_before(self, line: int) -> int:
+        """The last line up to this one at which no list and no quote was open."""
+        while line > self._fresh:
+            found = _FRESH.match(self._lines, line)
+            if found and (not found["other"] or not self._line_above(line).strip(" \t")):
+                return line
+            line = self._lines.rfind("\n", 0, line)
+        return self._fresh
+
+    def _labels(self) -> Mapping[str, Any]:
+        """Every label to which a link may refer; where it leads to is of no interest."""
+        if self._definitions is None:
+            from markdown_it.common.utils import normalizeReference  # noqa: PLC0415 - most texts need no markdown-it
+
+            labels = (normalizeReference(found[1]) for found in _DEFINITION.finditer(self._lines))
+            self._definitions = {label: {"href": "", "title": ""} for label in labels}
+        return self._definitions
+
+
+def _without_closing(title: str) -> str:
+    """The title of a heading without the # signs at its end."""
+    title = title.rstrip()
+    if not title.endswith("#"):
+        return title
+    bare = title.rstrip("#")
+    return bare if bare[-1] in " \t" else title
+
+
+@cache
+def _library() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - most texts need no markdown-it
+
+    rules = ["table", "code", "fence", "blockquote", "hr", "list", "reference", "html_block", "heading", "lheading"]
+    return MarkdownIt("zero", {"html": True}).enable(rules)
+
+
+def _blocks_of(text: str) -> list[Token]:
+    library = _library()
+    tokens: list[Token] = []
+    library.block.parse(text, library, {}, tokens)
+    return tokens
+
+
+_HtmlKind: TypeAlias = tuple[re.Pattern[str], re.Pattern[str], bool]
+
+
+@cache
+def _html_kinds() -> Sequence[_HtmlKind]:
+    """How HTML blocks begin and end, and whether they interrupt a paragraph."""
+    from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - most texts need no markdown-it
+
+    return HTML_SEQUENCES
