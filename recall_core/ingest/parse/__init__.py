@@ -12,6 +12,7 @@ BUILT_IN = {
     "auto": "recall_core.ingest.parse.text:Text",
     "text": "recall_core.ingest.parse.text:Text",
     "jsonl": "recall_core.ingest.parse.jsonl:Jsonl",
+    "html": "recall_core.ingest.parse.html_page:HtmlPage",
 }
 """`auto` reads every file as text: a file of records is one only where the caller says so."""
 
