@@ -13,6 +13,7 @@ BUILT_IN = {
     "text": "recall_core.ingest.parse.text:Text",
     "jsonl": "recall_core.ingest.parse.jsonl:Jsonl",
     "html": "recall_core.ingest.parse.html_page:HtmlPage",
+    "xml": "recall_core.ingest.parse.xml_text:XmlText",
 }
 """`auto` reads every file as text: a file of records is one only where the caller says so."""
 

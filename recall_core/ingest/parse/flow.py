@@ -5,7 +5,7 @@ A reader of markup says what begins and ends; the flow decides on white space, l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from recall_core.marks import Mark
@@ -104,6 +104,15 @@ class TextFlow:
         self.size += len(text)
         self._until = until
 
+    def add(self, text: str, marks: Sequence[Mark], at: int = 0, until: int = 0) -> None:
+        """A text that is whole already, with its marks."""
+        self.parted()
+        if text:
+            before = self.size + len(self._gap) + len(self._marker)
+            self._put(text, at, until)
+            self.marks += (mark._replace(offset=before + mark.offset) for mark in marks)
+            self.parted()
+
     def parted(self, gap: str = PARAGRAPH) -> None:
         """What follows stands on a line of its own, or behind an empty one."""
         cell = self._cell
@@ -130,6 +139,10 @@ class TextFlow:
         """What `close_heading` is given at the end of what begins here."""
         return Opened(self.size, len(self._parts), len(self.marks))
 
+    def since(self, opened: Opened) -> str:
+        """The text since then."""
+        return "".join(self._parts[opened.parts :])
+
     def _first(self, opened: Opened) -> int | None:
         """The offset of the first text of a unit, without the gap before it; None where it has none."""
         if len(self._parts) == opened.parts:
@@ -147,7 +160,7 @@ class TextFlow:
     def close_heading(self, opened: Opened, level: int) -> str:
         """Its name, "" where it has no text and no mark."""
         offset = self._first(opened)
-        name = short_name("".join(self._parts[opened.parts :]))
+        name = short_name(self.since(opened))
         if offset is not None and name:
             self.marks.insert(opened.marks, Mark(offset, "heading", name, level))
         self.parted()
