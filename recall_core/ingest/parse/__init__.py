@@ -19,6 +19,8 @@ BUILT_IN = {
     "rst": "recall_core.ingest.parse.lightmarkup.rst:Rst",
     "asciidoc": "recall_core.ingest.parse.lightmarkup.asciidoc:Asciidoc",
     "org": "recall_core.ingest.parse.lightmarkup.org:Org",
+    "html": "recall_core.ingest.parse.html_page:HtmlPage",
+    "xml": "recall_core.ingest.parse.xml_text:XmlText",
 }
 
 AUTO = "auto"

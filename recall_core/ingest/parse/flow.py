@@ -1,0 +1,284 @@
+"""Text put together from the blocks of a marked-up file: what stands between them, its marks, and its places.
+
+A reader of markup says what begins and ends; the flow decides on white space, list markers and the bars of tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from recall_core.marks import Mark
+
+BLOCK_LEVEL = 7  # below every heading
+LONGEST_NAME = 120  # code points of a heading's name
+LONG_CELL = 500  # code points; a longer cell with breaks in it is page layout, not a row
+MOST_BARS = 50  # of empty cells in a row
+NEAR = 200  # code points from the last place within which only a paragraph has a place of its own
+
+LINE, PARAGRAPH = "\n", "\n\n"
+
+
+class Opened(NamedTuple):
+    """Where a flow was when a unit began: code points, parts and marks so far."""
+
+    size: int
+    parts: int
+    marks: int
+
+
+class _Rows:
+    """A table. is_plain: each of its rows is one line, which holds until a cell turns out to be more than a cell."""
+
+    def __init__(self, opened: Opened) -> None:
+        self.opened = opened
+        self.is_plain = True
+        self.breaks: list[int] = []  # parts within cells that become blanks if the table stays plain
+        self.cells = self.bars = 0
+        self.row_size = self.cell_size = opened.size
+
+
+class TextFlow:
+    """A text that grows at its end. Positions in the source (`at`, `until`) only ever increase."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.marks: list[Mark] = []
+        self.places: list[tuple[int, int]] = []
+        self._parts: list[str] = []
+        self._gap = self._marker = ""
+        self._until = 0
+        self._lists: list[int | None] = []
+        self._tables: list[_Rows] = []
+        self._cell: _Rows | None = None  # the plain table in whose cell the text is
+        self._pre: Opened | None = None
+
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self._parts)
+
+    def marked(self, byte_at: Callable[[int], int]) -> tuple[Mark, ...]:
+        """Its marks with its places as `bytes`, by a function that is asked for increasing positions."""
+        found = [Mark(offset, "bytes", str(byte_at(at))) for offset, at in self.places]
+        if found:
+            found.append(Mark(self.size, "bytes", str(byte_at(self._until))))
+        return tuple(sorted(found + self.marks, key=lambda mark: mark.offset))
+
+    def words(self, text: str, at: int, until: int) -> None:
+        """Text whose white space means nothing: runs of it are one blank."""
+        found = text.split()
+        if not found:
+            if text and self.size and not self._gap:
+                self._gap = " "
+            return
+        if text[0].isspace() and self.size and not self._gap:
+            self._gap = " "
+        self._put(" ".join(found), at, until)
+        if text[-1].isspace():
+            self._gap = " "
+
+    def verbatim(self, text: str, at: int, until: int) -> None:
+        """Text whose white space counts, but for empty lines at the beginning of preformatted text."""
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if self._pre and len(self._parts) == self._pre.parts:
+            text = text.lstrip("\n")
+        if text:
+            self._put(text, at, until)
+
+    def _put(self, text: str, at: int, until: int) -> None:
+        gap = self._gap
+        if gap:
+            if self._cell and gap == LINE and self.size > self._cell.cell_size:
+                self._cell.breaks.append(len(self._parts))
+            self._parts.append(gap)
+            self.size += len(gap)
+            self._gap = ""
+        if not self.places or gap == PARAGRAPH or self.size - self.places[-1][0] >= NEAR:
+            self.places.append((self.size, at))
+        if self._marker:
+            self._parts.append(self._marker)
+            self.size += len(self._marker)
+            self._marker = ""
+        self._parts.append(text)
+        self.size += len(text)
+        self._until = until
+
+    def add(self, text: str, marks: Sequence[Mark], at: int = 0, until: int = 0) -> None:
+        """A text that is whole already, with its marks."""
+        self.parted()
+        if text:
+            before = self.size + len(self._gap) + len(self._marker)
+            self._put(text, at, until)
+            self.marks += (mark._replace(offset=before + mark.offset) for mark in marks)
+            self.parted()
+
+    def parted(self, gap: str = PARAGRAPH) -> None:
+        """What follows stands on a line of its own, or behind an empty one."""
+        cell = self._cell
+        if cell:
+            if self.size == cell.cell_size:
+                return
+            if self.size - cell.cell_size <= LONG_CELL:
+                self._gap = LINE
+                return
+            self._lay_out()
+        if self._pre:
+            self._gap = "" if not self._parts or self._parts[-1].endswith("\n") else LINE
+        elif self.size and self._gap != PARAGRAPH:
+            self._gap = gap
+
+    def line_break(self) -> None:
+        """A new line; a second one in a row is an empty line."""
+        if self._pre:
+            self.verbatim("\n", self._until, self._until)
+        else:
+            self.parted(PARAGRAPH if self._gap == LINE else LINE)
+
+    def opened(self) -> Opened:
+        """What `close_heading` is given at the end of what begins here."""
+        return Opened(self.size, len(self._parts), len(self.marks))
+
+    def since(self, opened: Opened) -> str:
+        """The text since then."""
+        return "".join(self._parts[opened.parts :])
+
+    def _first(self, opened: Opened) -> int | None:
+        """The offset of the first text of a unit, without the gap before it; None where it has none."""
+        if len(self._parts) == opened.parts:
+            return None
+        first = self._parts[opened.parts]
+        return opened.size + (len(first) if first in (" ", LINE, PARAGRAPH) else 0)
+
+    def open_heading(self) -> Opened:
+        """A heading begins."""
+        self._lay_out()
+        self.parted()
+        self._marker = ""
+        return self.opened()
+
+    def close_heading(self, opened: Opened, level: int) -> str:
+        """Its name, "" where it has no text and no mark."""
+        offset = self._first(opened)
+        name = short_name(self.since(opened))
+        if offset is not None and name:
+            self.marks.insert(opened.marks, Mark(offset, "heading", name, level))
+        self.parted()
+        return name
+
+    def open_pre(self) -> None:
+        """Preformatted text begins."""
+        if not self._pre:
+            self._lay_out()
+            self.parted()
+            self._pre = self.opened()
+
+    def close_pre(self) -> None:
+        """It ends; white space at its end is left out."""
+        opened, self._pre = self._pre, None
+        if opened:
+            self._trim(opened)
+            self._block(opened)
+            self._gap = ""
+            self.parted()
+
+    def _trim(self, opened: Opened) -> None:
+        while len(self._parts) > opened.parts:
+            last = self._parts.pop()
+            kept = last.rstrip()
+            self.size -= len(last) - len(kept)
+            if kept:
+                self._parts.append(kept)
+                break
+        while self.places and self.places[-1][0] >= self.size:
+            self.places.pop()
+
+    def _block(self, opened: Opened) -> None:
+        offset = self._first(opened)
+        if offset is not None:
+            self.marks.insert(opened.marks, Mark(offset, "block", "", BLOCK_LEVEL))
+            self.marks.append(Mark(self.size, "end", "", BLOCK_LEVEL))
+
+    def open_list(self, first: int | None = None) -> None:
+        """A list begins. first: the number of its first item, None for one without numbers."""
+        self.parted(LINE if self._lists else PARAGRAPH)
+        self._lists.append(first)
+
+    def open_item(self, number: int | None = None) -> None:
+        """An item begins. number: its own, where it does not follow the item before."""
+        self.parted(LINE)
+        follows = self._lists[-1] if self._lists else None
+        if follows is not None:
+            follows = follows if number is None else number
+            self._lists[-1] = follows + 1
+        indent = "  " * min(max(0, len(self._lists) - 1), 10)
+        self._marker = f"{indent}- " if follows is None else f"{indent}{follows}. "
+
+    def close_list(self) -> None:
+        """It ends."""
+        self._lists.pop()
+        self._marker = ""
+        self.parted(LINE if self._lists else PARAGRAPH)
+
+    def open_table(self) -> None:
+        """A table begins. What holds it is no row."""
+        self._lay_out()
+        self.parted()
+        self._tables.append(_Rows(self.opened()))
+        self._cell = None
+
+    def open_row(self) -> None:
+        """A row of the innermost table begins."""
+        table = self._tables[-1]
+        self._cell = None
+        self._marker = ""
+        self.parted(LINE)
+        table.cells, table.bars, table.row_size = 0, 0, self.size
+
+    def open_cell(self) -> None:
+        """A cell of it begins."""
+        table = self._tables[-1]
+        if not table.is_plain:
+            self.parted(LINE)
+            return
+        if table.cells:
+            table.bars = 1 if self.size > table.cell_size else min(table.bars + 1, MOST_BARS)
+            if self.size > table.row_size:
+                self._gap = " | " * table.bars
+            else:
+                self._marker = "| " * table.bars
+        table.cells += 1
+        table.cell_size = self.size
+        self._cell = table
+
+    def close_cell(self) -> None:
+        """It ends."""
+        if self._cell and self.size > self._cell.cell_size:
+            self._gap = ""
+        self._cell = None
+
+    def close_table(self) -> None:
+        """It ends."""
+        table = self._tables.pop()
+        self._cell, self._marker, self._gap = None, "", ""
+        if table.is_plain:
+            for i in table.breaks:
+                self._parts[i] = " "
+            self._block(table.opened)
+        self.parted()
+
+    def _lay_out(self) -> None:
+        """The text is in no plain cell from here on: a table that had one serves to lay out a page."""
+        table = self._cell
+        if table:
+            table.is_plain = False
+            self._cell = None
+            if self.size == table.cell_size:
+                self._gap, self._marker = "", ""
+            self.parted(LINE)
+
+
+def short_name(text: str) -> str:
+    """A name on one line that is not too long, without the sign of a link to it."""
+    name = " ".join(text.split()).rstrip("¶ ")
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"

@@ -1,0 +1,55 @@
+"""The HTML parser: a page becomes its visible text, each stretch of which knows its bytes of the file."""
+
+from __future__ import annotations
+
+from recall_core.ingest.parse.flow import TextFlow
+from recall_core.ingest.parse.html_text import HtmlReader
+from recall_core.ingest.parse.text import decode
+from recall_core.ports import ParsedDocument
+
+
+class HtmlPage:
+    """Reads HTML and XHTML. The title is that of the page, else its first h1, else the file's name."""
+
+    version = 1
+    reads = "text"
+    is_verbatim = False
+    is_foreign = False
+
+    def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
+        """The one document of the file.  Raises IngestError `too_deep`, and what a text does that is none."""
+        source = decode(raw, path=path)
+        flow = TextFlow()
+        reader = HtmlReader(flow, path=path, is_xml=is_xhtml(source, path))
+        reader.read(source)
+        head, text = reader.head, flow.text()
+        title = head.title or head.first_heading or path.rpartition("/")[2]
+        marks = flow.marked(ByteOffsets(source).at)
+        notes = () if text else ("it has no visible text",)
+        return (
+            ParsedDocument(
+                None, text, title, digest, len(raw), head.meta(), marks, tags=tuple(head.tags), notes=notes
+            ),
+        )
+
+
+def is_xhtml(source: str, path: str) -> bool:
+    """Whether the page is XML, where `<title/>` is a whole element."""
+    return source.lstrip().startswith("<?xml") or path.lower().endswith((".xhtml", ".xht"))
+
+
+class ByteOffsets:
+    """Turns positions in a text, asked for in increasing order, into byte offsets of its UTF-8."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._is_ascii = source.isascii()
+        self._position = self._bytes = 0
+
+    def at(self, position: int) -> int:
+        """The byte offset of that code point."""
+        if self._is_ascii:
+            return position
+        self._bytes += len(self._source[self._position : position].encode())
+        self._position = position
+        return self._bytes

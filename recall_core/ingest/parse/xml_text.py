@@ -1,0 +1,217 @@
+"""The XML parser: the text of its elements, block by block. DocBook, RSS and Atom are known by their elements' names.
+
+Of any other XML an element is a block where its parent has no text of its own beside it, and part of a line where it
+has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from recall_core.ingest.parse.flow import LINE, PARAGRAPH, Opened, TextFlow, short_name
+from recall_core.ingest.parse.html_head import line
+from recall_core.ingest.parse.html_text import HtmlReader
+from recall_core.ingest.parse.xml_events import XmlEvents
+from recall_core.ports import ParsedDocument
+
+_SECTIONS = frozenset(
+    """appendix article bibliography book chapter colophon dedication entry glossary index item part preface
+    refentry reference refsect1 refsect2 refsect3 refsection refsynopsisdiv sect1 sect2 sect3 sect4 sect5 section set
+    simplesect topic""".split()
+)
+_PARAGRAPHS = frozenset("description encoded formalpara p para simpara summary".split())
+_INLINE = frozenset(
+    """a abbrev acronym anchor application b citetitle classname code command computeroutput constant em email
+    emphasis envar filename firstterm footnoteref function glossterm guibutton guilabel guimenu guimenuitem i
+    inlineequation keycap keycombo link literal markup option optional parameter phrase productname prompt property
+    quote replaceable returnvalue sgmltag small span strong structfield structname sub subscript sup superscript
+    symbol systemitem tag token trademark tt type u ulink uri userinput varname xref""".split()
+)
+_PRE = frozenset(("literallayout", "programlisting", "screen", "synopsis"))
+_LISTS = {"itemizedlist": None, "orderedlist": 1, "ul": None, "ol": 1, "procedure": 1}
+_ITEMS = frozenset(("listitem", "li", "step"))
+_TABLES = frozenset(("table", "informaltable"))
+_ROWS = frozenset(("row", "tr"))
+_CELLS = frozenset(("entry", "td", "th"))
+_UNSEEN = frozenset(("indexterm", "remark", "script", "style"))
+_FEEDS = frozenset(("rss", "feed", "RDF"))
+_PAGES = frozenset(("content", "description", "encoded", "summary"))
+"""Elements of a feed that hold HTML as text."""
+
+
+class XmlText:
+    """Reads well-formed XML. The title is that of the outermost element, else the file's name."""
+
+    version = 1
+    reads = "text"
+    is_verbatim = False
+    is_foreign = False
+
+    def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
+        """The one document of the file.  Raises IngestError `bad_xml` and `too_deep`."""
+        elements = _Elements(path)
+        events = XmlEvents(elements, path=path, code="bad_xml", encoding="UTF-8")
+        elements.position = events.position
+        events.read(raw)
+        flow = elements.flow
+        text = flow.text()
+        title = elements.title or path.rpartition("/")[2]
+        meta: dict[str, Any] = {"lang": elements.lang} if elements.lang else {}
+        notes = () if text else ("its elements have no text",)
+        return (ParsedDocument(None, text, title, digest, len(raw), meta, flow.marked(int), notes=notes),)
+
+
+class _Open:
+    """An element that is open. pending: the gap that its last child leaves, if no text of its own follows."""
+
+    __slots__ = ("close", "has_blocks", "has_text", "is_block", "name", "pending")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.is_block = True
+        self.has_text = self.has_blocks = False
+        self.pending = ""
+        self.close: Callable[[], None] | None = None
+
+
+class _Elements:
+    def __init__(self, path: str) -> None:
+        self.flow = TextFlow()
+        self.title = self.lang = ""
+        self.position: Callable[[], int] = int
+        self._path = path
+        self._stack = [_Open("")]
+        self._sections = self._unseen = self._pres = self._lists = self._tables = 0
+        self._is_feed = False
+        self._at = 0
+        self._page: list[str] | None = None
+        self._page_at = 0
+
+    def start(self, name: str, seen: Mapping[str, str]) -> None:
+        self._at = self.position()
+        if self._unseen or name in _UNSEEN:
+            self._unseen += 1
+            return
+        parent, opened = self._stack[-1], _Open(name)
+        if len(self._stack) == 1:
+            self._is_feed = name in _FEEDS
+            self.lang = line(seen.get("lang", ""), 100)
+        self._stack.append(opened)
+        self._settle(parent)
+        if name in _INLINE or self._pres or (parent.has_text and name not in _LISTS and name not in _PRE):
+            opened.is_block = False
+            return
+        parent.has_blocks = True
+        self.flow.parted(PARAGRAPH if name in _PARAGRAPHS or self._is_section(name) else LINE)
+        self._open(name, opened, parent)
+        if self._is_feed and name in _PAGES and seen.get("type") != "xhtml":
+            self._page, self._page_at = [], self._at
+
+    def end(self, name: str) -> None:
+        self._flush_page(name)
+        self._at = self.position()
+        if self._unseen:
+            self._unseen -= 1
+            return
+        element = self._stack.pop()
+        parent = self._stack[-1]
+        if element.close:
+            self._settle(element)
+            element.close()
+        if element.is_block and self._is_section(name):
+            self._sections -= 1
+        if element.is_block:
+            is_large = element.has_blocks or element.pending == PARAGRAPH or name in _PARAGRAPHS
+            parent.pending = PARAGRAPH if is_large and not self._tables else LINE
+
+    def text(self, text: str) -> None:
+        at, self._at = self._at, self.position()
+        if self._unseen:
+            return
+        element = self._stack[-1]
+        if self._page is not None:
+            self._page.append(text)
+        elif self._pres:
+            self.flow.verbatim(text, at, self._at)
+        elif text.isspace():
+            self.flow.words(text, at, self._at)
+        else:
+            element.has_text, element.pending = True, ""
+            self.flow.words(text, at, self._at)
+
+    def _settle(self, element: _Open) -> None:
+        """What follows is no text of the element itself: its last child was a block."""
+        if element.pending:
+            self.flow.parted(element.pending)
+            element.pending = ""
+
+    def _open(self, name: str, opened: _Open, parent: _Open) -> None:
+        flow = self.flow
+        if self._is_section(name):
+            self._sections += 1
+        elif name == "title":
+            self._title(opened, parent)
+        elif name in _PRE:
+            self._pres += 1
+            flow.open_pre()
+            opened.close = self._close_pre
+        elif name in _LISTS:
+            self._lists += 1
+            flow.open_list(_LISTS[name])
+            opened.close = self._close_list
+        elif name in _ITEMS and self._lists:
+            flow.open_item()
+        elif name in _TABLES:
+            self._tables += 1
+            flow.open_table()
+            opened.close = self._close_table
+        elif name in _ROWS and self._tables:
+            flow.open_row()
+        elif name in _CELLS and self._tables:
+            flow.open_cell()
+            opened.close = flow.close_cell
+
+    def _is_section(self, name: str) -> bool:
+        return name in _SECTIONS and not (name == "entry" and self._tables)
+
+    def _title(self, opened: _Open, parent: _Open) -> None:
+        """A title: a heading where it is a section's, the document's where it is the outermost element's."""
+        holder = self._stack[-3] if parent.name.endswith("info") and len(self._stack) > 3 else parent
+        is_outermost = len(self._stack) - 2 <= 1 + (holder is not parent) or parent.name in ("channel", "feed")
+        if holder.name in _SECTIONS:
+            begun = self.flow.open_heading()
+            opened.close = lambda: self._close_title(begun, min(6, max(1, self._sections)), is_outermost)
+        elif is_outermost:
+            begun = self.flow.opened()
+            opened.close = lambda: self._close_title(begun, 0, is_outermost)
+
+    def _close_title(self, begun: Opened, level: int, is_outermost: bool) -> None:
+        name = self.flow.close_heading(begun, level) if level else short_name(self.flow.since(begun))
+        if is_outermost:
+            self.title = self.title or name
+
+    def _close_pre(self) -> None:
+        self._pres -= 1
+        self.flow.close_pre()
+
+    def _close_list(self) -> None:
+        self._lists -= 1
+        self.flow.close_list()
+
+    def _close_table(self) -> None:
+        self._tables -= 1
+        self.flow.close_table()
+
+    def _flush_page(self, name: str) -> None:
+        """The text of an element of a feed, which may be HTML itself."""
+        if self._page is None or name not in _PAGES:
+            return
+        source, self._page = "".join(self._page), None
+        until = self.position()
+        if "<" in source or "&" in source:
+            inner = TextFlow()
+            HtmlReader(inner, path=self._path).read(source)
+            self.flow.add(inner.text(), inner.marks, self._page_at, until)
+        else:
+            self.flow.words(source, self._page_at, until)

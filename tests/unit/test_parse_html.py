@@ -1,0 +1,294 @@
+"""HTML becomes the text that a browser shows, every stretch of which knows its bytes of the file."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core.errors import IngestError
+from recall_core.ingest.parse import parser
+from recall_core.marks import Outline, Places, why_unfit
+from recall_core.ports import ParsedDocument
+from recall_core.testing.parsers import ParserConformance
+
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>The  harbour
+ guide</title>
+<meta name="description" content="Where ships &amp; boats lie."><meta name="Author" content="A. Pilot">
+<meta property="article:published_time" content="2024-05-01T10:00:00Z">
+<meta name="keywords" content="harbour, tides,harbour , "><link rel="canonical" href="https://example.org/guide">
+<style>p { color: red }</style><script>var a = "<p>not text</p>";</script></head>
+<body><nav><ul><li>Home</ul></nav><!-- a comment <p>no</p> -->
+<h1>Harbour <small>guide</small><a href="#x">¶</a></h1>
+<p>Ships lie <b>here</b>,
+   boats&nbsp;there — près du quai.<p>A second paragraph<br>with a new line.
+<ul><li>north<li>south <ol start=3><li>pier<li>quay</ol></ul>
+<h2>Tides</h2>
+<table><caption>Of a week</caption><tr><th><th>high<th>low<tr><td>Mon<td><p>5.1</p><td>0.8<tr><td>Tue<td><td>0.9
+</table>
+<pre><code>
+  def tide():
+      return  5.1
+</code></pre>
+<p hidden>unseen</p><div aria-hidden="true">unseen<div>unseen</div>unseen</div>
+<span style="display: none">unseen</span>
+<img src=a.png alt="A crane"><img src=b.png alt=""><svg><title>unseen</title><path/><text>unseen</text></svg>
+<form><label>Name <input value=unseen></label><select><option>unseen<option>unseen</select>
+<button>unseen</button></form>
+</body></html>
+"""
+TEXT = """Harbour guide¶
+
+Ships lie here, boats there — près du quai.
+
+A second paragraph
+with a new line.
+
+- north
+- south
+  3. pier
+  4. quay
+
+Tides
+
+Of a week
+| high | low
+Mon | 5.1 | 0.8
+Tue |  | 0.9
+
+  def tide():
+      return  5.1
+
+[A crane]
+
+Name"""
+XHTML = """<?xml version="1.0"?><!DOCTYPE html [<!ENTITY a "b">]>
+<html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="a.js"/></head>
+<body><div id="top"/><p>Text <![CDATA[1 < 2 &amp; 3]]></p></body></html>"""
+TABLES = "<table><tr><td><h2>Left</h2><p>one<p>two<td><table><tr><td>a<td>b</table></table>" + "<p>long " * 300
+
+
+class TestHtml(ParserConformance):
+    name = "html"
+    samples: ClassVar = {
+        "a.html": PAGE.encode(),
+        "b.xhtml": XHTML.encode(),
+        "c.htm": TABLES.encode(),
+        "empty.html": b"<p>",
+    }
+
+
+def read(source: str, path: str = "folder/a.html") -> ParsedDocument:
+    (document,) = parser("html").parse(source.encode(), path=path, digest="0")
+    return document
+
+
+def test_the_text_is_what_a_browser_shows() -> None:
+    assert read(PAGE).text == TEXT
+
+
+def test_title_and_metadata_are_those_of_the_page() -> None:
+    document = read(PAGE)
+    assert document.title == "The harbour guide"
+    assert document.meta == {
+        "author": "A. Pilot",
+        "date": "2024-05-01T10:00:00Z",
+        "description": "Where ships & boats lie.",
+        "lang": "en",
+        "url": "https://example.org/guide",
+    }
+    assert document.tags == ("harbour", "tides")
+
+
+def test_the_title_is_the_first_h1_where_the_page_has_none_else_the_files_name() -> None:
+    assert read("<h2>a</h2><h1>b</h1><h1>c</h1>").title == "b"
+    assert read("<h2>a</h2>").title == "a.html"
+
+
+def test_headings_are_marks_by_their_level() -> None:
+    marks = [mark for mark in read(PAGE).marks if mark.kind == "heading"]
+    assert [(mark.name, mark.level) for mark in marks] == [("Harbour guide", 1), ("Tides", 2)]
+    assert [TEXT[mark.offset :].partition("\n")[0] for mark in marks] == ["Harbour guide¶", "Tides"]
+
+
+def test_a_piece_knows_the_names_of_its_sections() -> None:
+    outline = Outline(read(PAGE).marks, len(TEXT))
+    assert outline.heading_at(TEXT.index("def tide")) == "Harbour guide › Tides"
+
+
+def test_tables_and_preformatted_text_are_blocks() -> None:
+    marks = read(PAGE).marks
+    starts = [mark.offset for mark in marks if mark.kind == "block"]
+    ends = [mark.offset for mark in marks if mark.kind == "end"]
+    assert [TEXT[start:end].partition("\n")[0] for start, end in zip(starts, ends, strict=True)] == [
+        "Of a week",
+        "  def tide():",
+    ]
+    assert TEXT[: ends[1]].endswith("5.1")
+
+
+def test_the_bytes_of_a_stretch_hold_its_text() -> None:
+    places, raw = Places(read(PAGE).marks), PAGE.encode()
+    for words in ("boats", "près", "second", "pier", "0.9", "return", "crane", "Name"):
+        at = TEXT.index(words)
+        first, last = re.fullmatch(r"bytes (\d+)-(\d+)", str(places.at(at, at + len(words)))).groups()  # type: ignore[union-attr]
+        assert words in raw[int(first) : int(last)].decode(), words
+
+
+def test_bytes_end_with_the_last_text() -> None:
+    raw = "<p>é</p><p>last one</p><p></p>"
+    last = read(raw).marks[-1]
+    assert (last.kind, last.offset) == ("bytes", len("é\n\nlast one"))
+    assert raw.encode()[: int(last.name)].endswith(b"last one")
+
+
+def test_a_long_paragraph_has_several_places() -> None:
+    text = "word " * 4000
+    places = [mark for mark in read(f"<p>{text}").marks if mark.kind == "bytes"]
+    assert 5 < len(places) < 20
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<p>a<p>b", "a\n\nb"),
+        ("a</p>b", "a\n\nb"),
+        ("<ul><li>a<li>b<ul><li>c</ul><li>d</ul>e", "- a\n- b\n  - c\n- d\n\ne"),
+        ("<ol><li>a<li value=7>b<li>c</ol>", "1. a\n7. b\n8. c"),
+        ("<p>a<b>b<p>c</b>d", "ab\n\ncd"),
+        ("<dl><dt>a<dd>b<dt>c<dd>d</dl>", "a\nb\nc\nd"),
+        ("<h1>a<h2>b</h3>c", "a\n\nb\n\nc"),
+        ("<td>a</td><td>b</td>", "ab"),
+        ("<div>a</section></div>b", "a\nb"),
+        ("<table><tr><td>a</div><td>b</table>c", "a | b\n\nc"),
+        ("a < b <3 &lt; &#xe9; &eacute &#233", "a < b <3 < é é é"),
+        ("a<script>b<p></scripty></SCRIPT >c", "ac"),
+        ("a<!-->b<!-- c > d --!>e<!doctype x>f<?g?>h</ i>j", "abefhj"),
+        ('<p title="a > b" x=\'"\' y=c"d>e', "e"),
+        ("a<br/>b<hr/>c<p/>d", "a\nb\n\nc\n\nd"),
+        ("a<br><br><br>b", "a\n\nb"),
+        ("Donau&shy;dampf\xadschiff", "Donaudampfschiff"),
+        ("a<wbr>b <i> c </i> d", "ab c d"),
+        ("<p hidden>a<p>b", "b"),
+        ("<ul><li hidden>a<ul><li>b</ul><li>c</ul>", "- c"),
+        ("<span hidden>a<span>b</span>c</span>d", "d"),
+        ("<div hidden=until-found>a</div>", "a"),
+        ("<pre>\n a\r\n  b\t<b>c</b> \n\n</pre>d", " a\n  b\tc\n\nd"),
+        ("<pre><div>a</div><div>b</div></pre>", "a\nb"),
+        ("&#99999999999999999999;&#0;&#xd800;", "\ufffd\ufffd\ufffd"),
+        ("a<title>t</title>b<textarea><p>c</textarea>d", "abd"),
+        ("a<p", "a"),
+        ("a<!-- b", "a"),
+        ("a<p title='b>c", "a"),
+    ],
+)
+def test_broken_and_odd_pages_read_as_in_a_browser(source: str, text: str) -> None:
+    assert read(source).text == text
+
+
+def test_in_xhtml_an_empty_element_is_empty_and_cdata_is_text() -> None:
+    assert read(XHTML, "a.html").text == "Text 1 < 2 &amp; 3"
+    assert read("<p>a<title/>b", "a.xhtml").text == "ab"
+
+
+def test_cells_of_several_paragraphs_stay_in_their_row() -> None:
+    assert read("<table><tr><td><p>a<p>b<td>c<br>d<td><ul><li>e<li>f</ul></table>").text == "a b | c d | - e - f"
+
+
+def test_a_table_that_lays_out_a_page_is_no_table() -> None:
+    document = read(TABLES[: TABLES.index("<p>long")])
+    assert document.text == "Left\n\none\n\ntwo\n\na | b"
+    assert [document.text[mark.offset :] for mark in document.marks if mark.kind == "block"] == ["a | b"]
+
+
+def test_a_long_cell_keeps_its_paragraphs() -> None:
+    page = "<table><tr><td>" + "<p>word word</p>" * 200 + "</table>"
+    assert read(page).text.count("\n\n") > 100
+
+
+def test_a_page_without_text_is_told() -> None:
+    document = read("<title>a</title><script>b</script>")
+    assert (document.text, document.title, document.marks) == ("", "a", ())
+    assert document.notes == ("it has no visible text",)
+
+
+@pytest.mark.parametrize("tag", ["<div>", "<ul><li>", "<table><tr><td>", "<span hidden>", "<svg><g>", "<blockquote>"])
+def test_deep_nesting_is_refused_before_it_costs_anything(tag: str) -> None:
+    raw, began = tag * 100_000, time.perf_counter()
+    with pytest.raises(IngestError) as refused:
+        read(raw)
+    assert refused.value.code == "too_deep"
+    assert time.perf_counter() - began < 1
+
+
+def test_500_levels_are_read() -> None:
+    assert read("<div>" * 500 + "a").text == "a"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<",
+        "<a ",
+        '<a b="',
+        "<!--",
+        "<![",
+        "<!DOCTYPE[>",
+        "&",
+        "&#1",
+        "<p",
+        "</",
+        "<svg/>",
+        "<pre>\n</pre>",
+        "<td>",
+        "= '",
+    ],
+)
+def test_no_repetition_takes_more_than_linear_time(piece: str) -> None:
+    began = time.perf_counter()
+    read(piece * (200_000 // len(piece)))
+    read("<table><tr><td>" + piece * (200_000 // len(piece)))
+    assert time.perf_counter() - began < 10
+
+
+_TAGS = """<p> </p> <div> </div> <table> </table> <tr> <td> </td> <ul> </ul> <li> <ol> <pre> </pre> <h1> </h1> <h2>
+<br> <hr> <svg> </svg> <b> </b> <nav> </nav> <title> </title> <!-- -->
+<![CDATA[ ]]> & &amp; &#x \xa0 é word < > " = / <a"""
+_ODD = (" ", "\n", "\n\n", "<p hidden>", "<span hidden>", "</span>", "<img alt=x>", "a b " * 60)
+_PIECES = st.sampled_from([*_TAGS.split(), *_ODD])
+
+
+@given(st.lists(_PIECES, max_size=40), st.sampled_from(["a.html", "a.xhtml"]))
+def test_any_order_of_tags_is_read_with_marks_that_fit(pieces: list[str], path: str) -> None:
+    source = "".join(pieces)
+    document = read(source, path)
+    size = len(source.encode())
+    assert why_unfit(document.marks, len(document.text)) is None
+    places = [int(mark.name) for mark in document.marks if mark.kind == "bytes"]
+    assert places == sorted(places)
+    assert all(place <= size for place in places)
+    assert bool(places) == bool(document.text)
+    assert document.text == document.text.strip("\n")
+    assert "\n\n\n" not in document.text or "<pre>" in source
+
+
+def test_the_letters_of_a_page_are_those_that_lexbor_sees() -> None:
+    lexbor = pytest.importorskip("selectolax.lexbor")
+    page = PAGE.replace(" start=3", "")
+    tree = lexbor.LexborHTMLParser(page)
+    unseen = "nav,script,style,svg,select,button,[hidden],[aria-hidden=true],[style],img"
+    for node in tree.css(unseen):
+        node.decompose()
+    expected = re.findall(r"\w", tree.body.text())
+    own = re.sub(r"(?m)^ *\d+\. |\[.*?\]", "", read(page).text)
+    assert Counter(re.findall(r"\w", own)) == Counter(expected)
+
+
+def test_a_nul_beyond_the_first_bytes_is_left_out() -> None:
+    assert read("<!--" + "-" * 9000 + "-->a\0b").text == "ab"
