@@ -12,6 +12,11 @@ BUILT_IN = {
     "auto": "recall_core.ingest.parse.text:Text",
     "text": "recall_core.ingest.parse.text:Text",
     "jsonl": "recall_core.ingest.parse.jsonl:Jsonl",
+    "json": "recall_core.ingest.parse.jsonfile:JsonFile",
+    "transcript": "recall_core.ingest.parse.transcript:Transcript",
+    "notebook": "recall_core.ingest.parse.notebook:Notebook",
+    "table": "recall_core.ingest.parse.table:DelimitedTable",
+    "subtitles": "recall_core.ingest.parse.subtitles:Subtitles",
 }
 """`auto` reads every file as text: a file of records is one only where the caller says so."""
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 from hashlib import sha256
 from typing import Any, NoReturn
 
 from recall_core.errors import IngestError
 from recall_core.ingest.metadata import KeyTwice, unique
-from recall_core.ingest.parse.rawjson import Slice, lines_of
+from recall_core.ingest.parse.rawjson import Slice, fast_decoder, lines_of
 from recall_core.ingest.parse.text import decode
 from recall_core.ports import ParsedDocument
 from recall_core.text import nfc
@@ -83,7 +82,7 @@ def _plain(raw: bytes) -> dict[str, Any] | None:
     was given twice.
     """
     try:
-        record = _decoder().decode(raw)
+        record = fast_decoder().decode(raw)
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) and _keys(record) == len(_COLON.findall(raw)) else None
@@ -91,14 +90,13 @@ def _plain(raw: bytes) -> dict[str, Any] | None:
 
 def _keys(record: dict[str, Any]) -> int:
     """How many keys the object and all within it have."""
-    keys = len(record)
-    inner = [value for value in record.values() if isinstance(value, dict | list)]
+    keys = 0
+    inner: list[Any] = [record]
     while inner:
         value = inner.pop()
-        if isinstance(value, dict):
-            keys += len(value)
-            value = value.values()  # noqa: PLW2901
-        inner += [each for each in value if isinstance(each, dict | list)]
+        keys += len(value) if isinstance(value, dict) else 0
+        values = value.values() if isinstance(value, dict) else value
+        inner += [each for each in values if isinstance(each, dict | list)]
     return keys
 
 
@@ -118,13 +116,6 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 _STRICT = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=unique)
-
-
-@cache
-def _decoder() -> Any:
-    from msgspec.json import Decoder  # noqa: PLC0415 - a search needs none of it
-
-    return Decoder()
 
 
 def _document(record: dict[str, Any], raw: bytes, number: int, line: int, where: str) -> ParsedDocument:
