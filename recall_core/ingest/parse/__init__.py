@@ -21,6 +21,11 @@ BUILT_IN = {
     "org": "recall_core.ingest.parse.lightmarkup.org:Org",
     "html": "recall_core.ingest.parse.html_page:HtmlPage",
     "xml": "recall_core.ingest.parse.xml_text:XmlText",
+    "json": "recall_core.ingest.parse.jsonfile:JsonFile",
+    "transcript": "recall_core.ingest.parse.transcript:Transcript",
+    "notebook": "recall_core.ingest.parse.notebook:Notebook",
+    "table": "recall_core.ingest.parse.table:DelimitedTable",
+    "subtitles": "recall_core.ingest.parse.subtitles:Subtitles",
 }
 
 AUTO = "auto"

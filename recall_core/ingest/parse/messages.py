@@ -1,0 +1,261 @@
+"""Conversations kept as JSON: what each of their turns says, in the shapes that chat programs write.
+
+They are those of OpenAI's and Anthropic's interfaces, of what ChatGPT and Claude export, of the session files of
+coding agents, of ShareGPT's data sets. What is no part of the conversation for its readers is left out: pictures,
+reasoning, ids.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple
+
+from recall_core.ingest.parse.short import short
+
+ARGUMENTS = 200
+"""Characters of the arguments of a tool call that are kept."""
+RESULT = 500
+"""Characters of what a tool answers that are kept."""
+
+_ASKING = ("user", "human")
+_ROLES = frozenset(
+    "user human assistant ai gpt bot model chatgpt claude bing bard system developer tool function observation "
+    "function_call function_response environment ipython".split()
+)
+_LISTS = ("messages", "conversations", "chat_messages", "contents")
+"""Under which an object has its turns."""
+KEYS = (*_LISTS, "mapping")
+
+Shape = Literal["turns", "conversations", "records"]
+
+
+class Turn(NamedTuple):
+    """What one speaker says at once. key: names a message that is written in several pieces, "" otherwise."""
+
+    speaker: str
+    text: str
+    key: str = ""
+
+
+class Conversation(NamedTuple):
+    """Turns in order. title: "" where none is given. meta: `model` and `date` where they are given."""
+
+    turns: Sequence[Turn]
+    title: str
+    meta: Mapping[str, str]
+
+    @property
+    def opening(self) -> str:
+        """The first line that a user says."""
+        asked = (turn.text.strip() for turn in self.turns if turn.speaker in _ASKING)
+        return next((text.split("\n", 1)[0] for text in asked if text), "")
+
+
+def shape_of(values: Sequence[object]) -> Shape | None:
+    """What most of the objects are, of which these are the first; None where it is none of that.
+
+    The lines of a session are told by any one that is a turn, because most may be of the program's own.
+    """
+    kinds = [_shape(value) for value in values if isinstance(value, dict)]
+    if "session" in kinds:
+        return "turns"
+    names: tuple[Shape, ...] = ("turns", "conversations", "records")
+    return next((name for name in names if kinds.count(name) * 2 > len(values)), None)
+
+
+def _shape(value: dict[str, Any]) -> str:
+    if _is_tree(value.get("mapping")) or _messages(value):
+        return "conversations"
+    if _message(value) is not value:
+        return "session"
+    if _is_turn(value) and any(key in value for key in ("content", "tool_calls", "parts")):
+        return "turns"
+    return "records" if isinstance(value.get("text", value.get("content")), str) else ""
+
+
+def conversation_of(value: Mapping[str, Any]) -> Conversation | None:
+    """The conversation that an object holds; None where it holds none."""
+    messages = _branch(value) if _is_tree(value.get("mapping")) else _messages(value)
+    if messages is None:
+        return None
+    system = _text(value.get("system"))
+    title = value.get("title") or value.get("name")
+    turns = [Turn("system", system)] if system else []
+    return _told(messages, turns, title=title if isinstance(title, str) else "", meta=_about(value))
+
+
+def _messages(value: Mapping[str, Any]) -> list[Any] | None:
+    """The list in an object that holds turns."""
+    lists = (value.get(key) for key in _LISTS)
+    return next((each for each in lists if isinstance(each, list) and _are_turns(each[:64])), None)
+
+
+def _are_turns(values: Sequence[object]) -> bool:
+    return sum(map(_is_turn, values)) * 2 > len(values)
+
+
+def _is_turn(value: object) -> bool:
+    return isinstance(value, dict) and _role(value) in _ROLES
+
+
+def conversation_in(values: Iterable[object]) -> Conversation:
+    """The one that these turns make; whatever else is among them is passed over, but for a title."""
+    return _told(values, [], title="", meta={})
+
+
+def _told(values: Iterable[object], turns: list[Turn], *, title: str, meta: dict[str, str]) -> Conversation:
+    for value in values:
+        if not isinstance(value, dict):
+            continue
+        message = _message(value)
+        turn = _turn(message)
+        if turn is None:
+            summary = value.get("summary")
+            title = title or (summary if isinstance(summary, str) else "")
+            continue
+        if turn.key and turns and turns[-1][::2] == turn[::2]:
+            turns[-1] = turn._replace(text="\n\n".join(filter(None, (turns[-1].text, turn.text))))
+        elif turn.text or message is value:
+            turns.append(turn)
+        meta = {**_about(value), **_about(message), **meta} if len(meta) < 2 else meta
+    return Conversation(turns, title, meta)
+
+
+def _message(value: dict[str, Any]) -> dict[str, Any]:
+    """What a line of a session file says, which stands within it; of any other object, itself."""
+    for key in ("message", "payload"):
+        inner = value.get(key)
+        if "type" in value and isinstance(inner, dict):
+            if key == "payload" and inner.get("type") in ("function_call", "function_call_output"):
+                return inner
+            if isinstance(inner.get("role"), str) and "content" in inner:
+                return inner
+    return value
+
+
+def _role(message: Mapping[str, Any]) -> str:
+    author = message.get("author")
+    found = author.get("role") if isinstance(author, dict) else None
+    for key in ("role", "from", "sender"):
+        found = found or message.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def _turn(message: dict[str, Any]) -> Turn | None:
+    """What a message says; None where it is none."""
+    if message.get("type") == "function_call":
+        return Turn("assistant", _call(message))
+    if message.get("type") == "function_call_output":
+        return Turn("tool", _cut(_text(message.get("output"))))
+    role = _role(message)
+    if not role:
+        return None
+    content = next((message[key] for key in ("content", "value", "parts", "text") if message.get(key)), None)
+    said = [_cut(_text(content)) if role in ("tool", "function", "observation") else _text(content)]
+    calls = message.get("tool_calls")
+    said += [_call(call) for call in (calls if isinstance(calls, list) else [message.get("function_call")])]
+    speaker = message.get("name") if role in (*_ASKING, "assistant") else None
+    if _is_results(content):
+        role = "tool"
+    key = message.get("id")
+    text = "\n".join(filter(None, said))
+    return Turn(
+        short(speaker if isinstance(speaker, str) and speaker else role, 60),
+        text,
+        key if isinstance(key, str) else "",
+    )
+
+
+def _is_results(content: object) -> bool:
+    """Whether a message of a user holds answers of tools alone."""
+    kinds = (
+        [part.get("type") if isinstance(part, dict) else "" for part in content] if isinstance(content, list) else []
+    )
+    return bool(kinds) and all(kind == "tool_result" for kind in kinds)
+
+
+def _text(content: object, *, is_within: bool = False) -> str:
+    """What a content says: a string, a part, or a list of them."""
+    if isinstance(content, dict):
+        inner = content.get("parts")
+        content = inner if isinstance(inner, list) else [content]
+    if isinstance(content, list):
+        return "\n".join(filter(None, (_part(part, is_within=is_within) for part in content)))
+    return content.strip() if isinstance(content, str) else ""
+
+
+def _part(part: object, *, is_within: bool) -> str:
+    if not isinstance(part, dict):
+        return part.strip() if isinstance(part, str) else ""
+    kind = part.get("type") or part.get("content_type")
+    kind = kind if isinstance(kind, str) else ""
+    if "image" in kind:
+        return "[image]"
+    if kind == "tool_use":
+        return _call(part)
+    if kind == "tool_result":
+        return "" if is_within else _cut(_text(part.get("content"), is_within=True))
+    text = part.get("text")
+    return text.strip() if isinstance(text, str) else ""
+
+
+def _call(call: object) -> str:
+    """A tool call on one line."""
+    if not isinstance(call, dict):
+        return ""
+    inner = call.get("function")
+    if isinstance(inner, dict):
+        call = inner
+    name = call.get("name")
+    given = next((call[key] for key in ("arguments", "input", "args") if key in call), "")
+    if not isinstance(given, str):
+        try:
+            given = json.dumps(given, ensure_ascii=False)
+        except RecursionError:
+            given = "…"
+    told = f"{short(name, 60) if isinstance(name, str) else 'tool'}: {short(given, ARGUMENTS)}"
+    return f"[tool {told.rstrip(': ')}]"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= RESULT else text[: RESULT - 1].rstrip() + "…"
+
+
+def _is_tree(mapping: object) -> bool:
+    """Whether it is the tree of messages of a conversation with ChatGPT."""
+    if not isinstance(mapping, dict) or not mapping:
+        return False
+    return all(isinstance(node, dict) and "message" in node and "parent" in node for node in mapping.values())
+
+
+def _branch(value: Mapping[str, Any]) -> list[Any]:
+    """The messages from the root of a tree to its current node, without those that are hidden or say nothing."""
+    nodes = value["mapping"]
+    node_id = value.get("current_node")
+    if not isinstance(node_id, str) or node_id not in nodes:
+        node_id = next(reversed(nodes))
+    seen: dict[str, Any] = {}
+    while isinstance(node_id, str) and node_id in nodes and node_id not in seen:
+        seen[node_id] = nodes[node_id]["message"]
+        node_id = nodes[node_id]["parent"]
+    told = [message for message in reversed(seen.values()) if isinstance(message, dict)]
+    return [message for message in told if (turn := _turn(message)) and turn.text]
+
+
+def _about(value: Mapping[str, Any]) -> dict[str, str]:
+    """`model` and `date`, as the program wrote them, or the date of its seconds since 1970."""
+    metadata = value.get("metadata")
+    inner = metadata if isinstance(metadata, dict) else {}
+    model = next((m for m in (value.get("model"), inner.get("model_slug"), inner.get("model")) if m), None)
+    date = next(
+        (value[key] for key in ("create_time", "created_at", "timestamp", "created", "date") if value.get(key)), None
+    )
+    if isinstance(date, int | float):
+        try:
+            date = datetime.fromtimestamp(date, UTC).isoformat(timespec="seconds")
+        except (ValueError, OverflowError, OSError):
+            date = None
+    found = {"model": model, "date": date}
+    return {key: short(each) for key, each in found.items() if isinstance(each, str) and each.strip()}

@@ -1,0 +1,159 @@
+"""The notebook parser: the cells of a Jupyter notebook, one below the other, with what they have printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from recall_core.errors import IngestError
+from recall_core.ingest.metadata import DEEPEST
+from recall_core.ingest.outline import markdown_marks
+from recall_core.ingest.parse.rawjson import decoded, is_deeper
+from recall_core.ingest.parse.short import short
+from recall_core.ingest.parse.text import decode
+from recall_core.marks import Mark
+from recall_core.ports import ParsedDocument
+
+PRINTED = 2000
+"""Characters of what a cell has printed that are kept."""
+
+_COLOUR = re.compile(r"\x1b\[[0-?]*+[ -/]*+[@-~]?")
+_DEEPEST_HEADING = 6
+
+
+class Notebook:
+    """Reads Jupyter notebooks (.ipynb) of the formats 3 and 4.
+
+    Markdown and raw cells are their text, code cells their source and below it what they have printed as text, up to
+    2,000 characters a cell. Cells stand apart by an empty line. The title is the first heading in Markdown.
+    """
+
+    version = 1
+    reads = "text"
+
+    def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
+        """The one document of the file, with a place `cell` for each cell.
+
+        Raises IngestError `bad_notebook` with what is wrong, `too_deep`, `binary_file` and `not_utf8`.
+        """
+        decode(raw, path=path)
+        notebook = _notebook(raw.removeprefix(b"\xef\xbb\xbf"), path)
+        pieces: list[str] = []
+        marks: list[Mark] = []
+        offset = 0
+        for number, cell in enumerate(_cells(notebook, path), start=1):
+            text, headings = _cell(cell, number, path)
+            if text and pieces:
+                pieces.append("\n\n")
+                offset += 2
+            marks.append(Mark(offset, "cell"))
+            marks += (mark._replace(offset=mark.offset + offset) for mark in headings)
+            pieces.append(text)
+            offset += len(text)
+        title = next((mark.name for mark in marks if mark.kind == "heading" and mark.name), "")
+        title = title or path.rpartition("/")[2]
+        return (ParsedDocument(None, "".join(pieces), title, digest, len(raw), _about(notebook), tuple(marks)),)
+
+
+def _bad(path: str, reason: str, **details: int) -> IngestError:
+    return IngestError("bad_notebook", f"{path} is no notebook: {reason}.", details={"path": path, **details})
+
+
+def _notebook(raw: bytes, path: str) -> dict[str, Any]:
+    too_deep = IngestError("too_deep", f"{path} is nested deeper than {DEEPEST} levels.", details={"path": path})
+    try:
+        notebook = decoded(raw)
+    except RecursionError:
+        raise too_deep from None
+    except ValueError as error:
+        raise _bad(path, f"it is no JSON ({error})" if raw.strip() else "it is empty") from error
+    if is_deeper(notebook, raw):
+        raise too_deep
+    if not isinstance(notebook, dict):
+        raise _bad(path, "it is no JSON object")
+    return notebook
+
+
+def _cells(notebook: dict[str, Any], path: str) -> Iterator[Any]:
+    """The cells; those of format 3 stand in worksheets."""
+    worksheets = notebook.get("worksheets")
+    holders = worksheets if "cells" not in notebook and isinstance(worksheets, list) else [notebook]
+    for holder in holders:
+        cells = holder.get("cells") if isinstance(holder, dict) else None
+        if not isinstance(cells, list):
+            raise _bad(path, "it has no list of cells")
+        yield from cells
+
+
+def _cell(cell: object, number: int, path: str) -> tuple[str, Iterable[Mark]]:
+    """The text of a cell, and the marks within it by their offset in it."""
+    if not isinstance(cell, dict):
+        raise _bad(path, f"cell {number} is no object", cell=number)
+    source = _joined(cell.get("source", cell.get("input", "")))
+    if source is None:
+        raise _bad(path, f"the source of cell {number} is no text", cell=number)
+    match cell.get("cell_type"):
+        case "markdown":
+            return source, _headings(source)
+        case "heading":
+            level = cell.get("level")
+            level = min(max(level, 1), _DEEPEST_HEADING) if isinstance(level, int) else 1
+            return source, (Mark(0, "heading", short(source), level),)
+        case "code":
+            return "\n\n".join(filter(None, (source, _printed(cell.get("outputs"))))), ()
+    return source, ()
+
+
+def _joined(lines: object) -> str | None:
+    """A text, as a string or as a list of its lines; None for anything else."""
+    if isinstance(lines, str):
+        return lines
+    is_lines = isinstance(lines, list) and all(isinstance(line, str) for line in lines)
+    return "".join(lines) if is_lines and isinstance(lines, list) else None
+
+
+def _headings(source: str) -> Iterator[Mark]:
+    """The marks of Markdown, its headings by their levels."""
+    for mark in markdown_marks(source):
+        if mark.kind != "heading":
+            yield mark
+            continue
+        line, _, below = source[mark.offset :].lstrip(" ").partition("\n")
+        under = 1 if below.lstrip(" ").startswith("=") else 2
+        hashes = len(line) - len(line.lstrip("#"))
+        yield Mark(mark.offset, "heading", short(mark.name), hashes or under)
+
+
+def _printed(outputs: object) -> str:
+    """What a cell has printed as text, without the colours of a terminal."""
+    found, room = [], 4 * PRINTED  # colours are taken out of what is printed, and are longer than its words at times
+    for output in outputs if isinstance(outputs, list) else ():
+        text = _output(output)[:room] if isinstance(output, dict) and room else ""
+        room -= len(text)
+        found.append(_COLOUR.sub("", text).strip("\n"))
+    text = "\n".join(filter(str.strip, found))
+    return text if len(text) <= PRINTED else text[: PRINTED - 1] + "…"
+
+
+def _output(output: dict[str, Any]) -> str:
+    if output.get("output_type") in ("error", "pyerr"):
+        name, value = output.get("ename"), output.get("evalue")
+        return ": ".join(each for each in (name, value) if isinstance(each, str) and each)
+    shown = output.get("data")
+    text = shown.get("text/plain") if isinstance(shown, dict) else output.get("text")
+    return _joined(text) or ""
+
+
+def _about(notebook: dict[str, Any]) -> dict[str, str]:
+    """`language` and `kernel`, as far as the notebook tells them."""
+    metadata = notebook.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    kernel, language = (_inner(metadata, key) for key in ("kernelspec", "language_info"))
+    told = {"language": language.get("name") or kernel.get("language"), "kernel": kernel.get("name")}
+    return {key: short(value) for key, value in told.items() if isinstance(value, str) and value.strip()}
+
+
+def _inner(metadata: dict[str, Any], key: str) -> dict[str, Any]:
+    inner = metadata.get(key)
+    return inner if isinstance(inner, dict) else {}

@@ -1,0 +1,172 @@
+"""JSON as the bytes of a file: its values however they were written, and the slices that they stand in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+from recall_core.ingest.metadata import DEEPEST
+
+
+class Slice(NamedTuple):
+    """A value in a file, as it is written there. line: where it begins, from 1."""
+
+    line: int
+    raw: bytes
+
+
+def decoded(raw: bytes) -> Any:
+    """The value, also where half a surrogate pair (which becomes U+FFFD) or NaN stands in it.
+
+    raw: UTF-8.  Raises ValueError where it is no JSON, RecursionError where the interpreter finds it nested too deep.
+    """
+    from msgspec import MsgspecError  # noqa: PLC0415 - a search needs none of it
+
+    try:
+        return fast_decoder().decode(raw)
+    except (MsgspecError, UnicodeDecodeError):
+        return _LENIENT.decode(mended(raw).decode())
+
+
+def is_deeper(value: object, raw: bytes, *, most: int = DEEPEST) -> bool:
+    """Whether the value that was decoded from these bytes has more levels of arrays and objects than that."""
+    if raw.count(b"[") + raw.count(b"{") <= most:
+        return False
+    level, deep = [value], -1
+    while level:
+        deep += 1
+        if deep > most:
+            return True
+        level = [
+            inner
+            for each in level
+            for inner in (each.values() if isinstance(each, dict) else each if isinstance(each, list) else ())
+            if isinstance(inner, dict | list)
+        ]
+    return False
+
+
+def why_broken(raw: bytes) -> str | None:
+    """What is wrong with a file's JSON, and in which line; None where nothing is, or where its depth hides it."""
+    try:
+        _skipped(raw, _one())
+    except ValueError as error:
+        reason, _, where = str(error).removeprefix("JSON is malformed: ").removesuffix(")").rpartition(" (byte ")
+        line = raw.count(b"\n", 0, int(where)) + 1 if where.isdecimal() and reason else 0
+        return f"line {line}: {reason}" if line else "it ends too early"
+    except RecursionError:
+        return None
+    return None
+
+
+def elements(raw: bytes) -> Iterator[Slice]:
+    """The elements of an array, in order, as slices of its bytes. Raises ValueError, RecursionError as `decoded`."""
+    sound, written = _skipped(raw, _slices())
+    line, last = 1, sound.find(b"[") + 1
+    for element in map(bytes, written):
+        start = sound.find(element, last)
+        line += raw.count(b"\n", last, start)
+        last = start + len(element)
+        yield Slice(line, raw[start:last])
+        line += raw.count(b"\n", start, last)
+
+
+def key_values(raw: bytes, names: tuple[str, ...]) -> list[bytes]:
+    """What stands under those keys of an object, b"" where nothing does. Raises ValueError, RecursionError."""
+    _, found = _skipped(raw, _keyed(names))
+    return [bytes(getattr(found, field)) for field in found.__struct_fields__]
+
+
+def lines_of(raw: bytes) -> Iterator[Slice]:
+    """The lines that are not empty, without their ends."""
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        if line.strip():
+            yield Slice(number, line.removesuffix(b"\r"))
+
+
+def first_elements(text: str, most: int) -> list[Any]:
+    """The first elements of the array that the text begins with, as far as it is one; nothing further is read."""
+    found: list[Any] = []
+    begin = _ARRAY.match(text)
+    while begin and len(found) < most:
+        try:
+            value, end = _LENIENT.raw_decode(text, begin.end())
+        except (ValueError, RecursionError):
+            break
+        found.append(value)
+        begin = _NEXT.match(text, end)
+    return found
+
+
+def mended(raw: bytes) -> bytes:
+    """JSON of the same length in which every escaped half of a surrogate pair is U+FFFD instead."""
+    return _ESCAPE.sub(_whole, raw) if _HALF.search(raw) else raw
+
+
+_HEX = rb"[0-9a-fA-F]{2}"
+_LOW = rb"u[dD][c-fC-F]" + _HEX
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]" + _HEX)
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB]" + _HEX + rb"\\" + _LOW + rb"|(?P<half>u[dD][89a-fA-F]" + _HEX + rb")|.)", re.DOTALL
+)
+_ARRAY = re.compile(r"[ \t\r\n]*+\[[ \t\r\n]*+")
+_NEXT = re.compile(r"[ \t\r\n]*+,[ \t\r\n]*+")
+
+
+def _whole(escape: re.Match[bytes]) -> bytes:
+    return rb"\ufffd" if escape["half"] else escape[0]
+
+
+def _number(digits: str) -> int | float:
+    """What Python refuses to read as a whole number is read as a rounded one."""
+    return int(digits) if len(digits) < 4000 else float(digits)
+
+
+_LENIENT = json.JSONDecoder(parse_int=_number)
+
+
+def _skipped(raw: bytes, wanted: Any) -> tuple[bytes, Any]:
+    """The bytes as they can be read, and of them what is wanted. Raises ValueError, RecursionError."""
+    from msgspec import MsgspecError  # noqa: PLC0415 - a search needs none of it
+    from msgspec.json import decode  # noqa: PLC0415
+
+    try:
+        return raw, decode(raw, type=wanted)
+    except MsgspecError:
+        sound = mended(raw)
+        if sound == raw:
+            raise
+        return sound, decode(sound, type=wanted)
+
+
+@cache
+def _slices() -> Any:
+    from msgspec import Raw  # noqa: PLC0415 - a search needs none of it
+
+    return list[Raw]
+
+
+@cache
+def _one() -> Any:
+    from msgspec import Raw  # noqa: PLC0415
+
+    return Raw
+
+
+@cache
+def _keyed(names: tuple[str, ...]) -> Any:
+    """An object of which only those keys are looked at."""
+    from msgspec import Raw, defstruct  # noqa: PLC0415 - a search needs none of it
+
+    return defstruct("Keyed", [(name, Raw, Raw(b"")) for name in names])
+
+
+@cache
+def fast_decoder() -> Any:
+    """What reads most JSON in a fraction of the time of Python's own: neither NaN nor halves of surrogate pairs."""
+    from msgspec.json import Decoder  # noqa: PLC0415 - a search needs none of it
+
+    return Decoder()

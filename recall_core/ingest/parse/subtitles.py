@@ -1,0 +1,122 @@
+"""The subtitles parser: what is said in a film, one line a cue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from html import unescape
+from typing import Any, NamedTuple
+
+from recall_core.ingest.parse.short import short
+from recall_core.ingest.parse.text import decode
+from recall_core.marks import Mark
+from recall_core.ports import ParsedDocument
+
+_TIME = re.compile(
+    r"[ \t]*+(?:\d{1,4}:)?\d{1,3}:\d{1,2}(?:[.,]\d{1,6})?[ \t]*+--+>[ \t]*+(?:\d{1,4}:)?\d{1,3}:\d{1,2}"
+)
+_SPEAKER = re.compile(r"<v(?:\.[^\s<>]{0,80})?[ \t]([^<>\n]{1,200})>")
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>|</?>|<\d[\d:.]{0,20}>|\{\\[^{}\n]{0,200}\}")
+_ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:[ \t]|$)")
+_LANGUAGE = re.compile(r"Language:[ \t]*([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)[ \t]*$")
+_ROLLED = 8  # lines of a cue that may stand in the next one again
+
+
+class _Block(NamedTuple):
+    """Lines between empty ones. line: of the first of them, from 1."""
+
+    line: int
+    lines: list[str]
+
+
+class Subtitles:
+    """Reads SubRip (.srt) and WebVTT (.vtt): the text of each cue on a line of its own, without times and tags.
+
+    Who speaks stands before a colon, where it is told. Captions that roll upwards are told once, although each cue
+    repeats the line above.
+    """
+
+    version = 1
+    reads = "text"
+
+    def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
+        """The one document of the file, with a place `cue` for each cue; meta: `cues`, and `language` if told.
+
+        What is no cue is passed over, with a note.  Raises IngestError `binary_file` and `not_utf8`.
+        """
+        blocks = list(_blocks(decode(raw, path=path)))
+        title, meta = _header(blocks)
+        pieces: list[str] = []
+        marks: list[Mark] = []
+        unknown: list[int] = []
+        offset, above = 0, [""]
+        for block in blocks[1:] if meta is not None else blocks:
+            at = next((i for i, line in enumerate(block.lines[:2]) if _TIME.match(line)), None)
+            if at is None:
+                if not _ASIDE.match(block.lines[0]):
+                    unknown.append(block.line)
+                continue
+            shown = [line for line in map(_plain, block.lines[at + 1 :]) if line]
+            text = " ".join(_unrolled(shown, above))
+            above = shown or above
+            marks.append(Mark(offset, "cue"))
+            if text:
+                pieces.append(f"{text}\n")
+                offset += len(text) + 1
+        meta = {**(meta or {}), "cues": len(marks)}
+        notes = _notes(unknown)
+        title = title or path.rpartition("/")[2]
+        return (ParsedDocument(None, "".join(pieces), title, digest, len(raw), meta, tuple(marks), notes=notes),)
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    """The blocks between empty lines; a time begins one too, with the number above it."""
+    block = _Block(1, [])
+    for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
+        is_time = "-->" in line and _TIME.match(line) is not None
+        if block.lines and (not line.strip() or (is_time and not _is_name(block.lines))):
+            above = [block.lines.pop()] if is_time and len(block.lines) > 1 and block.lines[-1].isdecimal() else []
+            yield block
+            block = _Block(number - len(above), above)
+        if line.strip():
+            block = block if block.lines else _Block(number, [])
+            block.lines.append(line)
+    if block.lines:
+        yield block
+
+
+def _is_name(lines: Sequence[str]) -> bool:
+    """Whether these lines above a time are what the cue is called."""
+    return len(lines) == 1 and not lines[0].startswith("WEBVTT") and not _TIME.match(lines[0])
+
+
+def _header(blocks: Sequence[_Block]) -> tuple[str, dict[str, Any] | None]:
+    """The title and the metadata of a WebVTT file; None in their place where it has no header."""
+    lines = blocks[0].lines if blocks else []
+    if not lines or not lines[0].startswith("WEBVTT"):
+        return "", None
+    language = next((found[1] for line in lines if (found := _LANGUAGE.match(line))), "")
+    title = short(lines[0].removeprefix("WEBVTT").strip(" \t-–"))
+    return title, {"language": language} if language else {}
+
+
+def _plain(line: str) -> str:
+    """A line without tags, its white space collapsed."""
+    if "<" in line or "{" in line:
+        line = _TAG.sub("", _SPEAKER.sub(r"\1: ", line))
+    return " ".join((unescape(line) if "&" in line else line).split())
+
+
+def _unrolled(shown: list[str], above: list[str]) -> list[str]:
+    """The lines of a cue without those at its beginning that the cue above it ends in."""
+    for count in range(min(len(shown), len(above), _ROLLED), 0, -1):
+        if above[-count:] == shown[:count]:
+            return shown[count:]
+    return shown
+
+
+def _notes(lines: Sequence[int]) -> tuple[str, ...]:
+    if not lines:
+        return ()
+    others = f", as were {len(lines) - 1} more" if len(lines) > 1 else ""
+    return (f"line {lines[0]}: a block without a time was passed over{others}",)
