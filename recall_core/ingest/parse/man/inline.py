@@ -62,6 +62,7 @@ class Inline:
         self._gathered: list[str] = []
         self._function: list[str] | None = None
         self._behind: list[str] = []
+        self._breaks = False
         self._gathering: dict[str, Callable[[list[str]], None]] = {
             "Xr": self._reference, "Fn": self._call, "Fo": self._function_start, "Fc": self._function_end,
             "In": self._include, "Lk": self._link, "St": self._standard, "Lb": self._library, "At": self._att,
@@ -85,6 +86,9 @@ class Inline:
             self._layout.add(text, number, glued=True)
         for token in tokens[last:]:
             self._layout.add(token.text, number, glued=True)
+        if self._breaks:
+            self._layout.line_break()
+            self._breaks = False
 
     def _read(self, token: Token, *, is_first: bool) -> None:
         text = token.text
@@ -157,8 +161,9 @@ class Inline:
 
     def _delimiter(self, text: str) -> None:
         if self._mode in self._gathering:
-            self._finish(goes_on=False)
-            self._mode, self._said = "No", 1
+            if self._gathered or text not in _OPENING:
+                self._finish(goes_on=False)
+                self._mode, self._said = "No", 1
         elif not self._said and text in _CLOSING:
             self._finish(goes_on=False)
             self._said = 1
@@ -180,7 +185,7 @@ class Inline:
             if mode == "Fl" and goes_on:
                 self._layout.glue()
         if self.is_synopsis and mode in ("Ft", "Cd", "Fd", "In", "Vt") and not goes_on and not self._behind:
-            self._layout.line_break()
+            self._breaks = self._layout.filled
 
     def _reference(self, words: list[str]) -> None:
         name, section, *more = [*words, "", ""]

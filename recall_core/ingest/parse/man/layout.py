@@ -24,8 +24,7 @@ class Layout:
         """Whether lines are joined to paragraphs; else each stays as it is."""
         self.compact = False
         """Whether nothing stands between items."""
-        self.space = " "
-        """What stands between two pieces that are not glued."""
+        self._space = self._next_space = " "
         self._parts: list[str] = []
         self._size = 0
         self._pieces: list[str] = []
@@ -59,11 +58,24 @@ class Layout:
         pieces = self._pieces
         if pieces:
             if not (glued or self._glued):
-                pieces.append(self.space)
-        elif not self._lines:
-            self._number = number
+                pieces.append(self._space)
+                self._space = self._next_space
+        else:
+            self._space = self._next_space
+            if not self._lines:
+                self._number = number
         self._glued = False
         pieces.append(text)
+
+    @property
+    def is_spaced(self) -> bool:
+        """Whether pieces have a space between them."""
+        return bool(self._next_space)
+
+    def spaced(self, *, is_on: bool) -> None:
+        """Whether pieces have a space between them, from the next but one on."""
+        self._next_space = " " if is_on else ""
+        self._space = " "
 
     def glue(self) -> None:
         """Nothing stands between what was added last and what comes next."""

@@ -26,9 +26,9 @@ _STRUCTURE = frozenset(("TH", "SH", "SS", "Dd", "Dt", "Sh", "Ss"))
 """Macros that mean what they always mean, whatever the page defines."""
 
 _STRINGS = {
-    "R": "®", "S": "", "Tm": "™", "lq": "“", "rq": "”", "HF": "", ".T": "utf8", "Lq": "“", "Rq": "”", "q": '"',
+    "R": "®", "S": "", "Tm": "™", "lq": "“", "rq": "”", "HF": "", ".T": "utf8", "Lq": "“", "Rq": "”", "q": "\\(dq",
     "<=": "≤", ">=": "≥", "Le": "≤", "Ge": "≥", "Lt": "<", "Gt": ">", "Ne": "≠", "Pm": "±", "If": "∞", "Pi": "π",
-    "Am": "&", "Ba": "|", "Na": "NaN", "ua": "↑", "aa": "´", "ga": "`", "Aq": "'",
+    "Am": "&", "Ba": "|", "Na": "NaN", "lp": "(", "rp": ")", "lb": "{", "rb": "}", "ua": "↑", "aa": "´", "ga": "`", "Aq": "'",
 }  # fmt: skip
 _NUMBERS = {".g": 1, ".x": 1, ".y": 22, ".V": 40, ".H": 24, ".l": 1872, ".u": 1, ".j": 1, ".s": 10, ".v": 40}
 
@@ -170,6 +170,8 @@ class Roff:
                 return ""
             case _:
                 return escape
+        if '"' in value:
+            value = value.replace('"', "\\(dq")
         return value if self._spend(len(value)) else ""
 
     def _copied(self, found: re.Match[str]) -> str:
@@ -217,6 +219,8 @@ class Roff:
         elif request := self._requests.get(name):
             request(rest)
         else:
+            if "\\\\*" in rest:
+                rest = self.expanded(rest.replace("\\\\*", "\\*"))
             self._sink.macro(name, rest, self.number)
 
     def _call(self, body: list[str], rest: str) -> None:
@@ -261,7 +265,7 @@ class Roff:
         first = frame.at
         for at in range(first, len(frame.lines)):
             line = frame.lines[at]
-            if line[:1] in (".", "'") and end.match(line):
+            if line[:1] in (".", "'", "\\") and end.match(line, line.startswith("\\.")):
                 frame.at = at + 1
                 return frame.lines[first:at]
         frame.at = len(frame.lines)
