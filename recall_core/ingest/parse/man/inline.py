@@ -10,7 +10,9 @@ from recall_core.ingest.parse.man.layout import Layout
 from recall_core.ingest.parse.man.roff import Roff
 from recall_core.ingest.parse.man.standards import att, berkeley, library, standard, system
 
-_OPENING, _CLOSING, _MIDDLE = ("(", "["), (".", ",", ":", ";", ")", "]", "?", "!"), ("|",)
+CLOSING = (".", ",", ":", ";", ")", "]", "?", "!")
+"""Words that stand close behind what they follow, whatever macro it is."""
+_OPENING, _MIDDLE = ("(", "["), ("|",)
 
 _AROUND = {
     "Aq": "<>", "Bq": "[]", "Brq": "{}", "Dq": "“”", "Op": "[]", "Pq": "()", "Ql": "‘’", "Qq": '""', "Sq": "‘’",
@@ -41,6 +43,9 @@ def tokens_of(rest: str) -> list[Token]:
         return [Token(word) for word in rest.split(" ") if word]
     found = _TOKEN.findall(rest.rstrip(" ") if rest[-2:] != "\\ " else rest)
     return [Token(bare) if bare else Token(quoted.replace('""', '"'), is_quoted=True) for quoted, bare in found]
+
+
+_GLUE = Token("Ns")
 
 
 class Inline:
@@ -75,20 +80,26 @@ class Inline:
         """What a line says, its first macro included."""
         self._number = number
         last = len(tokens)
-        while last > 1 and tokens[last - 1].text in _CLOSING and not tokens[last - 1].is_quoted:
+        while last > 1 and tokens[last - 1].text in CLOSING and not tokens[last - 1].is_quoted:
             last -= 1
         self._behind = []
         self._mode, self._said = "No", 0
         for i in range(last):
             self._read(tokens[i], is_first=i == 0)
         self._finish(goes_on=False)
-        for text in reversed(self._behind):
-            self._layout.add(text, number, glued=True)
+        self._close()
+        if last and tokens[last - 1] == _GLUE:
+            self._layout.glue()
         for token in tokens[last:]:
             self._layout.add(token.text, number, glued=True)
         if self._breaks:
             self._layout.line_break()
             self._breaks = False
+
+    def _close(self) -> None:
+        """The end of the enclosures that end with their line, or cell."""
+        while self._behind:
+            self._layout.add(self._behind.pop(), self._number, glued=True)
 
     def _read(self, token: Token, *, is_first: bool) -> None:
         text = token.text
@@ -97,7 +108,7 @@ class Inline:
         elif text in self.macros:
             self._finish(goes_on=True)
             self._start(text, is_first=is_first)
-        elif text in _CLOSING or text in _OPENING or text in _MIDDLE:
+        elif text in CLOSING or text in _OPENING or text in _MIDDLE:
             self._delimiter(text)
         else:
             self._word(text)
@@ -132,6 +143,7 @@ class Inline:
             self._say("'", glued=True)
             layout.glue()
         elif macro == "Ta":
+            self._close()
             layout.add("|", self._number)
         elif macro in self._gathering:
             self._mode, self._gathered = macro, []
@@ -164,13 +176,13 @@ class Inline:
             if self._gathered or text not in _OPENING:
                 self._finish(goes_on=False)
                 self._mode, self._said = "No", 1
-        elif not self._said and text in _CLOSING:
+        elif not self._said and text in CLOSING:
             self._finish(goes_on=False)
             self._said = 1
         if self._mode == "Pf":
             self._word(text)
             return
-        self._say(text, glued=text in _CLOSING)
+        self._say(text, glued=text in CLOSING)
         if text in _OPENING:
             self._layout.glue()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from recall_core.ingest.parse.man.escapes import words
-from recall_core.ingest.parse.man.inline import Inline, Token, tokens_of
+from recall_core.ingest.parse.man.inline import CLOSING, Inline, Token, tokens_of
 from recall_core.ingest.parse.man.layout import HEADING, Layout
 from recall_core.ingest.parse.man.macros import SILENT
 from recall_core.ingest.parse.man.roff import Roff
@@ -239,7 +239,7 @@ class Mdoc:
     def _of_reference(self, kind: str, rest: str) -> None:
         text = self._plain(rest)
         if self._reference is None:
-            self._inline.run([Token(text, is_quoted=True)], self._number)
+            self._inline.run([Token("No"), *_unread(tokens_of(rest))], self._number)
         else:
             self._reference.setdefault(kind, []).append(text)
 
@@ -248,7 +248,7 @@ class Mdoc:
         authors = parts.pop("A", [])
         told = [_series(authors)] if authors else []
         for kind in _REFERENCE:
-            told += [f"“{each}”" if kind == "T" and "J" in parts else each for each in parts.get(kind, [])]
+            told += [f"“{each}”" if kind == "T" and ("J" in parts or "B" in parts) else each for each in parts.get(kind, [])]
         if told:
             self.layout.add(f"{', '.join(told)}.", self._number)
 
@@ -282,6 +282,11 @@ class Mdoc:
 
     def _sentence(self, text: str) -> None:
         self.layout.add(text, self._number)
+
+
+def _unread(tokens: list[Token]) -> list[Token]:
+    """Words none of which is a macro; delimiters at the end stay what they are."""
+    return [token if token.text in CLOSING else Token(token.text, is_quoted=True) for token in tokens]
 
 
 def _cells(token: Token) -> list[Token]:

@@ -70,6 +70,8 @@ class Roff:
         self._macros: dict[str, list[str]] = {}
         self._aliases: dict[str, str] = {}
         self._shown: dict[int, str] = {}
+        self.translates = False
+        """Whether .tr has changed how characters look."""
         self._left = _GROWTH * size + _SPARE
         self._frames: list[_Frame] = []
         self._chosen: list[bool] = []
@@ -88,11 +90,6 @@ class Roff:
         """A line as a reader sees it, after .tr."""
         text = plain(text)
         return text.translate(self._shown) if self._shown else text
-
-    @property
-    def translates(self) -> bool:
-        """Whether .tr has changed how characters look."""
-        return bool(self._shown)
 
     def run(self, lines: list[str], sink: Sink) -> None:
         """Tell the sink what the lines of the page say."""
@@ -128,14 +125,15 @@ class Roff:
         return line
 
     def _line(self, line: str) -> None:
-        if line.endswith("\\"):
-            line = self._continued(line)
-        if "\\" in line and _TO_READ.search(line):
-            commented = '\\"' in line or "\\#" in line
-            line = self.expanded(line)
-            if commented and not line.strip():
-                return
-        if line[:1] in (".", "'") and line:
+        if "\\" in line:
+            if line.endswith("\\"):
+                line = self._continued(line)
+            if _TO_READ.search(line):
+                is_commented = '\\"' in line or "\\#" in line
+                line = self.expanded(line)
+                if is_commented and not line.strip():
+                    return
+        if line.startswith((".", "'")):
             self._control(line)
         else:
             self._sink.text(line, self.number)
@@ -160,7 +158,7 @@ class Roff:
         escape = found[0]
         match escape[1]:
             case "*":
-                value = self._strings.get(_name(escape[2:]).partition(" ")[0], "")
+                value = _unquoted(self._strings.get(_name(escape[2:]).partition(" ")[0], ""))
             case "n":
                 value = self._number(escape[2:])
             case "$":
@@ -170,8 +168,6 @@ class Roff:
                 return ""
             case _:
                 return escape
-        if '"' in value:
-            value = value.replace('"', "\\(dq")
         return value if self._spend(len(value)) else ""
 
     def _copied(self, found: re.Match[str]) -> str:
@@ -353,6 +349,7 @@ class Roff:
         for one, other in zip(pairs[::2], [*pairs[1::2], " "], strict=False):
             if len(one) == 1:
                 self._shown[ord(one)] = other
+                self.translates = True
 
     def _return(self, rest: str) -> None:
         if self._frames[-1].arguments is not None:
@@ -378,11 +375,16 @@ def _name(text: str) -> str:
 
 def _argument(name: str, arguments: list[str]) -> str:
     if name == "*":
-        return " ".join(arguments)
+        return _unquoted(" ".join(arguments))
     if name == "@":
-        return " ".join(f'"{each}"' for each in arguments)
+        return " ".join(f'"{_unquoted(each)}"' for each in arguments)
     i = int(name) if name.isdecimal() and len(name) < 4 else 0
-    return arguments[i - 1] if 0 < i <= len(arguments) else ""
+    return _unquoted(arguments[i - 1]) if 0 < i <= len(arguments) else ""
+
+
+def _unquoted(value: str) -> str:
+    """A value whose quotes delimit no arguments."""
+    return value.replace('"', "\\(dq") if '"' in value else value
 
 
 def _end_of(name: str) -> re.Pattern[str]:
