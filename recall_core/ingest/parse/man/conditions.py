@@ -19,7 +19,9 @@ def number(text: str, at: int = 0) -> tuple[int, int] | None:
     is_open, start = True, at
     while at < len(text):
         sign = text[at]
-        if is_open and sign in "+-":
+        if sign == " " and stack:
+            at += 1
+        elif is_open and sign in "+-":
             negative ^= sign == "-"
             at += 1
         elif is_open and sign == "(" and len(stack) < _DEEPEST:

@@ -22,12 +22,20 @@ _PLAIN = {
     "\\_": "_", "\\t": "\t", '\\"': "", "\\E": "\\", "\\@": "@", "\\#": "", "\\=": "=", "\\+": "+", "\\;": ";",
     "\\<": "<", "\\>": ">", "\\*": "*", "\\/": "", "\\]": "]", "\\q": "q", "\\?": "?", "\\j": "j", "\\i": "i",
 }  # fmt: skip
+_FREQUENT = (("\\-", "-"), ("\\fB", ""), ("\\fR", ""), ("\\fI", ""), ("\\fP", ""), ("\\&", ""))
 _MOVED = re.compile(r"\+?0*(\d*\.?\d*)")
 
 
 def plain(text: str) -> str:
     """A line as a reader sees it: fonts, sizes and movements left out, glyphs as characters."""
-    return _ESCAPE.sub(_meaning_of, text) if "\\" in text else text
+    if "\\" not in text:
+        return text
+    if "\\\\" not in text:
+        for escape, shown in _FREQUENT:
+            text = text.replace(escape, shown)
+        if "\\" not in text:
+            return text
+    return _ESCAPE.sub(_meaning_of, text)
 
 
 def tokens(text: str) -> list[str]:

@@ -10,7 +10,9 @@ from recall_core.ingest.parse.man.layout import Layout
 from recall_core.ingest.parse.man.roff import Roff
 from recall_core.ingest.parse.man.standards import att, berkeley, library, standard, system
 
-_OPENING, _CLOSING, _MIDDLE = ("(", "["), (".", ",", ":", ";", ")", "]", "?", "!"), ("|",)
+CLOSING = (".", ",", ":", ";", ")", "]", "?", "!")
+"""Words that stand close behind what they follow, whatever macro it is."""
+_OPENING, _MIDDLE = ("(", "["), ("|",)
 
 _AROUND = {
     "Aq": "<>", "Bq": "[]", "Brq": "{}", "Dq": "“”", "Op": "[]", "Pq": "()", "Ql": "‘’", "Qq": '""', "Sq": "‘’",
@@ -54,6 +56,9 @@ def tokens_of(rest: str) -> list[Token]:
     return [Token(bare) if bare else Token(quoted.replace('""', '"'), is_quoted=True) for quoted, bare in found]
 
 
+_GLUE = Token("Ns")
+
+
 class Inline:
     """Tells a layout what lines of macros say; what an enclosure leaves open lasts over lines."""
 
@@ -73,6 +78,7 @@ class Inline:
         self._gathered: list[str] = []
         self._function: list[str] | None = None
         self._behind: list[str] = []
+        self._breaks = False
         self._gathering: dict[str, Callable[[list[str]], None]] = {
             "Xr": self._reference, "Fn": self._call, "Fo": self._function_start, "Fc": self._function_end,
             "In": self._include, "Lk": self._link, "St": self._standard, "Lb": self._library, "At": self._att,
@@ -85,17 +91,26 @@ class Inline:
         """What a line says, its first macro included."""
         self._number = number
         last = len(tokens)
-        while last > 1 and tokens[last - 1].text in _CLOSING and not tokens[last - 1].is_quoted:
+        while last > 1 and tokens[last - 1].text in CLOSING and not tokens[last - 1].is_quoted:
             last -= 1
         self._behind = []
         self._mode, self._said = "No", 0
         for i in range(last):
             self._read(tokens[i], is_first=i == 0)
         self._finish(goes_on=False)
-        for text in reversed(self._behind):
-            self._layout.add(text, number, glued=True)
+        self._close()
+        if last and tokens[last - 1] == _GLUE:
+            self._layout.glue()
         for token in tokens[last:]:
             self._layout.add(token.text, number, glued=True)
+        if self._breaks:
+            self._layout.line_break()
+            self._breaks = False
+
+    def _close(self) -> None:
+        """The end of the enclosures that end with their line, or cell."""
+        while self._behind:
+            self._layout.add(self._behind.pop(), self._number, glued=True)
 
     def _read(self, token: Token, *, is_first: bool) -> None:
         text = token.text
@@ -104,7 +119,7 @@ class Inline:
         elif text in self.macros:
             self._finish(goes_on=True)
             self._start(text, is_first=is_first)
-        elif text in _CLOSING or text in _OPENING or text in _MIDDLE:
+        elif text in CLOSING or text in _OPENING or text in _MIDDLE:
             self._delimiter(text)
         else:
             self._word(text)
@@ -139,6 +154,7 @@ class Inline:
             self._say("'", glued=True)
             layout.glue()
         elif macro == "Ta":
+            self._close()
             layout.add("|", self._number)
         elif macro in self._gathering:
             self._mode, self._gathered = macro, []
@@ -168,15 +184,16 @@ class Inline:
 
     def _delimiter(self, text: str) -> None:
         if self._mode in self._gathering:
-            self._finish(goes_on=False)
-            self._mode, self._said = "No", 1
-        elif not self._said and text in _CLOSING:
+            if self._gathered or text not in _OPENING:
+                self._finish(goes_on=False)
+                self._mode, self._said = "No", 1
+        elif not self._said and text in CLOSING:
             self._finish(goes_on=False)
             self._said = 1
         if self._mode == "Pf":
             self._word(text)
             return
-        self._say(text, glued=text in _CLOSING)
+        self._say(text, glued=text in CLOSING)
         if text in _OPENING:
             self._layout.glue()
 
@@ -191,7 +208,7 @@ class Inline:
             if mode == "Fl" and goes_on:
                 self._layout.glue()
         if self.is_synopsis and mode in ("Ft", "Cd", "Fd", "In", "Vt") and not goes_on and not self._behind:
-            self._layout.line_break()
+            self._breaks = self._layout.filled
 
     def _reference(self, words: list[str]) -> None:
         name, section, *more = [*words, "", ""]

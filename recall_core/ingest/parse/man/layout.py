@@ -24,8 +24,7 @@ class Layout:
         """Whether lines are joined to paragraphs; else each stays as it is."""
         self.compact = False
         """Whether nothing stands between items."""
-        self.space = " "
-        """What stands between two pieces that are not glued."""
+        self._space = self._next_space = " "
         self._parts: list[str] = []
         self._size = 0
         self._pieces: list[str] = []
@@ -37,7 +36,8 @@ class Layout:
         self._tag: list[str] | None = None
         self._tag_number = 0
         self._separator = "\n"
-        self._in_tag = False
+        self.in_tag = False
+        """Whether a tag is being read."""
         self._in_item = False
         self._is_marked = False
         self._to_end = False
@@ -59,11 +59,24 @@ class Layout:
         pieces = self._pieces
         if pieces:
             if not (glued or self._glued):
-                pieces.append(self.space)
-        elif not self._lines:
-            self._number = number
+                pieces.append(self._space)
+                self._space = self._next_space
+        else:
+            self._space = self._next_space
+            if not self._lines:
+                self._number = number
         self._glued = False
         pieces.append(text)
+
+    @property
+    def is_spaced(self) -> bool:
+        """Whether pieces have a space between them."""
+        return bool(self._next_space)
+
+    def spaced(self, *, is_on: bool) -> None:
+        """Whether pieces have a space between them, from the next but one on."""
+        self._next_space = " " if is_on else ""
+        self._space = " "
 
     def glue(self) -> None:
         """Nothing stands between what was added last and what comes next."""
@@ -85,7 +98,7 @@ class Layout:
 
     def line_break(self) -> None:
         """What comes next begins a line."""
-        if self._pieces and not self._in_tag:
+        if self._pieces and not self.in_tag:
             text = "".join(self._pieces)
             self._pieces = []
             self._lines.append(self._indent + _collapsed(text) if self.filled else text.rstrip())
@@ -101,7 +114,7 @@ class Layout:
 
     def end(self) -> None:
         """The end of a paragraph, or of preformatted lines."""
-        if self._in_tag:
+        if self.in_tag:
             self.tag_end()
         self.line_break()
         lines, self._lines = self._lines, []
@@ -129,26 +142,21 @@ class Layout:
         """The tag of an item is added next, until `tag_end`. more: a further tag of the same item."""
         self.end()
         if self._tag is not None and (more or self.compact) and len(self._tag) < _TAGS:
-            self._in_tag = True
+            self.in_tag = True
             return
         self._bare_tag()
         self._tag, self._tag_number, self._separator = [], number, separator
-        self._in_tag = self._in_item = True
+        self.in_tag = self._in_item = True
 
     def tag_end(self) -> None:
         """The tag is complete; what is added next is what it stands for."""
-        if self._in_tag:
-            self._in_tag = False
+        if self.in_tag:
+            self.in_tag = False
             text = _collapsed("".join(self._pieces))
             self._pieces = []
             self._glued = False
             if text and self._tag is not None:
                 self._tag.append(text)
-
-    @property
-    def in_tag(self) -> bool:
-        """Whether a tag is being read."""
-        return self._in_tag
 
     def end_item(self) -> None:
         """What comes next belongs to no item of this list."""
@@ -189,13 +197,13 @@ class Layout:
             self._put_block(lines, number)
 
     def _is_tag_of_next(self) -> bool:
-        if self._in_item or self._in_tag or self._tag is not None or not self.filled or self.is_empty:
+        if self._in_item or self.in_tag or self._tag is not None or not self.filled or self.is_empty:
             return False
         return len(self._lines) < _TAGS and sum(map(len, self._lines)) + sum(map(len, self._pieces)) <= _SHORT
 
     def _bare_tag(self) -> None:
         """A tag that has nothing behind it."""
-        if self._tag is not None and not self._in_tag:
+        if self._tag is not None and not self.in_tag:
             tags, self._tag = self._tag, None
             if tags:
                 self._begin_item()

@@ -19,7 +19,7 @@ SILENT = frozenset(
     os output pc pev pi pl pm pn pnr po ps psbb pso ptr pvs rchar rd recursionlimit rfschar rj rs rt schar shc
     sizes spacewidth spreadwarn ss stringdown stringup sty substring sv sy ta tc ti1 tkf tl tm tm1 tmc troff uf ul
     unformat vpt vs warn warnscale wh write writec writem LINKSTYLE HY AD LINKSTYLE IX PSPIC
-    """.split()
+    """.split()  # noqa: SIM905 - a list of words
 )
 """Requests and macros whose arguments no reader sees."""
 
@@ -54,14 +54,18 @@ class ManMacros:
 
     def text(self, line: str, number: int) -> None:
         """A line of text."""
+        self._add(line, number, may_indent=True)
+
+    def _add(self, line: str, number: int, *, may_indent: bool) -> None:
         layout = self.layout
         self._number = number
-        goes_on = line.endswith("\\c")
         if not line or line.isspace():
             if not layout.in_tag:
                 layout.blank(number)
             return
+        goes_on = False
         if "\\" in line or self._roff.translates:
+            goes_on = line.endswith("\\c")
             line = self._roff.plain(line)
         if self._heading:
             self._head(line)
@@ -69,8 +73,8 @@ class ManMacros:
             layout.add(line, number)
             if not goes_on:
                 layout.line_break()
-        elif line[:1] == " " and not layout.in_tag and line.strip():
-            self._line_of_its_own(line, number)
+        elif line[:1] == " " and may_indent and not layout.in_tag and line.strip():
+            layout.indented(line, number)
         else:
             layout.add(line, number)
             if layout.in_tag and not goes_on:
@@ -99,14 +103,9 @@ class ManMacros:
         layout.tag_end()
         layout.block(rows_of(lines, told, self._roff), number)
 
-    def _line_of_its_own(self, line: str, number: int) -> None:
-        """Leading spaces begin a line."""
-        self.layout.line_break()
-        self.layout.indented(line, number)
-
     def _said(self, line: str) -> None:
-        if line and not _EMPTY.sub("", line) == "":
-            self.text(line.lstrip(" ") if self.layout.filled else line, self._number)
+        if line and _EMPTY.sub("", line):
+            self._add(line, self._number, may_indent=False)
 
     def _font(self, rest: str) -> None:
         self._said(" ".join(words(rest)))

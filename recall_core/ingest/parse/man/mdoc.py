@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from recall_core.ingest.parse.man.escapes import words
-from recall_core.ingest.parse.man.inline import Inline, Token, tokens_of
+from recall_core.ingest.parse.man.inline import CLOSING, Inline, Token, tokens_of
 from recall_core.ingest.parse.man.layout import HEADING, Layout
 from recall_core.ingest.parse.man.macros import SILENT
 from recall_core.ingest.parse.man.roff import Roff
@@ -91,7 +91,9 @@ class Mdoc:
 
     def _run(self, rest: str) -> None:
         goes_on = rest.endswith("\\c")
-        tokens = tokens_of(rest.replace("\t", " Ta ") if self._lists and self._lists[-1].kind == "column" else rest)
+        tokens = tokens_of(rest)
+        if self._lists and self._lists[-1].kind == "column" and "\t" in rest:
+            tokens = [each for token in tokens for each in _cells(token)]
         if tokens:
             self._inline.run(tokens, self._number)
         self._line_end(goes_on=goes_on)
@@ -109,6 +111,17 @@ class Mdoc:
     def _plain(self, rest: str) -> str:
         return " ".join(self._roff.plain(" ".join(words(rest))).split())
 
+    def _apart(self, rest: str) -> str:
+        """What a line says in a heading."""
+        tokens = tokens_of(rest)
+        if not any(token.text in self._inline.macros for token in tokens):
+            return self._plain(rest)
+        layout = Layout()
+        inline = Inline(self._roff, layout)
+        inline.name = self._inline.name
+        inline.run(tokens, self._number)
+        return layout.done()
+
     def _dated(self, rest: str) -> None:
         self.date = self.date or self._plain(rest).removeprefix("$Mdocdate: ").removesuffix(" $")
 
@@ -123,10 +136,10 @@ class Mdoc:
         self._heading(rest, HEADING + 1)
 
     def _heading(self, rest: str, level: int) -> None:
-        layout, name = self.layout, self._plain(rest)
+        layout, name = self.layout, self._apart(rest)
         layout.end()
         layout.filled, layout.compact = True, False
-        layout.space = " "
+        layout.spaced(is_on=True)
         self._lists.clear()
         self._counts.clear()
         self._displays.clear()
@@ -226,7 +239,7 @@ class Mdoc:
     def _of_reference(self, kind: str, rest: str) -> None:
         text = self._plain(rest)
         if self._reference is None:
-            self._inline.run([Token(text, is_quoted=True)], self._number)
+            self._inline.run([Token("No"), *_unread(tokens_of(rest))], self._number)
         else:
             self._reference.setdefault(kind, []).append(text)
 
@@ -235,14 +248,14 @@ class Mdoc:
         authors = parts.pop("A", [])
         told = [_series(authors)] if authors else []
         for kind in _REFERENCE:
-            told += [f"“{each}”" if kind == "T" and "J" in parts else each for each in parts.get(kind, [])]
+            told += [f"“{each}”" if kind == "T" and ("J" in parts or "B" in parts) else each for each in parts.get(kind, [])]
         if told:
             self.layout.add(f"{', '.join(told)}.", self._number)
 
     def _spacing(self, rest: str) -> None:
         word = rest.strip()
-        is_on = word == "on" or (word != "off" and not self.layout.space)
-        self.layout.space = " " if is_on else ""
+        is_on = word == "on" or (word != "off" and not self.layout.is_spaced)
+        self.layout.spaced(is_on=is_on)
 
     def _exit_status(self, rest: str) -> None:
         names = [self._roff.plain(word) for word in words(rest)[1:]] or [self._inline.name]
@@ -269,6 +282,18 @@ class Mdoc:
 
     def _sentence(self, text: str) -> None:
         self.layout.add(text, self._number)
+
+
+def _unread(tokens: list[Token]) -> list[Token]:
+    """Words none of which is a macro; delimiters at the end stay what they are."""
+    return [token if token.text in CLOSING else Token(token.text, is_quoted=True) for token in tokens]
+
+
+def _cells(token: Token) -> list[Token]:
+    """A word with tabs in it, which stand between cells."""
+    cells = [cell.strip(" ") for cell in token.text.split("\t")]
+    parts = [each for cell in cells for each in (Token("Ta"), Token(cell, token.is_quoted))]
+    return [each for each in parts[1:] if each.text]
 
 
 def _series(names: list[str]) -> str:

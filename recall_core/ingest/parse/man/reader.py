@@ -15,6 +15,7 @@ from recall_core.ports import ParsedDocument
 _DESCRIPTION_CHARS = 200
 _NAME_CHARS = 100
 _DASH = re.compile(r"\s+[-–—−]+\s+")
+_CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f]")
 _COMMA = re.compile(r"\s*,\s*")
 _MDOC = ("Dd", "Dt", "Os", "Sh", "Ss")
 _MAN = ("TH", "SH", "SS")
@@ -28,7 +29,8 @@ class Man:
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
         """The page. One that only asks for another page is a document without a text, and a note says of which."""
-        source = raw.decode(errors="replace").replace("\r\n", "\n").replace("\0", "")
+        source = raw.decode(errors="replace").replace("\r\n", "\n")
+        source = _CONTROLS.sub("", source)
         page = Page(source)
         file = path.rpartition("/")[2]
         notes = tuple(page.notes)

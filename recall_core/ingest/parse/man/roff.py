@@ -26,9 +26,9 @@ _STRUCTURE = frozenset(("TH", "SH", "SS", "Dd", "Dt", "Sh", "Ss"))
 """Macros that mean what they always mean, whatever the page defines."""
 
 _STRINGS = {
-    "R": "®", "S": "", "Tm": "™", "lq": "“", "rq": "”", "HF": "", ".T": "utf8", "Lq": "“", "Rq": "”", "q": '"',
+    "R": "®", "S": "", "Tm": "™", "lq": "“", "rq": "”", "HF": "", ".T": "utf8", "Lq": "“", "Rq": "”", "q": "\\(dq",
     "<=": "≤", ">=": "≥", "Le": "≤", "Ge": "≥", "Lt": "<", "Gt": ">", "Ne": "≠", "Pm": "±", "If": "∞", "Pi": "π",
-    "Am": "&", "Ba": "|", "Na": "NaN", "ua": "↑", "aa": "´", "ga": "`", "Aq": "'",
+    "Am": "&", "Ba": "|", "Na": "NaN", "lp": "(", "rp": ")", "lb": "{", "rb": "}", "ua": "↑", "aa": "´", "ga": "`", "Aq": "'",
 }  # fmt: skip
 _NUMBERS = {".g": 1, ".x": 1, ".y": 22, ".V": 40, ".H": 24, ".l": 1872, ".u": 1, ".j": 1, ".s": 10, ".v": 40}
 
@@ -70,6 +70,8 @@ class Roff:
         self._macros: dict[str, list[str]] = {}
         self._aliases: dict[str, str] = {}
         self._shown: dict[int, str] = {}
+        self.translates = False
+        """Whether .tr has changed how characters look."""
         self._left = _GROWTH * size + _SPARE
         self._frames: list[_Frame] = []
         self._chosen: list[bool] = []
@@ -88,11 +90,6 @@ class Roff:
         """A line as a reader sees it, after .tr."""
         text = plain(text)
         return text.translate(self._shown) if self._shown else text
-
-    @property
-    def translates(self) -> bool:
-        """Whether .tr has changed how characters look."""
-        return bool(self._shown)
 
     def run(self, lines: list[str], sink: Sink) -> None:
         """Tell the sink what the lines of the page say."""
@@ -128,14 +125,15 @@ class Roff:
         return line
 
     def _line(self, line: str) -> None:
-        if line.endswith("\\"):
-            line = self._continued(line)
-        if "\\" in line and _TO_READ.search(line):
-            commented = '\\"' in line or "\\#" in line
-            line = self.expanded(line)
-            if commented and not line.strip():
-                return
-        if line[:1] in (".", "'") and line:
+        if "\\" in line:
+            if line.endswith("\\"):
+                line = self._continued(line)
+            if _TO_READ.search(line):
+                is_commented = '\\"' in line or "\\#" in line
+                line = self.expanded(line)
+                if is_commented and not line.strip():
+                    return
+        if line.startswith((".", "'")):
             self._control(line)
         else:
             self._sink.text(line, self.number)
@@ -160,7 +158,7 @@ class Roff:
         escape = found[0]
         match escape[1]:
             case "*":
-                value = self._strings.get(_name(escape[2:]).partition(" ")[0], "")
+                value = _unquoted(self._strings.get(_name(escape[2:]).partition(" ")[0], ""))
             case "n":
                 value = self._number(escape[2:])
             case "$":
@@ -217,6 +215,8 @@ class Roff:
         elif request := self._requests.get(name):
             request(rest)
         else:
+            if "\\\\*" in rest:
+                rest = self.expanded(rest.replace("\\\\*", "\\*"))
             self._sink.macro(name, rest, self.number)
 
     def _call(self, body: list[str], rest: str) -> None:
@@ -261,7 +261,7 @@ class Roff:
         first = frame.at
         for at in range(first, len(frame.lines)):
             line = frame.lines[at]
-            if line[:1] in (".", "'") and end.match(line):
+            if line[:1] in (".", "'", "\\") and end.match(line, line.startswith("\\.")):
                 frame.at = at + 1
                 return frame.lines[first:at]
         frame.at = len(frame.lines)
@@ -349,6 +349,7 @@ class Roff:
         for one, other in zip(pairs[::2], [*pairs[1::2], " "], strict=False):
             if len(one) == 1:
                 self._shown[ord(one)] = other
+                self.translates = True
 
     def _return(self, rest: str) -> None:
         if self._frames[-1].arguments is not None:
@@ -374,11 +375,16 @@ def _name(text: str) -> str:
 
 def _argument(name: str, arguments: list[str]) -> str:
     if name == "*":
-        return " ".join(arguments)
+        return _unquoted(" ".join(arguments))
     if name == "@":
-        return " ".join(f'"{each}"' for each in arguments)
+        return " ".join(f'"{_unquoted(each)}"' for each in arguments)
     i = int(name) if name.isdecimal() and len(name) < 4 else 0
-    return arguments[i - 1] if 0 < i <= len(arguments) else ""
+    return _unquoted(arguments[i - 1]) if 0 < i <= len(arguments) else ""
+
+
+def _unquoted(value: str) -> str:
+    """A value whose quotes delimit no arguments."""
+    return value.replace('"', "\\(dq") if '"' in value else value
 
 
 def _end_of(name: str) -> re.Pattern[str]:

@@ -74,7 +74,7 @@ def standard(name: str) -> str:
 def library(name: str) -> str:
     """`libc` in full."""
     full = _LIBRARIES.get(name)
-    return f"{full} ({name}, -{name.removeprefix('lib')})" if full else f"library “{name}”"
+    return f"{full} ({name}, -l{name.removeprefix('lib')})" if full else f"library “{name}”"
 
 
 def att(version: str) -> str:

@@ -35,7 +35,7 @@ class _Table:
     def read(self, line: str) -> None:
         if self._inner is not None:
             if line.startswith(_CELL_END):
-                self._end_of_cell(line[len(_CELL_END) :])
+                self._end_of_cell(self._roff.expanded(line[len(_CELL_END) :]))
             else:
                 self._inner.append(line)
         elif self._is_format:
