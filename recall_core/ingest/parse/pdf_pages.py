@@ -66,9 +66,12 @@ _Running = frozenset[tuple[str, int]]
 
 
 def without_running(pages: list[list[str]]) -> list[list[str]]:
-    """The pages without the lines at their edges that most pages have, or most left or most right ones."""
+    """The pages without the lines at their edges that most pages have, or most left or most right ones.
+
+    A page that has no others keeps them: where all pages are alike, they are the text.
+    """
     running = _running(pages)
-    return [_stripped(lines, i, running) for i, lines in enumerate(pages)] if running else pages
+    return [_stripped(lines, i, running) or lines for i, lines in enumerate(pages)] if running else pages
 
 
 def _running(pages: list[list[str]]) -> _Running:
@@ -185,7 +188,7 @@ class _PageLines:
         keys = [_key(line) if len(line) <= _LONGEST_LINE else "" for line in lines]
         self._whole: dict[str, list[int]] = {}
         self._first: list[tuple[int, str]] = []
-        for line, key, after in zip(lines, keys, [*keys[1:], ""], strict=True):
+        for line, key, after in zip(lines, keys, [*keys, ""][1:], strict=True):
             if key:
                 self._whole.setdefault(key, []).append(offset)
                 self._whole.setdefault(key + after, []).append(offset)
