@@ -80,8 +80,7 @@ def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str,
         kind = _NOT_READ[suffix]
         message = f"{path} is a file of {kind}, which is not read."
         raise IngestError("not_read", message, details={"path": path, "kind": f"{kind} (.{suffix})"})
-    found = _by_content(head, suffix) or _BY_SUFFIX.get(suffix) or _by_text(path, head)
-    return found if found in BUILT_IN else "text"  # TEMPORARY
+    return _by_content(head, suffix) or _BY_SUFFIX.get(suffix) or _by_text(path, head)
 
 
 def _built_in(name: str) -> str:

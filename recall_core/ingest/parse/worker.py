@@ -13,16 +13,26 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
 from signal import SIGKILL, Signals
 from time import monotonic
-from typing import Self
+from typing import Self, TypeAlias
 
 import msgspec
 
 from recall_core.errors import IngestError, RecallError, UsageError
 from recall_core.ingest.parse.magic import kind_of
-from recall_core.ingest.parse.worker_process import HEADER, DocumentsReply, ErrorReply, FailureReply, FileTask, packed
+from recall_core.ingest.parse.worker_process import (
+    HEADER,
+    DocumentsReply,
+    ErrorReply,
+    FailureReply,
+    FileTask,
+    packed,
+    size_told,
+    too_long,
+)
 from recall_core.ports import ParsedDocument
 
 SECONDS = 30.0
@@ -38,7 +48,8 @@ _BOOT = (
     "import json, sys; sys.path[:], *words = json.loads(sys.argv[1]); "
     "from recall_core.ingest.parse.worker_process import main; main(*words[:-1], dies_with_thread=words[-1])"
 )
-_ANSWERS = msgspec.msgpack.Decoder(DocumentsReply | ErrorReply | FailureReply)
+_Answer: TypeAlias = DocumentsReply | ErrorReply | FailureReply
+_ANSWERS: msgspec.msgpack.Decoder[_Answer] = msgspec.msgpack.Decoder(_Answer)
 
 
 class Worker:
@@ -89,7 +100,7 @@ class Worker:
             raise _as_raised(answer)
         return answer.documents
 
-    def _answer(self, task: FileTask) -> DocumentsReply | ErrorReply | FailureReply:
+    def _answer(self, task: FileTask) -> _Answer:
         process = self._started()
         deadline = monotonic() + self.seconds
         answer = process.answer(packed(task), most=self.reply_bytes, look=lambda: self._look(process, deadline))
@@ -113,7 +124,7 @@ class Worker:
         if monotonic() > deadline:
             raise _Trouble(f"took more than {self.seconds:g} s to read", code="parser_timeout")
         if process.memory() > self.memory_bytes:
-            raise _Trouble(f"took more than {_size(self.memory_bytes)} of memory to read")
+            raise _Trouble(f"took more than {size_told(self.memory_bytes)} of memory to read")
 
 
 class _Trouble(Exception):
@@ -137,7 +148,7 @@ class _WorkerProcess:
     def __init__(self, most: int) -> None:
         theirs_in, mine_out = os.pipe()
         mine_in, theirs_out = os.pipe()
-        self._in, self._out = open(mine_in, "rb", buffering=0), open(mine_out, "wb", buffering=0)
+        self._in, self._out = FileIO(mine_in, "r"), FileIO(mine_out, "w")
         os.set_blocking(mine_out, False)
         is_main = threading.current_thread() is threading.main_thread()
         words = json.dumps([sys.path, theirs_in, theirs_out, os.getpid(), most, is_main])
@@ -230,7 +241,7 @@ class _WorkerProcess:
 def _body(header: bytearray, most: int) -> bytearray:
     (size,) = HEADER.unpack(header)
     if size > most:
-        raise _Trouble(f"its text takes more than {_size(most)}")
+        raise _Trouble(too_long(most))
     return bytearray(size)
 
 
@@ -244,14 +255,11 @@ def _as_raised(answer: ErrorReply) -> RecallError:
     return kind(answer.code, answer.message, hint=answer.hint, details=answer.details)
 
 
-def _size(count: int) -> str:
-    return f"{count / (1 << 30):g} GiB" if count >= 1 << 30 else f"{count / (1 << 20):g} MiB"
-
-
 def _resident(pid: int) -> int:
     try:
-        if sys.platform == "linux":
-            return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        statm = Path(f"/proc/{pid}/statm")
+        if statm.exists():
+            return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=False).stdout
         return int(told) * 1024
     except (OSError, ValueError, IndexError):

@@ -6,7 +6,6 @@ thread looks for it during one, and the system's own clock ends a task that lets
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
 import signal
@@ -71,6 +70,16 @@ def packed(message: msgspec.Struct) -> bytearray:
     return buffer
 
 
+def too_long(most: int) -> str:
+    """Why a reply is refused."""
+    return f"its text takes more than {size_told(most)}"
+
+
+def size_told(count: int) -> str:
+    """Bytes, for a person."""
+    return f"{count / (1 << 30):g} GiB" if count >= 1 << 30 else f"{count / (1 << 20):g} MiB"
+
+
 def main(requests: int, replies: int, parent: int, most: int, *, dies_with_thread: bool) -> None:
     """Answer tasks until there are no more; begins with an empty message, which says that it is ready.
 
@@ -81,6 +90,8 @@ def main(requests: int, replies: int, parent: int, most: int, *, dies_with_threa
     os.set_inheritable(replies, False)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if dies_with_thread and sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - of no use elsewhere
+
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     Thread(target=_watch, args=(parent,), daemon=True).start()
     decoder = msgspec.msgpack.Decoder(FileTask)
@@ -117,7 +128,7 @@ def _reply(task: FileTask, parsers: dict[str, Parser], most: int) -> bytearray:
     except Exception as error:  # noqa: BLE001 - of foreign code; whoever waits for it is told, and goes on
         return packed(FailureReply(_told(error)))
     if len(message) - HEADER.size > most:
-        return packed(FailureReply(f"its text takes more than {most >> 20} MiB"))
+        return packed(FailureReply(too_long(most)))
     return message
 
 
