@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from recall_core.adapters import board
 from recall_core.text import cited
 
 if TYPE_CHECKING:
@@ -166,7 +165,7 @@ def talk(response: Response, *, is_verbose: bool = False) -> Iterator[str]:
         why = NOTHING_RECALLED[sparse["reason"]].format_map(sparse)
         yield f"{'sparse':<11}nothing recalled: {sparse['reason']} ({why})"
     if "evaluation" in response:
-        yield board.talk(response)
+        yield import_module("recall_core.adapters.board").talk(response)
     if "ingest" in response:
         yield from import_module("recall_core.adapters.roots").ingest_talk(response["ingest"], verbose=is_verbose)
     if "roots" in response:
