@@ -234,6 +234,17 @@ def test_a_heading_that_begins_like_the_number_of_its_page_stays() -> None:
     assert without_running(pages) == [page[1:] for page in pages]
 
 
+def test_a_title_that_the_outline_names_stays_where_every_page_begins_with_one() -> None:
+    outline = [Entry(f"Chapter {i + 1}", i + 1) for i in range(5)] + [Entry("Page", 6)]
+    document = parsed(pdf(["\n".join(lines) for lines in book(6, top=["Chapter {n}"])], outline=outline))
+
+    assert [line for _, _, line in headings(document)] == [
+        *(f"Chapter {i + 1}" for i in range(5)),
+        "fffffffff begins",
+    ]
+    assert "Chapter 6" not in document.text
+
+
 def test_headers_are_left_out_of_a_file_and_its_pages_stay_in_place() -> None:
     document = parsed(pdf(["\n".join(lines) for lines in book(6, top=["The Book"], bottom=["{n}"])]))
 
@@ -249,6 +260,7 @@ def test_headers_are_left_out_of_a_file_and_its_pages_stay_in_place() -> None:
         ("", "a.pdf"),
         (" - ", "a.pdf"),
         ("untitled", "a.pdf"),
+        ("(anonymous)", "a.pdf"),
         ("Untitled document 3", "a.pdf"),
         ("Microsoft Word - tides.doc", "a.pdf"),
         ("tides_v2.docx", "a.pdf"),
@@ -284,7 +296,7 @@ def test_the_day_of_its_making_is_iso_8601(told: str, created: str | None) -> No
 
 def test_the_file_is_described_by_author_day_and_pages() -> None:
     assert parsed(BOOK).meta == {"pages": 4, "author": "A. Moon", "created": "2024-02-29T13:45:00+05:30"}
-    assert parsed(pdf(["x"])).meta == {"pages": 1}
+    assert parsed(pdf(["x"], facts={"Author": "anonymous"})).meta == {"pages": 1}
 
 
 def test_pages_with_nothing_but_pictures_are_told_and_blank_ones_are_not() -> None:

@@ -346,7 +346,7 @@ def test_ctrl_c_ends_the_process_and_goes_on_rising(worker: Worker, alive: Path)
 PARENT = """
 import sys, threading
 from recall_core.ingest.parse.worker import Worker
-work = lambda: Worker().parse("foreign", sys.argv[1].encode(), path="a", digest="")
+work = lambda: Worker(seconds=600).parse("foreign", sys.argv[1].encode(), path="a", digest="")
 if sys.argv[2] == "main":
     work()
 else:
@@ -381,4 +381,4 @@ def test_it_ends_with_a_parent_that_is_killed(alive: Path, what: str, thread: st
 
 @pytest.mark.slow
 def test_it_ends_even_while_no_thread_of_it_can_run(alive: Path) -> None:
-    assert outlived(alive, "spin", "other", script=PARENT.replace("Worker()", "Worker(seconds=3)")) == b""
+    assert outlived(alive, "spin", "other", script=PARENT.replace("600", "3")) == b""

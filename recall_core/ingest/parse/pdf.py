@@ -61,7 +61,7 @@ class Pdf:
             read = _read_pages(api, document, count, path)
             outline = list(_outline(api, document))
             told = {key: _string(api.FPDF_GetMetaText, document, key.encode()) for key in _TOLD}
-        pages = without_running([page.lines for page in read])
+        pages = without_running([page.lines for page in read], outline)
         text, offsets = laid_out(pages)
         if not _WORDS.search(text):
             raise _no_text(path, count)
@@ -125,9 +125,7 @@ def _unopened(api: Any, raw: bytes, path: str) -> IngestError:
                 return _bad(path, "is a damaged PDF")
             return _bad(path, f"is {kind.name}, not a PDF" if kind else "is not a PDF")
     details = {"path": path, "kind": "PDF"}
-    return IngestError(
-        "pdf_encrypted", f"{path} {reason}.", hint="qpdf --password=… --decrypt in.pdf out.pdf", details=details
-    )
+    return IngestError("pdf_encrypted", f"{path} {reason}.", hint="save a copy without its password", details=details)
 
 
 def _bad(path: str, reason: str) -> IngestError:
@@ -220,7 +218,7 @@ def _outline(api: Any, document: Any) -> Iterator[Bookmark]:
 
 
 _NO_TITLE = re.compile(
-    r"untitled\b.*|Microsoft (?:Word|Excel|PowerPoint)\b.*"
+    r"untitled\b.*|\(?(?:anonymous|unspecified|unknown|none)\)?|Microsoft (?:Word|Excel|PowerPoint)\b.*"
     r"|.*\.(?:docx?|dvi|html?|indd|od[pst]|pdf|pptx?|ps|qxd|rtf|tex|xlsx?)",
     re.IGNORECASE,
 )
@@ -230,13 +228,13 @@ _DATE = re.compile(
 
 
 def _title(told: str) -> str:
-    """The title that the file has; "" for what the program that made it has put there."""
+    """A title or an author; "" for what only the program that made the file has put there."""
     is_title = _WORDS.search(told) and not _NO_TITLE.fullmatch(told)
     return shortened(told, _LONGEST_TITLE) if is_title else ""
 
 
 def _meta(told: dict[str, str]) -> dict[str, str]:
-    found = {"author": shortened(told["Author"], _LONGEST_TITLE), "created": _created(told["CreationDate"])}
+    found = {"author": _title(told["Author"]), "created": _created(told["CreationDate"])}
     return {key: value for key, value in found.items() if value}
 
 

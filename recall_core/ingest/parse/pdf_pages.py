@@ -65,13 +65,19 @@ _Running = frozenset[tuple[str, int]]
 """What lines that repeat have in common, each with the side (0, 1) of the sheet on which they do."""
 
 
-def without_running(pages: list[list[str]]) -> list[list[str]]:
+def without_running(pages: list[list[str]], outline: Iterable[Bookmark] = ()) -> list[list[str]]:
     """The pages without the lines at their edges that most pages have, or most left or most right ones.
 
-    A page that has no others keeps them: where all pages are alike, they are the text.
+    A page that has no others keeps them: where all pages are alike, they are the text. So does a line that the
+    outline names.
     """
     running = _running(pages)
-    return [_stripped(lines, i, running) or lines for i, lines in enumerate(pages)] if running else pages
+    if not running:
+        return pages
+    titles: dict[int, set[str]] = {}
+    for entry in outline:
+        titles.setdefault(entry.page, set()).add(_key(entry.name))
+    return [_stripped(lines, i, running, titles.get(i, set())) or lines for i, lines in enumerate(pages)]
 
 
 def _running(pages: list[list[str]]) -> _Running:
@@ -113,17 +119,17 @@ def _distances(line: str, i: int, edge: str) -> list[str]:
     return [f"{edge}{int(first or last) - i}" for first, last in _AT_ENDS.findall(line)]
 
 
-def _stripped(lines: list[str], i: int, running: _Running) -> list[str]:
-    top = _repeating(lines[:_EDGE], i, "^", running)
-    bottom = _repeating(lines[top:][-_EDGE:][::-1], i, "$", running)
+def _stripped(lines: list[str], i: int, running: _Running, titles: set[str]) -> list[str]:
+    top = _repeating(lines[:_EDGE], i, "^", running, titles)
+    bottom = _repeating(lines[top:][-_EDGE:][::-1], i, "$", running, titles)
     return lines[top : len(lines) - bottom]
 
 
-def _repeating(lines: Sequence[str], i: int, edge: str, running: _Running) -> int:
+def _repeating(lines: Sequence[str], i: int, edge: str, running: _Running, titles: set[str]) -> int:
     """How many of the lines repeat, from the first on; the page has its number but once."""
     is_numbered = False
     for count, line in enumerate(lines):
-        if len(line) > _LONGEST_RUNNING:
+        if len(line) > _LONGEST_RUNNING or (titles and _key(line) in titles):
             return count
         has_number = any((each, i % 2) in running for each in _distances(line, i, edge))
         if (_masked(line, edge), i % 2) not in running and (is_numbered or not has_number):

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from signal import SIGKILL, Signals
@@ -182,7 +183,8 @@ class _WorkerProcess:
         self._in.close()
         self._out.close()
         if self._process.returncode is None:
-            os.killpg(self._process.pid, SIGKILL)
+            with suppress(ProcessLookupError, PermissionError):  # as macOS says of one that has just ended
+                os.killpg(self._process.pid, SIGKILL)
             self._process.wait()
 
     def answer(self, message: bytes | bytearray, *, most: int, look: Callable[[], None]) -> bytearray:
