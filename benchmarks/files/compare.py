@@ -10,8 +10,9 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.resources import files
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,11 +21,14 @@ import numpy as np
 from benchmarks.files import corpora
 from recall_core.api.recall import Recall
 from recall_core.evaluate.compare import SEED, Paired, paired
-from recall_core.evaluate.measures import DIGITS, parse_measure, values
+from recall_core.evaluate.measures import DIGITS, Measure, parse_measure, values
 from recall_core.types import Root
 
-MEASURE = parse_measure("ndcg@10")
+TEN, ALL = parse_measure("ndcg@10"), parse_measure("ndcg")
 DEPTH = 10
+BUDGET = 2_000
+"""Tokens, of which the hits are measured as well: long chunks cover more, and by ten hits they seem the better."""
+BUDGET_DEPTH = 50
 RESAMPLES = 10_000
 COVERED = 1 / 3
 """Of the smaller of a hit and a judged span, in lines: as much must they share for the hit to count."""
@@ -81,13 +85,17 @@ class HitPlace(NamedTuple):
 
 
 class CutScores(NamedTuple):
-    """What one cut answered. tokens: of the ten hits of a question, on average."""
+    """What one cut answered. tokens: of the ten hits of a question, on average.
+
+    mean and scores: nDCG@10. budgeted: nDCG of the hits that begin a context of BUDGET tokens, on average.
+    """
 
     cut: str
     documents: int
     chunks: int
     tokens: float
     mean: float
+    budgeted: float
     scores: Mapping[str, float]
 
 
@@ -140,11 +148,13 @@ def covers(hit: HitPlace, judged: JudgedSpan) -> bool:
     return shared >= COVERED * min(hit.lines.number, judged.lines.number)
 
 
-def scores(questions: Sequence[JudgedQuestion], ranking: Mapping[str, Sequence[HitPlace]]) -> dict[str, float]:
-    """nDCG@10 of each question, in their order."""
+def scores(
+    questions: Sequence[JudgedQuestion], ranking: Mapping[str, Sequence[HitPlace]], measure: Measure = TEN
+) -> dict[str, float]:
+    """What a measure says of the hits of each question, in their order."""
     grades = {each.id: {str(i): judged.grade for i, judged in enumerate(each.grades)} for each in questions}
     run = {each.id: gained(ranking[each.id], each) for each in questions}
-    return values([MEASURE], grades, run)[MEASURE]
+    return values([measure], grades, run)[measure]
 
 
 def asked(folder: Path, cut: Cut, questions: Sequence[JudgedQuestion], *, embeddings: str, work: Path) -> CutScores:
@@ -152,17 +162,28 @@ def asked(folder: Path, cut: Cut, questions: Sequence[JudgedQuestion], *, embedd
     Recall.init(str(work), embedding=embeddings, settings=cut.settings)
     with Recall.open(str(work)) as recall:
         recall.index(str(folder), template=Root("", parser=cut.parser))
-        ranking = {each.id: places(recall, each.text, folder) for each in questions}
+        ranking = {each.id: places(recall, each.text, folder, DEPTH) for each in questions}
+        longer = {each.id: within(places(recall, each.text, folder, BUDGET_DEPTH), BUDGET) for each in questions}
         held = recall.store.info()
     found = scores(questions, ranking)
-    tokens = sum(hit.tokens for hits in ranking.values() for hit in hits) / len(questions)
-    mean = sum(found.values()) / len(found)
-    return CutScores(cut.name, held.documents, held.chunks, tokens, round(mean, DIGITS), found)
+    tokens = _mean([sum(hit.tokens for hit in hits) for hits in ranking.values()])
+    means = _mean(found.values()), _mean(scores(questions, longer, ALL).values())
+    return CutScores(cut.name, held.documents, held.chunks, tokens, *means, found)
 
 
-def places(recall: Recall, text: str, folder: Path) -> list[HitPlace]:
-    """Where the ten best chunks lie, with paths below the folder."""
-    hits = recall.search(text, k=DEPTH)["results"]
+def _mean(values: Collection[float]) -> float:
+    return round(sum(values) / len(values), DIGITS)
+
+
+def within(hits: Sequence[HitPlace], budget: int) -> list[HitPlace]:
+    """The first hits that have at most so many tokens together."""
+    reached = accumulate(hit.tokens for hit in hits)
+    return [hit for hit, tokens in zip(hits, reached, strict=True) if tokens <= budget]
+
+
+def places(recall: Recall, text: str, folder: Path, k: int) -> list[HitPlace]:
+    """Where the k best chunks lie, with paths below the folder."""
+    hits = recall.search(text, k=k)["results"]
     return [_place(hit["doc"]["path"].removeprefix(f"{folder.resolve()}/"), hit["chunk"]) for hit in hits]
 
 
@@ -202,9 +223,10 @@ def compared(
 def table(found: CutComparison) -> Iterator[str]:
     """The figures of a collection, and the questions that the second cut answers worst beside the first."""
     yield f"{found.collection}, {found.questions} questions"
-    yield f"  {'cut':<34}{'files':>6}{'chunks':>8}{'tokens':>8}{'nDCG@10':>9}"
+    yield f"  {'cut':<44}{'files':>6}{'chunks':>8}{'tokens':>8}{'nDCG@10':>9}{f'in {BUDGET} tokens':>16}"
     for each in (found.before, found.after):
-        yield f"  {each.cut:<34}{each.documents:>6}{each.chunks:>8}{each.tokens:>8.0f}{each.mean:>9.4f}"
+        sizes = f"{each.documents:>6}{each.chunks:>8}{each.tokens:>8.0f}"
+        yield f"  {each.cut:<44}{sizes}{each.mean:>9.4f}{each.budgeted:>16.4f}"
     p = found.paired
     told = f"{p.difference:+.4f} [{p.low:+.4f}, {p.high:+.4f}] p={p.p:.3f}"
     yield f"  difference {told}, {p.wins} better, {p.losses} worse, {p.ties} equal: {p.verdict}"
