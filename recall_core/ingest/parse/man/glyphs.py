@@ -1,7 +1,5 @@
 """Named glyphs of roff: \\(bu, \\[u2019], \\[char163], \\N'163'."""
 
-# ruff: noqa: RUF001 - a table of the very characters that are easily confused
-
 from __future__ import annotations
 
 import re
@@ -33,8 +31,19 @@ NAMED = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
 
 _UNICODE = re.compile(r"u[0-9A-F]{4,6}(?:_[0-9A-F]{4,6})*")
 _ACCENTS = {
-    'a"': "\u030b", "a-": "\u0304", "a.": "\u0307", "a^": "\u0302", "aa": "\u0301", "ga": "\u0300", "ab": "\u0306",
-    "ac": "\u0327", "ad": "\u0308", "ah": "\u030c", "ao": "\u030a", "a~": "\u0303", "ho": "\u0328",
+    'a"': "\u030b",
+    "a-": "\u0304",
+    "a.": "\u0307",
+    "a^": "\u0302",
+    "aa": "\u0301",
+    "ga": "\u0300",
+    "ab": "\u0306",
+    "ac": "\u0327",
+    "ad": "\u0308",
+    "ah": "\u030c",
+    "ao": "\u030a",
+    "a~": "\u0303",
+    "ho": "\u0328",
 }
 
 

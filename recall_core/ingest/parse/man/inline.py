@@ -18,7 +18,18 @@ _AROUND = {
     "Aq": "<>", "Bq": "[]", "Brq": "{}", "Dq": "“”", "Op": "[]", "Pq": "()", "Ql": "‘’", "Qq": '""', "Sq": "‘’",
 }  # fmt: skip
 _OPENS = {"Ao": "<", "Bo": "[", "Bro": "{", "Do": "“", "Oo": "[", "Po": "(", "Qo": '"', "So": "‘", "Xo": "", "Eo": ""}
-_CLOSES = {"Ac": ">", "Bc": "]", "Brc": "}", "Dc": "”", "Oc": "]", "Pc": ")", "Qc": '"', "Sc": "’", "Xc": "", "Ec": ""}
+_CLOSES = {
+    "Ac": ">",
+    "Bc": "]",
+    "Brc": "}",
+    "Dc": "”",
+    "Oc": "]",
+    "Pc": ")",
+    "Qc": '"',
+    "Sc": "’",
+    "Xc": "",
+    "Ec": "",
+}
 _WORDS = (
     "Ad", "Ar", "Cd", "Cm", "Dv", "Em", "En", "Er", "Ev", "Fa", "Fl", "Ft", "Ic", "Li", "Ms", "Nm", "No", "Pa", "Sx",
     "Sy", "Tn", "Va", "Vt", "Mt", "Fr", "Ot", "Fd",
@@ -72,7 +83,7 @@ class Inline:
             "Xr": self._reference, "Fn": self._call, "Fo": self._function_start, "Fc": self._function_end,
             "In": self._include, "Lk": self._link, "St": self._standard, "Lb": self._library, "At": self._att,
             "Bx": self._berkeley, "An": self._author,
-            **{each: self._system for each in ("Bsx", "Dx", "Fx", "Nx", "Ox", "Ux")},
+            **dict.fromkeys(("Bsx", "Dx", "Fx", "Nx", "Ox", "Ux"), self._system),
         }  # fmt: skip
         self.macros = frozenset((*_AROUND, *_OPENS, *_CLOSES, *_WORDS, *self._gathering, "Ns", "Ap", "Pf", "Ta"))
 

@@ -7,7 +7,9 @@ import re
 _SUFFIX = re.compile(r"[^/]\.(?:[1-9][A-Za-z]{0,9}|[1-9]p?m|[nl]|man|mdoc)$")
 _FIRST_LINES = 60
 _COMMENT = re.compile(r"[.'][ \t]*\\\"|'\\\"|[.'][ \t]*$|\.\\ |'''")
-_REQUEST = re.compile(r"[.'][ \t]*(?:TH|Dd|Dt|SH|Sh|so|de1?|ds1?|nr|if|ie|el|ig|am|als|tr|mso|nh|ad|hy|ss|ll|po|\\\})\b")
+_REQUEST = re.compile(
+    r"[.'][ \t]*(?:TH|Dd|Dt|SH|Sh|so|de1?|ds1?|nr|if|ie|el|ig|am|als|tr|mso|nh|ad|hy|ss|ll|po|\\\})\b"
+)
 _SURE = re.compile(r"[.'][ \t]*(?:TH|Dd|Dt|SH|Sh|so man)\b|\.so [\w./+-]+\.\w+$")
 _MARKUP = re.compile(r"[.'][ \t]*(?:[A-Za-z]\w{0,2}\b|\\)")
 
