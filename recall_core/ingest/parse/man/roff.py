@@ -8,18 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from recall_core.ingest.parse.man import values
 from recall_core.ingest.parse.man.conditions import holds, number
 from recall_core.ingest.parse.man.escapes import NAME, plain, tokens, words
 from recall_core.ingest.parse.man.sink import Sink
-from recall_core.ingest.parse.man.values import (
-    NUMBERS,
-    STRINGS,
-    argument_of,
-    depth_of,
-    is_call_of,
-    name_of,
-    unquoted,
-)
 
 DEEPEST = 50  # macros within macros, strings within strings
 _GROWTH, _SPARE = 8, 1 << 20
@@ -54,8 +46,8 @@ class Roff:
         self.sources: list[str] = []
         """Other pages that this one asks for, by .so."""
         self.number = 0
-        self._strings = dict(STRINGS)
-        self._numbers = dict(NUMBERS)
+        self._strings = dict(values.STRINGS)
+        self._numbers = dict(values.NUMBERS)
         self._macros: dict[str, list[str]] = {}
         self._aliases: dict[str, str] = {}
         self._shown: dict[int, str] = {}
@@ -147,12 +139,12 @@ class Roff:
         escape = found[0]
         match escape[1]:
             case "*":
-                value = unquoted(self._strings.get(name_of(escape[2:]).partition(" ")[0], ""))
+                value = values.unquoted(self._strings.get(values.name_of(escape[2:]).partition(" ")[0], ""))
             case "n":
                 value = self._number(escape[2:])
             case "$":
                 arguments = self._frames[-1].arguments if self._frames else None
-                value = escape if arguments is None else argument_of(name_of(escape[2:]), arguments)
+                value = escape if arguments is None else values.argument_of(values.name_of(escape[2:]), arguments)
             case '"' | "#":
                 return ""
             case _:
@@ -179,7 +171,7 @@ class Roff:
 
     def _number(self, name: str) -> str:
         step = name[:1] if name[:1] in ("+", "-") else ""
-        name = name_of(name.removeprefix(step)) if step else name_of(name)
+        name = values.name_of(name.removeprefix(step)) if step else values.name_of(name)
         if name == ".$":
             return str(len(self._frames[-1].arguments or ()))
         value = self._numbers.get(name, 0)
@@ -249,7 +241,7 @@ class Roff:
         frame = self._frames[-1]
         first = frame.at
         for at in range(first, len(frame.lines)):
-            if is_call_of(end, frame.lines[at]):
+            if values.is_call_of(end, frame.lines[at]):
                 frame.at = at + 1
                 return frame.lines[first:at]
         frame.at = len(frame.lines)
@@ -324,10 +316,10 @@ class Roff:
 
     def _skip(self, rest: str) -> None:
         """Pass over a branch: the rest of the line, and what its braces hold."""
-        depth = depth_of(rest)
+        depth = values.depth_of(rest)
         frame = self._frames[-1]
         while depth > 0 and frame.at < len(frame.lines):
-            depth += depth_of(frame.lines[frame.at])
+            depth += values.depth_of(frame.lines[frame.at])
             frame.at += 1
 
     def _source(self, rest: str) -> None:
