@@ -49,36 +49,33 @@ def _meaning_of(found: re.Match[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def _meaning(escape: str) -> str:
-    kind = escape[1:2]
     if escape in _PLAIN:
         return _PLAIN[escape]
+    kind, argument = escape[1:2], escape[3:-1]
     match kind:
         case "(" | "[":
-            return glyph(escape[2:].removesuffix("]"))
+            shown = glyph(escape[2:].removesuffix("]"))
         case "C":
-            return glyph(escape[3:-1])
+            shown = glyph(argument)
         case "N":
-            number = escape[3:-1]
-            return code_point(int(number)) if number.isdecimal() and len(number) < 8 else ""
+            shown = code_point(int(argument)) if argument.isdecimal() and len(argument) < 8 else ""
         case "h":
-            return " " if _moves_right(escape[2:].strip("'\"")) else ""
-        case "o":
-            return plain_once(escape[3:-1])
-        case "b" | "Z" | "A" | "X":
-            return plain_once(escape[3:-1]) if kind in "bZ" else ""
+            shown = " " if _moves_right(escape[2:].strip("'\"")) else ""
+        case "o" | "b" | "Z":
+            shown = _simple(argument)
         case "l":
-            return "_" if "'" in escape else ""
+            shown = "_" if "'" in escape else ""
         case "w":
-            return "24"
-        case "H" | "S" | "R" | "D" | "L" | "x" | "v" | "B":
-            return ""
-    return kind if kind.isalnum() and kind not in _SILENT else ""
+            shown = "24"
+        case _:
+            shown = kind if kind.isalnum() and kind not in _SILENT else ""
+    return shown
 
 
-_SILENT = "acdprufsmMFkgVYOz"
+_SILENT = "AHSRDLxvBXacdprufsmMFkgVYOz"
 
 
-def plain_once(text: str) -> str:
+def _simple(text: str) -> str:
     """An escape's argument without its own escapes, but for the simple ones."""
     return "".join(_PLAIN.get(each, "") if each.startswith("\\") else each for each in tokens(text))
 

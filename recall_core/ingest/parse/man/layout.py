@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from recall_core.marks import Mark
 
@@ -13,6 +14,14 @@ _NAME_CHARS = 120
 _SHORT = 200  # a paragraph above an indented one that names it has at most so many characters
 _TAGS = 8  # tags that share a body
 _BULLET = re.compile(r"[^\w\s]{1,2}|o|\(?(?:\d{1,3}|[A-Za-z])[.)]|\[\d{1,3}\]")
+
+
+class _Item(NamedTuple):
+    """What stands around an indented part. ends_here: it is an item by that part alone, and ends with it."""
+
+    is_item: bool
+    is_marked: bool
+    ends_here: bool
 
 
 class Layout:
@@ -41,7 +50,8 @@ class Layout:
         self._in_item = False
         self._is_marked = False
         self._to_end = False
-        self._outer: list[tuple[bool, bool]] = []
+        self._outer: list[_Item] = []
+        self._items_around = 0
 
     def done(self) -> str:
         """The text; nothing is added behind."""
@@ -132,6 +142,7 @@ class Layout:
         self.end()
         self._bare_tag()
         self._outer.clear()
+        self._items_around = 0
         self._in_item = self._is_marked = self._to_end = False
         self._gap = "\n\n"
         self._begin(number, Mark(0, "heading", name[:_NAME_CHARS].rstrip(), level))
@@ -168,7 +179,8 @@ class Layout:
 
     def enter(self, *, is_named: bool = True) -> None:
         """What comes next stands within what was added last. is_named: a short paragraph is its tag."""
-        if is_named and self._is_tag_of_next():
+        ends_here = is_named and self._is_tag_of_next()
+        if ends_here:
             self.line_break()
             lines, self._lines = self._lines, []
             self._bare_tag()
@@ -178,7 +190,8 @@ class Layout:
         if self._tag:
             self._bare_tag()
             self._gap = "\n"
-        self._outer.append((self._in_item, self._is_marked))
+        self._outer.append(_Item(self._in_item, self._is_marked, ends_here))
+        self._items_around += self._in_item
         self._in_item = self._is_marked = False
 
     def leave(self) -> None:
@@ -186,9 +199,11 @@ class Layout:
         self.end()
         self._bare_tag()
         if self._outer:
-            if self._is_marked:
-                self._to_end = True
-            self._in_item, self._is_marked = self._outer.pop()
+            self._to_end = self._to_end or self._is_marked
+            self._in_item, self._is_marked, ends_here = self._outer.pop()
+            self._items_around -= self._in_item
+            if ends_here:
+                self.end_item()
 
     def block(self, lines: list[str], number: int) -> None:
         """Lines that stay together, as a table's."""
@@ -210,7 +225,7 @@ class Layout:
                 self._write("\n".join(tags))
 
     def _begin_item(self) -> None:
-        is_top = not any(is_item for is_item, _ in self._outer)
+        is_top = not self._items_around
         mark = Mark(0, "item", "", ITEM) if is_top else None
         self._is_marked = self._is_marked or is_top
         self._begin(self._tag_number, mark)

@@ -19,7 +19,7 @@ SILENT = frozenset(
     os output pc pev pi pl pm pn pnr po ps psbb pso ptr pvs rchar rd recursionlimit rfschar rj rs rt schar shc
     sizes spacewidth spreadwarn ss stringdown stringup sty substring sv sy ta tc ti1 tkf tl tm tm1 tmc troff uf ul
     unformat vpt vs warn warnscale wh write writec writem LINKSTYLE HY AD LINKSTYLE IX PSPIC
-    """.split()  # noqa: SIM905 - a list of words
+    """.split()
 )
 """Requests and macros whose arguments no reader sees."""
 

@@ -123,7 +123,7 @@ class Mdoc:
         return layout.done()
 
     def _dated(self, rest: str) -> None:
-        self.date = self.date or self._plain(rest).removeprefix("$Mdocdate: ").removesuffix(" $")
+        self.date = self.date or self._plain(rest).removeprefix("$Mdocdate").strip(":$ ")
 
     def _titled(self, rest: str) -> None:
         if not self.title:
@@ -248,7 +248,10 @@ class Mdoc:
         authors = parts.pop("A", [])
         told = [_series(authors)] if authors else []
         for kind in _REFERENCE:
-            told += [f"“{each}”" if kind == "T" and ("J" in parts or "B" in parts) else each for each in parts.get(kind, [])]
+            told += [
+                f"“{each}”" if kind == "T" and ("J" in parts or "B" in parts) else each
+                for each in parts.get(kind, [])
+            ]
         if told:
             self.layout.add(f"{', '.join(told)}.", self._number)
 

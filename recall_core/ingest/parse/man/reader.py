@@ -14,9 +14,8 @@ from recall_core.ports import ParsedDocument
 
 _DESCRIPTION_CHARS = 200
 _NAME_CHARS = 100
-_DASH = re.compile(r"\s+[-–—−]+\s+")
-_CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f]")
-_COMMA = re.compile(r"\s*,\s*")
+_DASH = re.compile(r" [-–—−]{1,3} ")
+_CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f]")
 _MDOC = ("Dd", "Dt", "Os", "Sh", "Ss")
 _MAN = ("TH", "SH", "SS")
 
@@ -120,8 +119,8 @@ def _names(page: Page) -> tuple[list[str], str]:
     names: list[str] = []
     description = ""
     for line in section.partition("\n")[2].split("\n"):
-        before, *behind = _DASH.split(line, maxsplit=1)
+        before, *behind = _DASH.split(" ".join(line.split()), maxsplit=1)
         if behind:
-            names += [each for each in _COMMA.split(before.strip()) if each and len(each) <= _NAME_CHARS]
+            names += [each for each in map(str.strip, before.split(",")) if each and len(each) <= _NAME_CHARS]
             description = description or behind[0].strip()[:_DESCRIPTION_CHARS].rstrip()
     return list(dict.fromkeys(names)), description

@@ -7,43 +7,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Protocol
 
+from recall_core.ingest.parse.man import values
 from recall_core.ingest.parse.man.conditions import holds, number
 from recall_core.ingest.parse.man.escapes import NAME, plain, tokens, words
+from recall_core.ingest.parse.man.sink import Sink
 
 DEEPEST = 50  # macros within macros, strings within strings
 _GROWTH, _SPARE = 8, 1 << 20
+_LINE, _PIECE = 32, 8  # what a line of a macro, and a string in its place, count beside their length
+_LONGEST = 10_000  # code points of a string
 
 _CONTROL = re.compile(r"[.'][ \t]*([^ \t\\]*)[ \t]*")
 _TO_READ = re.compile(r"\\[*n\"#$]")
 _READ = re.compile(r"\\(?:[\"#][\s\S]*+|[*$]" + NAME + r"|n[-+]?" + NAME + r"|[\s\S])")
-_BRACES = re.compile(r"\\[\\{}]")
-_END = re.compile(r"[.'][ \t]*\.[ \t]*(?:\\\".*)?$")
-_TABLE_END = re.compile(r"[.'][ \t]*TE\b")
+_OPEN = re.compile(r"^(?:\\\{[ \t]*+)++")
 
 _STRUCTURE = frozenset(("TH", "SH", "SS", "Dd", "Dt", "Sh", "Ss"))
 """Macros that mean what they always mean, whatever the page defines."""
-
-_STRINGS = {
-    "R": "®", "S": "", "Tm": "™", "lq": "“", "rq": "”", "HF": "", ".T": "utf8", "Lq": "“", "Rq": "”", "q": "\\(dq",
-    "<=": "≤", ">=": "≥", "Le": "≤", "Ge": "≥", "Lt": "<", "Gt": ">", "Ne": "≠", "Pm": "±", "If": "∞", "Pi": "π",
-    "Am": "&", "Ba": "|", "Na": "NaN", "lp": "(", "rp": ")", "lb": "{", "rb": "}", "ua": "↑", "aa": "´", "ga": "`", "Aq": "'",
-}  # fmt: skip
-_NUMBERS = {".g": 1, ".x": 1, ".y": 22, ".V": 40, ".H": 24, ".l": 1872, ".u": 1, ".j": 1, ".s": 10, ".v": 40}
-
-
-class Sink(Protocol):
-    """What the lines of a page go to. number: of the line in the file."""
-
-    def text(self, line: str, number: int) -> None:
-        """A line of text; glyphs and fonts are still escapes."""
-
-    def macro(self, name: str, rest: str, number: int) -> None:
-        """A macro or a request that says how the text looks."""
-
-    def table(self, lines: list[str], number: int) -> None:
-        """The lines between .TS and .TE."""
 
 
 class _Frame:
@@ -65,8 +46,8 @@ class Roff:
         self.sources: list[str] = []
         """Other pages that this one asks for, by .so."""
         self.number = 0
-        self._strings = dict(_STRINGS)
-        self._numbers = dict(_NUMBERS)
+        self._strings = dict(values.STRINGS)
+        self._numbers = dict(values.NUMBERS)
         self._macros: dict[str, list[str]] = {}
         self._aliases: dict[str, str] = {}
         self._shown: dict[int, str] = {}
@@ -158,17 +139,17 @@ class Roff:
         escape = found[0]
         match escape[1]:
             case "*":
-                value = _unquoted(self._strings.get(_name(escape[2:]).partition(" ")[0], ""))
+                value = values.unquoted(self._strings.get(values.name_of(escape[2:]).partition(" ")[0], ""))
             case "n":
                 value = self._number(escape[2:])
             case "$":
                 arguments = self._frames[-1].arguments if self._frames else None
-                value = escape if arguments is None else _argument(_name(escape[2:]), arguments)
+                value = escape if arguments is None else values.argument_of(values.name_of(escape[2:]), arguments)
             case '"' | "#":
                 return ""
             case _:
                 return escape
-        return value if self._spend(len(value)) else ""
+        return value if self._spend(len(value) + _PIECE) else ""
 
     def _copied(self, found: re.Match[str]) -> str:
         return "\\" if found[0] == "\\\\" else self._value(found)
@@ -190,7 +171,7 @@ class Roff:
 
     def _number(self, name: str) -> str:
         step = name[:1] if name[:1] in ("+", "-") else ""
-        name = _name(name.removeprefix(step)) if step else _name(name)
+        name = values.name_of(name.removeprefix(step)) if step else values.name_of(name)
         if name == ".$":
             return str(len(self._frames[-1].arguments or ()))
         value = self._numbers.get(name, 0)
@@ -222,7 +203,7 @@ class Roff:
     def _call(self, body: list[str], rest: str) -> None:
         if len(self._frames) > DEEPEST:
             self.note(f"its macros are nested deeper than {DEEPEST}: they were cut short")
-        elif self._spend(sum(map(len, body)) + len(body)):
+        elif self._spend(sum(map(len, body)) + _LINE * (len(body) + 1)):
             self._frames.append(_Frame(body, words(rest)))
 
     def _deeper(self, line: str) -> None:
@@ -250,18 +231,17 @@ class Roff:
         self._macros.setdefault(name, []).extend(self._body(end.strip()))
 
     def _ignore(self, rest: str) -> None:
-        self._until(_end_of(rest.strip()))
+        self._until(rest.strip() or ".")
 
     def _body(self, end: str) -> list[str]:
-        return [self._copy(line) for line in self._until(_end_of(end))]
+        return [self._copy(line) for line in self._until(end or ".")]
 
-    def _until(self, end: re.Pattern[str]) -> list[str]:
-        """The lines up to one that ends them, which is read too."""
+    def _until(self, end: str) -> list[str]:
+        """The lines up to the macro that ends them, which is read too."""
         frame = self._frames[-1]
         first = frame.at
         for at in range(first, len(frame.lines)):
-            line = frame.lines[at]
-            if line[:1] in (".", "'", "\\") and end.match(line, line.startswith("\\.")):
+            if values.is_call_of(end, frame.lines[at]):
                 frame.at = at + 1
                 return frame.lines[first:at]
         frame.at = len(frame.lines)
@@ -269,14 +249,16 @@ class Roff:
 
     def _string(self, rest: str) -> None:
         name, _, value = rest.partition(" ")
-        self._strings[name] = self._copy(value.lstrip(" ").removeprefix('"'))
+        self._keep(name, self._copy(value.lstrip(" ").removeprefix('"')))
 
     def _string_more(self, rest: str) -> None:
         name, _, value = rest.partition(" ")
-        value = self._copy(value.lstrip(" ").removeprefix('"'))
-        so_far = self._strings.get(name, "")
-        if self._spend(len(so_far) // 64):
-            self._strings[name] = so_far + value
+        self._keep(name, self._strings.get(name, "") + self._copy(value.lstrip(" ").removeprefix('"')))
+
+    def _keep(self, name: str, value: str) -> None:
+        if len(value) > _LONGEST:
+            self.note(f"a string of more than {_LONGEST:,} characters was cut short")
+        self._strings[name] = value[:_LONGEST]
 
     def _register(self, rest: str) -> None:
         name, _, value = rest.replace("\t", " ").partition(" ")
@@ -328,17 +310,16 @@ class Roff:
         if not truth:
             self._skip(rest)
             return
-        while rest.startswith("\\{"):
-            rest = rest[2:].lstrip(" \t")
+        rest = _OPEN.sub("", rest, count=1)
         if rest:
             self._deeper(rest)
 
     def _skip(self, rest: str) -> None:
         """Pass over a branch: the rest of the line, and what its braces hold."""
-        depth = _depth(rest)
+        depth = values.depth_of(rest)
         frame = self._frames[-1]
         while depth > 0 and frame.at < len(frame.lines):
-            depth += _depth(frame.lines[frame.at])
+            depth += values.depth_of(frame.lines[frame.at])
             frame.at += 1
 
     def _source(self, rest: str) -> None:
@@ -362,39 +343,5 @@ class Roff:
 
     def _table(self, rest: str) -> None:
         number_of_first = self.number + 1
-        lines = self._until(_TABLE_END)
+        lines = self._until("TE")
         self._sink.table(lines, number_of_first)
-
-
-def _name(text: str) -> str:
-    """The name within x, (xx or [name]."""
-    if text[:1] == "[":
-        return text[1:].removesuffix("]")
-    return text[1:] if text[:1] == "(" else text
-
-
-def _argument(name: str, arguments: list[str]) -> str:
-    if name == "*":
-        return _unquoted(" ".join(arguments))
-    if name == "@":
-        return " ".join(f'"{_unquoted(each)}"' for each in arguments)
-    i = int(name) if name.isdecimal() and len(name) < 4 else 0
-    return _unquoted(arguments[i - 1]) if 0 < i <= len(arguments) else ""
-
-
-def _unquoted(value: str) -> str:
-    """A value whose quotes delimit no arguments."""
-    return value.replace('"', "\\(dq") if '"' in value else value
-
-
-def _end_of(name: str) -> re.Pattern[str]:
-    """What ends a definition: `..`, or a macro of that name."""
-    return re.compile(rf"[.'][ \t]*{re.escape(name)}(?:[ \t]|$)") if name else _END
-
-
-def _depth(line: str) -> int:
-    """How many braces of conditionals a line leaves open."""
-    if "\\{" not in line and "\\}" not in line:
-        return 0
-    found = _BRACES.findall(line)
-    return found.count("\\{") - found.count("\\}")
