@@ -14,6 +14,7 @@ BUILT_IN = {
     "jsonl": "recall_core.ingest.parse.jsonl:Jsonl",
     "html": "recall_core.ingest.parse.html_page:HtmlPage",
     "xml": "recall_core.ingest.parse.xml_text:XmlText",
+    "epub": "recall_core.ingest.parse.epub:Epub",
 }
 """`auto` reads every file as text: a file of records is one only where the caller says so."""
 

@@ -107,11 +107,12 @@ class TextFlow:
     def add(self, text: str, marks: Sequence[Mark], at: int = 0, until: int = 0) -> None:
         """A text that is whole already, with its marks."""
         self.parted()
+        before = self.size
         if text:
-            before = self.size + len(self._gap) + len(self._marker)
+            before += len(self._gap) + len(self._marker)
             self._put(text, at, until)
-            self.marks += (mark._replace(offset=before + mark.offset) for mark in marks)
             self.parted()
+        self.marks += (mark._replace(offset=before + mark.offset) for mark in marks)
 
     def parted(self, gap: str = PARAGRAPH) -> None:
         """What follows stands on a line of its own, or behind an empty one."""
