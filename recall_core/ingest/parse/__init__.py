@@ -15,6 +15,7 @@ BUILT_IN = {
     "html": "recall_core.ingest.parse.html_page:HtmlPage",
     "xml": "recall_core.ingest.parse.xml_text:XmlText",
     "epub": "recall_core.ingest.parse.epub:Epub",
+    "eml": "recall_core.ingest.parse.eml:Eml",
 }
 """`auto` reads every file as text: a file of records is one only where the caller says so."""
 
