@@ -172,9 +172,9 @@ def test_the_number_of_parts_is_bounded() -> None:
 )
 def test_no_header_takes_long(name: str, piece: str) -> None:
     began = time.perf_counter()
-    field = f"{name}{';' if ':' in name else ':'} {piece * (200_000 // len(piece))}\n"
+    field = f"{name}{';' if ':' in name else ':'} {piece * (60_000 // len(piece))}\n"
     told("eml", "a.eml", f"Subject: a\n{field}\nb".encode())
-    assert time.perf_counter() - began < 5
+    assert time.perf_counter() - began < 3
 
 
 _LINES = st.sampled_from(

@@ -16,6 +16,7 @@ BUILT_IN = {
     "xml": "recall_core.ingest.parse.xml_text:XmlText",
     "epub": "recall_core.ingest.parse.epub:Epub",
     "eml": "recall_core.ingest.parse.eml:Eml",
+    "docx": "recall_core.ingest.parse.docx:Docx",
 }
 """`auto` reads every file as text: a file of records is one only where the caller says so."""
 

@@ -77,7 +77,12 @@ class Archive:
 
     def bad(self, reason: str) -> IngestError:
         """What is raised for an archive that is not what it should be."""
-        return IngestError(self._code, f"{self._path} cannot be read: {reason}.", details={"path": self._path})
+        return Archive.refused(self._path, reason, self._code)
+
+    @staticmethod
+    def refused(path: str, reason: str, code: str) -> IngestError:
+        """The same for a file that is not even an archive."""
+        return IngestError(code, f"{path} cannot be read: {reason}.", details={"path": path})
 
     def _too_large(self, name: str) -> IngestError:
         most = f"{MOST_UNPACKED >> 20} MiB in all, or {HIGHEST_RATIO} times its packed size"
