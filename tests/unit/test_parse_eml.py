@@ -155,6 +155,10 @@ def nested(depth: int) -> bytes:
     return f"Subject: a\n{heads}\nx".encode()
 
 
+def test_parts_that_cannot_be_found_are_read_as_they_stand() -> None:
+    assert read(b"Subject: a\nContent-Type: multipart/mixed; bo\n\n--b\n\nwords").text == "--b\n\nwords"
+
+
 def test_parts_within_parts_are_bounded() -> None:
     assert read(nested(16)).text == "x"
     assert code_of(nested(17)) == "too_deep"

@@ -208,7 +208,8 @@ class _Reading:
 
     def _is_attached(self, part: Message) -> bool:
         name = _name(part)
-        is_text = part.get_content_type() in ("text/plain", "text/html")
+        is_broken = part.get_content_maintype() == "multipart"  # its parts were not found: it is read as it stands
+        is_text = is_broken or part.get_content_type() in ("text/plain", "text/html")
         if is_text and part.get_content_disposition() != "attachment":
             return False
         if not (part.get_content_maintype() == "image" and "content-id" in part):
