@@ -167,6 +167,7 @@ def test_a_long_paragraph_has_several_places() -> None:
         ("<td>a</td><td>b</td>", "ab"),
         ("<div>a</section></div>b", "a\nb"),
         ("<table><tr><td>a</div><td>b</table>c", "a | b\n\nc"),
+        ("<div><table><tr><td>a</div><td>b</table>c</div>d", "a | b\n\nc\nd"),
         ("a < b <3 &lt; &#xe9; &eacute &#233", "a < b <3 < é é é"),
         ("a<script>b<p></scripty></SCRIPT >c", "ac"),
         ("a<!-->b<!-- c > d --!>e<!doctype x>f<?g?>h</ i>j", "abefhj"),

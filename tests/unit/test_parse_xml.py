@@ -130,6 +130,13 @@ def test_elements_of_data_stand_on_lines_and_records_apart() -> None:
     assert read(DATA).text == "Ada\n12\n\nBo\nnewish"
 
 
+def test_an_element_without_content_reads_as_the_values_of_its_attributes() -> None:
+    document = read('<codes><code id="aar" name="Afar"/><code id="abk">Abkhazian</code></codes>')
+    assert document.text == "aar Afar\nAbkhazian"
+    assert Places(document.marks).at(0, 8) == "bytes 7-59"
+    assert read('<book><chapter><para>a<imagedata fileref="b.png"/></para></chapter></book>').text == "a"
+
+
 def test_the_title_is_the_files_name_where_there_is_none() -> None:
     assert read(DATA).title == "a.xml"
 

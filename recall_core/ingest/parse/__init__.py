@@ -26,6 +26,9 @@ BUILT_IN = {
     "notebook": "recall_core.ingest.parse.notebook:Notebook",
     "table": "recall_core.ingest.parse.table:DelimitedTable",
     "subtitles": "recall_core.ingest.parse.subtitles:Subtitles",
+    "epub": "recall_core.ingest.parse.epub:Epub",
+    "eml": "recall_core.ingest.parse.eml:Eml",
+    "docx": "recall_core.ingest.parse.docx:Docx",
 }
 
 AUTO = "auto"

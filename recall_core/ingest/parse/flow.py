@@ -107,11 +107,12 @@ class TextFlow:
     def add(self, text: str, marks: Sequence[Mark], at: int = 0, until: int = 0) -> None:
         """A text that is whole already, with its marks."""
         self.parted()
+        before = self.size
         if text:
-            before = self.size + len(self._gap) + len(self._marker)
+            before += len(self._gap) + len(self._marker)
             self._put(text, at, until)
-            self.marks += (mark._replace(offset=before + mark.offset) for mark in marks)
             self.parted()
+        self.marks += (mark._replace(offset=before + mark.offset) for mark in marks)
 
     def parted(self, gap: str = PARAGRAPH) -> None:
         """What follows stands on a line of its own, or behind an empty one."""
@@ -162,7 +163,7 @@ class TextFlow:
         offset = self._first(opened)
         name = short_name(self.since(opened))
         if offset is not None and name:
-            self.marks.insert(opened.marks, Mark(offset, "heading", name, level))
+            self._insert(opened, Mark(offset, "heading", name, level))
         self.parted()
         return name
 
@@ -196,8 +197,28 @@ class TextFlow:
     def _block(self, opened: Opened) -> None:
         offset = self._first(opened)
         if offset is not None:
-            self.marks.insert(opened.marks, Mark(offset, "block", "", BLOCK_LEVEL))
+            self._insert(opened, Mark(offset, "block", "", BLOCK_LEVEL))
             self.marks.append(Mark(self.size, "end", "", BLOCK_LEVEL))
+
+    def _insert(self, opened: Opened, mark: Mark) -> None:
+        """Puts the mark of a unit that has ended before all those of what it holds."""
+        i = opened.marks
+        while i < len(self.marks) and self.marks[i].offset < mark.offset:
+            i += 1
+        self.marks.insert(i, mark)
+
+    def number(self, kind: str, *, is_empty: bool) -> None:
+        """A place by number begins: at the text that follows, or where nothing of it follows."""
+        self.marks.append(Mark(self.size if is_empty else self.size + len(self._gap), kind))
+
+    @property
+    def is_in_row(self) -> bool:
+        """Whether the text is in a cell, where line breaks have no place."""
+        return self._cell is not None
+
+    def bullet(self, depth: int) -> None:
+        """An item of a list that nobody has opened. depth: from 0."""
+        self._marker = f"{'  ' * min(max(0, depth), 10)}- "
 
     def open_list(self, first: int | None = None) -> None:
         """A list begins. first: the number of its first item, None for one without numbers."""

@@ -1,7 +1,7 @@
 """The XML parser: the text of its elements, block by block. DocBook, RSS and Atom are known by their elements' names.
 
 Of any other XML an element is a block where its parent has no text of its own beside it, and part of a line where it
-has.
+has; an element that holds nothing reads as the values of its attributes.
 """
 
 from __future__ import annotations
@@ -65,10 +65,12 @@ class XmlText:
 class _Open:
     """An element that is open. pending: the gap that its last child leaves, if no text of its own follows."""
 
-    __slots__ = ("close", "has_blocks", "has_text", "is_block", "name", "pending")
+    __slots__ = ("at", "close", "has_blocks", "has_text", "is_block", "name", "pending", "values")
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.at = 0
+        self.values = ""
         self.is_block = True
         self.has_text = self.has_blocks = False
         self.pending = ""
@@ -83,7 +85,7 @@ class _Elements:
         self._path = path
         self._stack = [_Open("")]
         self._sections = self._unseen = self._pres = self._lists = self._tables = 0
-        self._is_feed = False
+        self._is_feed = self._is_data = False
         self._at = 0
         self._page: list[str] | None = None
         self._page_at = 0
@@ -96,13 +98,17 @@ class _Elements:
         parent, opened = self._stack[-1], _Open(name)
         if len(self._stack) == 1:
             self._is_feed = name in _FEEDS
+            self._is_data = not self._is_feed and name not in _SECTIONS
             self.lang = line(seen.get("lang", ""), 100)
         self._stack.append(opened)
         self._settle(parent)
-        if name in _INLINE or self._pres or (parent.has_text and name not in _LISTS and name not in _PRE):
+        is_inline = name in _INLINE and not self._is_data
+        if is_inline or self._pres or (parent.has_text and name not in _LISTS and name not in _PRE):
             opened.is_block = False
             return
         parent.has_blocks = True
+        if self._is_data and seen:
+            opened.at, opened.values = self._at, " ".join(seen.values())
         self.flow.parted(PARAGRAPH if name in _PARAGRAPHS or self._is_section(name) else LINE)
         self._open(name, opened, parent)
         if self._is_feed and name in _PAGES and seen.get("type") != "xhtml":
@@ -116,6 +122,8 @@ class _Elements:
             return
         element = self._stack.pop()
         parent = self._stack[-1]
+        if element.values and not element.has_text and not element.has_blocks:
+            self.flow.words(element.values, element.at, self._at)
         if element.close:
             self._settle(element)
             element.close()

@@ -1,0 +1,238 @@
+"""The mail parser: the body of a message, as plain text where it has one, with what it was sent with and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC
+from email.errors import HeaderParseError
+from email.header import decode_header
+from email.message import Message
+from email.parser import BytesParser
+from email.policy import compat32
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple
+
+from recall_core.errors import IngestError
+from recall_core.ingest.parse.charsets import decoded
+from recall_core.ingest.parse.flow import TextFlow, short_name
+from recall_core.ingest.parse.html_head import line
+from recall_core.ingest.parse.html_text import HtmlReader
+from recall_core.marks import Mark
+from recall_core.ports import ParsedDocument
+
+DEEPEST = 16  # parts within parts, which the library reads by recursion
+MOST_PARTS = 10_000
+LONGEST_HEADER = 10_000  # code points; the rest is not read, since the library takes quadratic time for it
+LONGEST_CONTENT_HEADER = 1000  # of which every part has some
+MOST_NAMED = 10  # attachments that are named in a note
+
+_HEADERS = ("from", "to", "cc", "subject", "date", "message-id", "received", "content-type", "mime-version", "sender")
+_BROKEN = (AttributeError, HeaderParseError, IndexError, LookupError, OverflowError, TypeError, ValueError)
+"""What the library raises for headers that nobody should have written."""
+
+
+class _TooMany(Exception):
+    """Parts within parts, or parts."""
+
+
+class _MailPart(Message):
+    """A message, or a part of one, that counts the parts, knows how deep it lies, and keeps its headers short."""
+
+    def __init__(self, policy: Any = compat32) -> None:
+        super().__init__(policy)
+        self.depth = 0
+        self.parts = [0]
+
+    def attach(self, payload: Any) -> None:
+        payload.depth, payload.parts = self.depth + 1, self.parts
+        self.parts[0] += 1
+        if payload.depth > DEEPEST:
+            raise _TooMany("too_deep", f"its parts are nested more than {DEEPEST} deep")
+        if self.parts[0] > MOST_PARTS:
+            raise _TooMany("bad_eml", f"it has more than {MOST_PARTS} parts")
+        super().attach(payload)
+
+    def set_raw(self, name: str, value: Any) -> None:
+        longest = LONGEST_CONTENT_HEADER if name.lower().startswith("content-") else LONGEST_HEADER
+        super().set_raw(name, value[:longest])
+
+
+class Eml:
+    """Reads one message (RFC 5322). The title is its subject, else the file's name."""
+
+    version = 1
+    reads = "bytes"
+    is_verbatim = False
+    is_foreign = False
+
+    def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
+        """The one document of the file. Every part of the message that holds no others is a `part`, in file order.
+
+        Raises IngestError `bad_eml` and `too_deep`.
+        """
+        message = _message(raw, path)
+        reading = _Reading(path)
+        for leaf in _leaves(message):
+            reading.see(leaf)
+        flow = reading.flow
+        text = flow.text()
+        notes = reading.notes() + (() if text else ("it has no text",))
+        title = header(message, "subject", 300) or path.rpartition("/")[2]
+        return (ParsedDocument(None, text, title, digest, len(raw), _meta(message), tuple(flow.marks), notes=notes),)
+
+
+def _message(raw: bytes, path: str) -> Message:
+    details = {"path": path}
+    try:
+        message = BytesParser(_MailPart, policy=compat32).parsebytes(raw)
+    except _TooMany as error:
+        code, reason = error.args
+        raise IngestError(code, f"{path} is not read: {reason}.", details=details) from error
+    except _BROKEN as error:
+        raise IngestError("bad_eml", f"{path} cannot be read as a message: {error}.", details=details) from error
+    if not any(name in message for name in _HEADERS):
+        raise IngestError("bad_eml", f"{path} is no message: it has none of its headers.", details=details)
+    return message
+
+
+def header(message: Message, name: str, longest: int) -> str:
+    """The first header of that name on one line, its encoded words resolved; "" where there is none."""
+    values = (value for key, value in message.raw_items() if key.lower() == name)
+    text = _plain(str(next(values, ""))[: 10 * longest])
+    try:
+        pieces = decode_header(text)
+    except _BROKEN:
+        pieces = [(text, None)]
+    return line("".join(map(_piece, pieces)), longest)
+
+
+def _piece(piece: tuple[Any, str | None]) -> str:
+    text, charset = piece
+    if isinstance(text, str):
+        return text
+    if charset is None:  # as the library gives what stands between encoded words
+        return str(text.decode("raw-unicode-escape", "replace")).encode("utf-8", "replace").decode()
+    return decoded(text, charset)[0]
+
+
+def _plain(text: str) -> str:
+    """A header in which bytes beyond ASCII stand as they are."""
+    return decoded(text.encode("utf-8", "surrogateescape"), None)[0]
+
+
+def _meta(message: Message) -> dict[str, Any]:
+    found = {name: header(message, name, 1000) for name in ("from", "to", "cc")}
+    found["date"] = _date(header(message, "date", 100))
+    return {key: value for key, value in found.items() if value}
+
+
+def _date(text: str) -> str:
+    try:
+        moment = parsedate_to_datetime(text)
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return f"{moment.replace(microsecond=0, tzinfo=None).isoformat()}Z"
+    except _BROKEN:
+        return ""
+
+
+class _Leaf(NamedTuple):
+    part: Message
+    is_read: bool
+    """False for what says the same as another part that is read."""
+    subject: str | None
+    """Of the message within the message that begins with this part."""
+
+
+def _leaves(message: Message) -> Iterator[_Leaf]:
+    """The parts that hold no others, in file order."""
+    waiting: list[tuple[Message, bool, str | None]] = [(message, True, None)]
+    while waiting:
+        part, is_read, subject = waiting.pop()
+        payload: Any = part.get_payload() if part.is_multipart() else []
+        inner: list[Message] = payload
+        if not inner:
+            yield _Leaf(part, is_read, subject)
+            continue
+        if part.get_content_maintype() == "message":
+            subject = short_name(header(inner[0], "subject", 200)) or "message"
+        chosen = _chosen(inner) if part.get_content_type() == "multipart/alternative" else None
+        subjects = [subject, *[None] * (len(inner) - 1)]
+        waiting += reversed(
+            [(each, is_read and chosen in (None, each), name) for each, name in zip(inner, subjects, strict=True)]
+        )
+
+
+def _chosen(alternatives: list[Message]) -> Message:
+    """Of parts that say the same: the plain text, else the last that may have a text."""
+    plain = [each for each in alternatives if each.get_content_type() == "text/plain" and _payload(each).strip()]
+    others = [each for each in alternatives if each.get_content_maintype() in ("multipart", "text")]
+    return (plain or others[-1:] or alternatives)[0]
+
+
+def _payload(part: Message) -> bytes:
+    try:
+        payload = part.get_payload(decode=True)
+    except _BROKEN:
+        return b""
+    return payload if isinstance(payload, bytes) else b""
+
+
+class _Reading:
+    """The text of a message as its parts are read."""
+
+    def __init__(self, path: str) -> None:
+        self.flow = TextFlow()
+        self._path = path
+        self._parts = 0
+        self._strange: list[str] = []
+        self._attached: list[str] = []
+
+    def see(self, leaf: _Leaf) -> None:
+        """The next part."""
+        self._parts += 1
+        inner = TextFlow()
+        part = leaf.part
+        if not self._is_attached(part) and leaf.is_read:
+            charset = _charset(part)
+            text, is_whole = decoded(_payload(part), charset)
+            if not is_whole:
+                self._strange.append(f"part {self._parts} has bytes that are not {line(charset or 'utf-8', 40)}")
+            if part.get_content_type() == "text/html":
+                HtmlReader(inner, path=self._path).read(text)
+            elif text.strip():
+                inner.verbatim(text.strip("\r\n").rstrip(), 0, 0)
+        marks = [Mark(0, "part")]
+        if leaf.subject:
+            marks.append(Mark(0, "heading", leaf.subject))
+        self.flow.add(inner.text(), (*marks, *inner.marks))
+
+    def _is_attached(self, part: Message) -> bool:
+        name = _name(part)
+        is_broken = part.get_content_maintype() == "multipart"  # its parts were not found: it is read as it stands
+        is_text = is_broken or part.get_content_type() in ("text/plain", "text/html")
+        if is_text and part.get_content_disposition() != "attachment":
+            return False
+        if not (part.get_content_maintype() == "image" and "content-id" in part):
+            self._attached.append(name or part.get_content_type())
+        return True
+
+    def notes(self) -> tuple[str, ...]:
+        """What was not read, and what was not read well."""
+        named = ", ".join(self._attached[:MOST_NAMED])
+        rest = len(self._attached) - MOST_NAMED
+        told = [f"not read: {named}{f' and {rest} more' if rest > 0 else ''}"] if named else []
+        return (*self._strange[:MOST_NAMED], *told)
+
+
+def _charset(part: Message) -> str | None:
+    try:
+        return part.get_content_charset()
+    except _BROKEN:
+        return None
+
+
+def _name(part: Message) -> str:
+    try:
+        return line(_plain(part.get_filename() or ""), 200)
+    except _BROKEN:
+        return ""

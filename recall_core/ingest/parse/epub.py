@@ -1,0 +1,203 @@
+"""The EPUB parser: the chapters of a book in the order of its spine, each read as HTML."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from recall_core.ingest.parse.charsets import declared_in_xml, decoded
+from recall_core.ingest.parse.flow import TextFlow
+from recall_core.ingest.parse.html_head import line
+from recall_core.ingest.parse.html_text import HtmlReader
+from recall_core.ingest.parse.xml_events import XmlEvents
+from recall_core.ingest.parse.zipped import MOST_ENTRIES, Archive
+from recall_core.marks import Mark
+from recall_core.ports import ParsedDocument
+
+_CONTAINER = "META-INF/container.xml"
+_ENCRYPTION = "META-INF/encryption.xml"
+_FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+"""Algorithms that hide fonts alone, and are no protection of the text."""
+_TYPES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
+_CODE = "bad_epub"
+_MOST_NOTES = 20
+
+
+class Epub:
+    """Reads EPUB 2 and 3. The title is that of the package, else the file's name."""
+
+    version = 1
+    reads = "bytes"
+    is_verbatim = False
+    is_foreign = False
+
+    def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
+        """The one document of the file, a chapter for each item of the spine, in its order.
+
+        Raises IngestError `bad_epub` (also for a book under DRM), `unpacked_too_large` and `too_deep`.
+        """
+        archive = Archive(raw, path=path, code=_CODE)
+        package = _package(archive, path)
+        protected = _protected(archive, path)
+        flow, notes = TextFlow(), list[str]()
+        for number, chapter in enumerate(package.chapters(), start=1):
+            if chapter.name in protected:
+                raise archive.bad("it is protected by DRM, its chapters are encrypted")
+            reason = _read_chapter(archive, chapter, flow, path)
+            if reason:
+                notes.append(f"chapter {number} ({line(chapter.name, 200)}) {reason}")
+        text = flow.text()
+        notes += [] if text else ["its chapters have no text"]
+        title = package.first("title", 300) or path.rpartition("/")[2]
+        tags = tuple(dict.fromkeys(line(each, 100) for each in package.values.get("subject", ())[:50]))
+        meta = package.meta()
+        return (
+            ParsedDocument(
+                None, text, title, digest, len(raw), meta, tuple(flow.marks), tags=tags, notes=_few(notes)
+            ),
+        )
+
+
+def _few(notes: list[str]) -> tuple[str, ...]:
+    rest = len(notes) - _MOST_NOTES
+    return tuple(notes) if rest <= 0 else (*notes[:_MOST_NOTES], f"and {rest} more of its chapters")
+
+
+class _Chapter(NamedTuple):
+    name: str
+    """Of the entry in the archive."""
+    is_page: bool
+
+
+def _read_chapter(archive: Archive, chapter: _Chapter, flow: TextFlow, path: str) -> str:
+    """Adds it, and says why it has no text, or some of it is missing; "" where all is well."""
+    inner = TextFlow()
+    reason = ""
+    if not chapter.is_page:
+        reason = "is no text"
+    elif chapter.name not in archive:
+        reason = "is missing"
+    else:
+        raw = archive.read(chapter.name)
+        source, is_whole = decoded(raw, declared_in_xml(raw))
+        reason = "" if is_whole else "has bytes that are not in its character set"
+        HtmlReader(inner, path=path, is_xml=True).read(source)
+    flow.add(inner.text(), (Mark(0, "chapter"), *inner.marks))
+    return reason
+
+
+def _package(archive: Archive, path: str) -> _Package:
+    if _CONTAINER not in archive:
+        raise archive.bad(f"it is no EPUB, it has no {_CONTAINER}")
+    container = _Container()
+    XmlEvents(container, path=path, code=_CODE).read(archive.read(_CONTAINER))
+    if not container.package:
+        raise archive.bad("its container names no package")
+    package = _Package(posixpath.dirname(container.package))
+    XmlEvents(package, path=path, code=_CODE).read(archive.read(container.package))
+    return package
+
+
+def _protected(archive: Archive, path: str) -> frozenset[str]:
+    if _ENCRYPTION not in archive:
+        return frozenset()
+    encryption = _Encryption()
+    XmlEvents(encryption, path=path, code=_CODE).read(archive.read(_ENCRYPTION))
+    return frozenset(encryption.names)
+
+
+class _Elements:
+    """Of a file of which attributes alone count."""
+
+    def start(self, name: str, seen: Mapping[str, str]) -> None:
+        """An element begins."""
+
+    def end(self, name: str) -> None:
+        """It ends."""
+
+    def text(self, text: str) -> None:
+        """Its text."""
+
+
+class _Container(_Elements):
+    package = ""
+
+    def start(self, name: str, seen: Mapping[str, str]) -> None:
+        if name == "rootfile" and not self.package:
+            self.package = _entry("", seen.get("full-path", ""))
+
+
+class _Encryption(_Elements):
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._algorithm = ""
+
+    def start(self, name: str, seen: Mapping[str, str]) -> None:
+        if name == "EncryptedData":
+            self._algorithm = ""
+        elif name == "EncryptionMethod":
+            self._algorithm = self._algorithm or seen.get("Algorithm", "")
+        elif name == "CipherReference" and self._algorithm not in _FONTS:
+            self.names.append(_entry("", seen.get("URI", "")))
+
+
+class _Package(_Elements):
+    """What a package document says. values: of its metadata, by their names."""
+
+    def __init__(self, folder: str) -> None:
+        self.values: dict[str, list[str]] = {}
+        self._folder = folder
+        self._manifest: dict[str, _Chapter] = {}
+        self._spine: list[str] = []
+        self._is_in_metadata = False
+        self._value: list[str] = []
+
+    def start(self, name: str, seen: Mapping[str, str]) -> None:
+        self._value = []
+        if name == "metadata":
+            self._is_in_metadata = True
+        elif name == "item":
+            chapter = _Chapter(_entry(self._folder, seen.get("href", "")), seen.get("media-type", "") in _TYPES)
+            self._manifest.setdefault(seen.get("id", ""), chapter)
+        elif name == "itemref":
+            self._spine.append(seen.get("idref", ""))
+
+    def end(self, name: str) -> None:
+        if name == "metadata":
+            self._is_in_metadata = False
+        elif self._is_in_metadata and self._value:
+            value = line("".join(self._value), 1000)
+            if value:
+                self.values.setdefault(name, []).append(value)
+        self._value = []
+
+    def text(self, text: str) -> None:
+        if self._is_in_metadata:
+            self._value.append(text)
+
+    def first(self, name: str, longest: int) -> str:
+        """The first value of that name, "" where there is none."""
+        return self.values.get(name, [""])[0][:longest]
+
+    def chapters(self) -> Iterator[_Chapter]:
+        """Those of the spine, in order, each once."""
+        for name in [*dict.fromkeys(self._spine)][:MOST_ENTRIES]:
+            yield self._manifest.get(name, _Chapter(name, is_page=True))
+
+    def meta(self) -> dict[str, Any]:
+        """Author, date, description, lang and publisher, as far as there are any."""
+        found = {
+            "author": ", ".join(self.values.get("creator", ())[:20]),
+            "date": self.first("date", 100),
+            "description": self.first("description", 1000),
+            "lang": self.first("language", 100),
+            "publisher": self.first("publisher", 300),
+        }
+        return {key: value for key, value in found.items() if value}
+
+
+def _entry(folder: str, href: str) -> str:
+    """The name of an entry by a link to it from a folder of the archive."""
+    return posixpath.normpath(posixpath.join(folder, unquote(href.partition("#")[0]))) if href else ""

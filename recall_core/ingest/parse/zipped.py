@@ -1,0 +1,92 @@
+"""A zip archive in memory, read entry by entry within bounds; nothing of it ever reaches a disk."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from io import BytesIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from recall_core.errors import IngestError
+
+MOST_UNPACKED = 64 << 20  # bytes that are unpacked of one file, in all
+MOST_ENTRIES = 10_000
+HIGHEST_RATIO = 100  # unpacked to packed, of an entry
+RATIO_FROM = 1 << 20  # unpacked bytes; smaller entries may be packed as tightly as they like
+
+_STEP = 1 << 16
+_ENTRY = b"PK\x01\x02"
+_BROKEN = (
+    BadZipFile,
+    EOFError,
+    IndexError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+"""What the standard library raises for archives that are damaged, encrypted, or packed in a way that it lacks."""
+
+
+class Archive:
+    """The entries of one file. code: of the error for an archive that cannot be read.
+
+    Raises IngestError with that code, and `unpacked_too_large`.
+    """
+
+    def __init__(self, raw: bytes, *, path: str, code: str) -> None:
+        self._path, self._code = path, code
+        self._left = MOST_UNPACKED
+        if raw.count(_ENTRY) > MOST_ENTRIES:
+            raise self.bad(f"it has more than {MOST_ENTRIES} entries")
+        try:
+            self._zip = ZipFile(BytesIO(raw))
+            self._entries = {entry.filename: entry for entry in self._zip.infolist()}
+        except _BROKEN as error:
+            raise self.bad("it is no zip archive, or a damaged one") from error
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    def read(self, name: str) -> bytes:
+        """The bytes of an entry; of two of one name the last."""
+        entry = self._entries.get(name)
+        if entry is None:
+            raise self.bad(f"it has no {name}")
+        if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+            raise self.bad(f"its {name} is packed in a way that is not read")
+        try:
+            return self._unpacked(entry)
+        except _BROKEN as error:
+            raise self.bad(f"its {name} is damaged or encrypted") from error
+
+    def _unpacked(self, entry: ZipInfo) -> bytes:
+        pieces: list[bytes] = []
+        size = 0
+        with self._zip.open(entry) as stream:
+            while piece := stream.read(_STEP):
+                pieces.append(piece)
+                size += len(piece)
+                self._left -= len(piece)
+                if self._left < 0 or (size > RATIO_FROM and size > HIGHEST_RATIO * entry.compress_size):
+                    raise self._too_large(entry.filename)
+        return b"".join(pieces)
+
+    def bad(self, reason: str) -> IngestError:
+        """What is raised for an archive that is not what it should be."""
+        return Archive.refused(self._path, reason, self._code)
+
+    @staticmethod
+    def refused(path: str, reason: str, code: str) -> IngestError:
+        """The same for a file that is not even an archive."""
+        return IngestError(code, f"{path} cannot be read: {reason}.", details={"path": path})
+
+    def _too_large(self, name: str) -> IngestError:
+        most = f"{MOST_UNPACKED >> 20} MiB in all, or {HIGHEST_RATIO} times its packed size"
+        reason = f"its {name} unpacks to more than is read ({most})"
+        return IngestError(
+            "unpacked_too_large", f"{self._path} cannot be read: {reason}.", details={"path": self._path}
+        )
