@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from itertools import islice
 from typing import Any, NamedTuple
 
 from recall_core.ingest.parse.jsonl import records, take_name
-from recall_core.ingest.parse.messages import KEYS, Shape, conversation_in, conversation_of, shape_of
+from recall_core.ingest.parse.messages import KEYS, Conversation, Shape, conversation_in, conversation_of, shape_of
 from recall_core.ingest.parse.rawjson import (
     Slice,
-    decoded,
     elements,
     first_elements,
+    first_lines,
     key_values,
     lines_of,
+    value_of,
     why_broken,
 )
+from recall_core.ingest.parse.rows import row_marks
 from recall_core.ingest.parse.short import short
 from recall_core.ingest.parse.text import decode
 from recall_core.ingest.parse.transcript import rendered
@@ -27,7 +28,6 @@ from recall_core.ports import ParsedDocument
 
 _BOM = b"\xef\xbb\xbf"
 _LINES = (".jsonl", ".ndjson")
-_SAMPLE = 64  # values by which it is told what a file holds
 _IDS = ("_id", "id", "uuid", "conversation_id")
 
 
@@ -67,13 +67,14 @@ def conversations(raw: bytes, text: str, *, path: str, digest: str) -> Iterable[
 
 def _documents(file: _File) -> Iterable[ParsedDocument]:
     form, shape = _layout(file)
+    if shape is None:
+        return (_verbatim(file, form),)
     if shape == "records":
         slices = _slices(file, form)
-        if slices is not None:
-            numbered = ((i if form == "array" else each.line, each) for i, each in enumerate(slices, start=1))
-            return records(numbered, path=file.path)
-    found = _transcripts(file, form, shape) if shape else None
-    return found if found is not None else (_verbatim(file, form),)
+        if slices is None:
+            return (_verbatim(file, "text"),)
+        return records(((i if form == "array" else each.line, each) for i, each in slices), path=file.path)
+    return _transcripts(file, form, shape) or (_verbatim(file, "object" if form == "object" else "text"),)
 
 
 def _layout(file: _File) -> tuple[str, Shape | None]:
@@ -83,26 +84,21 @@ def _layout(file: _File) -> tuple[str, Shape | None]:
 
 
 def _as_value(file: _File) -> tuple[str, Shape | None] | None:
-    start = file.text.lstrip(" \t\r\n")[:1]
-    if start not in ("[", "{") or why_broken(file.raw) is not None:
+    shape = shape_of(first_elements(file.text))
+    if shape:
+        return "array", shape
+    if why_broken(file.raw) is not None:
         return None
-    if start == "[":
-        return "array", shape_of(first_elements(file.text, _SAMPLE))
-    return "object", "conversations" if any(_given(file, KEYS)) else None
+    start = file.text.lstrip(" \t\r\n")[:1]
+    return "object" if start == "{" else "array", "conversations" if start == "{" and any(
+        _given(file, KEYS)
+    ) else None
 
 
 def _by_line(file: _File) -> tuple[str, Shape | None] | None:
-    sample = [_value(line) for line in islice(lines_of(file.raw), _SAMPLE)]
+    sample = first_lines(file.raw)
     objects = [value for value in sample if isinstance(value, dict)]
     return ("lines", shape_of(sample)) if len(objects) * 2 > len(sample) else None
-
-
-def _value(piece: Slice) -> object:
-    """What a piece says; None where it is no JSON."""
-    try:
-        return decoded(piece.raw)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _given(file: _File, keys: Sequence[str]) -> list[bytes]:
@@ -113,18 +109,23 @@ def _given(file: _File, keys: Sequence[str]) -> list[bytes]:
         return []
 
 
-def _slices(file: _File, form: str) -> list[Slice] | None:
+def _slices(file: _File, form: str) -> list[tuple[int, Slice]] | None:
+    """The lines or the elements with their numbers, from 1; None where the array turns out to be none."""
     try:
-        return [*(lines_of if form == "lines" else elements)(file.raw)]
+        return [*enumerate((lines_of if form == "lines" else elements)(file.raw), start=1)]
     except (ValueError, RecursionError):
         return None
 
 
-def _transcripts(file: _File, form: str, shape: Shape) -> Iterable[ParsedDocument] | None:
+def _transcripts(file: _File, form: str, shape: Shape) -> Sequence[ParsedDocument] | None:
+    """The conversations; None where there is none after all."""
+    if form != "lines" and shape == "turns":
+        values = value_of(file.raw)
+        return (_whole(file, conversation_in(values)),) if isinstance(values, list) else None
     if form == "object":
-        value = _value(Slice(1, file.raw))
+        value = value_of(file.raw)
         one = conversation_of(value) if isinstance(value, dict) else None
-        return one and (rendered(one, path=file.path, digest=file.digest, size=file.size),)
+        return (_whole(file, one),) if one else None
     slices = _slices(file, form)
     if slices is None:
         return None
@@ -132,25 +133,28 @@ def _transcripts(file: _File, form: str, shape: Shape) -> Iterable[ParsedDocumen
         return _each(file, slices)
     broken: list[int] = []
     told = conversation_in(_readable(slices, broken))
-    notes = _passed(broken, "is no JSON")
-    return (rendered(told, path=file.path, digest=file.digest, size=file.size, notes=notes),)
+    return (_whole(file, told, notes=_passed(broken, "is no JSON")),)
 
 
-def _readable(slices: Iterable[Slice], broken: list[int]) -> Iterator[object]:
-    for each in slices:
-        value = _value(each)
+def _whole(file: _File, told: Conversation, *, notes: tuple[str, ...] = ()) -> ParsedDocument:
+    return rendered(told, path=file.path, digest=file.digest, size=file.size, notes=notes)
+
+
+def _readable(slices: Iterable[tuple[int, Slice]], broken: list[int]) -> Iterator[object]:
+    for _, each in slices:
+        value = value_of(each.raw)
         if value is None:
             broken.append(each.line)
         yield value
 
 
-def _each(file: _File, slices: Iterable[Slice]) -> list[ParsedDocument] | None:
+def _each(file: _File, slices: Iterable[tuple[int, Slice]]) -> list[ParsedDocument] | None:
     """A record for each conversation."""
     found: list[ParsedDocument] = []
     names: dict[str, int] = {}
     broken: list[int] = []
-    for i, each in enumerate(slices, start=1):
-        value = _value(each)
+    for i, each in slices:
+        value = value_of(each.raw)
         told = conversation_of(value) if isinstance(value, dict) else None
         if told is None or not isinstance(value, dict):
             broken.append(each.line)
@@ -180,12 +184,10 @@ def _verbatim(file: _File, form: str) -> ParsedDocument:
     marks: tuple[Mark, ...] = ()
     notes: tuple[str, ...] = ()
     if form == "object":
-        title = next(
-            (value for raw in _given(file, ("title",)) if isinstance(value := _value(Slice(1, raw)), str)), ""
-        )
+        title = next((value for raw in _given(file, ("title",)) if isinstance(value := value_of(raw), str)), "")
         marks = tuple(_keys(file.text))
     elif form == "lines":
-        marks = tuple(Mark(line.start(), "row", "", 2) for line in _LINE.finditer(file.text))
+        marks = row_marks(line.start() for line in _LINE.finditer(file.text))
     elif form == "text" and file.text.strip() and (why := why_broken(file.raw)):
         notes = (f"it is no valid JSON ({why}) and was read as plain text",)
     title = short(title) or file.path.rpartition("/")[2]
@@ -193,7 +195,7 @@ def _verbatim(file: _File, form: str) -> ParsedDocument:
 
 
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
-_FIRST_KEY = re.compile(r"\s*+\{[ \t]*+\r?\n(?P<indent>[ \t]++)\"")
+_FIRST_KEY = re.compile(r"\s*+\{[ \t]*+\r?\n(?P<indent>[ \t]{1,16})\"")
 
 
 def _keys(text: str) -> Iterator[Mark]:
@@ -202,5 +204,5 @@ def _keys(text: str) -> Iterator[Mark]:
         return
     key = re.compile(rf'^{first["indent"]}(?P<key>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+")[ \t]*+:', re.MULTILINE)
     for found in key.finditer(text):
-        name = _value(Slice(1, found["key"].encode()))
+        name = value_of(found["key"].encode())
         yield Mark(found.start(), "heading", short(str(name)), 1)

@@ -73,6 +73,7 @@ def _object(raw: bytes, where: str) -> dict[str, Any]:
     return record
 
 
+_HOLDERS = (dict, list)
 _COLON = re.compile(rb'"[ \t\r\n]*+:')
 
 
@@ -91,13 +92,13 @@ def _plain(raw: bytes) -> dict[str, Any] | None:
 
 def _keys(record: dict[str, Any]) -> int:
     """How many keys the object and all within it have."""
-    keys = 0
-    inner: list[Any] = [record]
+    keys = len(record)
+    inner = [value for value in record.values() if isinstance(value, _HOLDERS)]
     while inner:
         value = inner.pop()
         keys += len(value) if isinstance(value, dict) else 0
         values = value.values() if isinstance(value, dict) else value
-        inner += [each for each in values if isinstance(each, dict | list)]
+        inner += [each for each in values if isinstance(each, _HOLDERS)]
     return keys
 
 
@@ -130,7 +131,7 @@ def _document(record: dict[str, Any], raw: bytes, number: int, line: int, where:
     if not isinstance(title, str | None):
         raise _bad(where, "its title is not a string")
     title = title or ""
-    is_title = not text.strip() and bool(title.strip())
+    is_title = (not text or text.isspace()) and bool(title.strip())
     digest = sha256(raw).hexdigest()
     own = title if is_title else text
     place = f"line {line}"

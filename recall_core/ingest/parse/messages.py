@@ -20,6 +20,9 @@ RESULT = 500
 """Characters of what a tool answers that are kept."""
 
 _ASKING = ("user", "human")
+_NAMED = (*_ASKING, "assistant")  # roles that several may have
+_ANSWERING = ("tool", "function", "observation", "function_response")
+_TOLD_WITHIN = 64  # turns by which it is clear whether a model and a date are given
 _ROLES = frozenset(
     "user human assistant ai gpt bot model chatgpt claude bing bard system developer tool function observation "
     "function_call function_response environment ipython".split()
@@ -77,13 +80,15 @@ def _shape(value: dict[str, Any]) -> str:
 
 def conversation_of(value: Mapping[str, Any]) -> Conversation | None:
     """The conversation that an object holds; None where it holds none."""
-    messages = _branch(value) if _is_tree(value.get("mapping")) else _messages(value)
+    is_tree = _is_tree(value.get("mapping"))
+    messages = _branch(value) if is_tree else _messages(value)
     if messages is None:
         return None
     system = _text(value.get("system"))
     title = value.get("title") or value.get("name")
     turns = [Turn("system", system)] if system else []
-    return _told(messages, turns, title=title if isinstance(title, str) else "", meta=_about(value))
+    told = _told(messages, turns, title=title if isinstance(title, str) else "", meta=_about(value))
+    return told._replace(turns=[turn for turn in told.turns if turn.text]) if is_tree else told
 
 
 def _messages(value: Mapping[str, Any]) -> list[Any] | None:
@@ -106,7 +111,7 @@ def conversation_in(values: Iterable[object]) -> Conversation:
 
 
 def _told(values: Iterable[object], turns: list[Turn], *, title: str, meta: dict[str, str]) -> Conversation:
-    for value in values:
+    for number, value in enumerate(values):
         if not isinstance(value, dict):
             continue
         message = _message(value)
@@ -119,61 +124,61 @@ def _told(values: Iterable[object], turns: list[Turn], *, title: str, meta: dict
             turns[-1] = turn._replace(text="\n\n".join(filter(None, (turns[-1].text, turn.text))))
         elif turn.text or message is value:
             turns.append(turn)
-        meta = {**_about(value), **_about(message), **meta} if len(meta) < 2 else meta
+        if number < _TOLD_WITHIN and len(meta) < 2:
+            meta = {**_about(value), **_about(message), **meta}
     return Conversation(turns, title, meta)
 
 
 def _message(value: dict[str, Any]) -> dict[str, Any]:
     """What a line of a session file says, which stands within it; of any other object, itself."""
-    for key in ("message", "payload"):
-        inner = value.get(key)
-        if "type" in value and isinstance(inner, dict):
-            if key == "payload" and inner.get("type") in ("function_call", "function_call_output"):
-                return inner
-            if isinstance(inner.get("role"), str) and "content" in inner:
-                return inner
-    return value
+    inner = value.get("message", value.get("payload")) if "type" in value else None
+    if not isinstance(inner, dict):
+        return value
+    is_call = "payload" in value and inner.get("type") in ("function_call", "function_call_output")
+    return inner if is_call or (isinstance(inner.get("role"), str) and "content" in inner) else value
 
 
 def _role(message: Mapping[str, Any]) -> str:
-    author = message.get("author")
-    found = author.get("role") if isinstance(author, dict) else None
-    for key in ("role", "from", "sender"):
-        found = found or message.get(key)
+    found = message.get("role") or message.get("from") or message.get("sender")
+    if not found and isinstance(author := message.get("author"), dict):
+        found = author.get("role")
     return found if isinstance(found, str) else ""
 
 
 def _turn(message: dict[str, Any]) -> Turn | None:
     """What a message says; None where it is none."""
-    if message.get("type") == "function_call":
-        return Turn("assistant", _call(message))
-    if message.get("type") == "function_call_output":
-        return Turn("tool", _cut(_text(message.get("output"))))
     role = _role(message)
     if not role:
-        return None
-    content = next((message[key] for key in ("content", "value", "parts", "text") if message.get(key)), None)
-    said = [_cut(_text(content)) if role in ("tool", "function", "observation") else _text(content)]
-    calls = message.get("tool_calls")
-    said += [_call(call) for call in (calls if isinstance(calls, list) else [message.get("function_call")])]
-    speaker = message.get("name") if role in (*_ASKING, "assistant") else None
-    if _is_results(content):
+        return _function(message)
+    content = message.get("content") or message.get("value") or message.get("parts") or message.get("text")
+    text = content.strip() if isinstance(content, str) else _text(content)
+    if role in _ANSWERING:
+        text = _cut(text)
+    elif isinstance(content, list) and _is_results(content):
         role = "tool"
+    calls = message.get("tool_calls") or message.get("function_call")
+    if calls:
+        called = map(_call, calls if isinstance(calls, list) else [calls])
+        text = "\n".join(filter(None, (text, *called)))
+    name = message.get("name") if role in _NAMED else None
+    speaker = name if name and isinstance(name, str) else role
     key = message.get("id")
-    text = "\n".join(filter(None, said))
-    return Turn(
-        short(speaker if isinstance(speaker, str) and speaker else role, 60),
-        text,
-        key if isinstance(key, str) else "",
-    )
+    return Turn(speaker if speaker in _ROLES else short(speaker, 60), text, key if isinstance(key, str) else "")
 
 
-def _is_results(content: object) -> bool:
+def _function(message: dict[str, Any]) -> Turn | None:
+    """A tool call that is a line of its own, or its answer."""
+    match message.get("type"):
+        case "function_call":
+            return Turn("assistant", _call(message))
+        case "function_call_output":
+            return Turn("tool", _cut(_text(message.get("output"))))
+    return None
+
+
+def _is_results(parts: Sequence[object]) -> bool:
     """Whether a message of a user holds answers of tools alone."""
-    kinds = (
-        [part.get("type") if isinstance(part, dict) else "" for part in content] if isinstance(content, list) else []
-    )
-    return bool(kinds) and all(kind == "tool_result" for kind in kinds)
+    return bool(parts) and all(isinstance(part, dict) and part.get("type") == "tool_result" for part in parts)
 
 
 def _text(content: object, *, is_within: bool = False) -> str:
@@ -231,7 +236,7 @@ def _is_tree(mapping: object) -> bool:
 
 
 def _branch(value: Mapping[str, Any]) -> list[Any]:
-    """The messages from the root of a tree to its current node, without those that are hidden or say nothing."""
+    """The messages from the root of a tree to its current node."""
     nodes = value["mapping"]
     node_id = value.get("current_node")
     if not isinstance(node_id, str) or node_id not in nodes:
@@ -240,8 +245,7 @@ def _branch(value: Mapping[str, Any]) -> list[Any]:
     while isinstance(node_id, str) and node_id in nodes and node_id not in seen:
         seen[node_id] = nodes[node_id]["message"]
         node_id = nodes[node_id]["parent"]
-    told = [message for message in reversed(seen.values()) if isinstance(message, dict)]
-    return [message for message in told if (turn := _turn(message)) and turn.text]
+    return [*reversed(seen.values())]
 
 
 def _about(value: Mapping[str, Any]) -> dict[str, str]:

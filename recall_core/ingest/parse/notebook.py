@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from recall_core.errors import IngestError
@@ -19,6 +19,7 @@ PRINTED = 2000
 """Characters of what a cell has printed that are kept."""
 
 _COLOUR = re.compile(r"\x1b\[[0-?]*+[ -/]*+[@-~]?")
+_LINE = re.compile(r" {0,3}(?P<hashes>#{0,6})[^\n]*+(?:\n {0,3}(?P<under>=?))?")
 _DEEPEST_HEADING = 6
 
 
@@ -43,12 +44,12 @@ class Notebook:
         marks: list[Mark] = []
         offset = 0
         for number, cell in enumerate(_cells(notebook, path), start=1):
-            text, headings = _cell(cell, number, path)
+            kind, text = _cell(cell, number, path)
             if text and pieces:
                 pieces.append("\n\n")
                 offset += 2
             marks.append(Mark(offset, "cell"))
-            marks += (mark._replace(offset=mark.offset + offset) for mark in headings)
+            marks += _units(cell, kind, text, offset)
             pieces.append(text)
             offset += len(text)
         title = next((mark.name for mark in marks if mark.kind == "heading" and mark.name), "")
@@ -86,43 +87,50 @@ def _cells(notebook: dict[str, Any], path: str) -> Iterator[Any]:
         yield from cells
 
 
-def _cell(cell: object, number: int, path: str) -> tuple[str, Iterable[Mark]]:
-    """The text of a cell, and the marks within it by their offset in it."""
+def _cell(cell: object, number: int, path: str) -> tuple[str, str]:
+    """What a cell is, and its text."""
     if not isinstance(cell, dict):
         raise _bad(path, f"cell {number} is no object", cell=number)
     source = _joined(cell.get("source", cell.get("input", "")))
     if source is None:
         raise _bad(path, f"the source of cell {number} is no text", cell=number)
-    match cell.get("cell_type"):
-        case "markdown":
-            return source, _headings(source)
-        case "heading":
-            level = cell.get("level")
-            level = min(max(level, 1), _DEEPEST_HEADING) if isinstance(level, int) else 1
-            return source, (Mark(0, "heading", short(source), level),)
-        case "code":
-            return "\n\n".join(filter(None, (source, _printed(cell.get("outputs"))))), ()
-    return source, ()
+    if cell.get("cell_type") != "code":
+        return str(cell.get("cell_type")), source
+    return "code", "\n\n".join(filter(None, (source, _printed(cell.get("outputs")))))
+
+
+def _units(cell: dict[str, Any], kind: str, text: str, offset: int) -> Iterator[Mark]:
+    """The units within a cell whose text stands at that offset."""
+    if kind == "markdown":
+        yield from _headings(text, offset)
+    elif kind == "heading":
+        level = cell.get("level")
+        level = min(max(level, 1), _DEEPEST_HEADING) if isinstance(level, int) else 1
+        yield Mark(offset, "heading", short(text), level)
 
 
 def _joined(lines: object) -> str | None:
-    """A text, as a string or as a list of its lines; None for anything else."""
+    """A text, as a string or as a list of its lines, whose ends early formats leave out; None for anything else."""
     if isinstance(lines, str):
         return lines
-    is_lines = isinstance(lines, list) and all(isinstance(line, str) for line in lines)
-    return "".join(lines) if is_lines and isinstance(lines, list) else None
+    if not isinstance(lines, list):
+        return None
+    try:
+        return ("" if not lines or lines[0].endswith("\n") else "\n").join(lines)
+    except (TypeError, AttributeError):
+        return None
 
 
-def _headings(source: str) -> Iterator[Mark]:
-    """The marks of Markdown, its headings by their levels."""
+def _headings(source: str, offset: int) -> Iterator[Mark]:
+    """The marks of Markdown that stands at that offset, its headings by their levels."""
     for mark in markdown_marks(source):
         if mark.kind != "heading":
-            yield mark
+            yield Mark(offset + mark.offset, *mark[1:])
             continue
-        line, _, below = source[mark.offset :].lstrip(" ").partition("\n")
-        under = 1 if below.lstrip(" ").startswith("=") else 2
-        hashes = len(line) - len(line.lstrip("#"))
-        yield Mark(mark.offset, "heading", short(mark.name), hashes or under)
+        line = _LINE.match(source, mark.offset)
+        hashes, under = (len(line["hashes"]), line["under"]) if line else (1, "")
+        level = hashes or (1 if under == "=" else 2)
+        yield Mark(offset + mark.offset, "heading", short(mark.name), level)
 
 
 def _printed(outputs: object) -> str:

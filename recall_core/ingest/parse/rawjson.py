@@ -10,6 +10,10 @@ from typing import Any, NamedTuple
 
 from recall_core.ingest.metadata import DEEPEST
 
+_HOLDERS = (dict, list)
+_SAMPLE = 64  # values that tell what a file holds
+_SAMPLED = 256 * 1024  # characters after which no further one is asked
+
 
 class Slice(NamedTuple):
     """A value in a file, as it is written there. line: where it begins, from 1."""
@@ -35,18 +39,15 @@ def is_deeper(value: object, raw: bytes, *, most: int = DEEPEST) -> bool:
     """Whether the value that was decoded from these bytes has more levels of arrays and objects than that."""
     if raw.count(b"[") + raw.count(b"{") <= most:
         return False
-    level, deep = [value], -1
-    while level:
+    level = [value] if isinstance(value, _HOLDERS) else []
+    deep = 0
+    while level and deep <= most:
         deep += 1
-        if deep > most:
-            return True
-        level = [
-            inner
-            for each in level
-            for inner in (each.values() if isinstance(each, dict) else each if isinstance(each, list) else ())
-            if isinstance(inner, dict | list)
-        ]
-    return False
+        below: list[Any] = []
+        for holder in level:
+            below += [x for x in (holder.values() if isinstance(holder, dict) else holder) if isinstance(x, _HOLDERS)]
+        level = below
+    return deep > most
 
 
 def why_broken(raw: bytes) -> str | None:
@@ -65,13 +66,15 @@ def why_broken(raw: bytes) -> str | None:
 def elements(raw: bytes) -> Iterator[Slice]:
     """The elements of an array, in order, as slices of its bytes. Raises ValueError, RecursionError as `decoded`."""
     sound, written = _skipped(raw, _slices())
+    has_lines = b"\n" in raw
     line, last = 1, sound.find(b"[") + 1
-    for element in map(bytes, written):
-        start = sound.find(element, last)
-        line += raw.count(b"\n", last, start)
-        last = start + len(element)
+    for element in written:
+        gap = _GAP.match(sound, last)
+        start = gap.end() if gap else last
+        line += raw.count(b"\n", last, start) if has_lines else 0
+        last = start + memoryview(element).nbytes
         yield Slice(line, raw[start:last])
-        line += raw.count(b"\n", start, last)
+        line += raw.count(b"\n", start, last) if has_lines else 0
 
 
 def key_values(raw: bytes, names: tuple[str, ...]) -> list[bytes]:
@@ -83,15 +86,35 @@ def key_values(raw: bytes, names: tuple[str, ...]) -> list[bytes]:
 def lines_of(raw: bytes) -> Iterator[Slice]:
     """The lines that are not empty, without their ends."""
     for number, line in enumerate(raw.split(b"\n"), start=1):
-        if line.strip():
+        if line and not line.isspace():
             yield Slice(number, line.removesuffix(b"\r"))
 
 
-def first_elements(text: str, most: int) -> list[Any]:
+def first_lines(raw: bytes) -> list[Any]:
+    """The values of the first lines that are not empty, None for those that are no JSON."""
+    found: list[Any] = []
+    size = 0
+    for line in lines_of(raw):
+        found.append(value_of(line.raw))
+        size += len(line.raw)
+        if len(found) == _SAMPLE or size > _SAMPLED:
+            break
+    return found
+
+
+def value_of(raw: bytes) -> Any:
+    """The value, as `decoded`; None where it is no JSON, or nested too deep."""
+    try:
+        return decoded(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def first_elements(text: str) -> list[Any]:
     """The first elements of the array that the text begins with, as far as it is one; nothing further is read."""
     found: list[Any] = []
     begin = _ARRAY.match(text)
-    while begin and len(found) < most:
+    while begin and len(found) < _SAMPLE and begin.start() <= _SAMPLED:
         try:
             value, end = _LENIENT.raw_decode(text, begin.end())
         except (ValueError, RecursionError):
@@ -113,6 +136,7 @@ _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB]" + _HEX + rb"\\" + _LOW + rb"|(?P<half>u[dD][89a-fA-F]" + _HEX + rb")|.)", re.DOTALL
 )
 _ARRAY = re.compile(r"[ \t\r\n]*+\[[ \t\r\n]*+")
+_GAP = re.compile(rb"[ \t\r\n,]*+")
 _NEXT = re.compile(r"[ \t\r\n]*+,[ \t\r\n]*+")
 
 

@@ -11,6 +11,7 @@ from itertools import accumulate, chain, islice
 from typing import Any
 
 from recall_core.errors import IngestError
+from recall_core.ingest.parse.rows import row_marks
 from recall_core.ingest.parse.short import short
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
@@ -50,13 +51,13 @@ class DelimitedTable:
             names = _names(lines, rows, delimiter)
         starts = list(accumulate(map(len, lines), initial=0))
         body = rows[1:] if names else rows
-        marks = [Mark(starts[row], "row", "", 2) for row in body]
+        marks = row_marks(map(starts.__getitem__, body))
         meta: dict[str, Any] = {"rows": len(body)}
         if names:
-            marks.insert(0, Mark(0, "heading", short(", ".join(names)), 1))
+            marks = (Mark(0, "heading", short(", ".join(names)), 1), *marks)
             meta = {"columns": [short(name) for name in names[:_MOST_COLUMNS]], **meta}
         title = path.rpartition("/")[2]
-        return (ParsedDocument(None, text, title, digest, len(raw), meta, tuple(marks), notes=notes),)
+        return (ParsedDocument(None, text, title, digest, len(raw), meta, marks, notes=notes),)
 
 
 @contextmanager
