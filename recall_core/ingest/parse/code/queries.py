@@ -1,8 +1,8 @@
 """What a definition is in each language, as queries of tree-sitter.
 
-A capture names the kind of a definition. `@word` is its keyword, `@name` what it is called, from the first to the last
-of them; a definition without a name is called by its first line. `@above` belongs to a definition directly below it,
-`@bound` to the next definition in any case. Of patterns that find the same definition the first one counts.
+A capture names the kind of a definition. `@word` is its keyword, `@name` what it is called, from the first to the
+last of them; a definition without a name is called by its first line. `@above` belongs to a definition directly
+below it, `@bound` to the next definition in any case. Of patterns that find the same definition the first one counts.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ def _keywords(rows: str, comments: str = "comment") -> str:
 
 _PYTHON = _keywords("class_definition class class\nfunction_definition def function") + "\n(decorator) @bound"
 
-_ECMASCRIPT = _keywords(
-    """
+_ECMASCRIPT = (
+    _keywords(
+        """
     function_declaration            function    function
     generator_function_declaration  function    function
     class_declaration               class       class
     """
-) + """
+    )
+    + """
 (method_definition name: (_) @name) @method
 (variable_declarator name: (identifier) @name
     value: [(arrow_function) (function_expression) (generator_function)]) @function
@@ -39,13 +41,19 @@ _ECMASCRIPT = _keywords(
 (export_statement "export" @word "default" @word value: (class)) @class
 (decorator) @bound
 """
+)
 
-_JAVASCRIPT = _ECMASCRIPT + """
+_JAVASCRIPT = (
+    _ECMASCRIPT
+    + """
 (field_definition property: (_) @name value: [(arrow_function) (function_expression)]) @method
 """
+)
 
-_TYPESCRIPT = _ECMASCRIPT + _keywords(
-    """
+_TYPESCRIPT = (
+    _ECMASCRIPT
+    + _keywords(
+        """
     abstract_class_declaration  class       class
     interface_declaration       interface   interface
     enum_declaration            enum        enum
@@ -54,11 +62,13 @@ _TYPESCRIPT = _ECMASCRIPT + _keywords(
     module                      module      module
     function_signature          function    function
     """,
-    "",
-) + """
+        "",
+    )
+    + """
 (public_field_definition name: (_) @name value: [(arrow_function) (function_expression)]) @method
 (abstract_method_signature name: (_) @name) @method
 """
+)
 
 _C = """
 (comment) @above
@@ -75,10 +85,13 @@ _C = """
 """
 
 # A class whose name stands behind a macro (`class API Name {`) is read as a function that returns a class.
-_CPP = """
+_CPP = (
+    """
 (function_definition type: (class_specifier "class" @word !body) declarator: (identifier) @name) @class
 (function_definition type: (struct_specifier "struct" @word !body) declarator: (identifier) @name) @struct
-""" + _C + """
+"""
+    + _C
+    + """
 (function_definition) @function
 (class_specifier "class" @word name: (_) @name body: (_)) @class
 (namespace_definition "namespace" @word name: (_) @name) @module
@@ -86,44 +99,55 @@ _CPP = """
 (concept_definition "concept" @word name: (_) @name) @type
 (template_declaration parameters: (_) @bound)
 """
+)
 
-_OBJECTIVE_C = _C + """
+_OBJECTIVE_C = (
+    _C
+    + """
 (function_definition) @function
 (class_interface "@interface" @word . (identifier) @name) @class
 (class_implementation "@implementation" @word . (identifier) @name) @impl
 (protocol_declaration "@protocol" @word . (identifier) @name) @interface
 (method_definition) @method
 """
+)
 
-_JAVA = _keywords(
-    """
+_JAVA = (
+    _keywords(
+        """
     class_declaration           class       class
     interface_declaration       interface   interface
     enum_declaration            enum        enum
     record_declaration          record      class
     annotation_type_declaration @interface  interface
     """,
-    "line_comment block_comment",
-) + """
+        "line_comment block_comment",
+    )
+    + """
 (method_declaration name: (_) @name) @method
 (constructor_declaration name: (_) @name) @method
 (compact_constructor_declaration name: (_) @name) @method
 """
+)
 
-_GROOVY = _keywords(
-    """
+_GROOVY = (
+    _keywords(
+        """
     class_declaration       class       class
     interface_declaration   interface   interface
     enum_declaration        enum        enum
     """,
-    "line_comment block_comment",
-) + """
+        "line_comment block_comment",
+    )
+    + """
 (method_declaration name: (_) @name) @method
 (function_definition name: (_) @name) @function
 """
+)
 
-_CSHARP = _keywords(
-    """
+_CSHARP = (
+    _keywords(
+        """
     class_declaration       class       class
     interface_declaration   interface   interface
     struct_declaration      struct      struct
@@ -132,27 +156,28 @@ _CSHARP = _keywords(
     namespace_declaration   namespace   module
     delegate_declaration    delegate    type
     """
-) + """
+    )
+    + """
 (method_declaration name: (_) @name) @method
 (constructor_declaration name: (_) @name) @method
 (destructor_declaration "~" @name name: (_) @name) @method
 (operator_declaration "operator" @word operator: _ @name) @method
 (local_function_statement name: (_) @name) @function
 """
+)
 
 _GO = """
 (comment) @above
 (function_declaration "func" @word name: (_) @name) @function
 (method_declaration "func" @word receiver: (_) @name name: (_) @name) @method
-(type_spec name: (_) @name type: (struct_type "struct" @word)) @struct
-(type_spec name: (_) @name type: (interface_type "interface" @word)) @interface
-(type_declaration "type" @word (type_spec name: (_) @name)) @type
-(type_spec name: (_) @name) @type
-(type_alias name: (_) @name) @type
+(type_declaration "type" @word (type_spec name: (_) @name type: (struct_type)) @struct)
+(type_declaration "type" @word (type_spec name: (_) @name type: (interface_type)) @interface)
+(type_declaration "type" @word [(type_spec name: (_) @name) (type_alias name: (_) @name)] @type)
 """
 
-_RUST = _keywords(
-    """
+_RUST = (
+    _keywords(
+        """
     function_item           fn              function
     function_signature_item fn              function
     struct_item             struct          struct
@@ -162,26 +187,32 @@ _RUST = _keywords(
     type_item               type            type
     macro_definition        macro_rules!    macro
     """,
-    "line_comment block_comment",
-) + """
+        "line_comment block_comment",
+    )
+    + """
 (mod_item "mod" @word name: (_) @name body: (_)) @module
 (impl_item "impl" @word trait: (_) @name type: (_) @name) @impl
 (impl_item "impl" @word !trait type: (_) @name) @impl
 (attribute_item) @bound
 """
+)
 
-_RUBY = _keywords(
-    """
+_RUBY = (
+    _keywords(
+        """
     module  module  module
     class   class   class
     method  def     function
     """
-) + """
+    )
+    + """
 (singleton_method "def" @word object: (_) @name name: (_) @name) @function
 """
+)
 
-_PHP = _keywords(
-    """
+_PHP = (
+    _keywords(
+        """
     class_declaration       class       class
     interface_declaration   interface   interface
     trait_declaration       trait       trait
@@ -189,20 +220,25 @@ _PHP = _keywords(
     function_definition     function    function
     method_declaration      function    method
     """
-) + """
+    )
+    + """
 (namespace_definition "namespace" @word name: (_) @name body: (_)) @module
 """
+)
 
-_PERL = _keywords(
-    """
+_PERL = (
+    _keywords(
+        """
     subroutine_declaration_statement    sub     function
     method_declaration_statement        method  method
     """
-) + """
+    )
+    + """
 (package_statement "package" @word name: (_) @name (block)) @module
 (class_statement "class" @word name: (_) @name (block)) @class
 (pod) @bound
 """
+)
 
 _BASH = """
 (comment) @above
@@ -225,8 +261,9 @@ _LUA = """
 (field name: (_) @name value: (function_definition)) @function
 """
 
-_SCALA = _keywords(
-    """
+_SCALA = (
+    _keywords(
+        """
     class_definition        class       class
     object_definition       object      object
     trait_definition        trait       trait
@@ -235,16 +272,18 @@ _SCALA = _keywords(
     function_declaration    def         function
     type_definition         type        type
     """,
-    "comment block_comment",
-) + """
+        "comment block_comment",
+    )
+    + """
 (package_clause "package" @word name: (_) @name body: (_)) @module
 (annotation) @bound
 """
+)
 
 _HASKELL = """
 [(comment) (haddock) (signature)] @above
 (function name: (_) @name) @function
-(declarations (bind name: (_) @name)) @function
+(declarations (bind name: (_) @name) @function)
 (data_type "data" @word name: (_) @name) @type
 (newtype "newtype" @word name: (_) @name) @type
 (type_synonym "type" @word name: (_) @name) @type
@@ -314,7 +353,7 @@ _SWIFT = """
 (class_declaration declaration_kind: "enum" @word name: (_) @name) @enum
 (class_declaration declaration_kind: "extension" @word name: (_) @name) @impl
 (protocol_declaration "protocol" @word name: (_) @name) @interface
-(function_declaration "func" @word name: (_) @name) @function
+(function_declaration "func" @word . (_) @name) @function
 (protocol_function_declaration "func" @word name: (_) @name) @method
 (init_declaration "init" @name) @method
 (typealias_declaration "typealias" @word . name: (_) @name) @type
