@@ -105,7 +105,6 @@ def test_a_chunk_is_headed_by_the_definitions_that_hold_it() -> None:
 
     headings = {document.text[span.offset : span.end].strip(): span.heading for span in spans}
     assert headings['def close(self): return "é日"'] == "class Session › def close"
-    assert headings["one()"] is None
 
 
 @needs_python
@@ -394,9 +393,9 @@ def seen(document: ParsedDocument) -> list[tuple[str, int, int, int]]:
     for mark, end in zip(document.marks, tree._ends, strict=True):
         first = document.text.count("\n", 0, mark.offset)
         last = document.text.count("\n", 0, end) - (end < len(document.text))
-        while not is_code[first]:
+        while not is_code[first] and first < last:
             first += 1
-        while not is_code[last]:
+        while not is_code[last] and first < last:
             last -= 1
         if mark.kind != "statements":
             found.append((mark.name.split()[1], mark.level, first + 1, last + 1))
@@ -411,9 +410,10 @@ def share_of_equal(paths: list[Path]) -> float:
             expected = truth(ast.parse(raw.decode()).body)
         except (SyntaxError, ValueError):
             continue  # a test of the interpreter's own
-        if b"\f" in raw or len(raw) > 1 << 20:
+        document = parsed(raw, path.name)
+        if b"\f" in raw or document.notes:
             continue  # lines are told in another way
-        ours = seen(parsed(raw, path.name))
+        ours = seen(document)
         equal += len({*expected} & {*ours})
         total += len({*expected} | {*ours})
     return equal / total
