@@ -138,6 +138,20 @@ def test_two_definitions_on_one_line_begin_one_behind_the_other() -> None:
         ]
 
 
+def test_a_definition_on_the_last_line_of_another_begins_behind_it() -> None:
+    source = "function f() {\n  a()\n} function g() {}\n"
+
+    if not missing("javascript"):
+        assert [mark.offset for mark in parsed(source, "a.js").marks] == [0, source.index("function g")]
+
+
+@needs_python
+def test_a_comment_inside_of_a_decorator_is_a_part_of_it() -> None:
+    (mark,) = parsed("@wrap(\n    # why\n    1,\n)\ndef one(): ...\n").marks
+
+    assert mark == Mark(0, "function", "def one")
+
+
 @needs_python
 def test_offsets_are_code_points_with_any_line_end() -> None:
     source = "# ☃ é\r\n\r\n# \U0001f600\r\ndef naïve():\r\n\tpass\r\n\r\ndef other(): pass\r\n"
