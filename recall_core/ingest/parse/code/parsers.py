@@ -12,7 +12,7 @@ from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 
-_MOST_BYTES = 1 << 20  # a syntax tree takes up to 200 times the memory of its source
+_MOST_BYTES = 1 << 20  # a syntax tree takes hundreds of times the memory of its source
 _LONGEST_LINE = 64 << 10  # bytes
 _DEEPEST = 1000  # brackets in each other: what is never closed takes quadratic time
 
