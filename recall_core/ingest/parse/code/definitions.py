@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -30,9 +30,9 @@ def definitions_of(source: bytes, language: str) -> tuple[list[Definition], list
 
     Where the source is not well formed, it is what could be recognized.  Raises NoGrammar.
     """
-    from tree_sitter import QueryCursor  # noqa: PLC0415 - known to be there only after the next line has passed
-
     parser, query = _tools(language)
+    from tree_sitter import QueryCursor  # noqa: PLC0415 - it is installed, or there were no tools
+
     matches = QueryCursor(query).matches(parser.parse(source).root_node)
     found: dict[tuple[int, int], tuple[int, Definition]] = {}
     above: list[Above] = []
@@ -51,7 +51,7 @@ def definitions_of(source: bytes, language: str) -> tuple[list[Definition], list
     return definitions, list(_apart(above))
 
 
-@lru_cache(maxsize=8)
+@cache
 def _tools(language: str) -> tuple[Parser, Query]:
     """The parser and the query of a language."""
     grammar = GRAMMARS.get(language)

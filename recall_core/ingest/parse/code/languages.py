@@ -181,7 +181,7 @@ def _interpreted(first_line: str) -> str | None:
 
 
 def missing(language: str) -> str | None:
-    """The package that is not installed and would read that language; None where none is missing, or none is known."""
+    """The package that would read that language and is not installed; None where none is missing, or known."""
     grammar = GRAMMARS.get(language)
     if grammar is None:
         return None

@@ -42,8 +42,8 @@ _WORDS = "|".join(sorted(_KINDS, key=len, reverse=True))
 _NAME = r"(?:\([^()\n]{1,80}\)[ \t]*)?(?:::|[^\s(){}\[\]=;,:<>]){1,120}"
 _AFTER = r"[ \t\r]*+(?:[({\[:=<;,]|$|(?:extends|implements|for|where|is|begin|do|then|struct|interface)\b)"
 _DEFINITION = re.compile(
-    rf"(?:(?:{_MODIFIERS})[ \t]++)*+(?P<word>{_WORDS})\b(?:<[^>\n]{{0,80}}>)?[ \t]++(?P<name>{_NAME})(?={_AFTER})".encode(),
-    re.MULTILINE,
+    rf"(?:(?:{_MODIFIERS})[ \t]++)*+(?P<word>{_WORDS})\b(?:<[^>\n]{{0,80}}>)?[ \t]++"
+    rf"(?P<name>{_NAME})(?={_AFTER})".encode()
 )
 _ASSIGNED = re.compile(rb"(?P<name>[\w.$:]{1,120})[ \t]*+(?:<-|=|:)[ \t]*+(?:async[ \t]++)?function\b")
 

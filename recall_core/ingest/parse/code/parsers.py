@@ -12,14 +12,18 @@ from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 
-_MOST_BYTES = 1 << 20  # a syntax tree takes up to 200 times the memory of its source
+_MOST_BYTES = 1 << 20  # a syntax tree takes hundreds of times the memory of its source
 _LONGEST_LINE = 64 << 10  # bytes
+_DEEPEST = 1000  # brackets in each other: what is never closed takes quadratic time
 
 _FIRST_LINE_BYTES = 400
 _BY_LINES = "outline by lines"
 
+_OPENING, _CLOSING = b"([{", b")]}"
+_OTHERS = bytes(byte for byte in range(256) if byte not in _OPENING + _CLOSING)
+
 _CPP = re.compile(
-    rb"^[ \t]*(?:class[ \t]+\w|namespace\b|template[ \t]*<|(?:public|private|protected)[ \t]*:|using )", re.M
+    rb"^[ \t]*(?:class[ \t]+\w|namespace\b|template[ \t]*<|(?:public|private|protected)[ \t]*:|using )", re.MULTILINE
 )
 _OBJECTIVE_C = re.compile(rb"^[ \t]*(?:@interface|@implementation|@protocol|@class|#import)\b", re.MULTILINE)
 
@@ -42,7 +46,8 @@ class Code:
         language = _language(source, path)
         marks, note = _marks(source, language)
         meta = {"language": language.partition(" ")[0]} if language else {}
-        return (_document(text, raw, path, digest, meta, marks, (note,) if note else ()),)
+        notes = (note,) if note else ()
+        return (ParsedDocument(None, text, _title(path), digest, len(raw), meta, marks, notes=notes),)
 
 
 class SourceOutline:
@@ -56,20 +61,11 @@ class SourceOutline:
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
         """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
-        return (_document(text, raw, path, digest, {}, _by_lines(text.encode()), ()),)
+        return (ParsedDocument(None, text, _title(path), digest, len(raw), {}, _by_lines(text.encode())),)
 
 
-def _document(
-    text: str,
-    raw: bytes,
-    path: str,
-    digest: str,
-    meta: dict[str, str],
-    marks: tuple[Mark, ...],
-    notes: tuple[str, ...],
-) -> ParsedDocument:
-    title = path.rpartition("/")[2]
-    return ParsedDocument(None, text, title, digest, len(raw), meta, marks, notes=notes)
+def _title(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _language(source: bytes, path: str) -> str | None:
@@ -87,16 +83,30 @@ def _language(source: bytes, path: str) -> str | None:
 
 def _marks(source: bytes, language: str | None) -> tuple[tuple[Mark, ...], str]:
     """The marks, and what to say of how they were found."""
-    if language not in GRAMMARS:
+    if language is None or language not in GRAMMARS:
         return _by_lines(source), ""
-    if len(source) > _MOST_BYTES:
-        return _by_lines(source), f"larger than 1 MiB: {_BY_LINES}"
-    if max(map(len, source.split(b"\n"))) > _LONGEST_LINE:
-        return _by_lines(source), f"a line is longer than 64 KiB: {_BY_LINES}"
+    reason = _too_much(source)
+    if reason:
+        return _by_lines(source), f"{reason}: {_BY_LINES}"
     try:
         return marks_of(source, *definitions_of(source, language)), ""
     except NoGrammar:
         return _by_lines(source), f"no grammar for {shown(language)} is installed: {_BY_LINES}"
+
+
+def _too_much(source: bytes) -> str:
+    """Why no grammar should read this: it would take too much time or memory; "" where it would not."""
+    if len(source) > _MOST_BYTES:
+        return "larger than 1 MiB"
+    if max(map(len, source.split(b"\n"))) > _LONGEST_LINE:
+        return "a line is longer than 64 KiB"
+    if b"\0" in source:
+        return "a NUL byte in it"
+    depth = deepest = 0
+    for bracket in source.translate(None, _OTHERS):
+        depth = depth + 1 if bracket in _OPENING else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return f"brackets nested deeper than {_DEEPEST:,}" if deepest > _DEEPEST else ""
 
 
 def _by_lines(source: bytes) -> tuple[Mark, ...]:

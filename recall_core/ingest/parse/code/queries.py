@@ -1,8 +1,8 @@
 """What a definition is in each language, as queries of tree-sitter.
 
-A capture names the kind of a definition. `@word` is its keyword, `@name` what it is called, from the first to the last
-of them; a definition without a name is called by its first line. `@above` belongs to a definition directly below it,
-`@bound` to the next definition in any case. Of patterns that find the same definition the first one counts.
+A capture names the kind of a definition. `@word` is its keyword, `@name` what it is called, from the first to the
+last of them; a definition without a name is called by its first line. `@above` belongs to a definition directly
+below it, `@bound` to the next definition in any case. Of patterns that find the same definition the first one counts.
 """
 
 from __future__ import annotations
@@ -170,11 +170,9 @@ _GO = """
 (comment) @above
 (function_declaration "func" @word name: (_) @name) @function
 (method_declaration "func" @word receiver: (_) @name name: (_) @name) @method
-(type_spec name: (_) @name type: (struct_type "struct" @word)) @struct
-(type_spec name: (_) @name type: (interface_type "interface" @word)) @interface
-(type_declaration "type" @word (type_spec name: (_) @name)) @type
-(type_spec name: (_) @name) @type
-(type_alias name: (_) @name) @type
+(type_declaration "type" @word (type_spec name: (_) @name type: (struct_type)) @struct)
+(type_declaration "type" @word (type_spec name: (_) @name type: (interface_type)) @interface)
+(type_declaration "type" @word [(type_spec name: (_) @name) (type_alias name: (_) @name)] @type)
 """
 
 _RUST = (
@@ -285,7 +283,7 @@ _SCALA = (
 _HASKELL = """
 [(comment) (haddock) (signature)] @above
 (function name: (_) @name) @function
-(declarations (bind name: (_) @name)) @function
+(declarations (bind name: (_) @name) @function)
 (data_type "data" @word name: (_) @name) @type
 (newtype "newtype" @word name: (_) @name) @type
 (type_synonym "type" @word name: (_) @name) @type
@@ -355,7 +353,7 @@ _SWIFT = """
 (class_declaration declaration_kind: "enum" @word name: (_) @name) @enum
 (class_declaration declaration_kind: "extension" @word name: (_) @name) @impl
 (protocol_declaration "protocol" @word name: (_) @name) @interface
-(function_declaration "func" @word name: (_) @name) @function
+(function_declaration "func" @word . (_) @name) @function
 (protocol_function_declaration "func" @word name: (_) @name) @method
 (init_declaration "init" @name) @method
 (typealias_declaration "typealias" @word . name: (_) @name) @type

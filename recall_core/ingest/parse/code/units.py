@@ -16,7 +16,10 @@ _HOLDERS = frozenset(("class", "enum", "impl", "interface", "module", "object", 
 _LONGEST_NAME = 120
 _LONGEST_PREFIX = 120  # of what stands before a definition on its line and is taken for a part of it
 
-_CLOSER = rb"(?:[)\]};,]++|@?end[a-z]*+\b[.;]?+|(?:fi|done|esac)\b|\?>|\#[ \t]*+(?:endif|else|elif)\b[^\n]*+)"
+_CLOSER = (
+    rb"(?:[)\]};,]++|@?end[a-z]*+\b[.;]?+|(?:fi|done|esac)\b|\?>"
+    rb"|\#[ \t]*+(?:endif|else|elif|endregion)\b[^\n]*+)"
+)
 _CLOSED = re.compile(
     rb"(?:[ \t\r\f]*+(?:(?:" + _CLOSER + rb"[ \t\r]*+)++(?:(?://|/\*|\#|--)[^\n]*+)?+)?+(?:\n|\Z))*+", re.IGNORECASE
 )
@@ -32,7 +35,7 @@ class Definition(NamedTuple):
 
 
 class Above(NamedTuple):
-    """What belongs to the definition below it: a comment directly above, or what is bound to it, however far above."""
+    """What belongs to the definition below: a comment directly above it, or what is bound to it from further up."""
 
     start: int
     end: int

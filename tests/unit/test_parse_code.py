@@ -1,0 +1,485 @@
+"""Promises of the parsers of source code, whatever the language."""
+
+import ast
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recall_core.config import Config
+from recall_core.errors import IngestError
+from recall_core.ingest.chunk import chunk
+from recall_core.ingest.parse import parser
+from recall_core.ingest.parse.code import definitions, languages
+from recall_core.ingest.parse.code.languages import GRAMMARS, Grammar, language_of, missing
+from recall_core.marks import Mark, Outline, why_unfit
+from recall_core.ports import ParsedDocument
+from recall_core.testing.parsers import ParserConformance
+from recall_core.text import counter
+
+PYTHON = b'''"""Doc."""
+import x
+
+
+# why
+@wrap
+def one():
+    def inner(): ...
+
+
+class Session(Base):
+    n = 1
+
+    def close(self): return "\xc3\xa9\xe6\x97\xa5"
+
+    m = 2
+
+
+one()
+'''
+RUST = (
+    b"//! A.\n/// B.\n#[derive(Debug)]\npub struct Box<T> { x: T }\nimpl<T> Display for Box<T> {\n  fn go() {}\n}\n"
+)
+C = b"/* a */\nint\nmain(void)\r\n{\r\n\treturn 0;\r\n}\r\n\r\nint n;\n"
+SHELL = b"#!/bin/sh\nset -e\n# hi\nhi() {\n  echo \xe2\x82\xac\n}\nhi\n"
+DART = b"/// A box.\nclass Box extends Base {\n  int n = 1;\n}\n\nvoid main() {}\n"
+
+needs_python = pytest.mark.skipif(missing("python") is not None, reason="tree-sitter-python is not installed")
+
+
+def parsed(raw: bytes | str, path: str = "a.py", name: str = "code") -> ParsedDocument:
+    raw = raw.encode() if isinstance(raw, str) else raw
+    (document,) = parser(name).parse(raw, path=path, digest="")
+    assert why_unfit(document.marks, len(document.text)) is None
+    return document
+
+
+def named(document: ParsedDocument) -> list[str]:
+    return [mark.name or mark.kind for mark in document.marks]
+
+
+class TestCode(ParserConformance):
+    name = "code"
+    samples: ClassVar = {"a.py": PYTHON, "src/b.rs": RUST, "c.c": C, "run": SHELL, "e.dart": DART, "f": b"words\n"}
+
+
+class TestSourceOutline(ParserConformance):
+    name = "outline"
+    samples: ClassVar = {"a.py": PYTHON, "b.rs": RUST, "c.c": C, "d": SHELL}
+
+
+# What a document says
+
+
+@needs_python
+def test_the_title_is_the_name_of_the_file_and_the_metadata_its_language() -> None:
+    document = parsed(PYTHON, "src/a.py")
+
+    assert (document.title, document.meta, document.notes) == ("a.py", {"language": "python"}, ())
+
+
+@needs_python
+def test_a_definition_begins_with_what_stands_directly_above_it_and_other_code_is_statements() -> None:
+    text = PYTHON.decode()
+
+    assert parsed(PYTHON).marks == (
+        Mark(text.index("# why"), "function", "def one", 1),
+        Mark(text.index("class"), "class", "class Session", 1),
+        Mark(text.index("    def close"), "method", "def close", 2),
+        Mark(text.index("    m = 2"), "statements", "", 2),
+        Mark(text.rindex("one()"), "statements", "", 1),
+    )
+
+
+@needs_python
+def test_a_chunk_is_headed_by_the_definitions_that_hold_it() -> None:
+    document = parsed(PYTHON)
+    config = Config(chunk_tokens=5, overlap_tokens=0)
+
+    spans = chunk(document.text, counter=counter("whitespace"), config=config, marks=document.marks)
+
+    headings = {document.text[span.offset : span.end].strip(): span.heading for span in spans}
+    assert headings['def close(self): return "é日"'] == "class Session › def close"
+
+
+@needs_python
+def test_a_comment_behind_an_empty_line_or_other_code_belongs_to_no_definition() -> None:
+    source = "x = 1\n# a\n\ndef one(): ...\ny = 2  # b\ndef two(): ...\n"
+
+    one, statements, two = parsed(source).marks
+
+    assert source[one.offset :].startswith("def one")
+    assert source[statements.offset :].startswith("y = 2")
+    assert source[two.offset :].startswith("def two")
+
+
+@needs_python
+def test_the_ends_of_what_is_around_are_no_statements() -> None:
+    source = "class A {\n  f() {}\n  }\n  ;\n}  // A\n\n});\n"
+
+    assert named(parsed(source, "a.js")) == ["class A", "f()"] or missing("javascript")
+
+
+@needs_python
+def test_two_definitions_on_one_line_begin_one_behind_the_other() -> None:
+    marks = parsed("class A { f() {} g() {} } class B {}\n", "a.js").marks
+
+    if not missing("javascript"):
+        assert [(mark.offset, mark.name, mark.level) for mark in marks] == [
+            (0, "class A", 1),
+            (10, "f()", 2),
+            (17, "g()", 2),
+            (26, "class B", 1),
+        ]
+
+
+def test_a_definition_on_the_last_line_of_another_begins_behind_it() -> None:
+    source = "function f() {\n  a()\n} function g() {}\n"
+
+    if not missing("javascript"):
+        assert [mark.offset for mark in parsed(source, "a.js").marks] == [0, source.index("function g")]
+
+
+@needs_python
+def test_a_comment_inside_of_a_decorator_is_a_part_of_it() -> None:
+    (mark,) = parsed("@wrap(\n    # why\n    1,\n)\ndef one(): ...\n").marks
+
+    assert mark == Mark(0, "function", "def one")
+
+
+@needs_python
+def test_offsets_are_code_points_with_any_line_end() -> None:
+    source = "# ☃ é\r\n\r\n# \U0001f600\r\ndef naïve():\r\n\tpass\r\n\r\ndef other(): pass\r\n"
+
+    assert [source[mark.offset :].partition("\r\n")[0] for mark in parsed(source).marks] == [
+        "# \U0001f600",
+        "def other(): pass",
+    ]
+
+
+@needs_python
+def test_a_broken_file_is_outlined_as_far_as_it_is_understood() -> None:
+    assert named(parsed("def one(:\n    pass\n\n)]}\n\ndef two():\n    return 1\n")) == ["def one", "def two"]
+
+
+@needs_python
+def test_a_file_of_comments_has_no_definitions() -> None:
+    assert parsed("# a\n" * 1000).marks == ()
+    assert parsed("").marks == ()
+
+
+@needs_python
+def test_a_long_name_is_cut_and_stays_on_its_line() -> None:
+    (mark,) = parsed(f"def {'x' * 600}(): pass\n").marks
+
+    assert len(mark.name) == 120
+
+
+@needs_python
+def test_definitions_in_each_other_are_marked_to_a_depth() -> None:
+    source = "".join(f"{' ' * i}class A{i}:\n" for i in range(80)) + " " * 80 + "pass\n"
+    assert [mark.level for mark in parsed(source).marks] == list(range(1, 81))
+
+    by_lines = "".join(f"{' ' * i}class A{i}:\n" for i in range(700)) + " " * 700 + "pass\n"
+    assert max(mark.level for mark in parsed(by_lines, "a.dart").marks) == 500
+
+
+# Where no grammar can be used
+
+
+def test_a_large_file_is_outlined_by_lines_with_a_note() -> None:
+    document = parsed("def one():\n    pass\n    return 123456789\n" * 27_000)
+
+    assert document.notes == ("larger than 1 MiB: outline by lines",)
+    assert len(document.marks) == 27_000
+
+
+@pytest.mark.parametrize(
+    ("filler", "reason"),
+    [
+        ("x" * 70_000, "a line is longer than 64 KiB"),
+        ("(\n" * 2000, "brackets nested deeper than 1,000"),
+        ("x\n" * 5000 + "\0\n", "a NUL byte in it"),
+    ],
+)
+def test_what_would_take_a_grammar_too_long_is_outlined_by_lines_with_a_note(filler: str, reason: str) -> None:
+    document = parsed(f"def one(): pass\n{filler}\n")
+
+    assert document.notes == (f"{reason}: outline by lines",)
+    assert document.marks[0] == Mark(0, "function", "def one")
+
+
+def test_a_missing_grammar_is_told_in_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    definitions._tools.cache_clear()
+    monkeypatch.setitem(sys.modules, "tree_sitter_go", None)
+
+    document = parsed("package a\n\nfunc (s *Server) Close() error {\n}\n", "a.go")
+
+    assert document.notes == ("no grammar for Go is installed: outline by lines",)
+    assert named(document) == ["func (s *Server) Close"]
+
+
+@needs_python
+def test_a_grammar_of_another_kind_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    definitions._tools.cache_clear()
+    monkeypatch.setattr(definitions, "GRAMMARS", {**GRAMMARS, "go": Grammar("x", "math", "pi")})
+
+    assert parsed("func a() {}\n", "a.go").notes == ("no grammar for Go is installed: outline by lines",)
+    definitions._tools.cache_clear()
+
+
+def test_a_language_that_has_no_grammar_is_outlined_by_lines() -> None:
+    document = parsed(DART, "a.dart")
+
+    assert (document.meta, document.notes) == ({"language": "dart"}, ())
+    assert document.marks == (Mark(0, "class", "class Box"), Mark(52, "statements"))
+
+
+def test_binary_files_are_refused() -> None:
+    with pytest.raises(IngestError) as refused:
+        parsed(b"a\0b")
+
+    assert refused.value.code == "binary_file"
+
+
+# The outline by lines
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("def x(self):", "def x"),
+        ("async def x():", "def x"),
+        ("pub(crate) async fn parse<T>(a: T) {", "fn parse"),
+        ("func (s *Server) Close() error {", "func (s *Server) Close"),
+        ("export default class Session extends Base {", "class Session"),
+        ("impl<T> Display for Box<T> {", "impl Display"),
+        ("type Server struct {", "type Server"),
+        ("public static interface Store", "interface Store"),
+        ("namespace a::b {", "namespace a::b"),
+        ("total <- function(x) x + 1", "total()"),
+        ("module.exports.go = function () {", "module.exports.go()"),
+        ("  sub add {", "sub add"),
+    ],
+)
+def test_lines_that_look_like_a_definition_begin_a_unit(line: str, name: str) -> None:
+    assert named(parsed(f"{line}\n", name="outline")) == [name]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The class of people",
+        "type of a thing.",
+        "class action suits are slow",
+        "function",
+        "a def x():",
+        "# def x():",
+    ],
+)
+def test_prose_is_no_definition(line: str) -> None:
+    assert parsed(f"{line}\n", name="outline").marks == ()
+
+
+def test_the_outline_nests_by_indentation_and_ends_where_code_is_indented_no_further() -> None:
+    source = (
+        "import x\n\n// A store.\nclass Store\n{\n  // opens\n  function open()\n  {\n    function inner() {}\n"
+        "  }\n\n  n = 1\n}\n\ngo()\n"
+    )
+
+    marks = parsed(source, name="outline").marks
+
+    assert [(source[mark.offset :].partition("\n")[0], mark.kind, mark.level) for mark in marks] == [
+        ("// A store.", "class", 1),
+        ("  // opens", "method", 2),
+        ("  n = 1", "statements", 2),
+        ("go()", "statements", 1),
+    ]
+
+
+@needs_python
+def test_the_outline_of_python_finds_what_the_grammar_does() -> None:
+    assert [tuple(mark) for mark in parsed(PYTHON, name="outline").marks] == [
+        tuple(mark) for mark in parsed(PYTHON).marks
+    ]
+
+
+# Languages
+
+
+@pytest.mark.parametrize(
+    ("path", "first_line", "language"),
+    [
+        ("a.py", "", "python"),
+        ("src/A.JAVA", "", "java"),
+        ("x/Rakefile", "", "ruby"),
+        (".bashrc", "", "bash"),
+        ("run", "#!/bin/sh", "bash"),
+        ("run", "#! /usr/bin/env -S A=1 python3.11 -u", "python"),
+        ("run", "#!/usr/bin/env", None),
+        ("run.txt", "words", None),
+        ("a.d.ts", "", "typescript"),
+        ("a.ts", '<?xml version="1.0"?>', None),
+        ("py", "", None),
+        (".py", "", None),
+        ("a.py/b", "", None),
+    ],
+)
+def test_a_language_is_known_by_name_or_by_the_first_line(path: str, first_line: str, language: str | None) -> None:
+    assert language_of(path, first_line) == language
+
+
+def test_a_header_is_in_the_language_that_it_looks_like() -> None:
+    found = [parsed(text, "a.h").meta for text in ("int a;\n", "namespace a {}\n", "#import <a.h>\n@class A;\n")]
+
+    assert found == [{"language": "c"}, {"language": "cpp"}, {"language": "objc"}]
+
+
+def test_every_grammar_has_a_query_that_fits() -> None:
+    installed = [language for language in GRAMMARS if missing(language) is None]
+
+    assert all(definitions._tools(language) for language in installed)
+    assert {*GRAMMARS} == {*definitions.QUERIES}
+
+
+def test_what_is_missing_is_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(languages, "find_spec", lambda name: None if name == "tree_sitter_go" else object())
+
+    assert (missing("go"), missing("python"), missing("dart")) == ("tree-sitter-go", None, None)
+
+
+def test_to_know_a_language_no_grammar_is_imported() -> None:
+    program = (
+        "import sys, recall_core.ingest.parse.code.parsers\n"
+        "from recall_core.ingest.parse.code.languages import language_of, missing\n"
+        "language_of('a.py'); missing('python'); print([m for m in sys.modules if m.startswith('tree_sitter')])"
+    )
+
+    told = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+
+    assert told.stdout == "[]\n"
+
+
+# Against Python's own parser
+
+LIBRARY = Path(sysconfig.get_path("stdlib"))
+A_FEW = (
+    "ast argparse dataclasses typing enum functools inspect pathlib zipfile tarfile unittest/mock http/client".split()
+)
+
+
+def truth(body: list[ast.stmt], level: int = 1) -> list[tuple[str, int, int, int]]:
+    """Definitions at the level of modules and classes: name, level, first and last line."""
+    found = []
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            found.append((node.name, level, first, node.end_lineno or 0))
+            if isinstance(node, ast.ClassDef):
+                found += truth(node.body, level + 1)
+            continue
+        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+            inner = getattr(node, part, [])
+            for each in inner:
+                found += truth(
+                    each.body if hasattr(each, "body") and not isinstance(each, ast.stmt) else [each], level
+                )
+    return found
+
+
+def seen(document: ParsedDocument) -> list[tuple[str, int, int, int]]:
+    """The same of a document: lines of comments and empty ones left out at either end."""
+    lines = document.text.split("\n")
+    is_code = [bool(line.strip()) and not line.lstrip().startswith("#") for line in lines]
+    tree = Outline(document.marks, len(document.text))._tree
+    found = []
+    for mark, end in zip(document.marks, tree._ends, strict=True):
+        first = document.text.count("\n", 0, mark.offset)
+        last = document.text.count("\n", 0, end) - (end < len(document.text))
+        while not is_code[first] and first < last:
+            first += 1
+        while not is_code[last] and first < last:
+            last -= 1
+        if mark.kind != "statements":
+            found.append((mark.name.split()[1], mark.level, first + 1, last + 1))
+    return found
+
+
+def share_of_equal(paths: list[Path]) -> float:
+    equal = total = 0
+    for path in paths:
+        raw = path.read_bytes()
+        try:
+            expected = truth(ast.parse(raw.decode()).body)
+        except (SyntaxError, ValueError):
+            continue  # a test of the interpreter's own
+        document = parsed(raw, path.name)
+        if b"\f" in raw or document.notes:
+            continue  # lines are told in another way
+        ours = seen(document)
+        equal += len({*expected} & {*ours})
+        total += len({*expected} | {*ours})
+    return equal / total
+
+
+@needs_python
+def test_definitions_are_those_that_python_finds_in_some_of_its_library() -> None:
+    assert share_of_equal([LIBRARY / f"{name}.py" for name in A_FEW]) == 1
+
+
+@needs_python
+@pytest.mark.slow
+def test_definitions_are_those_that_python_finds_in_all_of_its_library() -> None:
+    paths = sorted(path for path in LIBRARY.rglob("*.py") if "site-packages" not in path.parts)
+
+    assert share_of_equal(paths) >= 0.997
+
+
+# Hostile files
+
+WORDS = "( ) { } [ ] < > \" ' ` # // /* */ @ \\ ; : , = é \U0001f600 def class fn func end impl <<A $( x 1 if".split()
+PIECES = st.sampled_from([*WORDS, "\n", "\n\n", "\t", "\r\n"])
+
+
+@given(
+    pieces=st.lists(PIECES, max_size=80),
+    suffix=st.sampled_from(["py", "js", "ts", "c", "h", "cpp", "rs", "go", "rb", "sh", "x"]),
+)
+@settings(deadline=None, max_examples=150)
+def test_any_pieces_in_any_order_are_read(pieces: list[str], suffix: str) -> None:
+    source = " ".join(pieces)
+
+    document = parsed(source, f"a.{suffix}")
+
+    assert document.text == source
+    assert parsed(source, f"a.{suffix}", "outline").text == source
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["(", "{", "class A {", " ", "\t\n", "# a\n", "@a\n", "}\n", "end\n", "x<", "def ", "a::", "* "],
+)
+def test_a_megabyte_of_one_thing_is_read_in_linear_time(piece: str) -> None:
+    document = parsed(piece * (1_100_000 // len(piece)))
+
+    assert document.notes
+    assert len(document.marks) <= 200_000
+
+
+@needs_python
+@pytest.mark.parametrize("piece", ["# a\n", "x = 1\r\n", "\n", "}\n", "if a:\n", "@a\n", "def a(): pass\n"])
+def test_a_file_of_one_kind_of_line_is_read_by_its_grammar(piece: str) -> None:
+    document = parsed(piece * (200_000 // len(piece)))
+
+    assert not document.notes
