@@ -198,8 +198,7 @@ def load(path: Path) -> Config:
     """
     said, where = written(path), str(path)
     parsers = _parsers(said.pop("parsers", {}), where=where)
-    config = replace(Config(), said, where=where)._replace(parsers=parsers)
-    return _anchored(config, path.parent.absolute().joinpath)
+    return _anchored(replace(Config(), said, where=where)._replace(parsers=parsers), path.parent.absolute().joinpath)
 
 
 def anchored(name: str, absolute: Callable[[Path], Path]) -> str:

@@ -39,7 +39,6 @@ _BY_SUFFIX = {
     "tsv": "table",
     "vtt": "subtitles",
     "xhtml": "html",
-    "xml": "xml",
 }
 
 _NOT_READ = {
@@ -57,6 +56,9 @@ _NOT_READ = {
 _HEAD = 4096  # bytes of a file by which its kind is told
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
 
+_PROSE = re.compile(rb"<(?:rss|feed|rdf:RDF|article|book|chapter|part|preface|refentry|section|set)[\s>]")
+"""The first element of feeds and of DocBook. XML of another kind is read as it is written: its names and attributes
+are what is looked for."""
 _PACKAGES = {"pdf": ("PDF", "pypdfium2"), "zst": ("file compressed by zstd", "zstandard")}
 """By suffix: what a file is called, and the package that reads it."""
 _EXTRAS = {"PDF": "pdf", "file compressed by zstd": "files", "source file": "code"}
@@ -95,6 +97,8 @@ def _by_content(head: bytes, suffix: str) -> str | None:
     """By bytes that leave no doubt, whatever the file is called."""
     if b"%PDF-" in head[:1024] and head.lstrip()[:5] == b"%PDF-":
         return "pdf"
+    if suffix == "xml" and _PROSE.search(head):
+        return "xml"
     if _HTML.match(head) and suffix not in ("md", "markdown", "xhtml"):
         return "html"
     return None

@@ -73,8 +73,9 @@ class FileReader:
             )
         own = identity(name)
         named = inside.path if inside.packing else path
+        found: Iterable[ParsedDocument]
         if getattr(chosen, "is_foreign", False):
-            found: Iterable[ParsedDocument] = self._worker.parse(name, content, path=named, digest=digest)
+            found = self._foreign(name, content, named, digest)
         else:
             found = chosen.parse(content, path=named, digest=digest)
         is_plain = getattr(chosen, "is_verbatim", False) and encoding == UTF_8 and not inside.packing
@@ -82,6 +83,18 @@ class FileReader:
         read_by = "" if is_plain else f"{_versioned(own)};{packing}{encoding}"
         documents = tuple(_checked(found, path, None if content is raw else len(raw)))
         return FileText(documents, own, read_by, (*notes, *(note for each in documents for note in each.notes)))
+
+    def _foreign(self, name: str, content: bytes, path: str, digest: str) -> Iterable[ParsedDocument]:
+        """What a parser makes of a file in a process of its own; source code that is too much for a grammar is read
+        by its lines."""
+        try:
+            return self._worker.parse(name, content, path=path, digest=digest)
+        except IngestError as error:
+            if name != "code" or error.code not in ("parser_crashed", "parser_timeout"):
+                raise
+            note = "its grammar failed on it: definitions are found by lines alone"
+            found = parser("outline").parse(content, path=path, digest=digest)
+            return [document._replace(notes=(*document.notes, note)) for document in found]
 
     def _choice(self, raw: bytes, path: str, root: Root) -> str:
         return kinds.choose(path, raw, parser=root.parser, overrides=self._config.parsers)

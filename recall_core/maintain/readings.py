@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recall_core.config import Config
-from recall_core.errors import IngestError, UsageError
+from recall_core.errors import IngestError, StoreCorrupt, UsageError
 from recall_core.ingest.parse import name_of
 from recall_core.ingest.read import PIECES, RawFile, read_by, read_raw
 from recall_core.ingest.reader import FileReader
@@ -40,7 +40,7 @@ def read_again(store: Store, *, base: Path, config: Config) -> Finding:
 def _is_as_stored(file: Fingerprint, reader: FileReader, store: Store, base: Path, config: Config) -> bool:
     """Whether each document of the file that is stored has this text and these marks.
 
-    A file that cannot be read, or not any more, is another check's.
+    A file that cannot be read, or not any more, and a text that is damaged, are other checks'.
     """
     try:
         raw = read_raw(base / file.os_path, path=file.path, config=config)
@@ -63,6 +63,9 @@ def _is_stored(document: ParsedDocument, path: str, store: Store) -> bool:
     own_id = store.document_at(name)
     if own_id is None:
         return True
-    marks, text = store.marks_of(own_id), store.text_of(own_id)
+    try:
+        marks, text = store.marks_of(own_id), store.text_of(own_id)
+    except StoreCorrupt:
+        return True
     is_same = text == document.text or not (text.strip() or document.text.strip())
     return is_same and marks in (document.marks, ())

@@ -166,7 +166,7 @@ def test_judgements_of_records_in_a_file_that_was_read_whole_tell_how_to_read_it
     hint = "; recall add FILE --parser jsonl makes a document of each record\n"
 
     assert hint not in run(*importing)[2]  # there is no such file
-    run("add", "c.jsonl")
+    run("add", "c.jsonl", "--parser", "text")
     assert run(*importing)[2].endswith(hint)
     assert hint in run("eval", "--metrics", "mrr")[2]
     (home / "r.txt").write_text("q1 0 docs/a.md 1\n")

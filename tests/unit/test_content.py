@@ -121,7 +121,7 @@ def test_what_was_removed_can_come_through_a_pipe_again(home: Path) -> None:
     [
         (b"caf\xe9\n", "not_utf8"),
         (b"a\0b", "binary_file"),
-        (b"%PDF-1.7\n\xe2", "not_utf8"),
+        (b"%PDF-1.7\n\xe2", "bad_pdf"),
         (b"x" * 200, "file_too_large"),
     ],
 )

@@ -24,12 +24,13 @@ TREES = (
     *("sqlite_autoindex_chunk_1", "chunk_natural", "chunk_doc", "chunk_text_hash", "vec_cache"),
     *("chunk_live_hash", "chunk_copy"),
     *("chunk_fts_data", "chunk_fts_idx", "chunk_fts_docsize", "chunk_fts_config", "vec_windowed", "vec_next"),
+    "doc_reading",
     *("judged_query", "judgement", "left_out", "vec_rerank", "sqlite_autoindex_vec_rerank_1"),
     *("vec_block", "vec_place", "sqlite_autoindex_vec_place_1", "vec_free"),
 )
 """Every table and index of a store; each is a tree of pages of its own."""
 
-DATA = {"doc", "file", "left_out", "judged_query", "judgement"}
+DATA = {"doc", "doc_reading", "file", "left_out", "judged_query", "judgement"}
 """Tables that hold what nothing else tells, and lie on one page here: labels and the hashes of records, how files
 were read, what was left out, and what people judged. So does that of the texts, but its pages are found without their
 root. All the others follow from these and from the settings."""

@@ -100,8 +100,7 @@ def test_metadata_of_an_installed_parser_is_looked_at_too(
         def parse(self, raw: bytes, *, path: str, digest: str) -> list[ParsedDocument]:
             return [ParsedDocument(None, raw.decode(), path, digest, len(raw), {"weight": INFINITE})]
 
-    for module in ("pipeline", "targets"):
-        monkeypatch.setattr(f"recall_core.ingest.{module}.parser", lambda _name: FrontMatter())
+    monkeypatch.setattr("recall_core.ingest.reader.parser", lambda _name: FrontMatter())
     (tmp_path / "a.md").write_text("words")
 
     with pytest.raises(IngestError, match=r"a\.md: .*too large") as refused:

@@ -568,7 +568,8 @@ class TestHostile:
         "piece",
         [
             "\\*[x]", ".if n \\{\n", ".if t \\{\n", ".if n ", "\\{", ".ie n .el ", "\\h'", "\\h'\\'", "\\[", "\\",
-            "\\\n", "(", "9", ".TS\n", "T{\n", ".RS\n", ".RS\n.TP\na\n", ".PP\na\n.RS\n", ".de x\n", ".de a y\n.y\n", ".B \"",
+            "\\\n", "(", "9", ".TS\n", "T{\n", ".RS\n", ".RS\n.TP\na\n", ".PP\na\n.RS\n", ".de x\n", ".de a y\n.y\n",
+            ".B \"",
             "\" ", ".SH\n", ".as x \\*x\n", ".nr x \\nx*9+9\n", ".x\n", "'", ". ", "\\s'", "\\w'", "a\\c\n",
         ],
     )  # fmt: skip

@@ -17,18 +17,18 @@ from recall_core.contract.filling import IngestView
 from recall_core.ingest import skips
 from recall_core.types import Skip
 
-GZ = b"\x1f\x8b\x08\0\0"
+PNG = b"\x89PNG\r\n\x1a\n\0"
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store beside a folder with a text, five compressed files and three that are not UTF-8."""
+    """A store beside a folder with a text, five pictures and three that are not UTF-8."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("words\n")
     for name in "edcba":
-        (tmp_path / "docs" / f"{name}.gz").write_bytes(GZ)
+        (tmp_path / "docs" / f"{name}.png").write_bytes(PNG)
     for name in "xyz":
         (tmp_path / "docs" / f"{name}.txt").write_bytes(b"caf\xe9\n")
     assert run("init")[0] == 0
@@ -51,8 +51,8 @@ def test_skips_are_told_by_reason_with_the_first_three_of_each(home: Path) -> No
 
     assert (code, out) == (0, "files: 1 added, 0 updated, 0 unchanged, 0 removed, 8 skipped; 1 document, 1 chunk\n")
     assert err == (
-        "skipped 5 compressed (.gz) · 3 not UTF-8 (--verbose names each)\n"
-        "  compressed (.gz): docs/a.gz, docs/b.gz, docs/c.gz and 2 more\n"
+        "skipped 5 images (.png) · 3 not UTF-8 (--verbose names each)\n"
+        "  image (.png): docs/a.png, docs/b.png, docs/c.png and 2 more\n"
         "  not UTF-8: docs/x.txt, docs/y.txt, docs/z.txt\n"
     )
 
@@ -69,14 +69,14 @@ def test_what_was_told_is_only_counted_the_next_time(home: Path, again: tuple[st
 
 def test_of_what_is_skipped_anew_nothing_is_told_that_was_told_before(home: Path) -> None:
     run("add", "docs")
-    (home / "docs" / "0.gz").write_bytes(GZ)
+    (home / "docs" / "0.png").write_bytes(PNG)
 
-    assert run("sync")[2] == "skipped docs/0.gz: is compressed by gzip, not text. (binary_file)\n"
+    assert run("sync")[2] == "skipped docs/0.png: is a PNG image, not text. (binary_file)\n"
     for name in "1234":
-        (home / "docs" / f"{name}.gz").write_bytes(GZ)
+        (home / "docs" / f"{name}.png").write_bytes(PNG)
     assert run("sync")[2] == (
-        "skipped 4 compressed (.gz) (--verbose names each)\n"
-        "  compressed (.gz): docs/1.gz, docs/2.gz, docs/3.gz and 1 more\n"
+        "skipped 4 image (.png) (--verbose names each)\n"
+        "  image (.png): docs/1.png, docs/2.png, docs/3.png and 1 more\n"
     )
     assert run("sync")[2] == ""
 
@@ -100,9 +100,9 @@ def test_what_was_read_meanwhile_and_is_skipped_again_is_told_again(home: Path) 
 def test_another_folder_that_is_added_makes_nobody_forget_what_was_told(home: Path) -> None:
     run("add", "docs")
     (home / "more").mkdir()
-    (home / "more" / "a.gz").write_bytes(GZ)
+    (home / "more" / "a.png").write_bytes(PNG)
 
-    assert run("add", "more")[2].startswith("skipped more/a.gz: ")
+    assert run("add", "more")[2].startswith("skipped more/a.png: ")
     assert run("sync")[2] == ""
 
 
@@ -115,17 +115,17 @@ def test_verbose_and_json_tell_every_skip_every_time(home: Path, command: tuple[
     assert told == [f"skipped {each['path']}: {each['reason']} ({each['code']})" for each in view["skipped"]]
     assert len(told) == 8
     assert view["skipped"][0] == {
-        "path": "docs/a.gz",
+        "path": "docs/a.png",
         "code": "binary_file",
-        "reason": "is compressed by gzip, not text.",
-        "kind": "compressed (.gz)",
+        "reason": "is a PNG image, not text.",
+        "kind": "image (.png)",
     }
     assert view["skipped_by"][0] == {
         "code": "binary_file",
-        "kind": "compressed (.gz)",
+        "kind": "image (.png)",
         "files": 5,
         "new": 0,
-        "first": ["docs/a.gz", "docs/b.gz", "docs/c.gz"],
+        "first": ["docs/a.png", "docs/b.png", "docs/c.png"],
     }
 
 
@@ -133,7 +133,7 @@ def test_telling_what_was_skipped_changes_nothing_that_an_answer_is_made_of(home
     with Recall.open(str(home)) as recall:
         recall.index("docs")
         before = recall.store.info()
-        (home / "docs" / "0.gz").write_bytes(GZ)
+        (home / "docs" / "0.png").write_bytes(PNG)
 
         *_, done = recall.sync()
 
@@ -176,7 +176,7 @@ def test_groups_are_told_the_largest_first_and_ties_by_their_kind() -> None:
 @pytest.mark.parametrize(
     ("kind", "files", "told"),
     [
-        ("compressed (.gz)", 2059, "2,059 compressed (.gz)"),
+        ("image (.png)", 2059, "2,059 image (.png)"),
         ("link out of the folder", 55, "55 links out of the folder"),
         ("broken link", 4, "4 broken links"),
         ("image (.png)", 12, "12 images (.png)"),

@@ -108,7 +108,7 @@ def test_an_id_names_path_and_bytes_whether_the_title_is_the_text_or_not(folder:
     folder.ingest("a.jsonl", template=JSONL)
 
     for path, document in folder.documents().items():
-        assert document.id == document_id(path, document.hash)
+        assert document.id == document_id(path, document.hash, "jsonl@2;utf-8")
         assert [row.chunk.id for row in folder.rows(path)] == [
             chunk_id(document.id, row.chunk.offset) for row in folder.rows(path)
         ]

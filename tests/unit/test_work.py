@@ -305,7 +305,7 @@ def test_what_completion_lacks_is_learned_before_any_question(thread: QueryThrea
     texts = [known.value for known in learned[0].known]
     assert texts == ["docs/budget.md", "docs/files.md", "docs/scoring.md"]
     assert learned[0].is_whole
-    assert learned[1].known == ()
+    assert [known.value for known in learned[1].known] == ["language"]
 
 
 def test_more_values_than_are_listed_are_not_taken_for_all(thread: QueryThread, log: EventLog) -> None:

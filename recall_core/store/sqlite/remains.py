@@ -112,6 +112,8 @@ class Remains:
     def _of_readings(self) -> dict[int, tuple[str, str]]:
         """doc rowid to how it was read and its marks, where both are what was stored."""
         found: dict[int, tuple[str, str]] = {}
+        if not self._old.has("doc_reading"):  # of an earlier version
+            return found
         for rowid, raw_read_by, raw_marks, kept in self._old.rows("doc_reading", ("read_by", "marks", "hash")):
             read_by, marks = text_of(raw_read_by), text_of(raw_marks)
             if read_by is not None and marks is not None and reading_hash(read_by, marks) == kept:
