@@ -400,6 +400,21 @@ class TestTitle:
     def test_metadata_has_section_date_and_every_name(self) -> None:
         assert page(HEAD).meta == {"section": "1", "date": "2024-05-01", "names": ["copy", "move"]}
 
+    @pytest.mark.parametrize(
+        ("name", "names"),
+        [
+            ("copy \\- put", ["copy"]),
+            ("copy move \\(em put", ["copy", "move"]),
+            ("git copy, git move - put", ["git copy", "git move"]),
+            ("copy \\-\n.br\nput", ["copy"]),
+            ("copy - put\n.br\nmove - put it", ["copy", "move"]),
+        ],
+    )
+    def test_names_as_pages_write_them(self, name: str, names: list[str]) -> None:
+        document = page(f".TH COPY 1\n.SH NAME\n{name}\n.SH TEXT\nx\n")
+        assert document.meta["names"] == names
+        assert document.title.endswith("(1) - put")
+
     def test_a_page_that_only_names_another_is_an_alias(self) -> None:
         document = page('.\\" a comment\n.so man3/printf.3\n', "man3/fprintf.3")
         assert (document.text, document.title) == ("", "fprintf.3")
