@@ -400,6 +400,21 @@ class TestTitle:
     def test_metadata_has_section_date_and_every_name(self) -> None:
         assert page(HEAD).meta == {"section": "1", "date": "2024-05-01", "names": ["copy", "move"]}
 
+    @pytest.mark.parametrize(
+        ("name", "names"),
+        [
+            ("copy \\- put", ["copy"]),
+            ("copy move \\(em put", ["copy", "move"]),
+            ("git copy, git move - put", ["git copy", "git move"]),
+            ("copy \\-\n.br\nput", ["copy"]),
+            ("copy - put\n.br\nmove - put it", ["copy", "move"]),
+        ],
+    )
+    def test_names_as_pages_write_them(self, name: str, names: list[str]) -> None:
+        document = page(f".TH COPY 1\n.SH NAME\n{name}\n.SH TEXT\nx\n")
+        assert document.meta["names"] == names
+        assert document.title.endswith("(1) - put")
+
     def test_a_page_that_only_names_another_is_an_alias(self) -> None:
         document = page('.\\" a comment\n.so man3/printf.3\n', "man3/fprintf.3")
         assert (document.text, document.title) == ("", "fprintf.3")
@@ -475,6 +490,10 @@ class TestItems:
         document = page(f"{HEAD}.SH TEXT\n.RS\n.TP\na\none\n.RS\n.TP\nb\ntwo\n.RE\n.RE\n.TP\nc\nthree\n")
         assert units(document, "item") == ["a\none\n\nb\ntwo", "c\nthree"]
 
+    def test_an_indented_list_ends_with_its_indentation(self) -> None:
+        document = page(f"{HEAD}.SH TEXT\n.RS\n.TP\na\none\n.RE\nafter\n")
+        assert units(document, "item") == ["a\none"]
+
     def test_chunks_keep_an_option_with_its_meaning(self) -> None:
         options = "".join(f".TP\n.B \\-\\-option{i}\n{'word ' * 12}\n" for i in range(40))
         document = page(f"{HEAD}.SH OPTIONS\n{options}")
@@ -495,6 +514,11 @@ class TestPlaces:
         at = document.text.index("three")
         assert Places(document.marks).at(at, at + 5) == "line 8"
 
+    def test_preformatted_lines_say_theirs_after_an_empty_line(self) -> None:
+        document = page(f'{HEAD}.SH TEXT\n.nf\none\n.\\" hidden\n.ft B\n\ntwo\n.fi\n')
+        at = document.text.index("two")
+        assert Places(document.marks).at(at, at + 3) == "line 10"
+
     def test_what_a_macro_says_stands_where_it_is_called(self) -> None:
         document = page(f"{HEAD}.de x\n.PP\n\\\\$1\n..\n.SH TEXT\nfirst\n.x second\n")
         at = document.text.index("second")
@@ -505,6 +529,7 @@ class TestRoff:
     def test_escapes_are_what_a_reader_sees(self) -> None:
         source = r"a\-b \(bu \[u2019] \e \& x\ y \s-2small\s0 \f(CWcode\fR \N'65' \[u0041_0301] \['e] \h'2n'z"
         assert body(source) == "a-b • ’ \\ x y small code A Á é z"
+        assert body(r"h\d\s-31\s+3\u \s12x\s0y \s-[2]z") == "h1 xy z"
         assert body(r"a\v'1'\k(ab\m[red]\l'2i'b\o'cd'\|\^e") == "a_bcde"
 
     def test_what_is_no_glyph_says_nothing(self) -> None:
@@ -569,8 +594,7 @@ class TestHostile:
         [
             "\\*[x]", ".if n \\{\n", ".if t \\{\n", ".if n ", "\\{", ".ie n .el ", "\\h'", "\\h'\\'", "\\[", "\\",
             "\\\n", "(", "9", ".TS\n", "T{\n", ".RS\n", ".RS\n.TP\na\n", ".PP\na\n.RS\n", ".de x\n", ".de a y\n.y\n",
-            ".B \"",
-            "\" ", ".SH\n", ".as x \\*x\n", ".nr x \\nx*9+9\n", ".x\n", "'", ". ", "\\s'", "\\w'", "a\\c\n",
+            ".B \"", "\" ", ".SH\n", ".as x \\*x\n", ".nr x \\nx*9+9\n", ".x\n", "'", ". ", "\\s'", "\\w'", "a\\c\n",
         ],
     )  # fmt: skip
     def test_time_grows_with_the_size_alone(self, piece: str) -> None:

@@ -7,8 +7,8 @@ import re
 _SUFFIX = re.compile(r"[^/]\.(?:[1-9][A-Za-z]{0,9}|[ln]|man|mdoc)$")
 _COMMENT = re.compile(r"[.']?[ \t]*\\\"|'''|[.'][ \t]*$")
 _REQUEST = re.compile(
-    r"[.'][ \t]*(?:TH|Dd|Dt|SH|Sh|so|de1?|ds1?|nr|if|ie|ig|am|als|tr|mso|nh|ad|na|hy|ss|ll|po|do|nf|char|lf|rn|rm|cs"
-    r"|ft|fp)\b"
+    r"[.'][ \t]*"
+    r"(?:TH|Dd|Dt|SH|Sh|so|de1?|ds1?|nr|if|ie|ig|am|als|tr|mso|nh|ad|na|hy|ss|ll|po|do|nf|char|lf|rn|rm|cs|ft|fp)\b"
 )
 _SURE = re.compile(r"[.'][ \t]*(?:TH|Dd|Dt|SH|Sh)\b|[.'][ \t]*so[ \t]+[\w./+-]+\.\w+[ \t]*$")
 _PREAMBLE = 20  # lines of requests that are roff without a title among them

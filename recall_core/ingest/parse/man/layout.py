@@ -38,6 +38,7 @@ class Layout:
         self._size = 0
         self._pieces: list[str] = []
         self._lines: list[str] = []
+        self._numbers: list[int] = []
         self._number = 0
         self._glued = False
         self._indent = ""
@@ -73,8 +74,7 @@ class Layout:
                 self._space = self._next_space
         else:
             self._space = self._next_space
-            if not self._lines:
-                self._number = number
+            self._number = number
         self._glued = False
         pieces.append(text)
 
@@ -95,9 +95,8 @@ class Layout:
     def line(self, text: str, number: int) -> None:
         """A line of its own, its spaces kept."""
         self.line_break()
-        if not self._lines:
-            self._number = number
         self._lines.append(text.rstrip())
+        self._numbers.append(number)
 
     def indented(self, text: str, number: int) -> None:
         """A line that begins with spaces, which it keeps; what comes next goes on in it."""
@@ -112,6 +111,7 @@ class Layout:
             text = "".join(self._pieces)
             self._pieces = []
             self._lines.append(self._indent + _collapsed(text) if self.filled else text.rstrip())
+            self._numbers.append(self._number)
             self._indent = ""
         self._glued = False
 
@@ -127,15 +127,15 @@ class Layout:
         if self.in_tag:
             self.tag_end()
         self.line_break()
-        lines, self._lines = self._lines, []
+        lines, numbers = self._taken()
         while lines and not lines[-1]:
             lines.pop()
         if not lines:
             return
         if self.filled:
-            self._put("\n".join(lines), self._number)
+            self._put("\n".join(lines), numbers[0])
         else:
-            self._put_block(lines, self._number)
+            self._put_block(lines, numbers)
 
     def heading(self, name: str, level: int, number: int) -> None:
         """A heading: all items end."""
@@ -182,9 +182,9 @@ class Layout:
         ends_here = is_named and self._is_tag_of_next()
         if ends_here:
             self.line_break()
-            lines, self._lines = self._lines, []
+            lines, numbers = self._taken()
             self._bare_tag()
-            self._tag, self._tag_number, self._separator = lines, self._number, "\n"
+            self._tag, self._tag_number, self._separator = lines, numbers[0], "\n"
             self._in_item = True
         self.end()
         if self._tag:
@@ -209,7 +209,13 @@ class Layout:
         """Lines that stay together, as a table's."""
         self.end()
         if lines:
-            self._put_block(lines, number)
+            self._put_block(lines, [number] * len(lines))
+
+    def _taken(self) -> tuple[list[str], list[int]]:
+        """The lines of the paragraph that ends, and where the file has them."""
+        taken = self._lines, self._numbers
+        self._lines, self._numbers = [], []
+        return taken
 
     def _is_tag_of_next(self) -> bool:
         if self._in_item or self.in_tag or self._tag is not None or not self.filled or self.is_empty:
@@ -262,18 +268,18 @@ class Layout:
         separator = " " if _BULLET.fullmatch(tag) else self._separator
         return f"{tag}{separator if tag and text else ''}{text}"
 
-    def _put_block(self, lines: list[str], number: int) -> None:
+    def _put_block(self, lines: list[str], numbers: list[int]) -> None:
         if self._tag is not None:
             self._write(self._tagged(""))
             self._gap = "\n"
-        self._begin(number)
+        self._begin(numbers[0])
         self.marks.append(Mark(self._size, "block", "", BLOCK))
         is_after_blank = False
         for i, line in enumerate(lines):
             if i:
                 self._write("\n")
             if is_after_blank and line:
-                self.marks.append(Mark(self._size, "line", str(number + i)))
+                self.marks.append(Mark(self._size, "line", str(numbers[i])))
             is_after_blank = not line
             self._write(line)
         self.marks.append(Mark(self._size, "end", "", BLOCK))

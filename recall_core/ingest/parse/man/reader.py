@@ -14,7 +14,7 @@ from recall_core.ports import ParsedDocument
 
 _DESCRIPTION_CHARS = 200
 _NAME_CHARS = 100
-_DASH = re.compile(r" [-–—−]{1,3} ")
+_DASH = re.compile(r" [-–—−]{1,3}(?: |$)")
 _CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f]")
 _MDOC = ("Dd", "Dt", "Os", "Sh", "Ss")
 _MAN = ("TH", "SH", "SS")
@@ -118,9 +118,20 @@ def _names(page: Page) -> tuple[list[str], str]:
     section = page.text[headings[0].offset : min(end, headings[0].offset + 20_000)]
     names: list[str] = []
     description = ""
+    is_next = False
     for line in section.partition("\n")[2].split("\n"):
         before, *behind = _DASH.split(" ".join(line.split()), maxsplit=1)
         if behind:
-            names += [each for each in map(str.strip, before.split(",")) if each and len(each) <= _NAME_CHARS]
-            description = description or behind[0].strip()[:_DESCRIPTION_CHARS].rstrip()
+            names += _listed(before, page.name)
+        elif is_next:
+            behind = [before]
+        is_next = bool(behind) and not description and not behind[0]
+        description = description or "".join(behind)[:_DESCRIPTION_CHARS].rstrip()
     return list(dict.fromkeys(names)), description
+
+
+def _listed(text: str, first: str) -> list[str]:
+    """Names between commas; between spaces where the first of them is the page's own."""
+    words = text.split()
+    names = words if words and "," not in text and words[0].casefold() == first.casefold() else text.split(",")
+    return [name for name in map(str.strip, names) if name and len(name) <= _NAME_CHARS]
