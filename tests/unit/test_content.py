@@ -144,7 +144,7 @@ def test_what_could_not_be_read_from_a_file_is_refused_from_a_pipe(home: Path, c
         (("add", "-", "--name", NAME, "--hidden"), "conflicting_flags"),
         (("add", "-", "--name", NAME, "--no-gitignore"), "conflicting_flags"),
         (("add", "-", "--name", NAME, "--mtime-only"), "conflicting_flags"),
-        (("add", "-", "--name", NAME, "--parser", "docx"), "unknown_parser"),
+        (("add", "-", "--name", NAME, "--parser", "dcx"), "unknown_parser"),
         (("add", "-", "--name", ""), "bad_value"),
         (("add", "-", "--name", "../x.md"), "bad_value"),
         (("add", "-", "--name", "/x.md"), "bad_value"),

@@ -254,7 +254,7 @@ def test_of_many_roots_the_first_few_are_told(home: Path) -> None:
         (("edit", "docs", "--tag", "x"), "bad_value", 2),
         (("edit", "1", "--hidden", "--no-hidden"), "conflicting_flags", 2),
         (("edit", "1", "--tag", "x", "--rm"), "conflicting_flags", 2),
-        (("edit", "1", "--parser", "docx"), "unknown_parser", 2),
+        (("edit", "1", "--parser", "dcx"), "unknown_parser", 2),
         (("edit", "1", "--glob", "{a,b}" * 40), "bad_pattern", 2),
         (("edit", "1", "--meta", "a=1", "--meta", "a=2"), "bad_value", 2),
         (("edit", "2", "--glob", "*.md"), "conflicting_flags", 2),

@@ -75,7 +75,7 @@ def test_of_what_is_skipped_anew_nothing_is_told_that_was_told_before(home: Path
     for name in "1234":
         (home / "docs" / f"{name}.png").write_bytes(PNG)
     assert run("sync")[2] == (
-        "skipped 4 image (.png) (--verbose names each)\n"
+        "skipped 4 images (.png) (--verbose names each)\n"
         "  image (.png): docs/1.png, docs/2.png, docs/3.png and 1 more\n"
     )
     assert run("sync")[2] == ""
@@ -176,7 +176,7 @@ def test_groups_are_told_the_largest_first_and_ties_by_their_kind() -> None:
 @pytest.mark.parametrize(
     ("kind", "files", "told"),
     [
-        ("image (.png)", 2059, "2,059 image (.png)"),
+        ("image (.png)", 2059, "2,059 images (.png)"),
         ("link out of the folder", 55, "55 links out of the folder"),
         ("broken link", 4, "4 broken links"),
         ("image (.png)", 12, "12 images (.png)"),

@@ -24,7 +24,7 @@ from recall_core.store.sqlite.leaves import chunk_rows
 from recall_core.store.sqlite.records import metadata, root_of
 from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, chunk_of, completed
 from recall_core.store.sqlite.salvage import Row, Salvage, text_of, vectors
-from recall_core.store.sqlite.schema import reading_hash, vector_checksum
+from recall_core.store.sqlite.schema import reading_hash, vector_checksum, with_encoding
 from recall_core.store.values import Lost, MadeWith
 from recall_core.text import embedded_hash, spaced, utc
 
@@ -123,6 +123,8 @@ class _Rebuild:
         self.copy = copy
         self.lost: list[Lost] = []
         self.roots: set[int] = set()
+        self.has_earlier_roots = False
+        """They are spelled otherwise by now, and have another sum."""
         self.text_hashes: dict[int, bytes] = {}
         """Of the chunks that were put, by rowid."""
         self.listed: dict[int, set[int]] = {}
@@ -144,7 +146,8 @@ class _Rebuild:
         self._put_documents()
         self._put_vectors()
         self._put_judgements()
-        self.lost += [sums.LOST[table] for table in sums.wrong(self.put, self.meta) if table in sums.LOST]
+        wrong = {*sums.wrong(self.put, self.meta)} - ({"root"} if self.has_earlier_roots else set())
+        self.lost += [sums.LOST[table] for table in sums.LOST if table in wrong]
         self._put_meta()
         self.put("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
         self.put(trigger[0])
@@ -159,6 +162,7 @@ class _Rebuild:
                 found[rowid] = (spec, int(active == 1))
         for rowid, (raw, active) in sorted(found.items()):
             if spec := _spec(raw):
+                self.has_earlier_roots |= spec != text_of(raw)
                 self.put("INSERT OR IGNORE INTO root(rowid, spec, active) VALUES(?, ?, ?)", (rowid, spec, active))
                 self.roots.add(rowid)
         if len(self.roots) < len(found) or "root" in self.old.damaged:
@@ -404,10 +408,16 @@ def _known(values: Iterable[str | None]) -> list[str]:
 
 
 def _spec(raw: object) -> str | None:
-    """A root as it is kept, if that is one."""
+    """A root as it is kept, if that is one; of an earlier version as it is kept by now."""
     spec = text_of(raw)
     try:
-        return spec if spec and canonical(root_of(spec)._asdict()) == spec else None
+        if not spec:
+            return None
+        own = root_of(spec)._asdict()
+        earlier = {name: value for name, value in own.items() if name != "encoding"}
+        if canonical(earlier) == spec:
+            return with_encoding(spec)
+        return spec if canonical(own) == spec else None
     except (ValueError, TypeError, LookupError):
         return None
 

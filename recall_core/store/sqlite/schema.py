@@ -297,15 +297,20 @@ def _keep_readings(db: apsw.Connection) -> None:
     taken: dict[str, int] = {}
     rows: list[tuple[Any, ...]] = db.execute("SELECT rowid, spec FROM root ORDER BY rowid").fetchall()
     for rowid, spec in rows:
-        root = json.loads(spec)
-        parser = "text" if root["parser"] == "auto" else root["parser"]
-        spelled = canonical({**root, "parser": parser, "encoding": ""})
+        spelled = with_encoding(spec)
         if (same := taken.setdefault(spelled, rowid)) == rowid:
             db.execute("UPDATE root SET spec = ? WHERE rowid = ?", (spelled, rowid))
             continue
         db.execute("UPDATE file SET root = ? WHERE root = ?", (same, rowid))
         db.execute("UPDATE OR IGNORE left_out SET root = ? WHERE root = ?", (same, rowid))
         db.execute("DELETE FROM root WHERE rowid = ?", (rowid,))
+
+
+def with_encoding(spec: str) -> str:
+    """A root as it is kept from this version on. Raises ValueError, LookupError for what is none."""
+    root = json.loads(spec)
+    parser = "text" if root["parser"] == "auto" else root["parser"]
+    return canonical({**root, "parser": parser, "encoding": ""})
 
 
 def reading_hash(read_by: str, marks: str) -> bytes:
