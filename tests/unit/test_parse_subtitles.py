@@ -81,7 +81,15 @@ def test_cues_are_numbered_by_their_order_empty_ones_too() -> None:
 
 
 def test_lines_that_roll_upwards_are_told_once() -> None:
-    cues = (" \nfirst line", "first line", "first line\nsecond line", "second line\nthird", "third", " ", "third\nlast")
+    cues = (
+        " \nfirst line",
+        "first line",
+        "first line\nsecond line",
+        "second line\nthird",
+        "third",
+        " ",
+        "third\nlast",
+    )
 
     document = parsed(rolled(*cues), "a.vtt")
 
