@@ -106,6 +106,11 @@ def test_a_bad_record_among_records_is_an_error_with_its_line(bad: str, reason: 
         assert reason in error.message
 
 
+def test_a_key_given_twice_is_found_however_its_colons_are_written() -> None:
+    for raw in ('{"text":"a","b" :1,"b":2}', '{"text":"a","b"\t: {"c":1, "c" :2}}', '{"text":"\\":","b":1,"b":2}'):
+        assert "comes twice" in refused(raw).message
+
+
 def test_a_broken_line_among_records_is_an_error_with_its_line() -> None:
     assert refused(BEIR + '{"text": "cut o').message.startswith("in/a.jsonl:3: not valid JSON")
     assert refused(BEIR + '{"text": "a", "x": NaN}').message.startswith("in/a.jsonl:3: not valid JSON")

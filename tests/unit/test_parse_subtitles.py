@@ -81,14 +81,20 @@ def test_cues_are_numbered_by_their_order_empty_ones_too() -> None:
 
 
 def test_lines_that_roll_upwards_are_told_once() -> None:
-    text = rolled(
-        " \nfirst line", "first line", "first line\nsecond line", "second line\nthird", "third", "third\nlast"
+    cues = (
+        " \nfirst line",
+        "first line",
+        "first line\nsecond line",
+        "second line\nthird",
+        "third",
+        " ",
+        "third\nlast",
     )
 
-    document = parsed(text, "a.vtt")
+    document = parsed(rolled(*cues), "a.vtt")
 
     assert document.text == "first line\nsecond line\nthird\nlast\n"
-    assert document.meta == {"cues": 6}
+    assert document.meta == {"cues": 7}
 
 
 def test_a_line_that_comes_again_later_is_told_again() -> None:
