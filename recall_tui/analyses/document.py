@@ -68,7 +68,7 @@ def _text(rows: Sequence[Row]) -> str:
 
 def _stretch(row: Row) -> Stretch:
     chunk = row.chunk
-    return Stretch(chunk.id, chunk.offset, chunk.end, chunk.line_start, chunk.line_end, chunk.tokens)
+    return Stretch(chunk.id, chunk.offset, chunk.end, chunk.line_start, chunk.line_end, chunk.tokens, chunk.place)
 
 
 def _lines(text: str, start: int, number: int, marks: Sequence[LineMark]) -> Iterator[PassageLine]:

@@ -112,6 +112,8 @@ class Stretch(NamedTuple):
     line_start: int
     line_end: int
     tokens: int
+    place: str | None = None
+    """Where the file has it, where its lines are not the file's; of a record for all of it."""
 
 
 class DocumentPassage(NamedTuple):

@@ -90,7 +90,7 @@ def test_text_in_another_form_of_unicode_is_called_so_with_the_way_out(encoding:
         decode(text.encode(encoding), path="a.txt")
 
     assert caught.value.message == f"a.txt is text in {encoding.upper()}, not in UTF-8."
-    assert caught.value.hint == "re-save it as UTF-8"
+    assert caught.value.hint == "re-save it as UTF-8, or --encoding NAME"
 
 
 def test_a_database_is_called_so(tmp_path: Path) -> None:

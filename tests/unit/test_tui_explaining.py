@@ -273,6 +273,15 @@ def test_a_chunk_stands_in_its_document_with_what_it_shares() -> None:
     assert drawn.lines[drawn.row].plain.startswith("  ▶ chunk bbbbbbbbbbbb 2-3 · 2 tokens ─")
 
 
+def test_a_chunk_of_a_page_is_told_by_its_page() -> None:
+    first, second = passage().chunks
+    made = passage()._replace(path="a.pdf", chunks=(first._replace(place="page 3"), second._replace(place="page 3-4")))
+
+    drawn = passage_lines(made, None, Style(), 50, UNICODE)
+
+    assert drawn.lines[drawn.row].plain.startswith("  ▶ chunk bbbbbbbbbbbb #page=3-4 · 2 tokens ─")
+
+
 def on_lines(text: str, *chunks: tuple[int, int], own: int) -> DocumentPassage:
     """A document of which these are the chunks, named a, b and so on. own: the place of the one asked for."""
     offset, lines, stretches = 0, [], []

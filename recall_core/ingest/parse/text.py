@@ -5,11 +5,12 @@ from __future__ import annotations
 from recall_core.errors import IngestError
 from recall_core.ingest.outline import first_heading, outlined
 from recall_core.ports import ParsedDocument
+from recall_core.shell import flag
 
 _PROBE_BYTES = 8192  # where a NUL marks a file as binary, as git does
 
 _BOM = b"\xef\xbb\xbf"
-_RESAVE = "re-save it as UTF-8"
+_RESAVE = f"re-save it as UTF-8, or {flag('encoding')} NAME"
 
 
 def decode(raw: bytes, *, path: str) -> str:

@@ -71,7 +71,8 @@ def _place(passage: DocumentPassage, own: Stretch, glyphs: Glyphs) -> str:
     at = 1 + [each.id for each in passage.chunks].index(own.id)
     is_whole = passage.from_start and passage.to_end
     chunk = [f"chunk {figure(at)} of {figure(len(passage.chunks))}"] if is_whole else []
-    return glyphs.dot.join([f":{own.line_start}-{own.line_end}", *chunk, counted(own.tokens, "token")])
+    where = behind(passage.path, own.line_start, own.line_end, own.place)
+    return glyphs.dot.join([where, *chunk, counted(own.tokens, "token")])
 
 
 def no_chunk(hit: Hit) -> str:
@@ -120,6 +121,7 @@ class _Page:
 
     def __init__(self, passage: DocumentPassage, own: Stretch, shade: Style, width: int, glyphs: Glyphs) -> None:
         self._chunks = passage.chunks
+        self._path = passage.path
         self._offsets = [each.offset for each in passage.chunks]
         self._ends = [each.end for each in passage.chunks]
         self._own = own
@@ -133,7 +135,8 @@ class _Page:
         """The bound before a chunk."""
         glyphs, is_own = self._glyphs, chunk.id == self._own.id
         mark = glyphs.pointer if is_own else glyphs.line
-        told = f"{mark} chunk {chunk.id[:12]} {chunk.line_start}-{chunk.line_end}"
+        where = behind(self._path, chunk.line_start, chunk.line_end, chunk.place).lstrip(":")
+        told = f"{mark} chunk {chunk.id[:12]} {where}"
         told = f"{' ' * self._digits} {told}{glyphs.dot}{counted(chunk.tokens, 'token')} "
         line = told + glyphs.line * max(0, self._width - cell_len(told))
         return Text(fit(line, self._width, glyphs), Style(bold=is_own, dim=None if is_own else True))
