@@ -141,17 +141,20 @@ class Places:
     def at(self, start: int, end: int) -> str | None:
         """`page 12`, `cell 7-9`, `line 207-214`, `bytes 120-380`; None where the text has no places.
 
-        A stretch before the first place is told as being at the first. Bytes end where the next place begins.
+        A stretch before the first place is told as being at the first. Lines end before the next place, and bytes where
+        it begins.
         """
         if not self.kind:
             return None
         first = max(0, bisect_right(self._offsets, start) - 1)
         last = max(first, bisect_left(self._offsets, end) - 1)
+        after = bisect_left(self._offsets, end)
+        following = self._values[after] if after < len(self._values) else ""
         if self.kind == "bytes":
-            after = bisect_left(self._offsets, end)
-            until = self._values[after] if after < len(self._values) else ""
-            return f"bytes {self._values[first]}-{until}"
+            return f"bytes {self._values[first]}-{following}"
         one, other = self._values[first], self._values[last]
+        if self.kind == "line" and following:
+            other = str(max(int(other), int(following) - 1))
         return f"{self.kind} {one}" if one == other else f"{self.kind} {one}-{other}"
 
 

@@ -1,0 +1,148 @@
+"""Promises of marks: units that end where the next begins, places, and how both are kept."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core.marks import Mark, Outline, Places, Unit, dumped, loaded, runs, stretch, why_unfit
+from recall_core.text import behind, cited, united
+
+MODULE = (
+    Mark(0, "statements"),
+    Mark(10, "class", "class A", 1),
+    Mark(20, "method", "def b", 2),
+    Mark(30, "method", "def c", 2),
+    Mark(50, "function", "def d", 1),
+)
+
+
+def test_a_unit_ends_where_the_next_of_its_level_begins() -> None:
+    outline = Outline(MODULE, 60)
+
+    assert outline.units_around(25) == [Unit(10, 50), Unit(20, 30)]
+    assert outline.units_around(20) == [Unit(10, 50)]
+    assert outline.units_around(55) == [Unit(50, 60)]
+
+
+def test_a_heading_is_the_names_of_what_holds_a_place() -> None:
+    outline = Outline(MODULE, 60)
+
+    assert [outline.heading_at(place) for place in (5, 10, 25, 49, 50)] == [
+        None,
+        "class A",
+        "class A › def b",
+        "class A › def c",
+        "def d",
+    ]
+
+
+def test_what_is_ended_is_no_unit_any_more() -> None:
+    outline = Outline((Mark(0, "heading", "h"), Mark(5, "block", "", 7), Mark(9, "end", "", 7)), 20)
+
+    assert outline.units_around(7) == [Unit(5, 9)]
+    assert outline.units_around(12) == []
+    assert outline.heading_at(12) == "h"
+    assert outline.joints == (0,)
+
+
+def test_pages_stand_across_sections() -> None:
+    outline = Outline((Mark(0, "page"), Mark(5, "heading", "h"), Mark(10, "page"), Mark(20, "page")), 30)
+
+    assert outline.heading_at(25) == "h"
+    assert outline.units_around(15) == [Unit(10, 20)]
+
+
+@pytest.mark.parametrize(
+    ("span", "place"), [((0, 5), "page 1"), ((9, 10), "page 1"), ((9, 11), "page 1-2"), ((12, 30), "page 2-4")]
+)
+def test_pages_are_counted_with_those_that_have_no_text(span: tuple[int, int], place: str) -> None:
+    places = Places((Mark(0, "page"), Mark(10, "page"), Mark(20, "page"), Mark(20, "page")))
+
+    assert places.at(*span) == place
+
+
+def test_lines_end_before_the_next_piece_and_bytes_where_it_begins() -> None:
+    lines = Places((Mark(0, "line", "3"), Mark(10, "line", "7"), Mark(20, "line", "12")))
+    pieces = Places((Mark(0, "bytes", "100"), Mark(10, "bytes", "150"), Mark(20, "bytes", "180")))
+
+    assert [lines.at(0, 10), lines.at(0, 15), lines.at(12, 25)] == ["line 3-6", "line 3-11", "line 7-12"]
+    assert [pieces.at(0, 10), pieces.at(5, 20)] == ["bytes 100-150", "bytes 100-180"]
+
+
+def test_a_text_without_places_has_none() -> None:
+    assert Places(MODULE).at(0, 9) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "last", "found"),
+    [("page", 2, 2, (10, 20)), ("page", 1, 9, (0, 30)), ("page", 7, 8, None), ("cell", 1, 1, None)],
+)
+def test_a_stretch_is_what_lies_at_its_places(
+    kind: str, first: int, last: int, found: tuple[int, int] | None
+) -> None:
+    marks = (Mark(0, "page"), Mark(10, "page"), Mark(20, "page"))
+
+    assert stretch(marks, 30, kind, first, last) == found
+
+
+@given(st.integers(1, 40), st.integers(0, 20), st.integers(1, 60))
+def test_what_is_cited_by_a_place_lies_in_the_stretch_of_it(step: int, start: int, length: int) -> None:
+    for kind in ("line", "bytes", "page"):
+        marks = [Mark(at, kind, str(1 + 3 * at) if kind != "page" else "") for at in range(0, 100, step)]
+        marks += [Mark(100, kind, "301")] if kind == "bytes" else []
+        _, _, value = (Places(marks).at(start, start + length) or "").partition(" ")
+        first, _, last = value.partition("-")
+
+        found = stretch(marks, 100, kind, int(first), int(last or first))
+
+        assert found is not None
+        assert found.start <= start
+        assert found.end >= min(100, start + length)
+
+
+MARKS = st.lists(
+    st.tuples(st.integers(0, 9), st.sampled_from(["heading", "page", "row"]), st.text(max_size=3), st.integers(1, 3)),
+    max_size=30,
+)
+
+
+@given(MARKS)
+def test_marks_are_kept_as_they_are(steps: list[tuple[int, str, str, int]]) -> None:
+    at, marks = 0, []
+    for step, *rest in steps:
+        at += step
+        marks.append(Mark(at, *rest))
+
+    assert loaded(dumped(marks)) == loaded(runs(marks)) == tuple(marks)
+    assert why_unfit(marks, at) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[1]", '[["page"]]', '[["page","",1,"x"]]', '[[1,"",1,0]]', '[["a","",1,1.5]]']
+)
+def test_what_are_no_marks_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no marks"):
+        loaded(text)
+
+
+def test_marks_out_of_order_or_outside_are_told() -> None:
+    assert why_unfit((Mark(5, "page"), Mark(4, "page")), 9) is not None
+    assert why_unfit((Mark(10, "page"),), 9) is not None
+    assert why_unfit((Mark(1, "page", "", 0),), 9) is not None
+    assert why_unfit((Mark(9, "page"),), 9) is None
+
+
+def test_a_citation_has_the_place_or_else_the_lines() -> None:
+    assert cited("a.md", 3, 9) == "a.md:3-9"
+    assert cited("a.pdf", 3, 9, "page 2-3") == "a.pdf#page=2-3"
+    assert cited("ls.1", 3, 9, "line 120-131") == "ls.1:120-131"
+    assert cited("a.jsonl#x", 1, 2, "line 207") == "a.jsonl#x:1-2"
+    assert behind("a.md", 3) == ":3"
+
+
+def test_places_that_touch_are_one() -> None:
+    assert united("page 2", "page 3-4") == "page 2-4"
+    assert united("page 2", "page 2") == "page 2"
+    assert united(None, "cell 1") == "cell 1"
