@@ -17,6 +17,7 @@ Value: TypeAlias = Scalar | list[Scalar] | None
 
 _MOST = 256 * 1024
 """Code points; whatever is longer is no front matter."""
+_MOST_OF_TITLE = 500
 _MOST_NOTES = 8
 _FIRST = re.compile(r"(---|\+\+\+)[ \t]*+\r?\n")
 _LAST = {
@@ -65,7 +66,7 @@ def sorted_out(values: Mapping[str, Value]) -> tuple[str, tuple[str, ...], dict[
     title, tags, meta = "", list[str](), dict[str, Value]()
     for key, value in values.items():
         if key.lower() == "title" and not isinstance(value, list):
-            title = _text(value) if value is not None else ""
+            title = _text(value)[:_MOST_OF_TITLE] if value is not None else ""
         elif key.lower() in _TAGS:
             tags += tags_of(value)
         elif value is not None:

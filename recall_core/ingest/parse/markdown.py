@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recall_core.ingest.parse.front_matter import NONE, front_matter
-from recall_core.ingest.parse.lightmarkup.lines import BLOCK_LEVEL
+from recall_core.ingest.parse.lightmarkup.lines import BLOCK_LEVEL, with_line_feeds
 from recall_core.ingest.parse.lightmarkup.names import markdown_name
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 LIMIT = 2 * 1024 * 1024
 """Code points of one text that markdown-it is given; what is uncertain behind them is decided by patterns."""
+LONGEST = 256 * 1024
+"""Code points that it is given at once."""
 
 
 class Markdown:
@@ -79,9 +81,8 @@ class MarkdownOutline:
         self.marks: list[Mark] = []
         self.notes: tuple[str, ...] = ()
         self._size = len(text)
-        body = text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
         # A line of the text begins in here one behind its offset: the line end before it is at the offset itself.
-        self._lines = "\n" + body
+        self._lines = "\n" + with_line_feeds(text)
         self._fresh = start  # no list, quote or paragraph is open at the beginning of this line
         self._asked = 0
         self._definitions: Mapping[str, Any] | None = None
@@ -174,7 +175,7 @@ class MarkdownOutline:
         behind = _NEXT_FRESH.search(self._lines, end)
         stop = self._lines.rindex("\n", 0, behind.end()) if behind else len(self._lines)
         self._asked += stop - start
-        if self._asked > LIMIT:
+        if self._asked > LIMIT or stop - start > LONGEST:
             number = self._lines.count("\n", 0, line + 1)
             self.notes = (f"from line {number} on, headings and code in lists and quotes are read by patterns alone",)
             return self._guess(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import chain, pairwise
 
 from recall_core.ingest.parse.front_matter import NONE, Value, front_matter, sorted_out
 from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, Line, lines_of, marks_of
@@ -24,7 +25,7 @@ class Asciidoc:
         """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         front = front_matter(text) or NONE
-        outline = _AsciidocOutline([line for line in lines_of(text) if line.start >= front.end])
+        outline = _AsciidocOutline(text, front.end)
         title, tags, meta = sorted_out(outline.attributes)
         title = front.title or title or next((mark.name for mark in outline.headings if mark.name), "")
         blocks = [Block(0, front.end), *outline.blocks] if front.end else outline.blocks
@@ -55,23 +56,19 @@ _DEEPEST = 100  # delimited blocks in one another
 
 
 class _AsciidocOutline:
-    """The headings, blocks and header attributes of a text."""
+    """The headings, blocks and header attributes of a text. start: where its front matter ends."""
 
-    def __init__(self, lines: list[Line]) -> None:
+    def __init__(self, text: str, start: int) -> None:
         self.headings: list[Mark] = []
         self.blocks: list[Block] = []
         self.attributes: dict[str, Value] = {}
         self._open: dict[str, int] = {}  # where each delimited block began, by its delimiter, the innermost last
         self._is_header = True
         self._in_paragraph = self._is_discrete = False
-        skip = False
-        for i, line in enumerate(lines):
-            if skip:
-                skip = False
-                continue
-            skip = self._line(line, lines[i + 1].text if i + 1 < len(lines) else "")
-        end = lines[-1].end if lines else 0
-        self.blocks += [Block(start, end) for start in self._open.values()]
+        is_read = False
+        for line, below in pairwise(chain(lines_of(text, start), [Line(len(text), len(text), "")])):
+            is_read = not is_read and self._line(line, below.text)
+        self.blocks += [Block(start, len(text)) for start in self._open.values()]
 
     def _line(self, line: Line, below: str) -> bool:
         """Read a line; whether the line below is read with it."""

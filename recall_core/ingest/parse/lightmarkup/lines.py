@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from recall_core.marks import Mark
@@ -29,7 +29,12 @@ def marks_of(headings: Iterable[Mark], blocks: Iterable[Block]) -> tuple[Mark, .
         level = BLOCK_LEVEL + len(open_ends)
         marks += (Mark(block.start, "block", "", level), Mark(block.end, "end", "", level))
         open_ends.append(block.end)
-    return tuple(sorted(marks, key=lambda mark: (mark.offset, mark.kind != "end", mark.level)))
+    return tuple(sorted(marks, key=_order))
+
+
+def _order(mark: Mark) -> tuple[int, int]:
+    """Of one offset first what ends there, the innermost first, then what begins, the outermost first."""
+    return mark.offset, -mark.level if mark.kind == "end" else mark.level
 
 
 class Line(NamedTuple):
@@ -40,14 +45,15 @@ class Line(NamedTuple):
     text: str
 
 
-def lines_of(text: str) -> list[Line]:
-    """The lines of a text; LF, CR LF and CR end a line. Blanks at its end are no part of a line's text."""
-    lines: list[Line] = []
-    start = 0
-    for each in text.replace("\r\n", " \n").replace("\r", "\n").split("\n"):
-        end = min(start + len(each) + 1, len(text))
-        lines.append(Line(start, end, each.rstrip()))
+def lines_of(text: str, start: int = 0) -> Iterator[Line]:
+    """The lines of a text from an offset on. Blanks at its end are no part of a line's text."""
+    text = with_line_feeds(text)
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield Line(start, end, text[start:end].rstrip())
         start = end
-    if lines[-1].start == lines[-1].end:
-        lines.pop()
-    return lines
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with LF in the place of CR, and blank and LF of CR LF: every offset stays."""
+    return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text

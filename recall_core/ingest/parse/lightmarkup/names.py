@@ -16,6 +16,9 @@ LONGEST = 120
 _MOST = 500
 """Code points of a title that are looked at."""
 
+_MOST_LINKS = 20
+"""Brackets of a Markdown title that are looked at; with more of them it stays as it is."""
+
 Definitions: TypeAlias = Callable[[], Mapping[str, Any]]
 """Gives the link definitions of a Markdown text, by their normalised label."""
 
@@ -47,6 +50,8 @@ def markdown_name(title: str, definitions: Definitions) -> str:
     if not _MARKED.search(" ".join(pieces[::3])):
         pieces[2::3] = [words.replace("`", "") if words else "" for words in pieces[2::3]]
         return short_name("".join(filter(None, pieces)))
+    if title.count("[") > _MOST_LINKS:
+        return short_name(title)
     environment = {"references": definitions()} if "[" in title else {}
     library = _inline()
     return short_name("".join(_texts(library.inline.parse(title, library, environment, []))))
@@ -74,7 +79,7 @@ _RST = [
     re.compile(r"\*\*([^*\n]+)\*\*"),
     re.compile(r"(?<![\w*])\*([^*\s](?:[^*\n]*[^*\s])?)\*(?![\w*])"),
     re.compile(r"(?<![\w|])\|([^|\s](?:[^|\n]*[^|\s])?)\|_{0,2}(?![\w|])"),
-    re.compile(r"(?<![\w.-])([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)__?(?!\w)"),
+    re.compile(r"(?<![\w.-])([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)__?(?=[\s'\")\]}>/:.,;!?-]|\Z)"),
     re.compile(r"\\(.)"),
 ]
 

@@ -6,7 +6,7 @@ import re
 
 from recall_core.ingest.parse.front_matter import Value, sorted_out
 from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, Line, lines_of, marks_of
-from recall_core.ingest.parse.lightmarkup.names import org_name
+from recall_core.ingest.parse.lightmarkup.names import org_name, short_name
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
@@ -22,7 +22,7 @@ class Org:
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
         """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
-        outline = _OrgOutline(lines_of(text))
+        outline = _OrgOutline(text)
         title, tags, meta = sorted_out(outline.keywords)
         title = title or next((mark.name for mark in outline.headings if mark.name), "") or path.rpartition("/")[2]
         marks = marks_of(outline.headings, outline.blocks)
@@ -45,18 +45,18 @@ _META = ("author", "email", "date", "language", "description", "category", "subt
 class _OrgOutline:
     """The headings, blocks and keywords of a text."""
 
-    def __init__(self, lines: list[Line]) -> None:
+    def __init__(self, text: str) -> None:
         self.headings: list[Mark] = []
         self.blocks: list[Block] = []
         self.keywords: dict[str, Value] = {}
         self._states = {"TODO", "DONE"}
         self._open: dict[str, int] = {}  # where blocks and drawers began that may end before the next heading
         self._table = -1
-        for line in lines:
+        for line in lines_of(text):
             self._read_states(line.text)
-        for line in lines:
+        for line in lines_of(text):
             self._line(line)
-        self._end_table(lines[-1].end if lines else 0)
+        self._end_table(len(text))
 
     def _read_states(self, text: str) -> None:
         found = _KEYWORD.fullmatch(text) if "#+" in text else None
@@ -114,7 +114,7 @@ class _OrgOutline:
         if not value:
             return
         if key == "title":
-            self.keywords[key] = f"{self.keywords.get(key, '')} {org_name(value)}".strip()
+            self.keywords[key] = short_name(f"{self.keywords.get(key, '')} {org_name(value)}")
         elif key in ("filetags", "keywords"):
             tags = value.replace(":", " ").split() if key == "filetags" else value.split(",")
             held = self.keywords.setdefault("tags", [])

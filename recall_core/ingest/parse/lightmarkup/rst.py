@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from array import array
+from itertools import accumulate
 
 from recall_core.ingest.parse.front_matter import Value, sorted_out
-from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, Line, lines_of, marks_of
+from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, marks_of, with_line_feeds
 from recall_core.ingest.parse.lightmarkup.names import rst_name
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
@@ -23,7 +25,7 @@ class Rst:
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
         """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
-        outline = _RstOutline(lines_of(text))
+        outline = _RstOutline(text)
         title, tags, meta = sorted_out(outline.fields)
         title = title or next((mark.name for mark in outline.headings if mark.name), "") or path.rpartition("/")[2]
         marks = marks_of(outline.headings, outline.blocks)
@@ -48,23 +50,26 @@ _WHOLE = frozenset(
 class _RstOutline:
     """The headings, blocks and fields of a text."""
 
-    def __init__(self, lines: list[Line]) -> None:
+    def __init__(self, text: str) -> None:
         self.headings: list[Mark] = []
         self.blocks: list[Block] = []
         self.fields: dict[str, Value] = {}
-        self._lines = lines
+        lines = with_line_feeds(text).split("\n")
+        self._starts = array("Q", accumulate((len(line) + 1 for line in lines), initial=0))
+        self._starts[-1] = len(text)
+        self._texts = [line.rstrip() for line in lines]
         self._styles: dict[str, int] = {}
         self._is_top = True  # nothing but titles and comments so far
         self._read()
 
     def _read(self) -> None:
         i = 0
-        while i < len(self._lines):
-            i = self._group(i) if self._lines[i].text else i + 1
+        while i < len(self._texts):
+            i = self._group(i) if self._texts[i] else i + 1
 
     def _group(self, i: int) -> int:
         """Read what begins at a line that is not empty, with no text directly above; the line at which to go on."""
-        text = self._lines[i].text
+        text = self._texts[i]
         if text[0] in " \t":
             return self._text(i)
         if after := self._title(i):
@@ -90,22 +95,22 @@ class _RstOutline:
 
     def _heading(self, i: int, title: str, style: str) -> int:
         level = min(self._styles.setdefault(style, len(self._styles) + 1), DEEPEST_HEADING)
-        self.headings.append(Mark(self._lines[i].start, "heading", rst_name(title.strip()), level))
+        self.headings.append(Mark(self._starts[i], "heading", rst_name(title.strip()), level))
         return i
 
     def _explicit(self, i: int) -> int:
         """Read a directive, a target, a footnote or a comment."""
-        text = self._lines[i].text
+        text = self._texts[i]
         if _DIRECTIVE.match(text) or _NO_COMMENT.match(text):
             self._is_top = self._is_top and not _DIRECTIVE.match(text)
             return self._text(i)
         return self._below(i)
 
     def _field_list(self, i: int) -> int:
-        while i < len(self._lines) and (found := _FIELD.match(self._lines[i].text)):
+        while i < len(self._texts) and (found := _FIELD.match(self._texts[i])):
             after = self._below(i)
-            rest = [line.text.strip() for line in self._lines[i + 1 : after]]
-            value = " ".join(filter(None, [self._lines[i].text[found.end() :], *rest]))
+            rest = [text.strip() for text in self._texts[i + 1 : after]]
+            value = " ".join(filter(None, [self._texts[i][found.end() :], *rest]))
             if value:
                 self.fields.setdefault(found[1].lower(), value)
             i = after
@@ -114,8 +119,8 @@ class _RstOutline:
 
     def _text(self, i: int) -> int:
         """Read the lines up to the next empty one, and what belongs to them below it."""
-        while i < len(self._lines) and self._lines[i].text:
-            text = self._lines[i].text
+        while i < len(self._texts) and self._texts[i]:
+            text = self._texts[i]
             found = _DIRECTIVE.match(text) if ".." in text else None
             if found and found[1].lower() in _WHOLE:
                 return self._block(i, self._below(i))
@@ -131,7 +136,7 @@ class _RstOutline:
     def _literal(self, i: int) -> int:
         """Read the literal block that a line announces by `::` at its end."""
         first = i + 1
-        while first < len(self._lines) and not self._lines[first].text:
+        while first < len(self._texts) and not self._texts[first]:
             first += 1
         after = self._below(i) if first > i + 1 else first
         return self._block(first, after) if first < after else i + 1
@@ -139,34 +144,34 @@ class _RstOutline:
     def _block(self, first: int, after: int) -> int:
         """Add the lines from the first to the last that is not empty as a block."""
         last = after
-        while not self._lines[last - 1].text:
+        while not self._texts[last - 1]:
             last -= 1
-        self.blocks.append(Block(self._lines[first].start, self._lines[last - 1].end))
+        self.blocks.append(Block(self._starts[first], self._starts[last]))
         return after
 
     def _below(self, i: int) -> int:
         """The first line behind this one that is neither empty nor indented deeper."""
-        indent = _width(self._lines[i].text)
+        indent = _width(self._texts[i])
         return next(
-            (k for k in range(i + 1, len(self._lines)) if (each := self._lines[k].text) and _width(each) <= indent),
-            len(self._lines),
+            (k for k in range(i + 1, len(self._texts)) if (each := self._texts[k]) and _width(each) <= indent),
+            len(self._texts),
         )
 
     def _after(self, i: int, marks: str) -> int:
         """The first line from this one on that begins with none of the marks."""
-        rows = range(i, len(self._lines))
-        return next((k for k in rows if not self._lines[k].text.lstrip().startswith((*marks,))), len(self._lines))
+        rows = range(i, len(self._texts))
+        return next((k for k in rows if not self._texts[k].lstrip().startswith((*marks,))), len(self._texts))
 
     def _simple_table(self, i: int) -> int:
         """The first line behind a table: it ends with its third border, or with one that an empty line follows."""
-        borders = (k for k in range(i + 1, len(self._lines)) if _SIMPLE_TABLE.fullmatch(self._lines[k].text))
+        borders = (k for k in range(i + 1, len(self._texts)) if _SIMPLE_TABLE.fullmatch(self._texts[k]))
         for count, k in enumerate(borders, start=2):
             if count == 3 or not self._text_at(k + 1):
                 return k + 1
         return i + 1
 
     def _text_at(self, i: int) -> str:
-        return self._lines[i].text if i < len(self._lines) else ""
+        return self._texts[i] if i < len(self._texts) else ""
 
 
 def _width(text: str) -> int:
