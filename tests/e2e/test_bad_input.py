@@ -85,7 +85,7 @@ def test_a_missing_path_fails_and_writes_nothing(shell: Shell) -> None:
 
 @pytest.mark.parametrize(
     ("raw", "code"),
-    [(b"text\0more", "binary_file"), (b"caf\xe9 au lait", "not_utf8"), (b"\xff\xfea\0", "binary_file")],
+    [(b"text\0more", "binary_file"), (b"caf\xe9 au lait", "not_utf8"), (b"\xff\xfe\0\xd8", "encoding_mismatch")],
 )
 def test_a_named_file_that_is_no_text_fails_and_a_walked_one_is_skipped(shell: Shell, raw: bytes, code: str) -> None:
     folder = shell.folder / "docs"

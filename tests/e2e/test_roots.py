@@ -55,13 +55,13 @@ def test_a_folder_is_added_looked_at_changed_and_forgotten(person: Person) -> No
     (person.home / ".gitconfig").write_text("[core]\n  excludesFile = ~/ignored\n")
     (person.home / "ignored").write_text("*.log\n")
     (person.folder / "docs" / "c.md.gz").write_bytes(b"\x1f\x8b\x08\0")
-    (person.folder / "docs" / "d.txt").write_bytes("words".encode("utf-16"))
+    (person.folder / "docs" / "d.txt").write_bytes(b"\x89PNG\r\n\x1a\n\0")
 
     code, out, err = person.run("recall add docs")
     assert (code, out.partition(";")[0]) == (0, "files: 2 added, 0 updated, 0 unchanged, 0 removed, 2 skipped")
     assert err.splitlines() == [
-        "skipped docs/c.md.gz: is compressed by gzip, not text. (binary_file)",
-        "skipped docs/d.txt: is text in UTF-16, not in UTF-8. (re-save it as UTF-8) (binary_file)",
+        "skipped docs/c.md.gz: cannot be unpacked: it ends too early. (bad_archive)",
+        "skipped docs/d.txt: is a PNG image, not text. (binary_file)",
     ]
 
     code, out, err = person.run("recall roots edit 1 --no-gitignore --ignore '*.txt' --tag t --sync")

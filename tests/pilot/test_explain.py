@@ -114,7 +114,7 @@ def chunked_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "other.txt").write_text("The budget of another text.\n", encoding="utf-8")
     Recall.init(str(folder), settings=("chunk_tokens=40", "overlap_tokens=10"))
     with Recall.open(str(folder)) as recall:
-        for _ in recall.add([str(folder / "steps.py"), str(folder / "other.txt")], Root("")):
+        for _ in recall.add([str(folder / "steps.py"), str(folder / "other.txt")], Root("", parser="text")):
             pass
         return Path(recall.store.info().path)
 

@@ -29,7 +29,8 @@ RULES = {
     "meta": st.sampled_from([(), (("year", 2024),), (("text", "other"),)]),
     "hidden": st.booleans(),
     "gitignore": st.booleans(),
-    "parser": st.sampled_from(["auto", "text"]),
+    "parser": st.sampled_from(["auto", "text", "markdown"]),
+    "encoding": st.sampled_from(["", "latin-1"]),
 }
 ROOTS = st.lists(st.builds(Root, st.sampled_from([".", "sub", "x"]), **RULES), min_size=1, max_size=3, unique=True)
 
