@@ -265,7 +265,7 @@ class MarkdownOutline:
 
 def _without_closing(title: str) -> str:
     """The title of a heading without the # signs at its end."""
-    title = title.rstrip()
+    title = title.rstrip(" \t")
     if not title.endswith("#"):
         return title
     bare = title.rstrip("#")

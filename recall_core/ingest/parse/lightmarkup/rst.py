@@ -54,10 +54,11 @@ class _RstOutline:
         self.headings: list[Mark] = []
         self.blocks: list[Block] = []
         self.fields: dict[str, Value] = {}
-        lines = with_line_feeds(text).split("\n")
-        self._starts = array("Q", accumulate((len(line) + 1 for line in lines), initial=0))
+        self._texts = with_line_feeds(text).split("\n")
+        self._starts = array("I", accumulate((len(line) + 1 for line in self._texts), initial=0))
         self._starts[-1] = len(text)
-        self._texts = [line.rstrip() for line in lines]
+        for i, line in enumerate(self._texts):
+            self._texts[i] = line.rstrip()
         self._styles: dict[str, int] = {}
         self._is_top = True  # nothing but titles and comments so far
         self._read()
