@@ -141,8 +141,8 @@ class Places:
     def at(self, start: int, end: int) -> str | None:
         """`page 12`, `cell 7-9`, `line 207-214`, `bytes 120-380`; None where the text has no places.
 
-        A stretch before the first place is told as being at the first. Lines end before the next place, and bytes where
-        it begins.
+        A stretch before the first place is told as being at the first. Lines end before the next place begins, bytes
+        where it begins.
         """
         if not self.kind:
             return None

@@ -275,7 +275,8 @@ def test_a_chunk_stands_in_its_document_with_what_it_shares() -> None:
 
 def test_a_chunk_of_a_page_is_told_by_its_page() -> None:
     first, second = passage().chunks
-    made = passage()._replace(path="a.pdf", chunks=(first._replace(place="page 3"), second._replace(place="page 3-4")))
+    chunks = first._replace(place="page 3"), second._replace(place="page 3-4")
+    made = passage()._replace(path="a.pdf", chunks=chunks)
 
     drawn = passage_lines(made, None, Style(), 50, UNICODE)
 
