@@ -124,8 +124,8 @@ def _index(store: Recall, corpora: Iterable[Corpus], streams: Streams) -> str:
     for corpus in corpora:
         streams.say(f"indexing the {corpus.name}: {Path(corpus.root.folder).resolve()}")
         reports.append(follow(store.add([corpus.root.folder], corpus.root), streams=streams)["ingest"])
-    for count, kind, extra in wanted(path for path, _ in store.store.document_files()):
-        streams.say(f"{count:,} {kind}s are read by their lines; by their grammar with: {shell.install_extra(extra)}")
+    for count, kind, install in wanted(path for path, _ in store.store.document_files()):
+        streams.say(f"{count:,} {kind}s are read by their lines; by their grammar with: {install}")
     embedded = sum(report["embedded"] for report in reports)
     reused = sum(report["reused"] for report in reports)
     unchanged = sum(report["unchanged"] for report in reports)

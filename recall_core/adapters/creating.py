@@ -11,7 +11,7 @@ from recall_core.config import FILE_NAME, Config, load
 from recall_core.contract.responses import Response
 from recall_core.embed.registry import HASH_NOTE, kind
 from recall_core.ingest import discover, kinds
-from recall_core.shell import Hint, install_extra
+from recall_core.shell import Hint
 from recall_core.types import Root
 
 _LOOKED_AT = 20_000  # files of a folder, by whose names it is told what they want
@@ -42,8 +42,8 @@ def _wanted(folder: Path) -> Iterator[str]:
     """What the files of a folder would be read with that is not installed, as far as the first of them tell."""
 
     steps = islice(discover.walk(Root("."), folder, Config()), _LOOKED_AT)
-    for files, what, extra in kinds.wanted(step.path for step in steps if isinstance(step, discover.Found)):
-        yield f"{files:,} {what}{'s' * (files > 1)}: {install_extra(extra)}"
+    for files, what, install in kinds.wanted(step.path for step in steps if isinstance(step, discover.Found)):
+        yield f"{files:,} {what}{'s' * (files > 1)}: {install}"
 
 
 def _meaning(config: Config) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from recall_core.contract.responses import IngestResponse, Response, RootsResponse
 
 _FEW = 3  # skipped files of which each is told with its reason
-_NOUNS = ("archive", "broken", "database", "font", "image", "link", "name", "record")
+_NOUNS = ("PDF", "archive", "broken", "database", "font", "image", "link", "name", "record")
 _SWITCHES = ("hidden", "gitignore", "follow")
 _FIELDS = {"globs": "glob", "ignores": "ignore", "tags": "tag"}
 """Fields whose flag has another name."""

@@ -23,7 +23,7 @@ from recall_core.ingest.discover import Found, walk
 from recall_core.ingest.kinds import wanted
 from recall_core.ingest.read import RawFile
 from recall_core.paths import os_path_of, typed
-from recall_core.shell import REST, Hint, flag, install_extra
+from recall_core.shell import REST, Hint, flag
 from recall_core.store.port import Store
 from recall_core.types import Progress, Root, Skip
 
@@ -159,8 +159,8 @@ def _ingested(
 
 def _missing_packages(skipped: Sequence[Skip]) -> Iterator[str]:
     """What to install for files that were skipped for want of a package."""
-    for files, kind, extra in wanted(skip.path for skip in skipped if skip.code == "parser_unavailable"):
-        yield f"W_PARSER: {files:,} {kind}{'s' * (files > 1)} would be read with: {install_extra(extra)}"
+    for files, kind, install in wanted(skip.path for skip in skipped if skip.code == "parser_unavailable"):
+        yield f"W_PARSER: {files:,} {kind}{'s' * (files > 1)} would be read with: {install}"
 
 
 def _read_notes(notes: Sequence[tuple[str, str]]) -> Iterator[str]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import NamedTuple
 
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest.discover import matches_any
 from recall_core.ingest.parse import AUTO, BUILT_IN
-from recall_core.ingest.parse.code.languages import language_of, missing
+from recall_core.ingest.parse.code.languages import GRAMMARS, language_of, missing
 from recall_core.ingest.parse.man import is_man
+from recall_core.installing import requirements
+from recall_core.shell import INSTALL, Hint
 
 _BY_SUFFIX = {
     "adoc": "asciidoc",
@@ -53,6 +55,7 @@ _NOT_READ = {
 }
 """What is known by name and not read."""
 
+_NAME = re.compile(r"[\w.-]+")
 _HEAD = 4096  # bytes of a file by which its kind is told
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
 
@@ -115,23 +118,36 @@ def _by_text(path: str, head: bytes) -> str:
 
 
 class Wanted(NamedTuple):
-    """Files that a package which is not installed would read, or would read better. extra: that brings it."""
+    """Files that a package which is not installed would read, or would read better. install: what brings it."""
 
     files: int
     kind: str
-    extra: str
+    install: str
 
 
 def wanted(paths: Iterable[str]) -> list[Wanted]:
     """What these files want that is not installed, as far as their names tell; by kind."""
-    found = Counter(kind for path in paths if (kind := _kind_wanted(path)) is not None)
-    return [Wanted(files, kind, _EXTRAS[kind]) for kind, files in sorted(found.items())]
+    files: Counter[str] = Counter()
+    packages: dict[str, set[str]] = {}
+    for path in paths:
+        for kind, package in _missing(path):
+            files[kind] += 1
+            packages.setdefault(kind, set()).update(package)
+    return [Wanted(files[kind], kind, _install(_EXTRAS[kind], packages[kind])) for kind in sorted(files)]
 
 
-def _kind_wanted(path: str) -> str | None:
+def _missing(path: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What a file is called, and the packages that would read it, where one is not installed."""
     suffix = path.rpartition(".")[2].lower()
     if suffix in _PACKAGES:
         kind, package = _PACKAGES[suffix]
-        return kind if find_spec(package) is None else None
-    language = language_of(path)
-    return "source file" if language is not None and missing(language) is not None else None
+        if find_spec(package) is None:
+            yield kind, (package,)
+    elif (language := language_of(path)) is not None and missing(language) is not None:
+        yield "source file", ("tree-sitter", GRAMMARS[language].package)
+
+
+def _install(extra: str, packages: Collection[str]) -> str:
+    """What installs these packages of an extra."""
+    told = [each for each in requirements(extra) if _NAME.match(each)[0] in packages]  # type: ignore[index]
+    return Hint(INSTALL, *(told or sorted(packages)))

@@ -16,6 +16,7 @@ from recall_core.errors import ConfigError, IngestError, UsageError
 from recall_core.ingest import kinds
 from recall_core.ingest.decode import check_encoding, decoded
 from recall_core.ingest.packed import unpacked
+from recall_core.ingest.parse.code import languages
 from recall_core.text import document_id
 from recall_core.types import Root
 
@@ -421,3 +422,22 @@ def test_doctor_reads_files_again_and_names_those_that_give_another_text(recall:
     for _ in recall.sync(reparse=True):
         pass
     assert {check["code"]: check for check in recall.doctor()["checks"]}["readings"]["severity"] == "ok"
+
+
+def test_what_is_not_installed_is_named_with_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (kinds, languages):
+        monkeypatch.setattr(module, "find_spec", lambda _name: None)
+
+    found = kinds.wanted(["a.pdf", "b.PDF", "c.go", "d.py", "e.md", "f.dart"])
+
+    assert [(each.files, each.kind) for each in found] == [(2, "PDF"), (2, "source file")]
+    assert "pypdfium2" in found[0].install
+    assert all(name in found[1].install for name in ("tree-sitter>", "tree-sitter-go>", "tree-sitter-python>"))
+    assert "tree-sitter-rust" not in found[1].install
+
+
+def test_nothing_is_wanted_where_all_is_installed() -> None:
+    pytest.importorskip("pypdfium2")
+    pytest.importorskip("tree_sitter_python")
+
+    assert kinds.wanted(["a.pdf", "d.py", "README"]) == []

@@ -180,7 +180,7 @@ def test_groups_are_told_the_largest_first_and_ties_by_their_kind() -> None:
         ("link out of the folder", 55, "55 links out of the folder"),
         ("broken link", 4, "4 broken links"),
         ("image (.png)", 12, "12 images (.png)"),
-        ("PDF", 7, "7 PDF"),
+        ("PDF", 7, "7 PDFs"),
     ],
 )
 def test_a_group_is_counted_in_words(kind: str, files: int, told: str) -> None:
