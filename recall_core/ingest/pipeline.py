@@ -65,6 +65,7 @@ def ingest(
     """
     roots = named_roots(targets, template=template, config=config, base=base)
     run = _IngestRun(store, embedder, config, base)
+    roots = tuple(dict.fromkeys(_as_remembered(root, run.remembered) for root in roots))
     run.mtime_only = mtime_only
     run.batch.roots = [root for root in roots if root not in run.remembered]
     run.take_back(roots)
@@ -427,6 +428,13 @@ class _IngestRun:
     def _tokens(self) -> int | None:
         tokens = tokens_of(self.embedder)
         return None if tokens is None else tokens - (self.tokens_before or 0)
+
+
+def _as_remembered(root: Root, remembered: Sequence[Root]) -> Root:
+    """The root that a folder has which was added before files chose their parser: it goes on to be read as text."""
+    as_text = root._replace(parser="text")
+    is_before = root.parser == AUTO and root not in remembered and as_text in remembered
+    return as_text if is_before else root
 
 
 def _are_two(place: Path, other: Path) -> bool:

@@ -441,3 +441,13 @@ def test_nothing_is_wanted_where_all_is_installed() -> None:
     pytest.importorskip("tree_sitter_python")
 
     assert kinds.wanted(["a.pdf", "d.py", "README"]) == []
+
+
+def test_a_folder_that_is_read_as_text_stays_one_root_when_it_is_added_again(recall: Recall, home: Path) -> None:
+    put(home, "docs/widget.1", MANUAL)
+    recall.index("docs", template=Root("", parser="text"))
+
+    again = recall.index("docs")["ingest"]
+
+    assert (again["unchanged"], "roots" in again) == (1, False)
+    assert [root["parser"] for root in recall.roots()["roots"]] == ["text"]
