@@ -19,14 +19,12 @@ _LOOKED_AT = 20_000  # files of a folder, by whose names it is told what they wa
 
 def best_here(folder: Path, settings: tuple[str, ...]) -> str | None:
     """`local` where it is installed and nobody said a word of the embedder; None leaves it to the settings."""
-
     is_said = any(each.strip().startswith("embedding") for each in settings) or (folder / FILE_NAME).exists()
     return None if is_said or kind("local").missing(Config()) is not None else "local"
 
 
 def created(made: Response) -> Iterator[str]:
     """What init made, with which embedder and what that means, and what comes next."""
-
     path = Path(made["store"]["path"])
     config = load(path.parent / FILE_NAME)
     store = None if path.parent == paths.known() else str(path)
@@ -40,7 +38,6 @@ def created(made: Response) -> Iterator[str]:
 
 def _wanted(folder: Path) -> Iterator[str]:
     """What the files of a folder would be read with that is not installed, as far as the first of them tell."""
-
     steps = islice(discover.walk(Root("."), folder, Config()), _LOOKED_AT)
     for files, what, install in kinds.wanted(step.path for step in steps if isinstance(step, discover.Found)):
         yield f"{files:,} {what}{'s' * (files > 1)}: {install}"
@@ -48,7 +45,6 @@ def _wanted(folder: Path) -> Iterator[str]:
 
 def _meaning(config: Config) -> str:
     """The embedder, what its vectors match, and why it is not the better one."""
-
     found = kind(config.embedding)
     if found.name != "hash":
         where = "; texts leave this machine" if found.sends_text(config) else ""
@@ -59,7 +55,6 @@ def _meaning(config: Config) -> str:
 
 def _better_ranking(config: Config, store: str | None) -> Hint | None:
     """What has a store ranked as well as its machine can without a model that reads every text; None where it is."""
-
     if config.rerank or config.embedding not in ("hash", "local"):
         return None
     if any(kind(name).missing(config) is not None for name in ("local", "minilm")):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest.parse.text import decode as as_utf8
-from recall_core.shell import flag
+from recall_core.shell import flag, install_extra
 
 UTF_8 = "utf-8"
 
@@ -120,7 +120,12 @@ def _utf8_or_guessed(raw: bytes, path: str, *, guess: bool) -> Decoded:
     except IngestError as error:
         if not guess or error.code != "not_utf8":
             raise
-    from charset_normalizer import from_bytes  # noqa: PLC0415 - only for files that are not UTF-8, and on request
+    try:
+        from charset_normalizer import from_bytes  # noqa: PLC0415 - only for files that are not UTF-8, and on request
+    except ImportError as error:
+        message = f"{path} is not UTF-8, and to guess its encoding takes the package charset-normalizer."
+        hint = install_extra("files")
+        raise IngestError("parser_unavailable", message, hint=hint, details={"path": path}) from error
 
     best = from_bytes(raw).best()
     own = None if best is None else _codec(best.encoding)

@@ -102,6 +102,7 @@ class _Gzip:
 
         self._one = zlib.decompressobj(wbits=31)
         self._error = zlib.error
+        self._left = memoryview(b"")
 
     @property
     def eof(self) -> bool:
@@ -109,15 +110,19 @@ class _Gzip:
 
     @property
     def needs_input(self) -> bool:
-        return not self._one.unconsumed_tail
+        return not self._one.unconsumed_tail and not self._left
 
     @property
     def unused_data(self) -> bytes:
-        return self._one.unused_data
+        return self._one.unused_data + bytes(self._left)
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        self._left = memoryview(data) if data else self._left
+        piece: bytes | memoryview = self._one.unconsumed_tail
+        if not piece:
+            piece, self._left = self._left[:_STEP], self._left[_STEP:]
         try:
-            return self._one.decompress(data or self._one.unconsumed_tail, max_length)
+            return self._one.decompress(piece, max_length)
         except self._error as error:
             raise ValueError(str(error)) from error
 
@@ -170,7 +175,7 @@ class _Zstd:
 
         self._one = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
         self._error = zstandard.ZstdError
-        self._data = b""
+        self._left = memoryview(b"")
 
     @property
     def eof(self) -> bool:
@@ -178,18 +183,18 @@ class _Zstd:
 
     @property
     def needs_input(self) -> bool:
-        return not self._data
+        return not self._left
 
     @property
     def unused_data(self) -> bytes:
-        return bytes(self._one.unused_data) + self._data
+        return bytes(self._one.unused_data) + bytes(self._left)
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
         del max_length
-        data = data or self._data
-        self._data = data[_ZSTD_STEP:]
+        self._left = memoryview(data) if data else self._left
+        piece, self._left = self._left[:_ZSTD_STEP], self._left[_ZSTD_STEP:]
         try:
-            return bytes(self._one.decompress(data[:_ZSTD_STEP]))
+            return bytes(self._one.decompress(piece))
         except self._error as error:
             raise ValueError(str(error)) from error
 

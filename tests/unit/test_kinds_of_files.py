@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -198,6 +199,16 @@ def test_an_encoding_is_guessed_on_request_alone() -> None:
 
     assert "fährt über die Brücke" in found.content.decode()
     assert found.notes == (f"its encoding was guessed: {found.encoding}",)
+
+
+def test_a_guess_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "charset_normalizer", None)
+
+    with pytest.raises(IngestError) as caught:
+        text_of(b"caf\xe9", guess=True)
+
+    assert caught.value.code == "parser_unavailable"
+    assert "charset-normalizer" in (caught.value.hint or "")
 
 
 # What is packed.
