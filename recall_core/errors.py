@@ -14,6 +14,7 @@ RecallError                exit
 ├── Outdated                  4   the store no longer has what an answer found
 ├── UnknownTarget             8   an id or a path that the store does not hold
 ├── TimedOut                  1   --timeout, and there is no answer yet
+├── Busy                      1   a server has as many questions waiting as it takes
 └── Interrupted             130   Ctrl-C
 """
 
@@ -142,6 +143,10 @@ class UnknownTarget(RecallError):
 
 class TimedOut(RecallError):
     """The time that a question was given is over; it has no answer, and nothing was written for it."""
+
+
+class Busy(RecallError):
+    """A server takes no more questions for now; details.retry_after_seconds says when it may."""
 
 
 class Interrupted(RecallError):

@@ -12,7 +12,7 @@ from recall_core.api.packing import packing
 from recall_core.config import EMBEDDING, FILE_NAME, Config, load, override
 from recall_core.embed.registry import agrees, embedder_of
 from recall_core.embed.trust import AT_HOME, EMBEDDER, RERANKER, FoundSettings
-from recall_core.errors import ConfigError, EmbedError, RecallError
+from recall_core.errors import ConfigError, EmbedError, RecallError, UsageError
 from recall_core.ports import Embedder, Interruptible, Reranker
 from recall_core.retrieve import Answer, Plan, plan_rql, plan_words, replan
 from recall_core.retrieve import answer as answering
@@ -71,6 +71,8 @@ class Engine:
         self.toml = toml or base / FILE_NAME
         self.found = found or FoundSettings(config, self.toml, is_vouched=True)
         """The settings as recall.toml has them, and whether what they say may be done."""
+        self.is_for_others = False
+        """Whether who asks may be no user of this machine: nothing that a question names is opened or loaded."""
         self.goes_on = False
         """Whether questions go by words alone while embedder or reranker wait to be accepted."""
         self._may_embed = False
@@ -84,7 +86,7 @@ class Engine:
         """Another one of the same store, with settings and an embedder of its own."""
         config = config or self.config
         other = Engine(self.store, config=config, base=self.base, toml=self.toml, embedder=embedder, found=self.found)
-        other.goes_on = self.goes_on
+        other.goes_on, other.is_for_others = self.goes_on, self.is_for_others
         if all(getattr(config, key) == getattr(self._config, key) for key in EMBEDDING):
             other._rerankers, other._kept = self._rerankers, self._kept
         return other
@@ -124,6 +126,10 @@ class Engine:
                 self.found.expect(EMBEDDER)
                 raise
         return self._embedder
+
+    def use_embedder(self, embedder: Embedder) -> None:
+        """Ask this one, as long as it is the one that made the store's vectors; what others use may be asked beside."""
+        self._embedder = embedder
 
     def take_over(self, found: FoundSettings) -> None:
         """Go by these settings from now on."""
@@ -310,6 +316,25 @@ class Engine:
         return stores.stored_config(self.config, self.store.info())
 
     def _trusted(self, plan: Plan) -> Plan:
-        """The plan, without a reranker that waits where questions go on all the same."""
+        """The plan, without a reranker that waits where questions go on all the same.
+
+        Raises UsageError `bad_value` for a reranker or a counter that only a user of this machine may name.
+        """
+        if self.is_for_others:
+            _expect_own(plan.config, self._config)
         waits = self.goes_on and plan.config.rerank and self.found.refusal(RERANKER)
         return plan._replace(config=plan.config._replace(rerank="")) if waits else plan
+
+
+def _expect_own(asked: Config, own: Config) -> None:
+    """Raises UsageError `bad_value` where a question names what would be opened or loaded for it."""
+    for key, harmless in _NAMING.items():
+        value = getattr(asked, key)
+        if value not in (getattr(own, key), *harmless):
+            allowed = ", ".join(repr(each) for each in dict.fromkeys((getattr(own, key), *harmless)))
+            message = f"{key} cannot be {value!r} for a question that reaches a server."
+            raise UsageError("bad_value", message, hint=f"{key} may be {allowed}; others belong into {FILE_NAME}")
+
+
+_NAMING = {"rerank": ("",), "pack_counter": ("", "whitespace", "approx", "approx-2")}
+"""Settings of a question that may name a file or a program, with the values that name none."""

@@ -169,7 +169,7 @@ def unknown(target: str, store: Store | None = None) -> UnknownTarget:
     """The error for a target that names nothing, with the nearest path of the store where one is like it."""
     is_quoted = len(target) > 2 and target[0] == target[-1] == '"'
     words = target[1:-1] if is_quoted else target
-    near = None if is_quoted or store is None else _nearest(store, target)
+    near = None if is_quoted or store is None else nearest(store, target)
     hint: str = Hint("search", words) if words.strip() else Hint("stats")
     if near is not None:
         hint = f"did you mean {shell.quote(near)}?"
@@ -177,7 +177,7 @@ def unknown(target: str, store: Store | None = None) -> UnknownTarget:
     return UnknownTarget("unknown_target", message, hint=hint)
 
 
-def _nearest(store: Store, target: str) -> str | None:
+def nearest(store: Store, target: str) -> str | None:
     """The live path whose last segment is most like that of the target, of those that begin or end as it does."""
     from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
 

@@ -20,10 +20,10 @@ from recall_core.adapters.menu import COMMANDS, asking
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.config import Config
-from recall_core.deadline import check, is_set, seconds_left, within
+from recall_core.deadline import Cancel, check, is_set, seconds_left, within
 from recall_core.embed.hash import HashEmbedder
 from recall_core.embed.providers.openai import OPENAI
-from recall_core.errors import TimedOut, UsageError
+from recall_core.errors import Interrupted, TimedOut, UsageError
 from recall_core.evaluate.compare import sign_flip
 from recall_core.evaluate.options import EvalOptions
 from recall_core.explain.curve import StepCurve, blocks
@@ -67,6 +67,30 @@ class Looks:
 def past() -> Looks:
     """Over as soon as it is looked at."""
     return Looks(1)
+
+
+def test_what_is_cancelled_ends_at_the_next_look_and_not_before() -> None:
+    cancel = Cancel()
+    with within(None, cancel=cancel):
+        check()
+        assert seconds_left() == inf
+        cancel.set()
+        assert seconds_left() == 0
+        with pytest.raises(Interrupted), within(5):  # a block inside of it is cancelled with it
+            check()
+        with pytest.raises(Interrupted):
+            check()
+    check()
+
+
+def test_a_cancelled_question_ends_within_a_statement_and_the_store_answers_the_next_one() -> None:
+    cancel = Cancel()
+    store = fish_store()
+    with pytest.raises(Interrupted) as caught, within(None, cancel=cancel):
+        cancel.set()
+        store.execute("SELECT 1")
+    assert caught.value.code == "interrupted"
+    assert store.info().documents > 0
 
 
 def test_a_block_has_its_seconds_and_they_end_with_it() -> None:

@@ -244,7 +244,7 @@ def _connection(name: str, flags: int) -> apsw.Connection:
 
 def busy_timeout_ms() -> int:
     """How long another process is waited for: never past the deadline, if there is one."""
-    return BUSY_TIMEOUT_MS if not deadline.is_set() else min(BUSY_TIMEOUT_MS, 1 + int(deadline.seconds_left() * 1000))
+    return int(min(BUSY_TIMEOUT_MS, 1 + deadline.seconds_left() * 1000))
 
 
 def _open_immutable(path: str) -> apsw.Connection:

@@ -383,7 +383,7 @@ def _heed_signals() -> bool:
 
 
 def _look() -> bool:
-    """What SQLite calls while it works. Raises TimedOut; True would end the statement as an interrupt does."""
+    """What SQLite calls while it works. Raises TimedOut, Interrupted; True would end it as an interrupt does."""
     deadline.check()
     return False
 

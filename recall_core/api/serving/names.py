@@ -1,0 +1,179 @@
+"""What callers of a server call documents: paths below one folder, labels for what lies elsewhere, ids.
+
+A name that comes from a caller is looked up among the live documents of the store, and nowhere else: no file is
+opened, listed or looked for by it.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from recall_core.api.recall import Recall
+from recall_core.errors import UnknownTarget, UsageError
+from recall_core.retrieve import targets
+from recall_core.store.port import Store
+from recall_core.text import nfc
+from recall_core.types import Root
+
+_LEAST_OF_ID = 4
+_ID = re.compile(rf"[0-9a-f]{{{_LEAST_OF_ID},64}}")
+_PART = re.compile(r"(?P<path>.+?)(?P<part>(?::[0-9]{1,18}(?:-[0-9]{1,18})?|#[a-z]+=[0-9]{1,18}(?:-[0-9]{1,18})?))")
+_SOME = 1_000
+_SHOWN = 3
+_REST = "outside"
+"""The label of documents that no folder was added for."""
+
+
+class Found(NamedTuple):
+    """What a caller's name means. target: for the methods of Recall, always by an id. path: as callers know it."""
+
+    target: str
+    path: str | None
+
+
+class _Place(NamedTuple):
+    """A folder on disk, and what stands for it, with a slash at its end, before the names of what is below."""
+
+    folder: str
+    label: str
+
+
+class Names:
+    """The names of one store's documents for callers.
+
+    base: the folder that paths are relative to; what lies elsewhere begins with the name of the folder that was
+    added, `wiki/a.md`, and where two have the same name, or one is that of a folder below the base, with `wiki-2/`.
+    """
+
+    def __init__(self, recall: Recall, base: str | None = None) -> None:
+        self._store: Store = recall.store
+        self._home = os.path.abspath(recall.engine.base)  # noqa: PTH100 - links stay as they are
+        self._base = self._home if base is None else os.path.abspath(base)  # noqa: PTH100
+        self._is_home = self._base == self._home
+        self._places: tuple[_Place, ...] | None = None
+
+    def shown(self, path: str) -> str:
+        """A document's path as callers know it."""
+        if self._is_home and not path.startswith("/"):
+            return path
+        whole = self._whole(path)
+        if whole.startswith(_below(self._base)):
+            return whole[len(_below(self._base)) :]
+        return next(
+            each.label + whole[len(each.folder) :] for each in self._elsewhere() if whole.startswith(each.folder)
+        )
+
+    def find(self, name: str) -> Found:
+        """The document, lines of it, place in it or chunk of that name.
+
+        A whole path comes first, then an id or the beginning of one, then the end of a path that no other has.
+        Raises UsageError `bad_path` for what is no name here, `ambiguous_path`, `ambiguous_id`; UnknownTarget with
+        the nearest name.
+        """
+        path = self._expect_name(name)
+        for whole, part in _readings(path):
+            found = self._document(whole)
+            if found is not None:
+                return Found(found + part, self.shown_of(found))
+        for whole, part in _readings(path):
+            if _ID.fullmatch(whole) and (one := targets.by_id(self._store, whole)) is not None:
+                return Found(one[1] + part, None)
+        for whole, part in _readings(path):
+            if (ending := self._ending(whole)) is not None:
+                return Found(ending + part, self.shown_of(ending))
+        raise self._unknown(name)
+
+    def shown_of(self, doc_id: str) -> str:
+        """The path of a live document."""
+        document = next(iter(self._store.documents([self._store.rowid("doc", doc_id)]).values()))
+        return self.shown(document.path)
+
+    def stored(self, name: str) -> Iterator[str]:
+        """What the store may call a path, or the beginning of one, that a caller gave."""
+        yield self._of_store(_below(self._base) + name)
+        for place in self._elsewhere():
+            if name.startswith(place.label):
+                yield self._of_store(place.folder + name[len(place.label) :])
+
+    def _expect_name(self, name: str) -> str:
+        path = nfc(name.removeprefix("./"))
+        if not path or "\0" in path or path.startswith(("/", "~", "\\")) or ".." in path.split("/"):
+            hint = "paths look as in an answer, such as notes/a.md"
+            raise UsageError("bad_path", f"{name!r} is no path in this store.", hint=hint)
+        return path
+
+    def _document(self, name: str) -> str | None:
+        found = (self._store.document_at(path) for path in self.stored(name))
+        return next((each for each in found if each is not None), None)
+
+    def _ending(self, name: str) -> str | None:
+        """The id of the only document whose path ends so, in whole parts. Raises `ambiguous_path`."""
+        paths = sorted(path for path in self._store.paths_with((name,), _SOME) if path.endswith(f"/{name}"))
+        if len(paths) > 1:
+            some = " or ".join(self.shown(path) for path in paths[:_SHOWN]) + (" …" if len(paths) > _SHOWN else "")
+            raise UsageError("ambiguous_path", f"{len(paths)} paths end with {name}.", hint=some)
+        return self._store.document_at(paths[0]) if paths else None
+
+    def _unknown(self, name: str) -> UnknownTarget:
+        near = targets.nearest(self._store, name)
+        hint = "list the documents, or search for words" if near is None else f"did you mean {self.shown(near)}?"
+        details = {} if near is None else {"near": [self.shown(near)]}
+        return UnknownTarget("unknown_target", f"The store holds nothing named {name}.", hint=hint, details=details)
+
+    def _elsewhere(self) -> tuple[_Place, ...]:
+        """The places that are not below the base, the longest first, and last where all the rest is."""
+        if self._places is None:
+            folders = dict.fromkeys(map(self._folder_of, self._store.roots()))
+            outside = [each for each in folders if not _below(each).startswith(_below(self._base))]
+            taken = self._first_parts() if outside else set()
+            places = []
+            for whole in (*outside, "/"):
+                label = next(each for each in _numbered(posixpath.basename(whole) or _REST) if each not in taken)
+                taken.add(label)
+                places.append(_Place(_below(whole), f"{label}/"))
+            self._places = tuple(sorted(places, key=lambda place: (-len(place.folder), place.folder)))
+        return self._places
+
+    def _folder_of(self, root: Root) -> str:
+        """The folder that was added, or that of a file that was added by itself."""
+        whole = self._whole(root.folder)
+        is_file = self._store.document_at(self._of_store(whole)) is not None
+        return posixpath.dirname(whole) if is_file else whole
+
+    def _first_parts(self) -> set[str]:
+        """What paths below the base begin with."""
+        listing = self._store.folder("" if self._is_home else self._of_store(_below(self._base)), _SOME)
+        return {entry.name.rstrip("/") for entry in listing.entries}
+
+    def _whole(self, path: str) -> str:
+        """A path of the store from the root."""
+        return posixpath.normpath(path if path.startswith("/") else f"{self._home}/{path}")
+
+    def _of_store(self, whole: str) -> str:
+        """A path from the root as the store has it."""
+        home = _below(self._home)
+        return nfc(whole[len(home) :] if whole.startswith(home) else whole)
+
+
+def _readings(name: str) -> Iterator[tuple[str, str]]:
+    """All of a name as a path; then what stands before lines or another place at its end, with these."""
+    yield name, ""
+    parted = _PART.fullmatch(name)
+    if parted:
+        yield parted["path"], parted["part"]
+
+
+def _below(folder: str) -> str:
+    return folder.rstrip("/") + "/"
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    number = 2
+    while True:
+        yield f"{name}-{number}"
+        number += 1

@@ -1,0 +1,149 @@
+"""What callers of a server call documents, and what no name of theirs ever reaches."""
+
+from __future__ import annotations
+
+import builtins
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core.api.recall import Recall
+from recall_core.api.serving.names import Names
+from recall_core.errors import RecallError, UnknownTarget, UsageError
+from recall_core.types import Root
+
+FILES = {
+    "home/a.md": "# A\n\nFirst.\n\nSecond.\n",
+    "home/notes/b.md": "Below.\n",
+    "home/notes/same.md": "One.\n",
+    "home/other/same.md": "Two.\n",
+    "home/wiki/own.md": "Ours.\n",
+    "wiki/c.md": "Elsewhere.\n",
+    "far/wiki/d.md": "Farther.\n",
+    "far/single.md": "By itself.\n",
+    "secret/e.md": "Never added.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("names")
+    for name, text in FILES.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
+    Recall.init(str(place / "home"), embedding="hash")
+    with Recall.open(str(place / "home")) as recall:
+        for each in ("home", "wiki", "far/wiki", "far/single.md"):
+            for _ in recall.add([str(place / each)], Root("")):
+                pass
+    return place
+
+
+@pytest.fixture
+def recall(place: Path) -> Iterator[Recall]:
+    with Recall.open(str(place / "home")) as recall:
+        yield recall
+
+
+@pytest.fixture
+def names(recall: Recall) -> Names:
+    return Names(recall)
+
+
+def text_of(recall: Recall, target: str) -> str:
+    return recall.get(target)["found"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.md", "# A\n\nFirst.\n\nSecond.\n"),
+        ("./notes/b.md", "Below.\n"),
+        ("a.md:3", "First.\n"),
+        ("a.md:3-5", "First.\n\nSecond.\n"),
+        ("b.md", "Below.\n"),
+        ("wiki/own.md", "Ours.\n"),
+        ("wiki-2/c.md", "Elsewhere.\n"),
+        ("wiki-3/d.md", "Farther.\n"),
+        ("far/single.md", "By itself.\n"),
+    ],
+)
+def test_a_name_means_the_document_that_answers_show_by_it(
+    recall: Recall, names: Names, name: str, text: str
+) -> None:
+    found = names.find(name)
+
+    assert text_of(recall, found.target) == text
+    assert found.path is not None
+    assert names.find(found.path).path == found.path
+
+
+def test_every_document_has_a_name_of_its_own_and_is_found_by_it(recall: Recall, names: Names) -> None:
+    stored = [each["doc"]["path"] for each in recall.query("SELECT doc.path FROM doc")["results"]]
+    shown = [names.shown(path) for path in stored]
+
+    assert len(set(shown)) == len(stored)
+    assert not [each for each in shown if each.startswith(("/", "../"))]
+    assert [names.find(each).path for each in shown] == shown
+
+
+def test_paths_may_be_relative_to_another_folder(recall: Recall, place: Path) -> None:
+    names = Names(recall, str(place))
+
+    assert names.find("home/a.md").path == "home/a.md"
+    assert names.find("wiki/c.md").path == "wiki/c.md"
+    assert names.find("far/wiki/d.md").path == "far/wiki/d.md"
+
+
+def test_an_id_or_its_beginning_is_a_name(recall: Recall, names: Names) -> None:
+    full = names.find("a.md").target
+
+    assert names.find(full).target == full
+    assert names.find(full[:12]).target == full
+    assert names.find(f"{full[:12]}:3").target == f"{full}:3"
+
+
+def test_an_ending_that_two_paths_have_is_refused_with_both(names: Names) -> None:
+    with pytest.raises(UsageError) as caught:
+        names.find("same.md")
+    assert caught.value.code == "ambiguous_path"
+    assert caught.value.hint == "notes/same.md or other/same.md"
+
+
+def test_a_name_that_is_nearly_one_is_told_the_nearest(names: Names) -> None:
+    with pytest.raises(UnknownTarget) as caught:
+        names.find("notes/sime.md")
+    assert "same.md" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("name", ["", "/etc/passwd", "~/x", "../wiki/c.md", "notes/../../wiki/c.md", "a\0b", "\\x"])
+def test_what_is_no_path_of_the_store_is_refused_as_such(names: Names, name: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        names.find(name)
+    assert caught.value.code == "bad_path"
+
+
+@given(name=st.text(max_size=40) | st.sampled_from(["secret/e.md", "outside/etc/passwd", "home/a.md", "file:///etc"]))
+def test_no_name_makes_a_file_be_opened_or_looked_for(place: Path, name: str) -> None:
+    touched: list[object] = []
+    with Recall.open(str(place / "home")) as recall, pytest.MonkeyPatch.context() as patched:
+        names = Names(recall)
+        for where, function in ((builtins, "open"), (os, "open"), (os, "lstat"), (os, "listdir"), (os, "scandir")):
+            patched.setattr(where, function, lambda *given, **_: touched.append(given))
+        was = os.stat
+
+        def stat(path: Any, **options: Any) -> os.stat_result:
+            if "recall.db" not in str(path):
+                touched.append(path)
+            return was(path, **options)
+
+        patched.setattr(os, "stat", stat)
+        with suppress(RecallError):
+            names.find(name)
+    assert not touched

@@ -1,0 +1,209 @@
+"""Many callers of one store: answers, a bounded queue, deadlines, cancelling, and a store that changes meanwhile."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from recall_core.api.recall import Recall
+from recall_core.api.serving.pool import Asked, Pool, StoreSettings
+from recall_core.deadline import check
+from recall_core.errors import Busy, Interrupted, RecallError, TimedOut, UsageError
+from recall_core.types import Root
+
+TEXTS = {
+    "a.txt": "Retries wait a second.",
+    "b.txt": "Deploys never stop the service.",
+    "c.txt": "Retries are counted.",
+}
+
+
+def filled(folder: Path, texts: dict[str, str] = TEXTS) -> Path:
+    folder.mkdir(exist_ok=True)
+    Recall.init(str(folder), embedding="hash")
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    with Recall.open(str(folder)) as recall:
+        for _ in recall.add([str(folder)], Root("")):
+            pass
+    return folder
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return filled(tmp_path / "store")
+
+
+@pytest.fixture
+def pool(store: Path) -> Iterator[Pool]:
+    pool = Pool(StoreSettings(str(store)), connections=2, queue=4)
+    yield pool
+    pool.close()
+
+
+def found(recall: Recall) -> list[str]:
+    return [each["doc"]["path"] for each in recall.search("retries")["results"]]
+
+
+def held(pool: Pool, count: int) -> tuple[Event, list[Asked[bool]]]:
+    """So many questions that are being answered until the event is set."""
+    go, begun = Event(), [Event() for _ in range(count)]
+
+    def wait(each: Event) -> bool:
+        each.set()
+        while not go.wait(0.01):
+            check()
+        return True
+
+    asked = [pool.ask(lambda _, each=each: wait(each)) for each in begun]
+    for each in begun:
+        each.wait()
+    return go, asked
+
+
+def test_every_caller_gets_the_answer_that_the_method_gives(pool: Pool, store: Path) -> None:
+    asked = [pool.ask(found) for _ in range(4)]
+
+    with Recall.open(str(store)) as recall:
+        expected = found(recall)
+    assert [each.result() for each in asked] == [expected] * 4
+    assert set(expected) >= {"a.txt", "c.txt"}
+
+
+def test_what_a_question_raises_reaches_who_asked_and_nobody_else(pool: Pool) -> None:
+    wrong, right = pool.ask(lambda recall: recall.query("SELECT nothing")), pool.ask(found)
+
+    with pytest.raises(RecallError) as caught:
+        wrong.result()
+    assert caught.value.code != "internal_error"
+    assert right.result()
+
+
+def test_beyond_the_queue_a_question_is_refused_with_a_time_to_come_back(pool: Pool) -> None:
+    go, running = held(pool, 2)
+    waiting = [pool.ask(found) for _ in range(4)]
+
+    with pytest.raises(Busy) as caught:
+        pool.ask(found)
+
+    assert caught.value.code == "busy"
+    assert isinstance(caught.value.details, dict)
+    assert caught.value.details["retry_after_seconds"] > 0
+    go.set()
+    assert all(each.result() for each in (*running, *waiting))
+    assert pool.ask(found).result()
+
+
+def test_a_question_that_runs_is_cancelled_and_its_connection_answers_the_next_one(pool: Pool) -> None:
+    _, running = held(pool, 2)
+
+    for each in running:
+        each.cancel()
+        each.cancel()
+
+    for each in running:
+        with pytest.raises(Interrupted):
+            each.result()
+    assert pool.ask(found).result()
+
+
+def test_a_question_that_waits_is_cancelled_without_being_asked(pool: Pool) -> None:
+    go, _ = held(pool, 2)
+    asked: list[str] = []
+    waiting = pool.ask(lambda _: asked.append("asked"))
+
+    waiting.cancel()
+
+    with pytest.raises(Interrupted):
+        waiting.result()
+    go.set()
+    assert pool.ask(found).result()
+    assert not asked
+
+
+def test_the_time_in_the_queue_counts(pool: Pool) -> None:
+    go, _ = held(pool, 2)
+    late = pool.ask(found, seconds=0.01)
+    while not late._deadline.is_over():
+        pass
+    go.set()
+
+    with pytest.raises(TimedOut) as caught:
+        late.result()
+    assert "0.01 s" in str(caught.value)
+
+
+def test_a_store_that_is_not_there_is_looked_for_again(tmp_path: Path) -> None:
+    pool = Pool(StoreSettings(str(tmp_path / "store")), connections=1)
+    with pytest.raises(RecallError) as caught:
+        pool.ask(found).result()
+    assert caught.value.code == "no_store"
+
+    filled(tmp_path / "store")
+
+    assert pool.ask(found).result()
+    pool.close()
+
+
+def test_a_store_that_was_replaced_is_opened_anew(pool: Pool, store: Path, tmp_path: Path) -> None:
+    assert "d.txt" not in pool.ask(found).result()
+    other = filled(tmp_path / "other", {"d.txt": "Retries of another store."})
+    for each in ("recall.db-wal", "recall.db-shm"):
+        (store / each).unlink(missing_ok=True)
+
+    shutil.move(other / "recall.db", store / "recall.db")
+
+    assert pool.ask(found).result() == ["d.txt"]
+
+
+def test_settings_that_changed_hold_for_the_next_question(pool: Pool, store: Path) -> None:
+    assert len(pool.ask(found).result()) > 1
+    toml = store / "recall.toml"
+
+    toml.write_text(re.sub("(?m)^min_score = .*$", "min_score = 1.0", toml.read_text()))
+
+    assert pool.ask(found).result() == []
+
+
+def test_connections_share_one_embedder(pool: Pool) -> None:
+    def embedder_of(recall: Recall, begun: Event, other: Event) -> int:
+        begun.set()
+        other.wait()
+        return id(recall.engine.embedder)
+
+    first, second = Event(), Event()
+    one = pool.ask(lambda recall: embedder_of(recall, first, second))
+    two = pool.ask(lambda recall: embedder_of(recall, second, first))
+
+    assert one.result() == two.result()
+
+
+@pytest.mark.parametrize("setting", ["rerank=onnx:/etc", "pack_counter=hf:/etc/passwd"])
+def test_no_question_names_what_is_opened_for_it(pool: Pool, setting: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        pool.ask(lambda recall: recall.context("retries", settings=(setting,))).result()
+    assert caught.value.code == "bad_value"
+
+    key, _, value = setting.partition("=")
+    rql = f"SELECT * FROM chunk USING lexical('retries') OPTION {key} '{value}'"
+    with pytest.raises(RecallError) as caught_in_rql:
+        pool.ask(lambda recall: recall.query(rql)).result()
+    assert caught_in_rql.value.code in ("bad_value", "unknown_option")
+
+
+def test_after_closing_no_question_is_taken_and_those_that_run_end(pool: Pool) -> None:
+    _, running = held(pool, 2)
+
+    pool.close()
+
+    for each in running:
+        with pytest.raises(Interrupted):
+            each.result()
+    with pytest.raises(UsageError) as caught:
+        pool.ask(found)
+    assert caught.value.code == "closed"
