@@ -114,7 +114,7 @@ def _emit(response: Response, request: Request, streams: Streams) -> None:
         response = bracketed(response)
     if (in_rows := _rows_writer(request)) is not None:
         in_rows(response, streams.stdout)
-    elif not (command.is_drawn and streams.stdout.isatty() and _drawn(response, streams.stdout)):
+    elif not (command.is_drawn and streams.stdout.isatty() and _drawn(response, request, streams.stdout)):
         for piece in _pieces(command._replace(prints=command.printer(request.flags)), response, streams.stdout):
             streams.stdout.write(shown(piece, streams.stdout, raw=getattr(request.flags, "raw", False)))
     for line in render.talk(response, is_verbose=getattr(request.flags, "verbose", False)):
@@ -145,10 +145,10 @@ def _wants_json(request: Request) -> bool:
     return request.json or getattr(request.flags, "format", None) == "json"
 
 
-def _drawn(response: Response, stdout: TextIO) -> bool:
+def _drawn(response: Response, request: Request, stdout: TextIO) -> bool:
     from recall_core.adapters.tables import draw  # noqa: PLC0415 - only a terminal pays for Rich
 
-    return draw(response, stdout)
+    return draw(response, stdout, is_long=getattr(request.flags, "long", False))
 
 
 def schema(request: Request, streams: Streams, opener: Opener) -> None:

@@ -81,11 +81,12 @@ class Command(NamedTuple):
     is_text: bool = False
     """What it prints is a text, whose lines are never broken to fit a terminal."""
     prints_all: Printer | None = None
-    """What stands for `prints` with --all, where that flag asks for all that there is to say."""
+    """What stands for `prints` with --all or --long, where that flag asks for all that there is to say."""
 
     def printer(self, flags: Any) -> Printer | None:
         """How it prints under these flags."""
-        return self.prints_all if self.prints_all is not None and getattr(flags, "all", False) else self.prints
+        wants_all = getattr(flags, "all", False) or getattr(flags, "long", False)
+        return self.prints_all if self.prints_all is not None and wants_all else self.prints
 
 
 def later(place: str) -> Callable[..., Any]:

@@ -168,6 +168,8 @@ def talk(response: Response, *, is_verbose: bool = False) -> Iterator[str]:
         yield import_module("recall_core.adapters.board").talk(response)
     if "ingest" in response:
         yield from import_module("recall_core.adapters.roots").ingest_talk(response["ingest"], verbose=is_verbose)
+    if "documents" in response:
+        yield from import_module("recall_core.adapters.listing").talk(response)
     if "roots" in response:
         yield from import_module("recall_core.adapters.roots").next_step(response)
     yield from (f"warning: {warning}" for warning in response.get("warnings", []))

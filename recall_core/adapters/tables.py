@@ -13,25 +13,28 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from recall_core.adapters import board, hits, render
+from recall_core.adapters import board, hits, listing, render
 from recall_core.adapters.width import fitted, joined
 from recall_core.contract.responses import Response
+from recall_core.contract.store import ListedView
 from recall_core.contract.views import EmbedderView, ResultView
 from recall_core.text import harmless, one_line
 
 _SEVERITY = {"ok": "green", "warning": "yellow", "error": "bold red"}
 _STATE = "yellow"
 _RECALLED = "magenta"
+_MOST_DRAWN = 1_000  # documents
 _UNBOUND = 10_000  # wider than any terminal
 
 
-def draw(response: Response, stdout: TextIO) -> bool:
-    """Draw the response if a table suits it; False leaves it to plain lines.
+def draw(response: Response, stdout: TextIO, *, is_long: bool = False) -> bool:
+    """Draw the response if a table suits it; False leaves it to plain lines. is_long: with every figure of documents.
 
     Width, colour and NO_COLOR are Rich's to find out from the terminal.
     """
     console = Console(file=stdout, highlight=False, emoji=False)
-    table = _table(response, console)
+    documents = response.get("documents", [])
+    table = _documents(documents, is_long=is_long) if documents else _table(response, console)
     if table is None:
         return False
     console.print(table, soft_wrap=False)
@@ -52,6 +55,21 @@ def _table(response: Response, console: Console) -> RenderableType | None:
         view = response["evaluation"]
         return Group(*(_figures(rows, console) for rows in board.tables(view)), *map(_cell, board.runs(view)))
     return None
+
+
+def _documents(documents: list[ListedView], *, is_long: bool) -> Table | None:
+    """None for a long list: Rich measures every cell before it draws the first."""
+    if len(documents) > _MOST_DRAWN:
+        return None
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("path", style="cyan", overflow="fold")
+    table.add_column("title", overflow="fold")
+    for name in ("chunks", "tokens", "changed", "source") if is_long else ():
+        table.add_column(name, justify="right" if name in ("chunks", "tokens") else "left", overflow="fold")
+    for view in documents:
+        figures = map(_cell, listing.figures(view)) if is_long else ()
+        table.add_row(_cell(view["path"]), _cell(view["title"]), *figures)
+    return table
 
 
 def _hits(results: list[ResultView]) -> Group:

@@ -104,10 +104,8 @@ class Recall:
 
     @from_any_thread
     def interrupt(self) -> None:
-        """From any thread: end a watch, and abort the statement that runs; its call raises Interrupted.
-
-        So does one that asks an embedder's server, or else the next one that does. Where none runs, none is aborted.
-        """
+        """From any thread: end a watch, and abort the statement that runs, where one does; its call raises
+        Interrupted, as does one that asks an embedder's server, or else the next one that does."""
         self.engine.interrupt()
 
     @from_any_thread
@@ -134,13 +132,11 @@ class Recall:
 
     def search(self, words: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> responses.SearchResponse:
         """The best chunks for these words."""
-        ask = asked(ask, fields)
-        return answers.listed(self.engine, self.engine.words_plan(words, ask), ask)
+        return answers.listed(self.engine, self.engine.words_plan(words, ask := asked(ask, fields)), ask)
 
     def query(self, rql: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> responses.SearchResponse:
         """The rows of an RQL query."""
-        ask = asked(ask, fields)
-        return answers.listed(self.engine, self.engine.rql_plan(rql, ask), ask)
+        return answers.listed(self.engine, self.engine.rql_plan(rql, ask := asked(ask, fields)), ask)
 
     def context(
         self,
@@ -172,8 +168,7 @@ class Recall:
         **fields: Unpack[AskFields],
     ) -> responses.ExplainResponse:
         """Why a chunk scores what it scores for these words or an RQL query, whatever its rank; beside another."""
-        ask = asked(ask, fields)
-        return answers.explained(self.engine, self._plan(words, rql, ask), ask, chunk, versus)
+        return answers.explained(self.engine, self._plan(words, rql, ask := asked(ask, fields)), ask, chunk, versus)
 
     def why_not(
         self,
@@ -194,8 +189,7 @@ class Recall:
 
         ask, pack = asked_and_packed(ask, pack, fields)
         answers.refresh(self.engine, ask)
-        question = whynot.question_of(words, ask, pack, rql=rql)
-        return whynot.why_not(self.engine, question, target, ask, fixes=fixes)
+        return whynot.why_not(self.engine, whynot.question_of(words, ask, pack, rql=rql), target, ask, fixes=fixes)
 
     def trace(
         self,
@@ -219,6 +213,14 @@ class Recall:
 
         with self.store.reading():
             return find(self.store, target, base=self.engine.base)
+
+    def list(
+        self, prefix: str = "", *, glob: str | None = None, limit: int | None = None, offset: int = 0
+    ) -> responses.ListResponse:
+        """The live documents whose paths begin so and match a glob, by path; see `api.listing.listed`."""
+        from recall_core.api.listing import listed  # noqa: PLC0415 - a search never needs it
+
+        return listed(self.engine, prefix, glob, limit=limit, offset=offset)
 
     def stats(self, *, sizes: bool = False) -> responses.StatsResponse:
         """What the store holds. sizes: what its file is made of, too, which every page of it is looked at for."""
@@ -381,10 +383,8 @@ class Recall:
     def add(
         self, targets: Sequence[str], template: Root = Root(""), **how: Unpack[AddFields]
     ) -> Generator[Progress, None, responses.IngestResponse]:
-        """Ingest files and folders, as steps that say how far it is; `index` does it in one call.
-
-        template: what holds for the files of each. how: see AddFields; strict, or the content of what is no file.
-        """
+        """Ingest files and folders, as steps that say how far it is; `index` does it in one call. template: what
+        holds for the files of each. how: see AddFields; strict, or the content of what is no file."""
         from recall_core.api import filling  # noqa: PLC0415 - a search never needs it
 
         return filling.add(self.engine, targets, template, **how)

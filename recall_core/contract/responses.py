@@ -4,33 +4,15 @@ from __future__ import annotations
 
 from typing import NotRequired, TypeAlias, TypedDict
 
+from recall_core.contract import views
 from recall_core.contract.comparing import DiffView, ReportView
 from recall_core.contract.evaluation import CalibrationView, EvaluationView, FixturesView, JudgedView
 from recall_core.contract.filling import ForgottenView, IngestView, RootEditView, RootView
 from recall_core.contract.ledger import ExplanationView
 from recall_core.contract.packing import ContextView
 from recall_core.contract.replaying import ReceiptView, ReplayView
-from recall_core.contract.store import RechunkView, StoreView
+from recall_core.contract.store import ListedView, RechunkView, StoreView
 from recall_core.contract.tuning import TuningView
-from recall_core.contract.views import (
-    BackupView,
-    CheckView,
-    CompactView,
-    EmbedderView,
-    ErrorView,
-    QueryEcho,
-    RecoveredView,
-    ReembedView,
-    RemovedView,
-    ResultView,
-    SparseView,
-    StatsView,
-    TextView,
-    TransferView,
-    TrustView,
-    VerifiedView,
-    WarmView,
-)
 from recall_core.contract.whynot import TraceView, WhyNotView
 from recall_core.rql.views import CandidateView, ExplainedView, RqlView
 
@@ -45,10 +27,10 @@ class Head(TypedDict):
 class SearchResponse(Head):
     """What search and query answer. next_offset: where the next page begins, while there is one."""
 
-    query: QueryEcho
-    results: list[ResultView]
-    sparse: NotRequired[SparseView]
-    stats: StatsView
+    query: views.QueryEcho
+    results: list[views.ResultView]
+    sparse: NotRequired[views.SparseView]
+    stats: views.StatsView
     warnings: list[str]
     next_offset: NotRequired[int]
     receipt: NotRequired[ReceiptView]
@@ -57,10 +39,10 @@ class SearchResponse(Head):
 class ContextResponse(Head):
     """What context answers."""
 
-    query: QueryEcho
-    sparse: NotRequired[SparseView]
+    query: views.QueryEcho
+    sparse: NotRequired[views.SparseView]
     context: ContextView
-    stats: StatsView
+    stats: views.StatsView
     warnings: list[str]
     receipt: NotRequired[ReceiptView]
 
@@ -75,63 +57,73 @@ class ReplayResponse(Head):
 class ExplainResponse(Head):
     """What explain answers."""
 
-    query: QueryEcho
+    query: views.QueryEcho
     explanation: ExplanationView
-    sparse: NotRequired[SparseView]
-    stats: StatsView
+    sparse: NotRequired[views.SparseView]
+    stats: views.StatsView
     warnings: list[str]
 
 
 class WhyNotResponse(Head):
     """What whynot answers."""
 
-    query: QueryEcho
+    query: views.QueryEcho
     whynot: WhyNotView
-    stats: StatsView
+    stats: views.StatsView
     warnings: list[str]
 
 
 class TraceResponse(Head):
     """What trace answers."""
 
-    query: QueryEcho
+    query: views.QueryEcho
     trace: TraceView
-    stats: StatsView
+    stats: views.StatsView
     warnings: list[str]
 
 
 class ReportResponse(Head):
     """What report answers: search, trace and context of one question, and what it draws."""
 
-    query: QueryEcho
-    results: list[ResultView]
-    sparse: NotRequired[SparseView]
+    query: views.QueryEcho
+    results: list[views.ResultView]
+    sparse: NotRequired[views.SparseView]
     context: ContextView
     trace: TraceView
     report: ReportView
-    stats: StatsView
+    stats: views.StatsView
     warnings: list[str]
 
 
 class GetResponse(Head):
     """What get answers."""
 
-    found: TextView
+    found: views.TextView
     warnings: list[str]
+
+
+class ListResponse(Head):
+    """What ls answers. next_offset: where the next page begins, while there is one."""
+
+    documents: list[ListedView]
+    total: int
+    stats: views.StatsView
+    warnings: list[str]
+    next_offset: NotRequired[int]
 
 
 class StatsResponse(Head):
     """What stats and init answer."""
 
     store: StoreView
-    stats: StatsView
+    stats: views.StatsView
     warnings: list[str]
 
 
 class DoctorResponse(Head):
     """What doctor answers."""
 
-    checks: list[CheckView]
+    checks: list[views.CheckView]
     warnings: list[str]
 
 
@@ -145,7 +137,7 @@ class IngestResponse(Head):
 class RemoveResponse(Head):
     """What rm answers."""
 
-    removed: RemovedView
+    removed: views.RemovedView
     warnings: list[str]
 
 
@@ -162,58 +154,58 @@ class RootsResponse(Head):
 class TrustResponse(Head):
     """What trust answers."""
 
-    trust: TrustView
+    trust: views.TrustView
     warnings: list[str]
 
 
 class CompactResponse(Head):
     """What compact answers."""
 
-    compacted: CompactView
+    compacted: views.CompactView
     warnings: list[str]
 
 
 class TransferResponse(Head):
     """What export and import answer."""
 
-    transfer: TransferView
+    transfer: views.TransferView
     warnings: list[str]
 
 
 class BackupResponse(Head):
     """What backup answers."""
 
-    backup: BackupView
+    backup: views.BackupView
     warnings: list[str]
 
 
 class VerifyResponse(Head):
     """What verify answers."""
 
-    verified: VerifiedView
-    checks: list[CheckView]
+    verified: views.VerifiedView
+    checks: list[views.CheckView]
     warnings: list[str]
 
 
 class RecoverResponse(Head):
     """What recover answers. checks: of the new store."""
 
-    recovered: RecoveredView
-    checks: list[CheckView]
+    recovered: views.RecoveredView
+    checks: list[views.CheckView]
     warnings: list[str]
 
 
 class EmbeddersResponse(Head):
     """What embedders answers."""
 
-    embedders: list[EmbedderView]
+    embedders: list[views.EmbedderView]
     warnings: list[str]
 
 
 class ReembedResponse(Head):
     """What reembed answers."""
 
-    reembedded: ReembedView
+    reembedded: views.ReembedView
     warnings: list[str]
 
 
@@ -227,7 +219,7 @@ class RechunkResponse(Head):
 class WarmResponse(Head):
     """What warm answers."""
 
-    warmed: WarmView
+    warmed: views.WarmView
     warnings: list[str]
 
 
@@ -241,9 +233,9 @@ class RqlResponse(Head):
 class ExplainedResponse(Head):
     """What rql explain answers."""
 
-    query: QueryEcho
+    query: views.QueryEcho
     explained: ExplainedView
-    stats: StatsView
+    stats: views.StatsView
     warnings: list[str]
 
 
@@ -258,7 +250,7 @@ class EvaluationResponse(Head):
     """What eval answers."""
 
     evaluation: EvaluationView
-    stats: StatsView
+    stats: views.StatsView
     warnings: list[str]
 
 
@@ -287,32 +279,32 @@ class TuneResponse(Head):
     """What tune answers to judged queries."""
 
     tuning: TuningView
-    stats: StatsView
+    stats: views.StatsView
     warnings: list[str]
 
 
 class SweepResponse(Head):
     """What tune answers to one question."""
 
-    query: QueryEcho
+    query: views.QueryEcho
     tuning: TuningView
-    stats: StatsView
+    stats: views.StatsView
     warnings: list[str]
 
 
 class DiffResponse(Head):
     """What diff answers. query: of the one question that is asked."""
 
-    query: NotRequired[QueryEcho]
+    query: NotRequired[views.QueryEcho]
     diff: DiffView
-    stats: StatsView
+    stats: views.StatsView
     warnings: list[str]
 
 
 class ErrorResponse(Head):
     """What any command answers that failed."""
 
-    error: ErrorView
+    error: views.ErrorView
 
 
 AnyResponse: TypeAlias = (
@@ -324,6 +316,7 @@ AnyResponse: TypeAlias = (
     | TraceResponse
     | ReportResponse
     | GetResponse
+    | ListResponse
     | StatsResponse
     | DoctorResponse
     | IngestResponse
@@ -360,11 +353,11 @@ class Response(TypedDict):
     """False exactly when there is an `error`."""
     schema_version: str
     """The version of this contract."""
-    query: NotRequired[QueryEcho]
+    query: NotRequired[views.QueryEcho]
     """The question as it was understood."""
-    results: NotRequired[list[ResultView]]
+    results: NotRequired[list[views.ResultView]]
     """Hits, best first."""
-    sparse: NotRequired[SparseView]
+    sparse: NotRequired[views.SparseView]
     """What sparse-document recall did."""
     context: NotRequired[ContextView]
     """The packed text with its sources."""
@@ -376,7 +369,7 @@ class Response(TypedDict):
     """What came in."""
     store: NotRequired[StoreView]
     """The store at rest."""
-    removed: NotRequired[RemovedView]
+    removed: NotRequired[views.RemovedView]
     """What went out."""
     roots: NotRequired[list[RootView]]
     """The folders and files that were added."""
@@ -384,21 +377,25 @@ class Response(TypedDict):
     """The one that was edited."""
     forgotten: NotRequired[ForgottenView]
     """Those that were forgotten."""
-    trust: NotRequired[TrustView]
+    trust: NotRequired[views.TrustView]
     """What recall.toml says that waits to be accepted."""
-    found: NotRequired[TextView]
+    found: NotRequired[views.TextView]
     """The text."""
-    checks: NotRequired[list[CheckView]]
+    documents: NotRequired[list[ListedView]]
+    """Live documents by path."""
+    total: NotRequired[int]
+    """How many there are on all pages."""
+    checks: NotRequired[list[views.CheckView]]
     """One entry a check."""
-    compacted: NotRequired[CompactView]
+    compacted: NotRequired[views.CompactView]
     """What was freed."""
-    transfer: NotRequired[TransferView]
+    transfer: NotRequired[views.TransferView]
     """What was written or read."""
-    backup: NotRequired[BackupView]
+    backup: NotRequired[views.BackupView]
     """The copy that was written."""
-    verified: NotRequired[VerifiedView]
+    verified: NotRequired[views.VerifiedView]
     """The file that was checked."""
-    recovered: NotRequired[RecoveredView]
+    recovered: NotRequired[views.RecoveredView]
     """The store that was made of a damaged one."""
     rql: NotRequired[RqlView]
     """The query in its canonical spelling."""
@@ -412,13 +409,13 @@ class Response(TypedDict):
     """Rows left after each step."""
     candidates: NotRequired[list[CandidateView]]
     """What may stand at the cursor."""
-    embedders: NotRequired[list[EmbedderView]]
+    embedders: NotRequired[list[views.EmbedderView]]
     """One entry an embedder."""
-    reembedded: NotRequired[ReembedView]
+    reembedded: NotRequired[views.ReembedView]
     """What was made anew."""
     rechunked: NotRequired[RechunkView]
     """What was cut anew."""
-    warmed: NotRequired[WarmView]
+    warmed: NotRequired[views.WarmView]
     """What was embedded ahead."""
     evaluation: NotRequired[EvaluationView]
     """How good the ranking is."""
@@ -434,11 +431,11 @@ class Response(TypedDict):
     """Two rankings of the same questions, compared."""
     report: NotRequired[ReportView]
     """What a page shows beside results and context."""
-    stats: NotRequired[StatsView]
+    stats: NotRequired[views.StatsView]
     """Time and totals of this answer."""
     warnings: NotRequired[list[str]]
     """Strings `"W_CODE: text"`."""
     next_offset: NotRequired[int]
-    """OFFSET of the next page, while there is one."""
-    error: NotRequired[ErrorView]
+    """The offset of the next page, while there is one."""
+    error: NotRequired[views.ErrorView]
     """Why there is no answer."""

@@ -1,4 +1,4 @@
-"""What stats says of a store, and how its texts are cut."""
+"""What stats says of a store and ls of its documents, and how its texts are cut."""
 
 from __future__ import annotations
 
@@ -60,6 +60,19 @@ class StoreView(TypedDict):
     note: NotRequired[str]
     older_settings: NotRequired[list[str]]
     vector_index: NotRequired[VectorIndexView]
+
+
+class ListedView(TypedDict):
+    """A live document in a list of all. chunks: how many it has; tokens: of these, by the store's counter. source:
+    left out where it has none."""
+
+    path: str
+    id: str
+    title: str
+    mtime: str
+    source: NotRequired[str]
+    chunks: int
+    tokens: int
 
 
 class CutView(TypedDict):

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         FilterCounts,
         FolderListing,
         KnownRoot,
+        ListedDocument,
         Lost,
         MadeWith,
         Nearest,
@@ -248,6 +249,12 @@ class Catalog(Protocol):
 
     def document_files(self) -> list[tuple[str, str | None]]:
         """Every live document's path with the path of its file, by path; they differ for records."""
+
+    def list_documents(
+        self, prefix: str, *, glob: str | None, limit: int | None, offset: int
+    ) -> tuple[int, list[ListedDocument]]:
+        """How many live documents have a path that begins so, code point by code point, and matches the glob as
+        `rql.patterns.glob_match` has it; and a page of them by path. limit: None for all from the offset on."""
 
     def parsers(self) -> dict[str, int]:
         """How many files were read by what, as the first word of their settings says; by name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from recall_core.config import Config
 from recall_core.shell import Hint
@@ -63,6 +63,11 @@ class KnownRoot(NamedTuple):
     root: Root
     is_active: bool
     left_out: tuple[str, ...]
+
+
+ListedDocument: TypeAlias = tuple[str, str, str, str, str | None, int, int]
+"""A live document where many are listed: path, id, title, mtime, source or None, how many live chunks it has, and
+their tokens. A row as a database gives it, for lists of every document."""
 
 
 class FolderEntry(NamedTuple):

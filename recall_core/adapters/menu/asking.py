@@ -142,6 +142,25 @@ COMMANDS: tuple[Command, ...] = (
         examples=("recall get docs/deploy.md", "recall get docs/deploy.md:10-24", "recall get 3f2a9c"),
         is_text=True,
     ),
+    Command(
+        "ls",
+        "List the documents of the store by path, one a line.",
+        on_store("listing:ls"),
+        later("listing:paths"),
+        Operand(
+            "PREFIX", "what the paths begin with, as recall prints them; a folder's name is all below it", least=0
+        ),
+        (
+            Flag("--glob", "only paths that match; * and ? stay in one folder, ** goes through any", "PATTERN"),
+            Flag("--long", "also show chunks, tokens, when it was changed, and the title", short="-l"),
+            Flag("--k", "at most N documents (all)", "N", least=0, short="-n"),
+            Flag("--offset", "pass over the first N", "N", least=0),
+            TIMEOUT,
+        ),
+        ("recall ls", "recall ls notes/ --glob '**/*.md' -l", "recall ls src -n 100 --offset 200 --json"),
+        is_text=True,
+        prints_all=later("listing:rows"),
+    ),
 )
 
 LEDGER: tuple[Command, ...] = (

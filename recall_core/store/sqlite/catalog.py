@@ -22,7 +22,7 @@ from recall_core.types import Document, Fingerprint, NewDocument, NewFile, Root,
 if TYPE_CHECKING:
     from recall_core.marks import Mark
     from recall_core.store.sqlite.vocabulary import SqliteVocabulary
-    from recall_core.store.values import FolderListing, KnownRoot, Sizes, Source, Totals
+    from recall_core.store.values import FolderListing, KnownRoot, ListedDocument, Sizes, Source, Totals
 
 _LIVE_CHUNKS = f"SELECT c.rowid FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {LIVE}"
 
@@ -304,6 +304,17 @@ class SqliteCatalog(OpenStore):
         with making_sense(self.path):
             rows = self.execute(_DOCUMENT_FILES)
             return [(records.text_of(path), file and records.text_of(file)) for path, file in rows]
+
+    def list_documents(
+        self, prefix: str, *, glob: str | None, limit: int | None, offset: int
+    ) -> tuple[int, list[ListedDocument]]:
+        """How many live documents have such a path, and a page of them; the last page tells how many there are."""
+        scan = records.listing_of(prefix, glob)
+        rows = self.execute(scan.page.sql, (*scan.page.params, -1 if limit is None else limit, offset))
+        with making_sense(self.path):
+            page = list(map(records.listed, rows))
+        is_last = (limit is None or len(page) < limit) and (page or not offset)
+        return offset + len(page) if is_last else self.execute(*scan.total)[0][0], page
 
     def parsers(self) -> dict[str, int]:
         """How many files were read by what."""

@@ -94,6 +94,13 @@ def is_native(expr: Predicate) -> bool:
     return "recall_" not in sql and "json_" not in sql
 
 
+def begins_with(column: str, prefix: str) -> Compiled:
+    """A condition for the texts that begin so: a range, which an index serves. Every text begins with ""."""
+    beyond = _beyond(prefix)
+    sql = f"({column} >= ? AND {column} < ?)" if beyond else f"({column} >= ?)"
+    return Compiled(sql, (prefix, beyond) if beyond else (prefix,))
+
+
 def order_sql(keys: Iterable[OrderKey], table: Table) -> Compiled:
     """What follows ORDER BY: the keys, rows without a value last, then path, offset and id.
 

@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recall_core.named import NamedTuple
-from recall_core.rql.ast import Expr, OrderKey
+from recall_core.rql.ast import Expr, Field, Like, OrderKey
 from recall_core.store.digest import DocumentState, document_digest
-from recall_core.store.sqlite.compile import Compiled, compile_filter, order_sql
+from recall_core.store.sqlite.compile import Compiled, begins_with, compile_filter, order_sql
 from recall_core.store.sqlite.schema import own_hash, reading_hash
 from recall_core.types import Chunk, Document, Fingerprint, NewChunk, Root, Row, Span, Table
 
 if TYPE_CHECKING:
     from recall_core.marks import Mark
+    from recall_core.store.values import ListedDocument
 
 Execute = Callable[..., list[tuple[Any, ...]]]
 """One statement with its parameters to all of its rows: `SqliteStore.execute`."""
@@ -63,7 +64,8 @@ class Scan(NamedTuple):
 
     total: Compiled
     page: Compiled
-    """(doc rowid, chunk rowid or NULL); two more parameters follow: LIMIT, -1 for none, and OFFSET."""
+    """(doc rowid, chunk rowid or NULL), or what a listing has; two more parameters follow: LIMIT, -1 for none, and
+    OFFSET."""
 
 
 def scan_of(where: Expr | None, *, table: Table, order: tuple[OrderKey, ...]) -> Scan:
@@ -80,6 +82,26 @@ def scan_of(where: Expr | None, *, table: Table, order: tuple[OrderKey, ...]) ->
     )
 
 
+_LISTED = """
+SELECT d.path, d.id, d.title, d.mtime, d.source,
+  (SELECT count(*) FROM chunk c WHERE c.doc = d.rowid AND c.deleted = 0),
+  (SELECT coalesce(sum(c.tokens), 0) FROM chunk c WHERE c.doc = d.rowid AND c.deleted = 0)
+"""
+
+
+def listing_of(prefix: str, glob: str | None) -> Scan:
+    """The statements that list live documents by path: those whose path begins so and matches the glob."""
+    conditions = [Compiled("d.deleted = 0"), begins_with("d.path", prefix)]
+    if glob is not None:
+        conditions.append(compile_filter(Like(Field("doc", "path"), "GLOB", glob), table="doc"))
+    params = tuple(value for each in conditions for value in each.params)
+    rows = f"FROM doc d WHERE {' AND '.join(each.sql for each in conditions)}"
+    return Scan(
+        total=Compiled(f"SELECT count(*) {rows}", params),
+        page=Compiled(f"{_LISTED} {rows} ORDER BY d.path LIMIT ? OFFSET ?", params),
+    )
+
+
 _SOURCES: dict[Table, tuple[str, str, str]] = {
     "doc": ("doc d", "d.rowid, NULL", "d.deleted = 0"),
     "chunk": ("doc d JOIN chunk c ON c.doc = d.rowid", "d.rowid, c.rowid", LIVE),
@@ -92,6 +114,7 @@ _DOCUMENT_TYPES = frozenset((str, str, str, str, int, str, source, str, str) for
 _CHUNK_TYPES = frozenset(
     (str, int, int, int, int, int, heading, str, int, place) for heading in (str, _NONE) for place in (str, _NONE)
 )
+_LISTED_TYPES = frozenset((str, str, str, str, source, int, int) for source in (str, _NONE))
 _READING_TYPES = frozenset([(str, str, bytes)])
 _FILE_TYPES = frozenset(
     (str, int, int, str, str, int, str, ctime, inode) for ctime in (int, _NONE) for inode in (int, _NONE)
@@ -122,6 +145,12 @@ def document(row: Sequence[Any]) -> Document:
     expect(row, _DOCUMENT_TYPES)
     doc_id, path, digest, mtime, size, title, source, tags, meta = row
     return Document(doc_id, path, digest, mtime, size, title, source, tuple(json.loads(tags)), metadata(meta))
+
+
+def listed(row: tuple[Any, ...]) -> ListedDocument:
+    """From a row of a listing. Raises TypeError."""
+    expect(row, _LISTED_TYPES)
+    return row
 
 
 def metadata(stored: str) -> dict[str, Any]:
