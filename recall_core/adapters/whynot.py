@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from recall_core import shell
 from recall_core.adapters.options import ask_of, check_question, pack_of
@@ -100,7 +100,7 @@ def lines(response: Response) -> Iterator[str]:
 def all_lines(response: Response) -> Iterator[str]:
     """The same with every stage, the target's other chunks and the proof, as --all asks for them."""
     view = response["whynot"]
-    yield from _account(view)
+    yield from account(view)
     if "chosen" in view["target"]:
         yield ""
         yield from _ladder(view)
@@ -110,12 +110,13 @@ def all_lines(response: Response) -> Iterator[str]:
 
 def whynot_lines(view: WhyNotView) -> Iterator[str]:
     """The verdict, the first stage that fails in a sentence, what brings the target in, and what there is besides."""
-    yield from _account(view)
+    yield from account(view)
     if "chosen" in view["target"]:
         yield f"more  --all shows {' and '.join(_left_out(view))}"
 
 
-def _account(view: WhyNotView) -> Iterator[str]:
+def account(view: WhyNotView, command: Callable[[FixView], str] | None = None) -> Iterator[str]:
+    """The verdict, the first stage that fails, and what brings the target in. command: how that is asked for."""
     target = view["target"]
     failing = _first_failing(view)
     if "chosen" not in target:
@@ -129,7 +130,7 @@ def _account(view: WhyNotView) -> Iterator[str]:
         yield f"why   {failing['stage']}: {clean(_sentence(failing))}"
         yield from _hint(failing)
     for fix in view.get("fixes", []):
-        yield f"fix   {command_of(fix)}"
+        yield f"fix   {(command or command_of)(fix)}"
         yield f"      {clean(change_of(fix))}{_telling(fix)}{_doubt(fix.get('next_smaller'))}"
     if view.get("fixes") == []:
         yield f"fix   none was found{_hopeless(view)}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from recall_core.api import stores
 from recall_core.api.packing import packing
-from recall_core.config import EMBEDDING, FILE_NAME, Config, load, override
+from recall_core.config import EMBEDDING, FILE_NAME, WATCH_REST_MS, Config, load, override
 from recall_core.embed.registry import agrees, embedder_of
 from recall_core.embed.trust import AT_HOME, EMBEDDER, RERANKER, FoundSettings
 from recall_core.errors import ConfigError, EmbedError, RecallError, UsageError
@@ -128,7 +128,7 @@ class Engine:
         return self._embedder
 
     def use_embedder(self, embedder: Embedder) -> None:
-        """Ask this one, as long as it is the one that made the store's vectors; what others use may be asked beside."""
+        """Ask this one, which others may use, too, as long as it is the one that made the store's vectors."""
         self._embedder = embedder
 
     def take_over(self, found: FoundSettings) -> None:
@@ -221,7 +221,7 @@ class Engine:
         self.interrupt()
 
     @from_any_thread
-    def changes(self, stop: Stop | None = None) -> Iterator[tuple[str, ...]]:
+    def changes(self, stop: Stop | None = None, *, rest_ms: int = WATCH_REST_MS) -> Iterator[tuple[str, ...]]:
         """The places below the remembered roots that changed, as they change; sync after each answer.
 
         Only this call reads the store: waiting for the next answer keeps no thread out.
@@ -229,7 +229,7 @@ class Engine:
         from recall_core.ingest.watch import changes  # noqa: PLC0415 - a search never needs it
 
         roots, config = self.guard.call(lambda: (self.store.roots(), self.config))
-        return changes(roots, base=self.base, config=config, stop=stop or self._end_of_watch())
+        return changes(roots, base=self.base, config=config, stop=stop or self._end_of_watch(), rest_ms=rest_ms)
 
     def _end_of_watch(self) -> Event:
         """What ends the watch that begins, once it is interrupted."""

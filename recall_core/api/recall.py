@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self, TextIO, Unpack
 from recall_core import deadline
 from recall_core.api import answers, stores
 from recall_core.api.engine import Engine, result_of
-from recall_core.config import Config, GivenSettings
+from recall_core.config import WATCH_REST_MS, Config, GivenSettings
 from recall_core.contract import OK
 from recall_core.errors import StoreError, UsageError
 from recall_core.paths import spot
@@ -118,9 +118,9 @@ class Recall:
     Then TimedOut is raised, nothing was written for the answer, and the Recall goes on to be of use."""
 
     @from_any_thread
-    def changes(self, stop: Stop | None = None) -> Iterator[tuple[str, ...]]:
-        """The places below the remembered roots that changed, as they change; sync after each answer."""
-        return self.engine.changes(stop)
+    def changes(self, stop: Stop | None = None, *, rest_ms: int = WATCH_REST_MS) -> Iterator[tuple[str, ...]]:
+        """The places below the remembered roots that changed, once nothing has for so long; sync after each answer."""
+        return self.engine.changes(stop, rest_ms=rest_ms)
 
     def under(self, given: Sequence[str]) -> Recall:
         """The same store under other ranking settings: recall.toml files, or `key=value,…`; later ones win."""

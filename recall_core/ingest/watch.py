@@ -31,7 +31,7 @@ class Stop(Protocol):
 
 
 def changes(
-    roots: Sequence[Root], *, base: Path, config: Config, stop: Stop | None = None
+    roots: Sequence[Root], *, base: Path, config: Config, stop: Stop | None = None, rest_ms: int = WATCH_REST_MS
 ) -> Iterator[tuple[str, ...]]:
     """The places that changed, sorted, each time after they have rested; ends when `stop` is set.
 
@@ -39,6 +39,7 @@ def changes(
     roots, base, config: as the store has them. What `sync` would never read is passed over: the store's own files,
     hidden names unless the root reads them, folders such as `.git`. A single file is looked at by its status, because
     editors put a new file in the place of the old one. Ctrl-C raises KeyboardInterrupt.
+    rest_ms: how long nothing may change before that is told, unless it never rests.
     Raises IngestError `nothing_to_watch` when no root is there, `cannot_watch` when any folder cannot be followed.
     """
     folders = {str(base / root.folder): root for root in roots if (base / root.folder).is_dir()}
@@ -50,7 +51,7 @@ def changes(
     matters = _Matters(folders, base, config)
     before, is_first = _states(files), True
     # Without a folder there has to be something that is waited for; the store's own directory is there.
-    for found in _found(folders or (str(base),), matters if folders else None, stop):
+    for found in _found(folders or (str(base),), matters if folders else None, stop, rest_ms):
         after = _states(files)
         changed = {place for _, place in found} | {place for place in after if after[place] != before[place]}
         before = after
@@ -60,7 +61,7 @@ def changes(
 
 
 def _found(
-    folders: Iterable[str], matters: Callable[[Change, str], bool] | None, stop: Stop | None
+    folders: Iterable[str], matters: Callable[[Change, str], bool] | None, stop: Stop | None, rest_ms: int
 ) -> Iterator[set[FileChange]]:
     """What watchfiles finds below the folders, or without `matters` that time goes by. Raises IngestError."""
     from watchfiles import watch  # noqa: PLC0415 - 20 ms that only a watch needs
@@ -70,8 +71,8 @@ def _found(
         yield from watch(
             *folders,
             watch_filter=matters or _nothing,
-            debounce=WATCH_MOST_MS,
-            step=WATCH_REST_MS,
+            debounce=max(WATCH_MOST_MS, 4 * rest_ms),
+            step=rest_ms,
             stop_event=stop,
             rust_timeout=_LOOK_MS,
             yield_on_timeout=True,

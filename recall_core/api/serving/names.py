@@ -99,6 +99,15 @@ class Names:
             if name.startswith(place.label):
                 yield self._of_store(place.folder + name[len(place.label) :])
 
+    def stored_as(self, name: str) -> str:
+        """The beginning of a path, or a pattern of paths, that a caller gave, as the store has it."""
+        *_, found = self.stored(name)
+        return found
+
+    def labels(self) -> list[str]:
+        """What paths begin with that lie in folders which were added elsewhere."""
+        return [place.label for place in self._elsewhere() if place.folder != "/"]
+
     def _expect_name(self, name: str) -> str:
         path = nfc(name.removeprefix("./"))
         if not path or "\0" in path or path.startswith(("/", "~", "\\")) or ".." in path.split("/"):

@@ -1,0 +1,122 @@
+"""`recall mcp`: the server on stdin and stdout, or on a port; or the configuration of a client."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recall_core.api.serving.following import Follower, Following
+from recall_core.api.serving.pool import CONNECTIONS, SECONDS, Pool, StoreSettings
+from recall_core.errors import EmbedError, RecallError, UsageError
+from recall_core.paths import absolute
+from recall_core.shell import AGAIN, Hint, install_extra, quote
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from recall_core.adapters.flags import Opener
+    from recall_core.adapters.mcp.http import Door
+    from recall_core.adapters.mcp.server import RecallServer
+    from recall_core.adapters.plain import Request
+    from recall_core.adapters.streams import Streams
+
+PORT = 8765
+NAME = "recall"
+
+
+def run(request: Request, streams: Streams, opener: Opener) -> None:
+    """Serve until the client goes away, or Ctrl-C; or print or write a client's configuration."""
+    flags = request.flags
+    if flags.install is not None:
+        _install(request, streams)
+        return
+    _expect_serving(flags)
+    if find_spec("mcp") is None:
+        message = "recall mcp needs the package mcp, which is not installed."
+        raise EmbedError("mcp_missing", message, hint=install_extra("mcp"))
+    settings = StoreSettings(request.store or os.environ.get("RECALL_STORE") or None, Path.cwd())
+    pool = Pool(settings, connections=flags.connections or CONNECTIONS)
+    following = Following(flags.watch, flags.on_boot, flags.interval or 0.0)
+    follower = Follower(settings, following, lambda line: streams.say(f"recall mcp: {line}"))
+    try:
+        _serve(_server(pool, flags), flags, streams, follower.start)
+    finally:
+        follower.close()
+        pool.close()
+
+
+def _expect_serving(flags: Namespace) -> None:
+    for flag, needed in (("write", "install"), ("port", "http"), ("no_token", "http")):
+        if getattr(flags, flag) and not getattr(flags, needed):
+            name = flag.replace("_", "-")
+            raise UsageError("conflicting_flags", f"--{name} goes with --{needed}.", hint=f"--{needed}")
+
+
+def _server(pool: Pool, flags: Namespace) -> RecallServer:
+    from recall_core.adapters.mcp.server import RecallServer, ServerSettings  # noqa: PLC0415 - it needs the package
+    from recall_core.adapters.mcp.tools import Limits  # noqa: PLC0415 - as above
+
+    base = None if flags.base is None else str(absolute(Path(flags.base)))
+    limits = Limits(base=base)
+    if flags.max_answer_chars is not None:
+        limits = limits._replace(max_answer_chars=flags.max_answer_chars)
+    return RecallServer(pool, ServerSettings(limits, flags.structured, flags.call_timeout or SECONDS))
+
+
+def _serve(server: RecallServer, flags: Namespace, streams: Streams, begun: Callable[[], None]) -> None:
+    import anyio  # noqa: PLC0415 - it comes with the package
+
+    if flags.http:
+        from recall_core.adapters.mcp import http  # noqa: PLC0415 - as above
+
+        door = http.door(PORT if flags.port is None else flags.port, has_token=not flags.no_token)
+
+        async def over_http() -> None:
+            begun()
+            await http.serve(await server.protocol(), door, lambda: _listens(door, streams))
+
+        anyio.run(over_http)
+        return
+    from mcp.server.stdio import stdio_server  # noqa: PLC0415 - as above
+
+    async def over_stdio() -> None:
+        async with stdio_server() as (reading, writing):
+            begun()
+            protocol = await server.protocol()
+            await protocol.run(reading, writing, protocol.create_initialization_options())
+
+    try:
+        anyio.run(over_stdio)
+    except BaseExceptionGroup as group:
+        gone, others = group.split(BrokenPipeError)
+        if others is not None or gone is None:
+            raise
+
+
+def _listens(door: Door, streams: Streams) -> None:
+    streams.stdout.write(f"{door.address}\n")
+    streams.stdout.flush()
+    if door.token_file is None:
+        streams.say("warning: without a token every user of this machine can read the store")
+    else:
+        streams.say(f"token in {door.token_file}: send it as Authorization: Bearer TOKEN")
+
+
+def _install(request: Request, streams: Streams) -> None:
+    from recall_core.adapters.mcp import install  # noqa: PLC0415 - a server has no need of it
+
+    client, store = request.flags.install, request.store or os.environ.get("RECALL_STORE")
+    command = [sys.executable, "-m", "recall_core", "mcp", *_store_words(store)]
+    raise NotImplementedError((client, command, install))
+
+
+def _store_words(store: str | None) -> list[str]:
+    place = absolute(Path(store or "."))
+    return ["--store", str(place)]
+
+
+_ = (Hint, AGAIN, quote, RecallError)

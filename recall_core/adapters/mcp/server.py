@@ -1,0 +1,215 @@
+"""The server: requests of the protocol into questions to the pool, their answers back; nothing is decided here."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote, unquote
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from recall_core import __version__
+from recall_core.adapters.mcp import told
+from recall_core.adapters.mcp.arguments import schema
+from recall_core.adapters.mcp.tools import BY_NAME, LIST_LIMIT, MEMORY_TOOLS, TOOLS, Limits, Told
+from recall_core.adapters.mcp.views import as_json
+from recall_core.api.recall import Recall
+from recall_core.api.serving.names import Names
+from recall_core.api.serving.pool import Pool
+from recall_core.errors import RecallError, RqlError
+
+Result = TypeVar("Result")
+
+NAME = "recall"
+SCHEME = "recall://"
+PROMPT_NAME = "search-first"
+_DEFECT = "internal_error"
+
+
+class ServerSettings(NamedTuple):
+    """How a server answers. structured: send the object of each answer, too. seconds: the most a question may take."""
+
+    limits: Limits = Limits()
+    structured: bool = False
+    seconds: float = 60.0
+
+
+class RecallServer:
+    """Handlers of one server over one pool."""
+
+    def __init__(self, pool: Pool, settings: ServerSettings) -> None:
+        self._pool = pool
+        self._settings = settings
+
+    async def protocol(self) -> Server[Any]:
+        """The server of the SDK, with instructions from the store as it is now."""
+        return Server(
+            NAME,
+            version=__version__,
+            title="Recall",
+            instructions=await self._instructions(),
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+        )
+
+    async def _instructions(self) -> str:
+        try:
+            return await self._ask(lambda recall: told.instructions(recall, self._names(recall)))
+        except RecallError as error:
+            return told.unavailable(error)
+
+    def _names(self, recall: Recall) -> Names:
+        return Names(recall, self._settings.limits.base)
+
+    async def _ask(self, work: Callable[[Recall], Result]) -> Result:
+        """Have it done by the pool; who is cancelled cancels it."""
+        asked = self._pool.ask(work, seconds=self._settings.seconds)
+        try:
+            return await asyncio.wrap_future(asked.future)
+        except asyncio.CancelledError:
+            asked.cancel()
+            raise
+
+    async def _list_tools(
+        self, _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_tool(each.name, self._settings.structured) for each in TOOLS])
+
+    async def _call_tool(
+        self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        tool = BY_NAME.get(params.name)
+        if tool is None:
+            known = ", ".join(BY_NAME)
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}. There are {known}.")
+        await context.session.report_progress(0, 1)
+        limits = self._settings.limits
+        try:
+            answer = await self._ask(lambda recall: tool.answer(recall, params.arguments or {}, limits))
+        except RecallError as error:
+            return self._failed(tool.name, error)
+        except Exception as error:  # noqa: BLE001 - the outermost frame of a call: a defect is one line, not a page
+            text = f"Unexpected {type(error).__name__}: {error}"
+            return self._failed(tool.name, RecallError(_DEFECT, text, hint="report it"))
+        await context.session.report_progress(1, 1)
+        return self._answered(answer)
+
+    def _answered(self, answer: Told) -> types.CallToolResult:
+        content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
+        if self._settings.structured:
+            return types.CallToolResult(content=content, structured_content=answer.content)
+        return types.CallToolResult(content=content)
+
+    def _failed(self, tool: str, error: RecallError) -> types.CallToolResult:
+        is_disabled = tool in MEMORY_TOOLS and error.code in told.UNAVAILABLE
+        body = told.disabled(error) if is_disabled else told.failure(error)
+        content: list[types.ContentBlock] = [types.TextContent(type="text", text=as_json(body))]
+        if self._settings.structured:
+            return types.CallToolResult(content=content, structured_content=body, is_error=not is_disabled)
+        return types.CallToolResult(content=content, is_error=not is_disabled)
+
+    async def _list_resources(
+        self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        offset = _offset(params)
+
+        def listed(recall: Recall) -> types.ListResourcesResult:
+            names, answer = self._names(recall), recall.list(limit=LIST_LIMIT, offset=offset)
+            found = [
+                types.Resource(
+                    name=names.shown(each["path"]), title=each["title"] or None, uri=_uri(names, each["path"])
+                )
+                for each in answer["documents"]
+            ]
+            following = answer.get("next_offset")
+            return types.ListResourcesResult(
+                resources=found, next_cursor=None if following is None else str(following)
+            )
+
+        return await self._asked(listed)
+
+    async def _list_templates(
+        self, _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        template = types.ResourceTemplate(
+            name="document",
+            title="Document",
+            uri_template=SCHEME + "{+path}",
+            description="A document, or lines of it, by its path: recall://notes/a.md, recall://notes/a.md:10-20",
+            mime_type="text/plain",
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def _read_resource(
+        self, _: ServerRequestContext[Any], params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        if not uri.startswith(SCHEME):
+            raise MCPError(types.INVALID_PARAMS, f"Resource not found: {uri}", {"uri": uri})
+        path = unquote(uri.removeprefix(SCHEME))
+
+        def read(recall: Recall) -> str:
+            with recall.store.reading():
+                return recall.get(self._names(recall).find(path).target)["found"]["text"]
+
+        text = await self._asked(read, uri=uri)
+        contents = types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)
+        return types.ReadResourceResult(contents=[contents])
+
+    async def _list_prompts(
+        self, _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        prompt = types.Prompt(name=PROMPT_NAME, title="Search first", description="When and how to search.")
+        return types.ListPromptsResult(prompts=[prompt])
+
+    async def _get_prompt(
+        self, _: ServerRequestContext[Any], params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        if params.name != PROMPT_NAME:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name}. There is {PROMPT_NAME}.")
+        content = types.TextContent(type="text", text=told.PROMPT)
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
+
+    async def _asked(self, work: Callable[[Recall], Result], *, uri: str = "") -> Result:
+        """The same as `_ask` where errors are the protocol's."""
+        try:
+            return await self._ask(work)
+        except RecallError as error:
+            found = {**told.failure(error), **({"uri": uri} if uri else {})}
+            code = types.INVALID_PARAMS if uri else types.INTERNAL_ERROR
+            raise MCPError(code, error.message, json.loads(as_json(found))) from error
+
+
+def _tool(name: str, has_output: bool) -> types.Tool:
+    tool = BY_NAME[name]
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=schema(tool.takes),
+        output_schema={"type": "object"} if has_output else None,
+        annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
+    )
+
+
+def _uri(names: Names, path: str) -> str:
+    return SCHEME + quote(names.shown(path))
+
+
+def _offset(params: types.PaginatedRequestParams | None) -> int:
+    cursor = params.cursor if params is not None else None
+    if cursor is None:
+        return 0
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= 9):
+        raise MCPError(types.INVALID_PARAMS, f"Unknown cursor: {cursor!r}.")
+    return int(cursor)

@@ -1,0 +1,114 @@
+"""What a server says beside answers: errors with hints in the words of the tools, instructions, the prompt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from recall_core.adapters.render import DIGITS, counted
+from recall_core.errors import RecallError
+from recall_core.shell import AGAIN, INSTALL, REST, Hint
+
+if TYPE_CHECKING:
+    from recall_core.api.recall import Recall
+    from recall_core.api.serving.names import Names
+
+FOLDERS = 12
+"""How many folders are named to a client."""
+UNAVAILABLE = frozenset(
+    (
+        "no_store",
+        "no_settings",
+        "store_locked",
+        "store_corrupt",
+        "store_unreadable",
+        "store_needs_recovery",
+        "store_replaced",
+        "not_a_store",
+        "schema_newer",
+        "schema_older",
+        "untrusted_config",
+        "embedder_unavailable",
+    )
+)
+"""Codes of a store that cannot be asked at all, until a person does something."""
+
+_ASKING = {"search": "search", "query": "search", "context": "context", "get": "get", "whynot": "whynot"}
+_OPTIONS = {"budget_tokens": "budgetTokens"}
+
+PROMPT = """Before you answer anything about what these documents may hold (decisions, names, dates, how something is \
+done here), call `search` with the words of the question, then `get` the lines that you cite. Where one search is not \
+enough, ask again in other words, or take `context` with a budget. Cite as path:first-last, just as the answers do. \
+Where nothing is found, say so instead of guessing; `whynot` tells why something that you expected is missing."""
+
+CITING = "Cite what you use as path:first-last (or path#page=N), as the answers spell it."
+
+
+def failure(error: RecallError) -> dict[str, Any]:
+    """An error for a client: code, message, hint in the words of the tools, details."""
+    told = {"code": error.code, "message": error.message, "hint": hint_of(error), "details": error.details}
+    return {key: value for key, value in told.items() if value is not None}
+
+
+def hint_of(error: RecallError) -> str | None:
+    """What to do, as a call of a tool; what only a person can do is said so."""
+    hint = error.hint
+    if not isinstance(hint, Hint):
+        return hint
+    options = {_OPTIONS.get(name, name): value for name, value in hint.options if name not in ("store", "json")}
+    if hint.action == AGAIN:
+        return f"call it again with {json.dumps(options)}" if options else "call it again"
+    if hint.action in _ASKING:
+        words = " ".join(word for word in hint.words if word != REST)
+        argument = "targets" if hint.action == "get" else "query"
+        named: dict[str, Any] = {argument: [words] if hint.action == "get" else words} if words else {}
+        return f"call {_ASKING[hint.action]} with {json.dumps({**named, **options}, ensure_ascii=False)}"
+    if hint.action == "stats":
+        return "call status"
+    if hint.action == "ls":
+        return "call list"
+    return f"ask the user to {'install what is missing: ' if hint.action == INSTALL else 'run: '}{hint}"
+
+
+def disabled(error: RecallError) -> dict[str, Any]:
+    """What `memory_search` and `memory_get` answer while the store cannot be asked, as OpenClaw's do."""
+    told = {"disabled": True, "unavailable": True, "error": error.message, "code": error.code}
+    action = hint_of(error)
+    return {"results": [], **told, **({"action": action} if action else {})}
+
+
+def instructions(recall: Recall, names: Names) -> str:
+    """What the store holds and how to ask it, for a model."""
+    store = recall.store
+    with store.reading():
+        info = store.info()
+        listing = store.folder("", FOLDERS)
+        sources = sorted({root.source for root in store.roots() if root.source})
+        elsewhere = [label.rstrip("/") for label in names.labels()]
+        newest = _newest(recall)
+    folders = [f"{entry.name} ({entry.documents})" for entry in listing.entries if entry.documents]
+    more = f" and {listing.total - len(listing.entries)} more" if listing.total > len(listing.entries) else ""
+    lines = [
+        f"Recall searches {counted(info.documents, 'document')} ({counted(info.chunks, 'chunk')}) of the user.",
+        f"By folder: {', '.join(folders)}{more}." if folders else "",
+        f"Elsewhere: {', '.join(elsewhere)}." if elsewhere else "",
+        f"Sources: {', '.join(sources)}." if sources else "",
+        f"Vectors: {info.embedder}. Newest document: {newest}. Digest: {info.digest[:DIGITS]}.",
+        "search finds passages; get reads lines; context packs a text under a budget; whynot tells why something is "
+        "missing. fields=all gives the whole answer as JSON.",
+        CITING,
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def unavailable(error: RecallError) -> str:
+    """The same of a store that cannot be asked for now."""
+    action = hint_of(error)
+    return f"Recall has no documents for now: {error.message}" + (f" To change that, {action}." if action else "")
+
+
+def _newest(recall: Recall) -> str:
+    rows = recall.query("SELECT doc.mtime FROM doc ORDER BY doc.mtime DESC LIMIT 1")["results"]
+    found: Mapping[str, Any] = rows[0].get("doc", {}) if rows else {}
+    return str(found.get("mtime", "none"))[:10]

@@ -1,0 +1,278 @@
+"""The tools: what each is for, what it takes, which method of Recall it calls, and its answer as a client gets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias, cast
+
+import msgspec
+from msgspec import UNSET
+
+from recall_core.adapters.mcp import arguments as taken
+from recall_core.adapters.mcp import views
+from recall_core.api.recall import Recall
+from recall_core.api.serving.names import Names
+from recall_core.errors import UnknownTarget, UsageError
+from recall_core.retrieve.asking import Ask, Pack
+from recall_core.retrieve.targets import lines_in
+
+LIST_LIMIT = 200
+"""Documents that `list` names at once."""
+GET_BYTES = 40_000
+_EVERY_CORPUS = frozenset(("all", "memory"))
+
+
+class Limits(NamedTuple):
+    """What bounds an answer. base: the folder that paths are relative to, None for the store's own."""
+
+    max_answer_chars: int = 40_000
+    base: str | None = None
+
+
+class Told(NamedTuple):
+    """An answer for a client: its text, and the object that it is taken from, for who asks for structured content."""
+
+    text: str
+    content: dict[str, Any]
+
+
+Answer: TypeAlias = Mapping[str, Any]
+Call: TypeAlias = Callable[[Recall, Names, Any, Limits], Told]
+
+
+class Tool(NamedTuple):
+    """One tool. All of them only read."""
+
+    name: str
+    title: str
+    description: str
+    takes: type[msgspec.Struct]
+    call: Call
+
+    def answer(self, recall: Recall, given: Mapping[str, Any], limits: Limits) -> Told:
+        """The answer to a call. Raises RecallError."""
+        asked = taken.read(self.takes, given)
+        with recall.store.reading():
+            return self.call(recall, Names(recall, limits.base), asked, limits)
+
+
+def _ask(asked: taken.QuestionArguments) -> Ask:
+    """How the question is asked. Raises UsageError `bad_arguments`."""
+    if (asked.query is UNSET) == (asked.rql is UNSET):
+        raise UsageError("bad_arguments", "A question is either query or rql.", hint='{"query": "words"}')
+    if asked.rql is not UNSET and (asked.mode is not UNSET or asked.filter is not UNSET):
+        message = "mode and filter go with query; a query in RQL says both itself."
+        raise UsageError("bad_arguments", message, hint="USING and FILTER, in rql")
+    return Ask(
+        k=_given(asked.k),
+        mode=asked.mode or "hybrid",
+        filter=_given(asked.filter),
+        settings=tuple(f"{key}={_spelled(value)}" for key, value in (asked.set or {}).items()),
+    )
+
+
+def _spelled(value: taken.Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _given(value: Any) -> Any:
+    return None if value is UNSET else value
+
+
+def _words(asked: taken.QuestionArguments) -> tuple[str | None, str | None]:
+    return _given(asked.query), _given(asked.rql)
+
+
+def _told(answer: Answer, asked: Any, names: Names, limits: Limits) -> Told:
+    content = dict(answer)
+    if asked.fields == "all":
+        return Told(views.as_json(content), content)
+    return Told(views.joined(views.mcp(answer, names), limits.max_answer_chars), content)
+
+
+def _search(recall: Recall, names: Names, asked: taken.SearchArguments, limits: Limits) -> Told:
+    ask, (words, rql) = _ask(asked), _words(asked)
+    answer = recall.search(words, ask) if rql is None else recall.query(rql, ask)  # type: ignore[arg-type]
+    return _told(answer, asked, names, limits)
+
+
+def _context(recall: Recall, names: Names, asked: taken.ContextArguments, limits: Limits) -> Told:
+    ask, (words, rql) = _ask(asked), _words(asked)
+    answer = recall.context(words, ask, Pack(budget_tokens=_given(asked.budget_tokens)), rql=rql)
+    return _told(answer, asked, names, limits)
+
+
+def _explain(recall: Recall, names: Names, asked: taken.ExplainArguments, limits: Limits) -> Told:
+    ask, (words, rql) = _ask(asked), _words(asked)
+    target = names.find(asked.target).target
+    versus = names.find(asked.versus).target if asked.versus else None
+    return _told(recall.explain(words, target, ask, versus=versus, rql=rql), asked, names, limits)
+
+
+def _whynot(recall: Recall, names: Names, asked: taken.WhyNotArguments, limits: Limits) -> Told:
+    ask, (words, rql) = _ask(asked), _words(asked)
+    pack = Pack(budget_tokens=_given(asked.budget_tokens))
+    answer = recall.why_not(words, _missed(names, asked.target), ask, pack, rql=rql)
+    answer["whynot"]["target"]["text"] = asked.target
+    return _told(answer, asked, names, limits)
+
+
+def _missed(names: Names, target: str) -> str:
+    """What is missed: a text in quotes as it is, a name by its id, any other text in quotes."""
+    if len(target) > 2 and target[0] == target[-1] == '"':
+        return target
+    try:
+        return names.find(target).target
+    except UnknownTarget:
+        if " " not in target:
+            raise
+        return f'"{target}"'
+
+
+def _get(recall: Recall, names: Names, asked: taken.GetArguments, limits: Limits) -> Told:
+    if (asked.targets is UNSET) == (asked.glob is UNSET):
+        raise UsageError("bad_arguments", "get takes either targets or glob.", hint='{"targets": ["notes/a.md"]}')
+    behind = f":{asked.lines}" if asked.lines else ""
+    if asked.glob:
+        found = recall.list(glob=names.stored_as(asked.glob), limit=LIST_LIMIT)["documents"]
+        targets = [each["id"] + behind for each in found]
+    else:
+        targets = [names.find(each + behind).target for each in asked.targets or ()]
+    answers = [recall.get(each) for each in targets]
+    if asked.fields == "all":
+        content: dict[str, Any] = dict(answers[0]) if len(answers) == 1 else {"answers": answers}
+        return Told(views.as_json(content), content)
+    cut = _bounded([dict(each) for each in answers], GET_BYTES if asked.max_bytes is UNSET else asked.max_bytes)
+    pieces = [piece for each in cut for piece in views.mcp(each, names)]
+    if not answers:
+        pieces = [views.Piece("", "0 documents match.")]
+    return Told(views.joined(pieces, limits.max_answer_chars), {"answers": cut})
+
+
+def _bounded(answers: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """The answers with so many bytes of text in all, each cut at the end of a line, and a warning what is left."""
+    room = most
+    kept = []
+    for answer in answers:
+        view = answer["found"]
+        text = view["text"].encode()
+        if len(text) > room:
+            cut = text[:room].decode(errors="ignore")
+            cut = cut[: cut.rfind("\n") + 1] or cut
+            lines = lines_in(cut)
+            following = view.get("line_start", 1) + lines
+            go_on = "" if "place" in view else f"; go on at line {following}"
+            left = f"{len(text) - len(cut.encode())} of {len(text)} bytes are left out{go_on}"
+            answer = {**answer, "found": {**view, "text": cut}, "warnings": [*answer["warnings"], left]}
+        room -= min(room, len(text))
+        kept.append(answer)
+    return kept
+
+
+def _list(recall: Recall, names: Names, asked: taken.ListArguments, limits: Limits) -> Told:
+    prefix, glob = (asked.prefix or "").removeprefix("./"), asked.glob
+    answer = recall.list(
+        names.stored_as(prefix) if prefix else "",
+        glob=names.stored_as(glob) if glob else None,
+        limit=LIST_LIMIT,
+        offset=asked.offset or 0,
+    )
+    return _told(answer, asked, names, limits)
+
+
+def _status(recall: Recall, names: Names, asked: taken.StatusArguments, limits: Limits) -> Told:
+    return _told(recall.stats(), asked, names, limits)
+
+
+def _memory_search(recall: Recall, names: Names, asked: taken.MemorySearchArguments, limits: Limits) -> Told:
+    settings = () if asked.min_score is UNSET else (f"min_score={asked.min_score}",)
+    filter_ = None if asked.corpus in _EVERY_CORPUS else _source(recall, asked.corpus)
+    answer = recall.search(asked.query, Ask(k=asked.max_results, settings=settings, filter=filter_))
+    told = views.memory_results(answer, names, has_text=asked.text)
+    provider, _, model = recall.store.embedder().partition(":")
+    told = {"results": told.pop("results"), "provider": provider, "model": model or provider, **told}
+    while told["results"] and len(views.as_json(told)) > limits.max_answer_chars:
+        told["results"].pop()
+        told["truncated"] = True
+    return Told(views.as_json(told), told)
+
+
+def _source(recall: Recall, corpus: str) -> str:
+    """A filter for one source. Raises UsageError `unknown_corpus`."""
+    known = sorted({root.source for root in recall.store.roots() if root.source})
+    if corpus not in known:
+        raise UsageError(
+            "unknown_corpus",
+            f"There is no corpus {corpus!r}.",
+            hint=f"one of: {', '.join(('all', *known))}",
+            details={"known": ["all", *known]},
+        )
+    quoted = corpus.replace("'", "''")
+    return f"doc.source = '{quoted}'"
+
+
+def _memory_get(recall: Recall, names: Names, asked: taken.MemoryGetArguments, limits: Limits) -> Told:
+    found = names.find(asked.path)
+    view = cast(Any, views.named(recall.get(found.target), names))["found"]
+    told = views.memory_text(view, asked.from_, min(asked.lines, taken.MOST_LINES))
+    if told["lines"] == 0 and asked.from_ > 1:
+        count = lines_in(view["text"])
+        raise UsageError("bad_lines", f"{asked.path} has lines 1 to {count}.", hint=f'{{"from": {max(1, count)}}}')
+    return Told(views.as_json(told), told)
+
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(
+        "search",
+        "Search documents",
+        "Find the passages that answer a question, best first, each with a citation (path:lines). Start here.",
+        taken.SearchArguments,
+        _search,
+    ),
+    Tool(
+        "context",
+        "Pack a context",
+        "The best chunks, in full and with sources, packed into one text under a token budget.",
+        taken.ContextArguments,
+        _context,
+    ),
+    Tool(
+        "explain",
+        "Explain a rank",
+        "Why a chunk scores what it scores for a question: the ledger of its score.",
+        taken.ExplainArguments,
+        _explain,
+    ),
+    Tool(
+        "whynot",
+        "Explain an absence",
+        "Why a document, line or text is not in the answer to a question, and changes that bring it in.",
+        taken.WhyNotArguments,
+        _whynot,
+    ),
+    Tool(
+        "get",
+        "Read documents",
+        "Text of documents, or lines of them, verbatim as indexed; by path, citation, id or glob.",
+        taken.GetArguments,
+        _get,
+    ),
+    Tool("list", "List documents", "Paths of documents, by prefix or glob.", taken.ListArguments, _list),
+    Tool("status", "Store status", "What the store holds, its embedder and digest.", taken.StatusArguments, _status),
+    Tool(
+        "memory_search",
+        "Search memory",
+        "Search notes and documents, as OpenClaw's memory_search: results with path, startLine, endLine, snippet.",
+        taken.MemorySearchArguments,
+        _memory_search,
+    ),
+    Tool(
+        "memory_get",
+        "Read memory",
+        f"Lines of one document, as OpenClaw's memory_get: at most {taken.MOST_LINES}, and where to go on.",
+        taken.MemoryGetArguments,
+        _memory_get,
+    ),
+)
+BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
+MEMORY_TOOLS = frozenset(("memory_search", "memory_get"))

@@ -1,0 +1,228 @@
+"""Answers as a model reads them: Markdown with citations, in pieces of which the last are left out where it is long.
+
+Everything in them is taken from the answer, which `fields = all` gives whole. Only paths may look otherwise: callers
+know documents by the names of `api.serving.names`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from recall_core.adapters import ledger, whynot
+from recall_core.adapters.render import DIGITS, clean, counted
+from recall_core.text import behind
+
+if TYPE_CHECKING:
+    from recall_core.api.serving.names import Names
+    from recall_core.contract.responses import Response
+    from recall_core.contract.views import ResultView, TextView
+    from recall_core.contract.whynot import FixView
+
+SNIPPET_CHARS = 700
+
+
+class Piece(NamedTuple):
+    """A part of an answer, and what it is called where it is left out."""
+
+    name: str
+    text: str
+
+
+def mcp(answer: Mapping[str, Any], names: Names) -> list[Piece]:
+    """The answer of any method that a tool calls, in pieces: the first says what it is, and never is left out."""
+    told = cast("Response", named(answer, names))
+    for key, pieces in _BY_CONTENT.items():
+        if key in told:
+            return [*pieces(told), *_warned(told)]
+    raise AssertionError(f"no tool answers with {sorted(told)}")
+
+
+def joined(pieces: Sequence[Piece], most: int) -> str:
+    """The pieces that fit into so many characters, in order, and the names of those that do not.
+
+    The first that does not fit is cut at the end of a line; every later one is left out.
+    """
+    kept: list[str] = []
+    room = most
+    for place, piece in enumerate(pieces):
+        if len(piece.text) + 1 > room:
+            cut = piece.text[: max(0, room)].rpartition("\n")[0]
+            left = [f"{piece.name} after {counted(cut.count(chr(10)) + 1, 'line')}" if cut else piece.name]
+            left += [each.name for each in pieces[place + 1 :]]
+            return "\n".join(filter(None, [*kept, cut, f"[left out, the answer is long: {_listed(left)}]"]))
+        kept.append(piece.text)
+        room -= len(piece.text) + 1
+    return "\n".join(kept)
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    some = ", ".join(filter(None, names[:most]))
+    return some if len(names) <= most else f"{some} and {len(names) - most} more"
+
+
+def as_json(value: object) -> str:
+    """As `recall --json` spells it, on one line."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def memory_results(answer: Mapping[str, Any], names: Names, *, has_text: bool) -> dict[str, Any]:
+    """The hits of a search in the words of OpenClaw's `memory_search`."""
+    told = named(answer, names)
+    return {
+        "results": [_memory_result(result, has_text=has_text) for result in told["results"]],
+        "digest": told["stats"]["digest"][:DIGITS],
+        "warnings": told["warnings"],
+    }
+
+
+def memory_text(view: TextView, first: int, lines: int) -> dict[str, Any]:
+    """Some lines of a document, in the words of OpenClaw's `memory_get`: what is left, and where to go on."""
+    split = view["text"].split("\n")
+    count = len(split) - (split[-1] == "")
+    last = min(count, first + lines - 1)
+    body = "\n".join(split[first - 1 : last]) + ("\n" if last < len(split) else "")
+    told: dict[str, Any] = {
+        "path": view["doc"]["path"],
+        "from": first,
+        "lines": max(0, last - first + 1),
+        "text": body,
+    }
+    if last < count:
+        told |= {"truncated": True, "linesLeft": count - last, "nextFrom": last + 1}
+    return told
+
+
+def _memory_result(result: Mapping[str, Any], *, has_text: bool) -> dict[str, Any]:
+    doc, chunk, passage = result["doc"], result["chunk"], result.get("passage")
+    told = {
+        "path": doc["path"],
+        "startLine": chunk["line_start"],
+        "endLine": chunk["line_end"],
+        "score": result["score"],
+        "snippet": _short(passage["text"] if passage else chunk["text"]),
+        "source": doc.get("source", "memory"),
+        "citation": _citation(doc, chunk, passage),
+    }
+    return told | {"text": chunk["text"]} if has_text else told
+
+
+def _results(told: Response) -> Iterator[Piece]:
+    results, stats = told["results"], told["stats"]
+    total = stats.get("total_hits", len(results))
+    more = f"; {total - len(results)} more with a larger k" if total > len(results) else ""
+    yield Piece("", f"{counted(len(results), 'hit')}{more}. Digest {stats['digest'][:DIGITS]}.")
+    for rank, result in enumerate(results, start=told.get("query", {}).get("offset", 0) + 1):
+        yield Piece(f"hit {rank}", _hit(rank, result))
+
+
+def _hit(rank: int, result: ResultView) -> str:
+    doc, chunk, passage = result.get("doc", {}), result.get("chunk", {}), result.get("passage")
+    if "path" not in doc or not (passage or "text" in chunk):
+        return f"{rank}. {as_json(result)}"
+    score = f" · score {result['score']:.3f}" if "score" in result else ""
+    heading = f" · {clean(chunk['heading'])}" if "heading" in chunk else ""
+    state = f" · the file is {doc['state']} since" if "state" in doc else ""
+    chunk_id = f" · chunk {chunk['id'][:DIGITS]}" if "id" in chunk else ""
+    text = _short(passage["text"] if passage else chunk["text"])
+    cited = _citation(doc, chunk, passage)
+    return f"\n{rank}. **{clean(cited)}**{heading}{score}{state}{chunk_id}\n{_quoted(text)}"
+
+
+def _citation(doc: Mapping[str, Any], chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> str:
+    lines = passage or chunk
+    if "line_start" not in lines:
+        return str(doc["path"])
+    first, last = lines["line_start"], lines["line_end"]
+    return str(doc["path"]) + behind(doc["path"], first, last if last > first else None, chunk.get("place"))
+
+
+def _context(told: Response) -> Iterator[Piece]:
+    view = told["context"]
+    blocks = view["blocks"]
+    about = f"{counted(len(blocks), 'block')}, {view['used_tokens']} of {view['budget_tokens']} tokens"
+    yield Piece("", f"{about} ({view['counter']}). Digest {told['stats']['digest'][:DIGITS]}.")
+    for block in blocks:
+        last = block["line_end"] if block["line_end"] > block["line_start"] else None
+        where = block["path"] + behind(block["path"], block["line_start"], last, block.get("place"))
+        cut = " (cut)" if block.get("truncated") else ""
+        yield Piece(f"block {block['n']}", f"\n[{block['n']}] {clean(where)}{cut}\n{block.get('text', '')}")
+
+
+def _explanation(told: Response) -> Iterator[Piece]:
+    yield Piece("", "\n".join(ledger.lines(told)))
+
+
+def _whynot(told: Response) -> Iterator[Piece]:
+    yield Piece("", "\n".join(whynot.account(told["whynot"], _change)))
+
+
+def _change(fix: FixView) -> str:
+    return f"set {', '.join(fix['settings'])}" if fix["settings"] else fix["kind"]
+
+
+def _found(told: Response) -> Iterator[Piece]:
+    view = told["found"]
+    doc, chunk = view["doc"], view.get("chunk")
+    where = doc["path"]
+    if chunk is not None:
+        where += behind(where, chunk["line_start"], chunk["line_end"], chunk.get("place"))
+    elif "place" in view:
+        where += behind(where, 1, None, view["place"])
+    elif "line_start" in view:
+        where += behind(where, view["line_start"], view["line_end"])
+    state = f" · the file is {doc['state']} since" if "state" in doc else ""
+    yield Piece("", f"**{clean(where)}**{state}")
+    yield Piece(where, view["text"])
+
+
+def _documents(told: Response) -> Iterator[Piece]:
+    documents = told["documents"]
+    following = f"; go on with offset {told['next_offset']}" if "next_offset" in told else ""
+    yield Piece("", f"{len(documents)} of {counted(told['total'], 'document')}{following}.")
+    yield from (Piece(each["path"], each["path"]) for each in documents)
+
+
+def _store(told: Response) -> Iterator[Piece]:
+    store = told["store"]
+    amount = f"{counted(store['documents'], 'document')}, {counted(store['chunks'], 'chunk')}"
+    yield Piece(
+        "",
+        f"{amount}, {store['vectors']} with vectors of {store['embedder']}. "
+        f"Generation {store['generation']}, digest {store['digest'][:DIGITS]}.",
+    )
+
+
+def _warned(told: Response) -> Iterator[Piece]:
+    if told.get("warnings"):
+        yield Piece("warnings", "\n" + "\n".join(f"Warning: {clean(each)}" for each in told["warnings"]))
+
+
+_BY_CONTENT: dict[str, Callable[[Response], Iterator[Piece]]] = {
+    "results": _results,
+    "context": _context,
+    "explanation": _explanation,
+    "whynot": _whynot,
+    "found": _found,
+    "documents": _documents,
+    "store": _store,
+}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SNIPPET_CHARS else text[: SNIPPET_CHARS - 2].rstrip() + " …"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.rstrip("\n").split("\n"))
+
+
+def named(value: Any, names: Names) -> Any:
+    """The answer with every path as callers know it."""
+    if isinstance(value, dict):
+        return {
+            key: names.shown(each) if key == "path" and isinstance(each, str) else named(each, names)
+            for key, each in value.items()
+        }
+    return [named(each, names) for each in value] if isinstance(value, list) else value
