@@ -1,0 +1,1 @@
+"""Recall as a server of the Model Context Protocol, for agents."""
