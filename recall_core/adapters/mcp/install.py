@@ -1,12 +1,11 @@
 """The entry with which a client of the Model Context Protocol starts `recall mcp`, and the file that it belongs into.
 
-A client keeps its servers in a file that people and other programs write too. So an entry is put into the text of that
-file, and what else stands there, comments too, keeps its bytes. A text in which that cannot be done surely is refused.
+A client keeps its servers in a file that people and other programs write too. So an entry is put into the text of
+that file, and what else stands there, comments too, keeps its bytes. Where that cannot be done surely, it is refused.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -17,17 +16,13 @@ from string import Template
 from typing import Any, Literal, TypeAlias
 
 from recall_core import files
+from recall_core.adapters.mcp import json_edit
 from recall_core.errors import RecallError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.paths import expect_file
 from recall_core.shell import Hint
 
 _BOM = "\ufeff"
-_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'
-_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_TRAILING_COMMA = re.compile(rf"{_STRING}|[{{\[,]\s*,|,(?=\s*[}}\]])", re.DOTALL)
-_NO_SPACE = re.compile(r"[^ \t\r\n]")
-_INDENT = re.compile(r"[ \t]*")
 
 Entry: TypeAlias = dict[str, Any]
 
@@ -88,7 +83,10 @@ class Installed(NamedTuple):
 
 
 def place_of(client: str, environ: Mapping[str, str], *, folder: Path, platform: str = sys.platform) -> Path | None:
-    """The file in which a client looks for its servers; None without a home.  folder: of the project, where it has one."""
+    """The file in which a client looks for its servers; None without a home.
+
+    folder: of the project, for clients that have a file in each.
+    """
     row = _CLIENTS[client]
     absolute = {name: value for name, value in environ.items() if Path(value).is_absolute()}
     for place in (platform == "darwin" and row.places_on_macos) or row.places:
@@ -100,7 +98,7 @@ def place_of(client: str, environ: Mapping[str, str], *, folder: Path, platform:
 
 
 def entry_for(client: str, *, command: Sequence[str], name: str = "recall") -> str:
-    """The smallest file of that client with the entry.  command: the program and its arguments, paths from the root."""
+    """The smallest text of that client's file.  command: the program and its arguments, with paths from the root."""
     return merged(client, "", command=command, name=name)
 
 
@@ -164,8 +162,9 @@ def _unreadable(client: str, why: str) -> RecallError:
 
 
 def _entry(row: Client, command: Sequence[str]) -> Entry:
-    """What a client needs to start the server. Raises ValueError for a command that no text in UTF-8 can hold."""
-    "".join(command).encode()
+    """What a client needs to start the server. Raises ValueError."""
+    if any("\ud800" <= character <= "\udfff" for character in "".join(command)):
+        raise ValueError("it is UTF-8, and a path of the command is not")
     if row.is_one_list:
         return {**dict(row.fixed), "command": [*command]}
     return {**dict(row.fixed), "command": command[0], "args": [*command[1:]]}
@@ -177,191 +176,78 @@ def _table(value: object, key: str) -> Entry:
     return value
 
 
-def _starts_a_program(old: object) -> bool:
-    """Whether an entry is one in which the command changes and the rest may stay."""
-    return isinstance(old, dict) and "command" in old
+def _kept(old: object) -> Entry:
+    """What of a former entry stays beside the new one: nothing, if it starts no program."""
+    return old if isinstance(old, dict) and "command" in old else {}
+
+
+def _merged_json(row: Client, text: str, name: str, entry: Entry) -> str:
+    """Raises ValueError."""
+    has_comments = row.form == "json with comments"
+    if json_edit.is_blank(text, has_comments=has_comments):
+        text = _below(text, "{}\n")
+    former = json_edit.decoded(text, has_comments=has_comments)
+    if not isinstance(former, dict):
+        raise ValueError("it holds no object")
+    keys, servers = [row.servers], _table(former.get(row.servers, {}), row.servers)
+    if row.is_one_list and isinstance(servers.get("servers"), dict) and "type" not in servers["servers"]:
+        keys, servers = [*keys, "servers"], servers["servers"]  # version 2, which knows no `enabled`
+        entry = {key: value for key, value in entry.items() if key != "enabled"}
+    old = _kept(servers.get(name))
+    if not old:
+        return json_edit.with_value(text, (*keys, name), entry, has_comments=has_comments)
+    for key, value in entry.items():
+        if old.get(key) != value:
+            text = json_edit.with_value(text, (*keys, name, key), value, has_comments=has_comments)
+    return text
 
 
 def _merged_toml(row: Client, text: str, name: str, entry: Entry) -> str:
     """Raises ValueError."""
     import tomllib  # noqa: PLC0415 - one client has this form
 
-    import tomlkit  # noqa: PLC0415
-    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
+    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415 - as above
 
     former = tomllib.loads(text, parse_float=str)  # as text, because a NaN is not equal to itself
     servers = _table(former.get(row.servers, {}), row.servers)
-    old = servers.get(name)
-    wanted = {**old, **entry} if old is not None and _starts_a_program(old) else entry
-    if old == wanted:
+    wanted = {**_kept(servers.get(name)), **entry}
+    if servers.get(name) == wanted:
         return text
-    expected = {**former, row.servers: {**servers, name: wanted}}
-    tables = tomlkit.document()
-    tables[row.servers] = tomlkit.table(is_super_table=True).append(name, entry)
-    for change in (
-        lambda: _below(text, tomlkit.dumps(tables)),
-        lambda: _changed_toml(text, (row.servers, name), wanted),
-    ):
+    for change in (_with_table_below, _with_table_changed):
         try:
-            after = change()
-            if tomllib.loads(after, parse_float=str) == expected:
+            after = change(text, row.servers, name, wanted)
+            if tomllib.loads(after, parse_float=str) == {**former, row.servers: {**servers, name: wanted}}:
                 return after
         except (TOMLKitError, tomllib.TOMLDecodeError):
             continue
     raise ValueError(f"{row.servers} is written in a way that cannot be added to surely")
 
 
-def _changed_toml(text: str, keys: tuple[str, str], wanted: Entry) -> str:
+def _with_table_below(text: str, servers: str, name: str, entry: Entry) -> str:
+    """Right where there is no such table yet."""
+    import tomlkit  # noqa: PLC0415 - as above
+
+    document, table = tomlkit.document(), tomlkit.table(is_super_table=True)
+    table[name] = entry
+    document[servers] = table
+    return _below(text, tomlkit.dumps(document))
+
+
+def _with_table_changed(text: str, servers: str, name: str, entry: Entry) -> str:
     import tomlkit  # noqa: PLC0415 - as above
 
     document: Any = tomlkit.parse(text)
-    servers, (_, name) = document[keys[0]], keys
-    if name in servers and _starts_a_program(servers[name]):
-        servers[name].update({key: value for key, value in wanted.items() if servers[name].get(key) != value})
+    old = document[servers].get(name)
+    if _kept(old):
+        old.update({key: value for key, value in entry.items() if old.get(key) != value})
     else:
-        servers[name] = wanted
+        document[servers][name] = entry
     after = tomlkit.dumps(document)
-    return re.sub(r"(?<!\r)\n", "\r\n", after) if _line_end(text) == "\r\n" else after
+    return re.sub(r"(?<!\r)\n", "\r\n", after) if json_edit.line_end(text) == "\r\n" else after
 
 
 def _below(text: str, added: str) -> str:
     """A text with another below it, after an empty line."""
-    end = _line_end(text)
-    glue = "" if not text.strip() else end if text.endswith("\n") else 2 * end
-    return (text if glue else "") + glue + added.replace("\n", end)
-
-
-def _line_end(text: str) -> str:
-    """What ends the lines that are added."""
-    return "\r\n" if "\r\n" in text and not re.search(r"(?<!\r)\n", text) else "\n"
-
-
-def _merged_json(row: Client, text: str, name: str, entry: Entry) -> str:
-    """Raises ValueError."""
-    plain = _plain(row, text)
-    if not plain.strip():
-        return _below(text, json.dumps({row.servers: {name: entry}}, indent=2, ensure_ascii=False) + "\n")
-    former = _JSON.decode(plain)
-    if not isinstance(former, dict):
-        raise ValueError("it holds no object")
-    keys, servers = [row.servers], _table(former.get(row.servers, {}), row.servers)
-    if row.is_one_list and isinstance(servers.get("servers"), dict) and "type" not in servers["servers"]:
-        keys, servers = [*keys, "servers"], servers["servers"]  # as version 2 has it, which knows no `enabled`
-        entry = {key: value for key, value in entry.items() if key != "enabled"}
-    old = servers.get(name)
-    if not _starts_a_program(old):
-        return _with(row, text, (*keys, name), entry)
-    for key, value in entry.items():
-        if old.get(key) != value:
-            text = _with(row, text, (*keys, name, key), value)
-    return text
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
-
-
-# A number is never equal to what an entry has, and may have more digits than Python reads.
-_JSON = json.JSONDecoder(parse_int=str.encode, parse_float=str.encode, parse_constant=_refuse)
-
-
-def _plain(row: Client, text: str) -> str:
-    """JSON of the same length: where the client allows comments and trailing commas, they are spaces."""
-    if row.form == "json":
-        return text
-    return _TRAILING_COMMA.sub(lambda match: " " if match[0] == "," else match[0], _uncommented(text))
-
-
-def _uncommented(text: str) -> str:
-    def blank(match: re.Match[str]) -> str:
-        is_comment = match[0].startswith("//") or (match[0].startswith("/*") and match[0].endswith("*/", 2))
-        return re.sub(r"[^\r\n]", " ", match[0]) if is_comment else match[0]
-
-    return _COMMENT.sub(blank, text)
-
-
-class Member(NamedTuple):
-    """A key of an object of JSON, where in the text it stands, and where its value begins and ends."""
-
-    key: str
-    at: int
-    start: int
-    end: int
-
-
-def _with(row: Client, text: str, keys: Sequence[str], value: object) -> str:
-    """A text of JSON with this value behind the keys, which lead through objects. Raises ValueError."""
-    plain = _plain(row, text)
-    opening = plain.index("{")
-    members, closing = _members(plain, opening)
-    unit = (_indent(text, members[0].at) if members else None) or "  "
-    for depth, key in enumerate(keys, 1):
-        same = [member for member in members if member.key == key]
-        if len(same) > 1:
-            raise ValueError(f"it has the key {key} twice")
-        if not same:
-            for inner in reversed(keys[depth:]):
-                value = {inner: value}
-            return _inserted(text, opening, members, closing, {key: value}, unit)
-        if depth < len(keys):
-            opening = same[0].start
-            members, closing = _members(plain, opening)
-    _, at, start, end = same[0]
-    if _uncommented(text[start:end]) != text[start:end]:
-        raise ValueError(f"a comment stands in {keys[-1]}")
-    return text[:start] + _spelt(value, _indent(text, at), unit, text) + text[end:]
-
-
-def _members(plain: str, opening: int) -> tuple[list[Member], int]:
-    """Those of the object that opens there, and where it closes."""
-    members: list[Member] = []
-    at = _next(plain, opening + 1)
-    while plain[at] != "}":
-        key, end = _JSON.raw_decode(plain, at)
-        start = _next(plain, _next(plain, end) + 1)
-        _, end = _JSON.raw_decode(plain, start)
-        members.append(Member(key, at, start, end))
-        at = _next(plain, end)
-        if plain[at] == ",":
-            at = _next(plain, at + 1)
-    return members, at
-
-
-def _next(plain: str, at: int) -> int:
-    """Where the next character stands that is no space."""
-    found = _NO_SPACE.search(plain, at)
-    return found.start() if found else len(plain)
-
-
-def _inserted(text: str, opening: int, members: list[Member], closing: int, added: Entry, unit: str) -> str:
-    """A text with a member more at the end of that object, laid out as the others are."""
-    last = members[-1].end if members else opening + 1
-    space = text[last:closing]
-    kept = space.rstrip()
-    end = space[len(kept) :]
-    has_comma = bool(members) and "," in _uncommented(space)
-    line_end = _line_end(text)
-    indent: str | None = None
-    if not members or re.search(r"[\r\n]", text[opening:closing]):
-        outer = _INDENT.match(text, text.rfind("\n", 0, opening) + 1)
-        base = outer[0] if outer else ""
-        indent = (_indent(text, members[0].at) if members else None) or base + unit
-        end = end if members or "\n" in end else line_end + base
-    glue = " " if indent is None else line_end + indent
-    ((key, value),) = added.items()
-    member = f"{json.dumps(key, ensure_ascii=False)}: {_spelt(value, indent, unit, text)}"
-    commas = ("," if members and not has_comma else "", "," if has_comma else "")
-    return text[:last] + commas[0] + kept + glue + member + commas[1] + end + text[closing:]
-
-
-def _indent(text: str, at: int) -> str | None:
-    """The spaces before what begins a line; None for what does not."""
-    before = text[text.rfind("\n", 0, at) + 1 : at]
-    return before if not before.strip() else None
-
-
-def _spelt(value: object, indent: str | None, unit: str, text: str) -> str:
-    """A value as JSON, on one line where it has no indent."""
-    if indent is None:
-        return json.dumps(value, ensure_ascii=False)
-    return json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", _line_end(text) + indent)
+    end = json_edit.line_end(text)
+    space = "" if not text.strip() else end if text.endswith("\n") else 2 * end
+    return (text if space else "") + space + added.replace("\n", end)
