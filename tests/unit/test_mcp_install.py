@@ -1,0 +1,462 @@
+"""The entry that starts `recall mcp` comes into the files of its clients, and nothing else in them changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core.adapters.mcp.install import CLIENTS, Installed, entry_for, merged, place_of, write
+from recall_core.errors import RecallError
+
+COMMAND = ["/bin/python", "-m", "recall_core", "mcp", "--store", "/notes/recall.db"]
+OTHER = ["/bin/python", "-m", "recall_core", "mcp", "--store", '/ünicode/"quoted"/recall.db']
+STDIO = {"command": COMMAND[0], "args": COMMAND[1:]}
+ENTRIES: dict[str, tuple[str, dict[str, object]]] = {
+    "claude-code": ("mcpServers", STDIO),
+    "claude-desktop": ("mcpServers", STDIO),
+    "codex": ("mcp_servers", STDIO),
+    "cursor": ("mcpServers", STDIO),
+    "vscode": ("servers", {"type": "stdio", **STDIO}),
+    "zed": ("context_servers", STDIO),
+    "opencode": ("mcp", {"type": "local", "enabled": True, "command": COMMAND}),
+}
+JSON_CLIENTS = [client for client in CLIENTS if client != "codex"]
+WITH_COMMENTS = ["vscode", "zed", "opencode"]
+
+SETTINGS = """// Settings of Zed
+{
+    "theme": "One", // not "Two", /* nor three
+    /* servers, { by me */
+    "context_servers": {
+        // the first
+        "a": { "command": "x", "args": [], }, // about a
+    },
+    "url": "http://example.org/*",
+}
+"""
+
+
+def read(client: str, text: str) -> dict[str, Any]:
+    return tomllib.loads(text) if client == "codex" else json.loads(text)  # type: ignore[no-any-return]
+
+
+def refused(client: str, text: str) -> RecallError:
+    with pytest.raises(RecallError) as caught:
+        merged(client, text, command=COMMAND)
+    assert (caught.value.code, caught.value.hint) == ("client_config_unreadable", f"recall mcp --install {client}")
+    return caught.value
+
+
+def merged_or_code(client: str, text: str) -> str:
+    try:
+        return merged(client, text, command=COMMAND)
+    except RecallError as error:
+        return error.code
+
+
+def test_the_clients_are_those_that_are_documented() -> None:
+    assert sorted(CLIENTS) == sorted(ENTRIES)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_what_is_printed_is_a_whole_file_with_nothing_but_the_entry(client: str) -> None:
+    servers, entry = ENTRIES[client]
+
+    printed = entry_for(client, command=COMMAND)
+
+    assert read(client, printed) == {servers: {"recall": entry}}
+    assert printed.endswith(("}\n", "]\n"))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_an_entry_has_the_name_that_was_asked_for(client: str) -> None:
+    assert [*read(client, entry_for(client, command=COMMAND, name="my notes"))[ENTRIES[client][0]]] == ["my notes"]
+
+
+@pytest.mark.parametrize(
+    ("client", "linux", "macos"),
+    [
+        ("claude-code", "/p/.mcp.json", "/p/.mcp.json"),
+        (
+            "claude-desktop",
+            "/h/.config/Claude/claude_desktop_config.json",
+            "/h/Library/Application Support/Claude/claude_desktop_config.json",
+        ),
+        ("codex", "/h/.codex/config.toml", "/h/.codex/config.toml"),
+        ("cursor", "/p/.cursor/mcp.json", "/p/.cursor/mcp.json"),
+        ("vscode", "/p/.vscode/mcp.json", "/p/.vscode/mcp.json"),
+        ("zed", "/h/.config/zed/settings.json", "/h/.config/zed/settings.json"),
+        ("opencode", "/p/opencode.json", "/p/opencode.json"),
+    ],
+)
+def test_each_client_has_its_place(client: str, linux: str, macos: str) -> None:
+    places = [
+        place_of(client, {"HOME": "/h"}, folder=Path("/p"), platform=platform) for platform in ("linux", "darwin")
+    ]
+
+    assert places == [Path(linux), Path(macos)]
+
+
+@pytest.mark.parametrize(
+    ("client", "platform", "place"),
+    [
+        ("claude-desktop", "linux", "/x/Claude/claude_desktop_config.json"),
+        ("zed", "linux", "/x/zed/settings.json"),
+        ("zed", "darwin", "/h/.config/zed/settings.json"),
+        ("codex", "linux", "/c/config.toml"),
+        ("codex", "darwin", "/c/config.toml"),
+    ],
+)
+def test_variables_move_a_place_where_the_client_reads_them(client: str, platform: str, place: str) -> None:
+    environ = {"HOME": "/h", "XDG_CONFIG_HOME": "/x", "CODEX_HOME": "/c"}
+
+    assert place_of(client, environ, folder=Path("/p"), platform=platform) == Path(place)
+
+
+def test_without_a_home_a_person_has_no_configuration_and_a_project_has() -> None:
+    environ = {"HOME": "", "XDG_CONFIG_HOME": "not/from/the/root"}
+    places = {client: place_of(client, environ, folder=Path("/p"), platform="linux") for client in CLIENTS}
+
+    assert [client for client, place in places.items() if place is None] == ["claude-desktop", "codex", "zed"]
+
+
+KEYS = st.text(max_size=8) | st.sampled_from(["mcpServers", "servers", "recall", "command", "a//b", "/*", ",}"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | KEYS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=12,
+)
+OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4)
+LAYOUTS = st.sampled_from([None, 0, 1, 2, 4, "\t"])
+
+
+@given(
+    client=st.sampled_from(JSON_CLIENTS),
+    others=OBJECTS,
+    servers=st.none() | OBJECTS,
+    layout=LAYOUTS,
+    is_ascii=st.booleans(),
+    line_end=st.sampled_from(["\n", "\r\n"]),
+    start=st.sampled_from(["", "\ufeff"]),
+)
+def test_merging_keeps_every_other_key_and_value_in_order(
+    *,
+    client: str,
+    others: dict[str, Any],
+    servers: dict[str, Any] | None,
+    layout: int | str | None,
+    is_ascii: bool,
+    line_end: str,
+    start: str,
+) -> None:
+    key, entry = ENTRIES[client]
+    others = {other: value for other, value in others.items() if other != key}
+    servers = {name: value for name, value in (servers or {}).items() if name not in {"recall", "servers"}}
+    former = {**others, key: servers} if servers else others
+    before = start + json.dumps(former, indent=layout, ensure_ascii=is_ascii).replace("\n", line_end)
+
+    after = merged(client, before, command=COMMAND)
+
+    expected = {**others, key: {**servers, "recall": entry}}
+    assert json.dumps(json.loads(after.removeprefix(start))) == json.dumps(expected)
+    assert after.startswith(start)
+    assert merged(client, after, command=COMMAND) == after
+
+
+@given(client=st.sampled_from(JSON_CLIENTS), former=OBJECTS, layout=LAYOUTS)
+def test_an_entry_that_is_changed_and_changed_back_is_as_it_was(
+    client: str, former: dict[str, Any], layout: int | str | None
+) -> None:
+    former = {other: value for other, value in former.items() if other != ENTRIES[client][0]}
+    first = merged(client, json.dumps(former, indent=layout), command=COMMAND)
+
+    changed = merged(client, first, command=OTHER)
+
+    assert changed != first
+    assert merged(client, changed, command=COMMAND) == first
+
+
+@given(text=st.text(st.sampled_from('{}[]",:/*\\ \n\r\tamcp1'), max_size=30) | st.text(max_size=30))
+@pytest.mark.parametrize("client", ["cursor", "zed", "codex"])
+def test_any_text_is_refused_or_takes_the_entry_once(client: str, text: str) -> None:
+    after = merged_or_code(client, text)
+
+    assert after in {"client_config_unreadable", merged_or_code(client, after)}
+
+
+def test_the_bytes_of_everything_else_stay() -> None:
+    before = '{\n  "n": 1.50e+02,\t"big": 123456789012345678901234567890,\n\n  "e": "\\u00e9\\/", "x":[1,2 , 3]\n}\n'
+
+    after = merged("cursor", before, command=["/r"])
+
+    added = ',\n  "mcpServers": {\n    "recall": {\n      "command": "/r",\n      "args": []\n    }\n  }'
+    assert after == before.removesuffix("\n}\n") + added + "\n}\n"
+
+
+def test_comments_and_trailing_commas_stay() -> None:
+    after = merged("zed", SETTINGS, command=["/r"])
+
+    added = """        "recall": {
+            "command": "/r",
+            "args": []
+        },
+"""
+    head, tail = SETTINGS.split("    },\n")
+    assert after == head + added + "    },\n" + tail
+    assert merged("zed", after, command=["/r"]) == after
+
+
+def test_a_comment_below_the_last_key_stays_below_it() -> None:
+    before = '{\n  "servers": {\n    "a": {} // the last\n  }\n}\n'
+
+    after = merged("vscode", before, command=["/r"])
+
+    assert '"a": {}, // the last\n    "recall": {\n' in after
+
+
+@pytest.mark.parametrize("client", WITH_COMMENTS)
+@pytest.mark.parametrize("before", ["// nothing yet\n", "/* nothing */", "{ // nothing\n}", "{}", " \n", "\ufeff"])
+def test_a_file_without_any_key_takes_the_entry_and_keeps_its_comments(client: str, before: str) -> None:
+    after = merged(client, before, command=COMMAND)
+
+    assert "nothing" not in before or "nothing" in after
+    assert '"recall"' in after
+    assert merged(client, after, command=COMMAND) == after
+
+
+@pytest.mark.parametrize("before", ['{"a": 1, // b\n}', '{"a": 1,}', "// only\n"])
+def test_comments_are_refused_where_the_client_reads_none(before: str) -> None:
+    refused("claude-desktop", before)
+
+
+def test_a_command_with_a_comment_in_it_is_not_replaced() -> None:
+    before = '{"servers": {"recall": {"type": "stdio", "command": "/x", "args": [ // the store\n"-m"]}}}'
+
+    assert "comment" in refused("vscode", before).message
+
+
+@pytest.mark.parametrize("client", JSON_CLIENTS)
+@pytest.mark.parametrize("before", ["[]", "null", "1", '"{}"', "{", "{,}", '{"a":1,,}', '{"a":NaN}', "{}{}", "{} /*"])
+def test_what_is_no_object_is_refused(client: str, before: str) -> None:
+    refused(client, before)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("value", ["[]", '""', "1", "true"])
+def test_servers_that_are_no_table_are_refused(client: str, value: str) -> None:
+    key = ENTRIES[client][0]
+
+    refused(client, f"{key} = {value}\n" if client == "codex" else f'{{"{key}": {value}}}')
+
+
+@pytest.mark.parametrize(
+    "before", ['{"mcpServers": {}, "mcpServers": {}}', '{"mcpServers": {"recall": {}, "recall": {}}}']
+)
+def test_a_key_that_is_there_twice_is_refused_where_the_entry_goes(before: str) -> None:
+    assert "twice" in refused("cursor", before).message
+
+
+def test_a_key_that_is_there_twice_elsewhere_stays_twice() -> None:
+    assert merged("cursor", '{"a": 1, "a": 2}', command=COMMAND).startswith('{"a": 1, "a": 2, ')
+
+
+def test_deep_nesting_is_refused_or_kept() -> None:
+    deep = f'{{"a": {"[" * 200}{"]" * 200}}}'
+
+    assert deep[:-1] in merged("zed", deep, command=COMMAND)
+    refused("zed", f'{{"a": {"[" * 100_000}{"]" * 100_000}}}')
+
+
+@pytest.mark.parametrize("filling", ["x", '\\"', "//", ",", "/*"])
+def test_a_file_of_five_megabytes_takes_the_entry(filling: str) -> None:
+    before = f'{{"a": "{filling * (5_000_000 // len(filling))}"}}'
+
+    assert merged("zed", before, command=COMMAND).startswith(before[:-1])
+
+
+@pytest.mark.parametrize("filling", ['\\"', "/*", '/*"', "{,", "[ ", "// "])
+def test_a_broken_file_of_a_megabyte_is_refused(filling: str) -> None:
+    refused("zed", '{"a": ' + filling * (1_000_000 // len(filling)))
+
+
+def test_what_was_set_besides_the_command_stays() -> None:
+    before = '{"mcpServers": {"recall": {"env": {"A": "b"}, "command": "/old", "disabled": false}}}'
+
+    after = json.loads(merged("cursor", before, command=COMMAND))
+
+    assert after["mcpServers"]["recall"] == {"env": {"A": "b"}, "disabled": False, **STDIO}
+
+
+@pytest.mark.parametrize("old", ["null", "[]", '{"url": "https://example.org"}'])
+def test_an_entry_that_starts_no_program_is_replaced(old: str) -> None:
+    after = merged("cursor", f'{{"mcpServers": {{"recall": {old}}}}}', command=COMMAND)
+
+    assert json.loads(after) == {"mcpServers": {"recall": STDIO}}
+
+
+def test_opencode_2_has_its_servers_one_level_below() -> None:
+    before = '{"mcp": {"servers": {"a": {"type": "local", "command": ["x"]}}}}'
+
+    after = merged("opencode", before, command=COMMAND)
+
+    assert json.loads(after)["mcp"]["servers"]["recall"] == {"type": "local", "command": COMMAND}
+    assert merged("opencode", after, command=COMMAND) == after
+
+
+TOML = """# mine
+model = "x"  # the model
+
+[mcp_servers.a]
+command = 'y'
+
+[z]
+n = nan
+"""
+
+
+def test_toml_gets_a_table_below_and_keeps_its_bytes() -> None:
+    assert merged("codex", TOML, command=["/r"]) == TOML + '\n[mcp_servers.recall]\ncommand = "/r"\nargs = []\n'
+
+
+def test_a_table_of_toml_is_changed_where_it_is() -> None:
+    table = "[mcp_servers.recall]\n# why\ncommand = '/old' # c\nargs = []\nenabled = false\n"
+    below = "[mcp_servers.recall.tools.search]\napproval_mode = 'approve'\n\n[z]\na = 1\n"
+
+    after = merged("codex", table + below, command=["/new"])
+
+    assert after == table.replace("'/old'", '"/new"') + below
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "mcp_servers = {a = {command = 'x'}}\n",
+        "mcp_servers.a.command = 'x'\nk = 1\n",
+        "[mcp_servers]\n[z]\n[mcp_servers.b]\ncommand = 'x'\n",
+        "[mcp_servers.recall]\nurl = 'x'\n[z]\n",
+        "[a]\r\nb = 1\r\n",
+        "k = 1",
+        "\ufeff[a]\n",
+    ],
+)
+def test_toml_in_every_spelling_keeps_what_it_means(before: str) -> None:
+    after = merged("codex", before, command=COMMAND)
+
+    former = tomllib.loads(before.removeprefix("\ufeff"))
+    servers = {**former.get("mcp_servers", {}), "recall": STDIO}
+    assert tomllib.loads(after.removeprefix("\ufeff")) == {**former, "mcp_servers": servers}
+    assert merged("codex", after, command=COMMAND) == after
+    assert ("\r\n" in before) == ("\r\n" in after)
+    assert "\r\n" not in before or after.count("\n") == after.count("\r\n")
+
+
+def test_toml_that_is_none_is_refused() -> None:
+    refused("codex", "a = \n")
+
+
+def test_a_command_that_no_file_can_hold_is_refused() -> None:
+    with pytest.raises(RecallError, match="not"):
+        entry_for("zed", command=["/bin/\udcff"])
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_new_file_comes_with_its_folders_and_for_its_owner_alone(client: str, tmp_path: Path) -> None:
+    place = place_of(client, {"HOME": str(tmp_path)}, folder=tmp_path / "project", platform="darwin")
+    assert place is not None
+
+    assert write(client, place, command=COMMAND) == Installed(place, None, changed=True)
+    assert place.read_text(encoding="utf-8") == entry_for(client, command=COMMAND)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert [path.name for path in place.parent.iterdir()] == [place.name]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_former_file_stays_beside_the_new_one(client: str, tmp_path: Path) -> None:
+    place = tmp_path / "config"
+    former = entry_for(client, command=COMMAND, name="another").encode()
+    place.write_bytes(former)
+    place.chmod(0o640)
+
+    written = write(client, place, command=COMMAND)
+
+    assert written == Installed(place, tmp_path / "config.bak-recall", changed=True)
+    assert (tmp_path / "config.bak-recall").read_bytes() == former
+    assert place.read_text(encoding="utf-8") == merged(client, former.decode(), command=COMMAND)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o640
+
+
+def test_writing_twice_changes_nothing_and_keeps_no_second_copy(tmp_path: Path) -> None:
+    place = tmp_path / "settings.json"
+    place.write_bytes(SETTINGS.replace("\n", "\r\n").encode())
+    write("zed", place, command=COMMAND)
+    once = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
+
+    assert write("zed", place, command=COMMAND) == Installed(place, None, changed=False)
+    assert {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()} == once
+
+
+def test_a_copy_never_takes_the_place_of_another(tmp_path: Path) -> None:
+    place = tmp_path / "mcp.json"
+    backups = []
+    for text in ("{}", '{"a": 1}', "{}"):
+        place.write_text(text, encoding="utf-8")
+        backups.append(write("cursor", place, command=COMMAND).backup)
+
+    first, second = tmp_path / "mcp.json.bak-recall", tmp_path / "mcp.json.bak-recall-2"
+    assert backups == [first, second, first]
+    assert (first.read_text(), second.read_text()) == ("{}", '{"a": 1}')
+
+
+def test_a_link_keeps_leading_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "dotfiles").mkdir()
+    target, link = tmp_path / "dotfiles" / "mcp.json", tmp_path / "mcp.json"
+    target.write_text("{}", encoding="utf-8")
+    link.symlink_to(target)
+
+    written = write("cursor", link, command=COMMAND)
+
+    assert written == Installed(link, tmp_path / "dotfiles" / "mcp.json.bak-recall", changed=True)
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8") == merged("cursor", "{}", command=COMMAND)
+
+
+def test_an_empty_file_has_no_copy(tmp_path: Path) -> None:
+    place = tmp_path / "mcp.json"
+    place.touch(mode=0o644)
+
+    assert write("cursor", place, command=COMMAND) == Installed(place, None, changed=True)
+
+
+@pytest.mark.parametrize("former", [b'{"a": "\xff"}', b"[]", b'{"mcpServers": 1}', "{}".encode("utf-16")])
+def test_a_file_that_is_refused_is_as_it_was(former: bytes, tmp_path: Path) -> None:
+    place = tmp_path / "mcp.json"
+    place.write_bytes(former)
+
+    with pytest.raises(RecallError) as caught:
+        write("cursor", place, command=COMMAND)
+
+    assert caught.value.code == "client_config_unreadable"
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [former]
+
+
+def test_what_is_no_file_cannot_be_written(tmp_path: Path) -> None:
+    pipe, folder, loop = tmp_path / "pipe", tmp_path / "folder", tmp_path / "loop"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    loop.symlink_to(loop)
+
+    for place in (pipe, folder, loop, folder / ("x" * 300), Path(os.devnull)):
+        with pytest.raises(RecallError) as caught:
+            write("cursor", place, command=COMMAND)
+        assert (caught.value.code, caught.value.hint) == (
+            "client_config_unwritable",
+            "recall mcp --install cursor",
+        )
