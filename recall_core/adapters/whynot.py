@@ -115,8 +115,9 @@ def whynot_lines(view: WhyNotView) -> Iterator[str]:
         yield f"more  --all shows {' and '.join(_left_out(view))}"
 
 
-def account(view: WhyNotView, command: Callable[[FixView], str] | None = None) -> Iterator[str]:
-    """The verdict, the first stage that fails, and what brings the target in. command: how that is asked for."""
+def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None) -> Iterator[str]:
+    """The verdict, the first stage that fails, and what brings the target in. asked: how a fix and its change
+    are told to who types no commands."""
     target = view["target"]
     failing = _first_failing(view)
     if "chosen" not in target:
@@ -130,8 +131,10 @@ def account(view: WhyNotView, command: Callable[[FixView], str] | None = None) -
         yield f"why   {failing['stage']}: {clean(_sentence(failing))}"
         yield from _hint(failing)
     for fix in view.get("fixes", []):
-        yield f"fix   {(command or command_of)(fix)}"
-        yield f"      {clean(change_of(fix))}{_telling(fix)}{_doubt(fix.get('next_smaller'))}"
+        change = f"{clean(change_of(fix))}{_telling(fix)}{_doubt(fix.get('next_smaller'))}"
+        yield from (
+            (f"fix   {command_of(fix)}", f"      {change}") if asked is None else (f"fix   {asked(fix, change)}",)
+        )
     if view.get("fixes") == []:
         yield f"fix   none was found{_hopeless(view)}"
 

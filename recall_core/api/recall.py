@@ -119,7 +119,7 @@ class Recall:
 
     @from_any_thread
     def changes(self, stop: Stop | None = None, *, rest_ms: int = WATCH_REST_MS) -> Iterator[tuple[str, ...]]:
-        """The places below the remembered roots that changed, once nothing has for so long; sync after each answer."""
+        """The places below the remembered roots that changed, once nothing has for a while; sync after each."""
         return self.engine.changes(stop, rest_ms=rest_ms)
 
     def under(self, given: Sequence[str]) -> Recall:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from recall_core.api.serving.following import Follower, Following
 from recall_core.api.serving.pool import CONNECTIONS, SECONDS, Pool, StoreSettings
+from recall_core.api.stores import find
 from recall_core.errors import EmbedError, RecallError, UsageError
 from recall_core.paths import absolute
-from recall_core.shell import AGAIN, Hint, install_extra, quote
+from recall_core.shell import Hint, install_extra
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
 
 PORT = 8765
-NAME = "recall"
 
 
 def run(request: Request, streams: Streams, opener: Opener) -> None:
@@ -110,13 +110,22 @@ def _install(request: Request, streams: Streams) -> None:
     from recall_core.adapters.mcp import install  # noqa: PLC0415 - a server has no need of it
 
     client, store = request.flags.install, request.store or os.environ.get("RECALL_STORE")
-    command = [sys.executable, "-m", "recall_core", "mcp", *_store_words(store)]
-    raise NotImplementedError((client, command, install))
+    command = [sys.executable, "-m", "recall_core", "--store", str(_place(store)), "mcp"]
+    place = install.place_of(client, os.environ, folder=Path.cwd())
+    if not request.flags.write:
+        streams.stdout.write(install.entry_for(client, command=command))
+        streams.say(f"belongs into {place}" if place else f"belongs into the configuration of {client}")
+        streams.say(f"to put it there: {Hint('mcp', install=client, write=True)}")
+        return
+    if place is None:
+        raise RecallError("client_config_unwritable", "There is no home folder to write to.", hint="set HOME")
+    done = install.write(client, place, command=command)
+    kept = f"; what was there is in {done.backup}" if done.backup else ""
+    streams.say(f"wrote {done.path}{kept}" if done.changed else f"{done.path} has it already")
 
 
-def _store_words(store: str | None) -> list[str]:
-    place = absolute(Path(store or "."))
-    return ["--store", str(place)]
-
-
-_ = (Hint, AGAIN, quote, RecallError)
+def _place(store: str | None) -> Path:
+    """The store that the client's server will open, wherever it is started. Raises what looking for it raises."""
+    if store is not None:
+        return absolute(Path(store))
+    return find(None, start=None).base

@@ -21,7 +21,7 @@ from recall_core.adapters.mcp.views import as_json
 from recall_core.api.recall import Recall
 from recall_core.api.serving.names import Names
 from recall_core.api.serving.pool import Pool
-from recall_core.errors import RecallError, RqlError
+from recall_core.errors import RecallError
 
 Result = TypeVar("Result")
 
@@ -32,7 +32,7 @@ _DEFECT = "internal_error"
 
 
 class ServerSettings(NamedTuple):
-    """How a server answers. structured: send the object of each answer, too. seconds: the most a question may take."""
+    """How a server answers. structured: send the object of each answer, too. seconds: the most that one takes."""
 
     limits: Limits = Limits()
     structured: bool = False

@@ -37,11 +37,15 @@ UNAVAILABLE = frozenset(
 _ASKING = {"search": "search", "query": "search", "context": "context", "get": "get", "whynot": "whynot"}
 _OPTIONS = {"budget_tokens": "budgetTokens"}
 
-PROMPT = """Before you answer anything about what these documents may hold (decisions, names, dates, how something is \
-done here), call `search` with the words of the question, then `get` the lines that you cite. Where one search is not \
-enough, ask again in other words, or take `context` with a budget. Cite as path:first-last, just as the answers do. \
+PROMPT = """Before you answer anything about what these documents may hold (decisions, names, dates, how something is
+done here), call `search` with the words of the question, then `get` the lines that you cite. Where one search is not
+enough, ask again in other words, or take `context` with a budget. Cite as path:first-last, just as the answers do.
 Where nothing is found, say so instead of guessing; `whynot` tells why something that you expected is missing."""
 
+USING = (
+    "search finds passages; get reads lines; context packs a text under a budget; whynot tells why something is "
+    "missing. fields=all gives the whole answer as JSON."
+)
 CITING = "Cite what you use as path:first-last (or path#page=N), as the answers spell it."
 
 
@@ -87,7 +91,7 @@ def instructions(recall: Recall, names: Names) -> str:
         sources = sorted({root.source for root in store.roots() if root.source})
         elsewhere = [label.rstrip("/") for label in names.labels()]
         newest = _newest(recall)
-    folders = [f"{entry.name} ({entry.documents})" for entry in listing.entries if entry.documents]
+    folders = [f"{entry.name} ({entry.documents})" for entry in listing.entries if entry.name != "/"]
     more = f" and {listing.total - len(listing.entries)} more" if listing.total > len(listing.entries) else ""
     lines = [
         f"Recall searches {counted(info.documents, 'document')} ({counted(info.chunks, 'chunk')}) of the user.",
@@ -95,8 +99,7 @@ def instructions(recall: Recall, names: Names) -> str:
         f"Elsewhere: {', '.join(elsewhere)}." if elsewhere else "",
         f"Sources: {', '.join(sources)}." if sources else "",
         f"Vectors: {info.embedder}. Newest document: {newest}. Digest: {info.digest[:DIGITS]}.",
-        "search finds passages; get reads lines; context packs a text under a budget; whynot tells why something is "
-        "missing. fields=all gives the whole answer as JSON.",
+        USING,
         CITING,
     ]
     return "\n".join(filter(None, lines))

@@ -12,7 +12,7 @@ from recall_core.adapters.mcp import arguments as taken
 from recall_core.adapters.mcp import views
 from recall_core.api.recall import Recall
 from recall_core.api.serving.names import Names
-from recall_core.errors import UnknownTarget, UsageError
+from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.targets import lines_in
 
@@ -52,8 +52,12 @@ class Tool(NamedTuple):
     def answer(self, recall: Recall, given: Mapping[str, Any], limits: Limits) -> Told:
         """The answer to a call. Raises RecallError."""
         asked = taken.read(self.takes, given)
+        names = Names(recall, limits.base)
         with recall.store.reading():
-            return self.call(recall, Names(recall, limits.base), asked, limits)
+            try:
+                return self.call(recall, names, asked, limits)
+            except RecallError as error:
+                raise names.renamed(error) from error.__cause__
 
 
 def _ask(asked: taken.QuestionArguments) -> Ask:
@@ -153,8 +157,8 @@ def _bounded(answers: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
     """The answers with so many bytes of text in all, each cut at the end of a line, and a warning what is left."""
     room = most
     kept = []
-    for answer in answers:
-        view = answer["found"]
+    for whole in answers:
+        answer, view = whole, whole["found"]
         text = view["text"].encode()
         if len(text) > room:
             cut = text[:room].decode(errors="ignore")
@@ -163,7 +167,7 @@ def _bounded(answers: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
             following = view.get("line_start", 1) + lines
             go_on = "" if "place" in view else f"; go on at line {following}"
             left = f"{len(text) - len(cut.encode())} of {len(text)} bytes are left out{go_on}"
-            answer = {**answer, "found": {**view, "text": cut}, "warnings": [*answer["warnings"], left]}
+            answer = {**whole, "found": {**view, "text": cut}, "warnings": [*whole["warnings"], left]}
         room -= min(room, len(text))
         kept.append(answer)
     return kept

@@ -155,11 +155,12 @@ def _explanation(told: Response) -> Iterator[Piece]:
 
 
 def _whynot(told: Response) -> Iterator[Piece]:
-    yield Piece("", "\n".join(whynot.account(told["whynot"], _change)))
+    yield Piece("", "\n".join(whynot.account(told["whynot"], _fix)))
 
 
-def _change(fix: FixView) -> str:
-    return f"set {', '.join(fix['settings'])}" if fix["settings"] else fix["kind"]
+def _fix(fix: FixView, change: str) -> str:
+    """What to change, and the settings that do, for `set`."""
+    return f"{change} (set {', '.join(fix['settings'])})" if fix["settings"] else change
 
 
 def _found(told: Response) -> Iterator[Piece]:
@@ -174,7 +175,8 @@ def _found(told: Response) -> Iterator[Piece]:
         where += behind(where, view["line_start"], view["line_end"])
     state = f" · the file is {doc['state']} since" if "state" in doc else ""
     yield Piece("", f"**{clean(where)}**{state}")
-    yield Piece(where, view["text"])
+    if view["text"]:
+        yield Piece(where, view["text"])
 
 
 def _documents(told: Response) -> Iterator[Piece]:

@@ -10,10 +10,12 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from recall_core.api.recall import Recall
-from recall_core.errors import UnknownTarget, UsageError
+from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.retrieve import targets
 from recall_core.store.port import Store
 from recall_core.text import nfc
@@ -24,6 +26,7 @@ _ID = re.compile(rf"[0-9a-f]{{{_LEAST_OF_ID},64}}")
 _PART = re.compile(r"(?P<path>.+?)(?P<part>(?::[0-9]{1,18}(?:-[0-9]{1,18})?|#[a-z]+=[0-9]{1,18}(?:-[0-9]{1,18})?))")
 _SOME = 1_000
 _SHOWN = 3
+_SIMILAR = 0.75
 _REST = "outside"
 """The label of documents that no folder was added for."""
 
@@ -42,6 +45,10 @@ class _Place(NamedTuple):
     label: str
 
 
+_known: WeakKeyDictionary[Store, tuple[tuple[str, int], tuple[_Place, ...]]] = WeakKeyDictionary()
+"""What lies elsewhere, by store: for which base and generation, and the places."""
+
+
 class Names:
     """The names of one store's documents for callers.
 
@@ -55,6 +62,7 @@ class Names:
         self._base = self._home if base is None else os.path.abspath(base)  # noqa: PTH100
         self._is_home = self._base == self._home
         self._places: tuple[_Place, ...] | None = None
+        self._renamed: dict[str, str] = {}
 
     def shown(self, path: str) -> str:
         """A document's path as callers know it."""
@@ -90,13 +98,15 @@ class Names:
     def shown_of(self, doc_id: str) -> str:
         """The path of a live document."""
         document = next(iter(self._store.documents([self._store.rowid("doc", doc_id)]).values()))
-        return self.shown(document.path)
+        shown = self.shown(document.path)
+        self._renamed[document.path] = shown
+        return shown
 
     def stored(self, name: str) -> Iterator[str]:
         """What the store may call a path, or the beginning of one, that a caller gave."""
         yield self._of_store(_below(self._base) + name)
         for place in self._elsewhere():
-            if name.startswith(place.label):
+            if f"{name}/".startswith(place.label):
                 yield self._of_store(place.folder + name[len(place.label) :])
 
     def stored_as(self, name: str) -> str:
@@ -128,24 +138,51 @@ class Names:
         return self._store.document_at(paths[0]) if paths else None
 
     def _unknown(self, name: str) -> UnknownTarget:
-        near = targets.nearest(self._store, name)
-        hint = "list the documents, or search for words" if near is None else f"did you mean {self.shown(near)}?"
-        details = {} if near is None else {"near": [self.shown(near)]}
-        return UnknownTarget("unknown_target", f"The store holds nothing named {name}.", hint=hint, details=details)
+        near = self._near(name)
+        message = f"The store holds nothing named {name}."
+        if not near:
+            return UnknownTarget("unknown_target", message, hint="list the documents, or search for words")
+        hint = f"did you mean {near[0]}?"
+        return UnknownTarget("unknown_target", message, hint=hint, details={"near": near})
+
+    def _near(self, name: str) -> list[str]:
+        """Paths like it, the likest first: of the same folder, or with a like name in any."""
+        folder, _, _ = name.rpartition("/")
+        beside = [path for each in self.stored(folder) for path in self._store.paths_below(each)] if folder else []
+        elsewhere = targets.nearest(self._store, name)
+        shown = {self.shown(path): path for path in (*beside[:_SOME], *([elsewhere] if elsewhere else ()))}
+        return get_close_matches(name, shown, n=_SHOWN, cutoff=_SIMILAR) or list(
+            map(self.shown, filter(None, [elsewhere]))
+        )
+
+    def renamed(self, error: RecallError) -> RecallError:
+        """The error with documents that were asked for by the names that callers know."""
+        for stored, shown in self._renamed.items():
+            error.message = error.message.replace(stored, shown)
+            if error.hint is not None and type(error.hint) is str:
+                error.hint = error.hint.replace(stored, shown)
+        return error
 
     def _elsewhere(self) -> tuple[_Place, ...]:
         """The places that are not below the base, the longest first, and last where all the rest is."""
         if self._places is None:
-            folders = dict.fromkeys(map(self._folder_of, self._store.roots()))
-            outside = [each for each in folders if not _below(each).startswith(_below(self._base))]
-            taken = self._first_parts() if outside else set()
-            places = []
-            for whole in (*outside, "/"):
-                label = next(each for each in _numbered(posixpath.basename(whole) or _REST) if each not in taken)
-                taken.add(label)
-                places.append(_Place(_below(whole), f"{label}/"))
-            self._places = tuple(sorted(places, key=lambda place: (-len(place.folder), place.folder)))
+            state = (self._base, self._store.info().generation)
+            known = _known.get(self._store)
+            if known is None or known[0] != state:
+                known = _known[self._store] = (state, self._found_elsewhere())
+            self._places = known[1]
         return self._places
+
+    def _found_elsewhere(self) -> tuple[_Place, ...]:
+        folders = dict.fromkeys(map(self._folder_of, self._store.roots()))
+        outside = [each for each in folders if not _below(each).startswith(_below(self._base))]
+        taken = self._first_parts() if outside else set()
+        places = []
+        for whole in (*outside, "/"):
+            label = next(each for each in _numbered(posixpath.basename(whole) or _REST) if each not in taken)
+            taken.add(label)
+            places.append(_Place(_below(whole), f"{label}/"))
+        return tuple(sorted(places, key=lambda place: (-len(place.folder), place.folder)))
 
     def _folder_of(self, root: Root) -> str:
         """The folder that was added, or that of a file that was added by itself."""

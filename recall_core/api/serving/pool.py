@@ -160,7 +160,7 @@ class Pool:
 
 
 class _Models:
-    """The embedders that connections share, by identity: Recall's own, which any number of threads may ask at once."""
+    """The embedders that connections share, by identity: Recall's own, which many threads may ask at once."""
 
     def __init__(self) -> None:
         self._lock = Lock()
