@@ -86,8 +86,8 @@ def test_what_is_cancelled_ends_at_the_next_look_and_not_before() -> None:
 def test_a_cancelled_question_ends_within_a_statement_and_the_store_answers_the_next_one() -> None:
     cancel = Cancel()
     store = fish_store()
-    with pytest.raises(Interrupted) as caught, within(None, cancel=cancel):
-        cancel.set()
+    cancel.set()
+    with within(None, cancel=cancel), pytest.raises(Interrupted) as caught:
         store.execute("SELECT 1")
     assert caught.value.code == "interrupted"
     assert store.info().documents > 0
