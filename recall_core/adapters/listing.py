@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from recall_core.adapters.render import clean, counted
+from recall_core.adapters.render import counted
 from recall_core.shell import Hint
 from recall_core.text import one_line
 
@@ -56,7 +56,7 @@ def talk(response: Response) -> Iterator[str]:
 
 def _row(view: ListedView) -> str:
     chunks, tokens, changed, source = figures(view)
-    told = (f"{chunks:>6}", f"{tokens:>8}", changed, one_line(view["path"]), clean(view["title"]), clean(source))
+    told = (f"{chunks:>6}", f"{tokens:>8}", changed, *map(one_line, (view["path"], view["title"], source)))
     return "  ".join(filter(None, told))
 
 

@@ -64,11 +64,12 @@ def _documents(documents: list[ListedView], *, is_long: bool) -> Table | None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("path", style="cyan", overflow="fold")
     table.add_column("title", overflow="fold")
-    for name in ("chunks", "tokens", "changed", "source") if is_long else ():
+    names = ("chunks", "tokens", "changed", "source") if is_long else ()
+    for name in names if any("source" in view for view in documents) else names[:3]:
         table.add_column(name, justify="right" if name in ("chunks", "tokens") else "left", overflow="fold")
     for view in documents:
-        figures = map(_cell, listing.figures(view)) if is_long else ()
-        table.add_row(_cell(view["path"]), _cell(view["title"]), *figures)
+        figures = listing.figures(view) if is_long else ()
+        table.add_row(*map(_cell, (view["path"], view["title"], *figures)[: len(table.columns)]))
     return table
 
 

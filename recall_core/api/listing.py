@@ -26,7 +26,7 @@ def listed(engine: Engine, prefix: str, glob: str | None, *, limit: int | None, 
     """The live documents whose path, as Recall prints it, begins with the prefix and matches the glob, by path.
 
     prefix: the name of a folder, with or without a slash behind it, means all below it.  glob: of the whole path, as
-    in a filter by doc.path.  limit: None for all from the offset on.  No file is looked at.
+    in a filter by doc.path.  limit: None for all from the offset on.  No file is looked at, and no embedder loaded.
     Raises UsageError `bad_value`, `bad_pattern`.
     """
     started = perf_counter()
@@ -37,7 +37,6 @@ def listed(engine: Engine, prefix: str, glob: str | None, *, limit: int | None, 
         info = store.info()
         begins = _folder_or_not(store, prefix)
         total, page = store.list_documents(begins, glob=glob, limit=limit, offset=offset)
-        warnings = list(engine.notes())
     following = offset + len(page)
     next_part: NextPart = {"next_offset": following} if page and following < total else {}
     return {
@@ -49,7 +48,7 @@ def listed(engine: Engine, prefix: str, glob: str | None, *, limit: int | None, 
             "snapshot": info.snapshot,
             "digest": info.digest,
         },
-        "warnings": warnings,
+        "warnings": [],
         **next_part,
     }
 
@@ -61,7 +60,7 @@ def _expect(prefix: str, glob: str | None, limit: int | None, offset: int) -> No
     for name, number in (("limit", limit or 0), ("offset", offset)):
         if not 0 <= number <= _MOST:
             message = f"{name} takes a whole number from 0 to {_MOST}, not {number}."
-            raise UsageError("bad_value", message, hint=f"{name} 10")
+            raise UsageError("bad_value", message, hint=f"{name}=10")
     if glob is not None:
         check_glob(glob)
 

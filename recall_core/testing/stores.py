@@ -47,13 +47,14 @@ from recall_core.testing.corpus import (
     vector_of,
     weight_of,
 )
+from recall_core.testing.listed import ListedConformance
 from recall_core.testing.signed import SignatureConformance
 from recall_core.testing.vocabulary import VocabularyConformance
 from recall_core.text import utc
 from recall_core.types import RawQuery, Root
 
 
-class StoreConformance(CopiesConformance, SignatureConformance, VocabularyConformance):
+class StoreConformance(CopiesConformance, ListedConformance, SignatureConformance, VocabularyConformance):
     """What holds for every store. `new` gives a fresh one, and whoever gives it clears it away."""
 
     def new(self, *, embedder: str, dimension: int, counter: str, chunker: str) -> Store:
@@ -344,8 +345,7 @@ class StoreConformance(CopiesConformance, SignatureConformance, VocabularyConfor
         assert [each.kind for each in whole.entries] == ["folder", "file", "records", "file", "file"]
         assert store.folder("", 2) == FolderListing(whole.entries[:2], whole.total)
         assert sum(each.chunks for each in whole.entries) == info.chunks
-        known = store.vocabulary(1).values(Field("doc", "tag"), "")
-        assert list(map(tuple, known)) == [("x", 2)]
+        assert list(map(tuple, store.vocabulary(1).values(Field("doc", "tag"), ""))) == [("x", 2)]
 
     # Beside others, and over time.
 

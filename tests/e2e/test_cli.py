@@ -159,6 +159,26 @@ def test_get_prints_a_file_byte_for_byte(home: Path) -> None:
     assert done.stdout == (home / "docs" / "a.md").read_text()
 
 
+def test_a_list_of_documents_is_read_by_other_programs(home: Path) -> None:
+    shell = f"{sys.executable} -m recall_core ls --glob '**/*.md' | xargs cat"
+    read = subprocess.run(
+        shell, shell=True, cwd=home, env=environment(), capture_output=True, text=True, check=True
+    )  # fmt: skip
+
+    assert run("ls", cwd=home).stdout == "docs/a.md\ndocs/b.md\n"
+    assert read.stdout == "".join((home / "docs" / name).read_text() for name in ("a.md", "b.md"))
+
+
+def test_a_list_on_a_terminal_is_a_table_with_titles(home: Path) -> None:
+    drawn = on_a_terminal("ls", "docs", "-l", cwd=home, NO_COLOR="1")
+
+    head, first, second = [line.split() for line in drawn.splitlines() if any(map(str.isalnum, line))]
+    assert [name.strip("\x1b[01m") for name in head if name.strip("\x1b[01m")] == [
+        "path", "title", "chunks", "tokens", "changed",
+    ]  # fmt: skip
+    assert [row[:3] for row in (first, second)] == [["docs/a.md", "Retry", "1"], ["docs/b.md", "Deploy", "1"]]
+
+
 def test_an_export_comes_back_the_same_through_an_import(home: Path, tmp_path: Path) -> None:
     assert run("export", "--out", str(tmp_path / "a.jsonl"), cwd=home).returncode == 0
     assert run("init", "--embedding", "hash", cwd=tmp_path).returncode == 0

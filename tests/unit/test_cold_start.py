@@ -51,6 +51,22 @@ def test_a_cold_search_imports_only_what_it_needs(tmp_path: Path) -> None:
     assert len(modules) < MOST_MODULES, "each one more is a part of a millisecond before every first answer"
 
 
+def test_a_cold_ls_imports_no_more_than_a_cold_get(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("zero-downtime deploy")
+    with Recall.open(str(tmp_path), create=True) as recall:
+        recall.index(str(tmp_path / "a.txt"))
+    script = "import sys; from recall_core.__main__ import main\nmain()\nprint(*sys.modules, file=sys.stderr)"
+    ls, get = (
+        set(subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stderr.split())
+        for command in ([sys.executable, "-c", script, *words] for words in (["ls"], ["get", "a.txt"]))
+    )
+    loaded, of_get = (
+        {name for name in modules if name in sys.stdlib_module_names or "." in name} for modules in (ls, get)
+    )
+    assert UNWANTED & loaded == set()
+    assert {name for name in loaded - of_get if "listing" not in name} == set()
+
+
 def test_a_cold_search_of_many_chunks_settles_too_few_cosines_to_need_numpy(tmp_path: Path) -> None:
     words = [f"{first}{second}" for first in "bcdfghklmn" for second in ("oat", "eel", "arp", "ice")]
     (tmp_path / "docs").mkdir()

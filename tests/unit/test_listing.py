@@ -1,0 +1,267 @@
+"""`recall ls` and `Recall.list`: the documents of a store by path, without a look at any file."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.adapters import cli, tables
+from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
+from recall_core.errors import UsageError
+
+ODD = "50%_[x]*{a,b}.md"
+NAMES = ("notes/a.md", "notes/b.txt", "notes-old/c.md", "Notes/d.md", "caf\u00e9.md", ODD)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    for name in NAMES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"# Of {name[0]}\n\nSome words.\n")
+    (tmp_path / "d.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n')
+    assert run("init", "--embedding", "hash")[0] == 0
+    assert run("add", ".", "--source", "test")[0] == 0
+    return tmp_path
+
+
+@pytest.fixture
+def recall(home: Path) -> Iterator[Recall]:
+    with Recall.open() as opened:
+        yield opened
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def run(*argv: str, stdout: io.StringIO | None = None) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), stdout or io.StringIO(), io.StringIO())
+    code = cli.main(argv, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def lines(*argv: str) -> list[str]:
+    code, out, _ = run("ls", *argv)
+    assert code == 0
+    return out.splitlines()
+
+
+def paths(recall: Recall, prefix: str = "", **page: Any) -> list[str]:
+    return [view["path"] for view in recall.list(prefix, **page)["documents"]]
+
+
+def test_a_pipe_gets_every_path_one_a_line_in_code_point_order(home: Path) -> None:
+    assert lines() == sorted([*NAMES, "d.jsonl#1", "d.jsonl#2"])
+
+
+def test_the_name_of_a_folder_means_all_below_it_and_any_other_text_what_begins_so(recall: Recall) -> None:
+    for name in ("notes", "notes/"):
+        assert paths(recall, name) == ["notes/a.md", "notes/b.txt"]
+    assert paths(recall, "note") == ["notes-old/c.md", "notes/a.md", "notes/b.txt"]
+    assert paths(recall, "notes/a") == ["notes/a.md"]
+    assert paths(recall, "d.jsonl") == ["d.jsonl#1", "d.jsonl#2"]
+
+
+def test_a_folder_stays_a_folder_where_the_glob_matches_nothing_in_it(recall: Recall) -> None:
+    assert paths(recall, "notes", glob="**/c.md") == []
+    assert paths(recall, "note", glob="**/c.md") == ["notes-old/c.md"]
+
+
+def test_a_glob_means_what_it_means_in_a_filter(recall: Recall) -> None:
+    for glob in ("*", "*.md", "**/*.md", "[Nn]otes/?.{md,txt}", "[!n]*/**", r"50%_\[x\]\*\{a,b\}.md", ODD, ""):
+        rql = f"SELECT doc.path FROM doc FILTER doc.path GLOB '{glob}' ORDER BY doc.path LIMIT 99"
+        assert paths(recall, glob=glob) == [row["doc"]["path"] for row in recall.query(rql)["results"]], glob
+
+
+@pytest.mark.parametrize("prefix", ["50%", "50%_", "50%_[", "50%_[x]*", "50%_[x]*{a,b"])
+def test_no_letter_of_a_prefix_is_a_wildcard(prefix: str, recall: Recall) -> None:
+    assert paths(recall, prefix) == [ODD]
+    for wild in ("%", "_", "*", "?", "[n]", "notes/_", "notes/%", "notes/?", "{notes,x}"):
+        assert paths(recall, wild) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["' OR 1=1 --", '" OR "" = "', "'; DROP TABLE doc; --", "x' UNION SELECT * FROM meta --", "?1", ":p", "\0"],
+)
+def test_sql_is_a_name_like_any_other(text: str, recall: Recall) -> None:
+    before = recall.list()["documents"]
+
+    assert paths(recall, text) == paths(recall, glob=text) == paths(recall, text, glob=text) == []
+    assert recall.list()["documents"] == before
+
+
+def test_both_forms_of_a_letter_name_the_same(recall: Recall) -> None:
+    for spelt in ("caf\u00e9", "cafe\u0301"):
+        assert paths(recall, spelt) == paths(recall, glob=f"{spelt}.*") == ["caf\u00e9.md"]
+    assert paths(recall, "cafe") == []
+
+
+def test_a_document_is_told_with_its_figures(recall: Recall) -> None:
+    answer = recall.list("notes/a")
+    (view,) = answer["documents"]
+    found = recall.search("words", filter="doc.path = 'notes/a.md'")["results"]
+
+    assert {key: view[key] for key in ("path", "id", "title", "mtime", "source")} == {  # type: ignore[literal-required]
+        key: found[0]["doc"][key]  # type: ignore[literal-required]
+        for key in ("path", "id", "title", "mtime", "source")
+    }
+    assert (view["chunks"], view["tokens"]) == (len(found), sum(row["chunk"]["tokens"] for row in found))
+    assert answer["stats"]["digest"] == recall.store.info().digest
+    assert answer["warnings"] == []
+
+
+def test_a_document_without_a_source_has_no_such_key(home: Path) -> None:
+    with Recall.open(str(home / "other"), create=True) as recall:
+        recall.index(str(home / ODD))
+        (view,) = recall.list()["documents"]
+
+    assert "source" not in view
+
+
+def test_pages_lead_to_the_end_and_each_says_how_many_there_are(recall: Recall) -> None:
+    seen, offset, pages = [], 0, 0
+    while True:
+        answer = recall.list("n", limit=2, offset=offset)
+        seen += [view["path"] for view in answer["documents"]]
+        pages += 1
+        assert answer["total"] == 3
+        if "next_offset" not in answer:
+            break
+        offset = answer["next_offset"]
+
+    assert (seen, pages) == (paths(recall, "n"), 2)
+
+
+def test_an_empty_page_has_no_next_one(recall: Recall) -> None:
+    for page in ({"limit": 0}, {"offset": 99}, {"limit": 5, "offset": 3}):
+        answer = recall.list("n", **page)  # type: ignore[arg-type]
+        assert (answer["documents"], answer["total"], "next_offset" in answer) == ([], 3, False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"limit": -1}, "bad_value"),
+        ({"offset": -1}, "bad_value"),
+        ({"offset": 2**63}, "bad_value"),
+        ({"prefix": "\udc80"}, "bad_value"),
+        ({"glob": "\udc80"}, "bad_value"),
+        ({"glob": "{a,b}" * 9}, "bad_pattern"),
+        ({"glob": "a" * 1025}, "bad_pattern"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused_with_a_code(asked: dict[str, Any], code: str, recall: Recall) -> None:
+    with pytest.raises(UsageError) as refused:
+        recall.list(**asked)
+
+    assert refused.value.code == code
+
+
+def test_what_was_removed_is_not_listed_and_what_vanished_is_until_a_sync(home: Path) -> None:
+    shutil.rmtree(home / "notes")
+    assert lines("notes") == ["notes/a.md", "notes/b.txt"]
+
+    run("rm", "Notes/d.md")
+    assert "Notes/d.md" not in lines()
+
+    run("sync")
+    assert lines("notes") == ["notes-old/c.md"]
+
+
+def test_a_name_is_no_path_of_the_current_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home / "notes")
+
+    assert lines("notes") == ["notes/a.md", "notes/b.txt"]
+    assert lines("a.md") == []
+
+
+def test_long_lines_have_figures_before_the_path(home: Path) -> None:
+    (line,) = lines("notes/a", "--long")
+    assert line == lines("notes/a", "-l")[0]
+    (view,) = json.loads(run("ls", "notes/a", "--json")[1])["documents"]
+
+    chunks, tokens, day, hour, path, *rest = line.split()
+    assert (int(chunks), int(tokens), path) == (view["chunks"], view["tokens"], "notes/a.md")
+    assert view["mtime"].startswith(f"{day}T{hour[:-1]}")
+    assert rest == ["Of", "n", "test"]
+
+
+def test_figures_stay_on_stderr_and_say_where_the_next_page_begins(home: Path) -> None:
+    _, out, err = run("ls", "n", "-n", "2")
+
+    assert out == "notes-old/c.md\nnotes/a.md\n"
+    assert err.startswith("2 of 3 documents in ")
+    assert err.endswith(" ms, next page: --offset 2\n")
+    assert run("ls", "n", "-n", "2", "--offset", "2")[1] == "notes/b.txt\n"
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (("zzz",), "no document has a path that begins with zzz\n"),
+        (("--glob", "*.zzz"), "no document has a path that matches *.zzz\n"),
+        (("zzz", "--glob", "*"), "no document has a path that begins with zzz and matches *\n"),
+        (("z\x1b[31m",), "no document has a path that begins with z\\x1b[31m\n"),
+    ],
+)
+def test_an_empty_list_is_said_on_stderr_and_is_no_failure(argv: tuple[str, ...], told: str, home: Path) -> None:
+    assert run("ls", *argv) == (0, "", told)
+
+
+def test_an_empty_store_says_how_it_gets_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    run("init", "--embedding", "hash")
+
+    assert run("ls") == (0, "", "the store holds no document; next: recall add DIR\n")
+
+
+def test_an_empty_list_in_json_is_told_by_json_alone(home: Path) -> None:
+    code, out, err = run("ls", "zzz", "--json")
+
+    assert (code, err) == (0, "")
+    assert (json.loads(out)["documents"], json.loads(out)["total"]) == ([], 0)
+
+
+def test_a_terminal_gets_a_table_with_titles_and_with_figures_where_they_are_asked_for(home: Path) -> None:
+    short, full = (run("ls", *flags, stdout=Terminal())[1] for flags in ((), ("-l",)))
+
+    assert [name for name in ("path", "title", "chunks", "tokens", "changed", "source") if name in short] == [
+        "path", "title",
+    ]  # fmt: skip
+    assert all(name in full for name in ("path", "title", "chunks", "tokens", "changed", "source"))
+    assert all(path in text for path in NAMES for text in (short, full))
+
+
+def test_a_long_list_is_not_drawn(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_MOST_DRAWN", 3)
+
+    assert run("ls", stdout=Terminal())[1] == run("ls")[1]
+    assert run("ls", "-l", stdout=Terminal())[1] == run("ls", "-l")[1]
+
+
+def test_no_name_steers_a_terminal_or_breaks_its_line(home: Path) -> None:
+    (home / "e\nvil\x1b[31m.md").write_text("# Red \x9b31m\n\nwords\n")
+    run("add", ".")
+
+    for stdout in (io.StringIO(), Terminal()):
+        for flags in ((), ("-l",)):
+            out = run("ls", "e", *flags, stdout=stdout)[1]
+            assert "\x9b" not in out
+            assert "\x1b[31m" not in out
+    assert lines("e") == [r"e\nvil\x1b[31m.md"]
+
+
+def test_a_second_prefix_is_refused(home: Path) -> None:
+    assert run("ls", "notes", "src")[0] == 2
