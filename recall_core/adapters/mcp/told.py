@@ -87,7 +87,7 @@ def instructions(recall: Recall, names: Names) -> str:
     store = recall.store
     with store.reading():
         info = store.info()
-        listing = store.folder("", FOLDERS)
+        listing = names.folders(FOLDERS)
         sources = sorted({root.source for root in store.roots() if root.source})
         elsewhere = [label.rstrip("/") for label in names.labels()]
         newest = _newest(recall)

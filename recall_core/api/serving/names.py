@@ -18,6 +18,7 @@ from recall_core.api.recall import Recall
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.retrieve import targets
 from recall_core.store.port import Store
+from recall_core.store.values import FolderListing
 from recall_core.text import nfc
 from recall_core.types import Root
 
@@ -114,6 +115,10 @@ class Names:
         *_, found = self.stored(name)
         return found
 
+    def folders(self, most: int) -> FolderListing:
+        """What is right in the folder that paths are relative to, at most so many entries."""
+        return self._store.folder("" if self._is_home else self._of_store(_below(self._base)), most)
+
     def labels(self) -> list[str]:
         """What paths begin with that lie in folders which were added elsewhere."""
         return [place.label for place in self._elsewhere() if place.folder != "/"]
@@ -176,7 +181,7 @@ class Names:
     def _found_elsewhere(self) -> tuple[_Place, ...]:
         folders = dict.fromkeys(map(self._folder_of, self._store.roots()))
         outside = [each for each in folders if not _below(each).startswith(_below(self._base))]
-        taken = self._first_parts() if outside else set()
+        taken = {entry.name.rstrip("/") for entry in self.folders(_SOME).entries}
         places = []
         for whole in (*outside, "/"):
             label = next(each for each in _numbered(posixpath.basename(whole) or _REST) if each not in taken)
@@ -186,18 +191,13 @@ class Names:
 
     def _folder_of(self, root: Root) -> str:
         """The folder that was added, or that of a file that was added by itself."""
-        whole = self._whole(root.folder)
+        whole = posixpath.normpath(self._whole(root.folder))
         is_file = self._store.document_at(self._of_store(whole)) is not None
         return posixpath.dirname(whole) if is_file else whole
 
-    def _first_parts(self) -> set[str]:
-        """What paths below the base begin with."""
-        listing = self._store.folder("" if self._is_home else self._of_store(_below(self._base)), _SOME)
-        return {entry.name.rstrip("/") for entry in listing.entries}
-
     def _whole(self, path: str) -> str:
         """A path of the store from the root."""
-        return posixpath.normpath(path if path.startswith("/") else f"{self._home}/{path}")
+        return path if path.startswith("/") else _below(self._home) + path
 
     def _of_store(self, whole: str) -> str:
         """A path from the root as the store has it."""
