@@ -89,7 +89,9 @@ def instructions(recall: Recall, names: Names) -> str:
         info = store.info()
         listing = names.folders(FOLDERS)
         sources = sorted({root.source for root in store.roots() if root.source})
-        elsewhere = [label.rstrip("/") for label in names.labels()]
+        elsewhere = [
+            f"{label} ({recall.list(names.stored_as(label), limit=0)['total']})" for label in names.labels()
+        ]
         newest = _newest(recall)
     folders = [f"{entry.name} ({entry.documents})" for entry in listing.entries if entry.name != "/"]
     more = f" and {listing.total - len(listing.entries)} more" if listing.total > len(listing.entries) else ""
