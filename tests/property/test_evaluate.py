@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, RR, P, R, nDCG
-from sklearn.metrics import average_precision_score, ndcg_score
 
 from recall_core.errors import UsageError
 from recall_core.evaluate.compare import paired, read_baseline
@@ -152,6 +151,8 @@ def test_the_five_measures_are_those_of_ir_measures_to_the_last_digit(
 
 @given(judged_rankings(), st.integers(1, 12))
 def test_measures_agree_with_scikit_learn(case: tuple[dict[str, int], list[str]], k: int) -> None:
+    from sklearn.metrics import average_precision_score, ndcg_score  # noqa: PLC0415 - two seconds in every worker
+
     judged, hits = case
     gains = np.array([[judged[document] for document in hits]])
     scores = np.arange(len(hits), 0, -1)[None, :]

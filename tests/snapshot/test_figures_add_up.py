@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -34,7 +35,10 @@ def seen(picture: Path) -> Screen:
     return Screen(tuple(lines), tuple(boxes(lines)))
 
 
-SCREENS = {str(picture.relative_to(ROOT)): seen(picture) for picture in PICTURES}
+@cache
+def screens() -> dict[str, Screen]:
+    """Every picture by name, read once, and only by the process that runs these tests."""
+    return {str(picture.relative_to(ROOT)): seen(picture) for picture in PICTURES}
 
 
 def whole(text: str) -> int:
@@ -50,7 +54,7 @@ def thousandths(text: str) -> int:
 def checked(about: Callable[[Screen], int], least: int) -> None:
     """Check every picture, and that so many of them have something to check."""
     looks, wrong = 0, []
-    for name, screen in SCREENS.items():
+    for name, screen in screens().items():
         try:
             looks += about(screen)
         except AssertionError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 import pytest
@@ -437,28 +437,31 @@ def nested(count: int) -> list[Entry]:
 
 LOOP = {14: b"<</Title(b)/Dest[10 0 R/Fit]/Parent 13 0 R/First 13 0 R/Next 14 0 R>>"}
 FORM = b"/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</P %d 0 R>>>>"
-ILL = {
-    "a page tree that holds itself": pdf(["x"], more={2: tree(b"2 0 R 10 0 R 2 0 R")}),
-    "pages that are not there": pdf(["x"], more={2: tree(b"10 0 R", count=4_999)}),
-    "more pages than any file has": pdf(["x"], more={2: tree(b"10 0 R", count=1_000_000_000)}),
-    "one page many times": pdf(["x y"], more={2: tree(b"10 0 R " * 999, count=999)}),
-    "an outline that holds itself": pdf(["x"], outline=[Entry("a", 1, [Entry("b", 1)])], more=LOOP),
-    "an outline without an end": pdf(["x"], outline=nested(3_000)),
-    "an outline of many entries": pdf(["x\n" * 50], outline=[Entry("no such line", 1)] * 25_000),
-    "an outline without titles": pdf(["x"], outline=[Entry("", 1), Entry(" \x07", 1), Entry("y" * 9_000, 1)]),
-    "a table of objects that leads to itself": BOOK.replace(b"/Root", b"/Prev %d/Root" % BOOK.rindex(b"xref\n0 1")),
-    "many objects": pdf(["x"], more={n: b"<</A %d>>" % n for n in range(100, 50_100)}),
-    "arrays in arrays": pdf(["x"], more={6: b"[" * 50_000, 2: tree(b"[" * 5_000 + b"10 0 R")}),
-    "a content of brackets": pdf(["x"], more={11: stream(b"[" * 500_000 + b"<<" * 500_000)}),
-    "many states": pdf(["x"], more={11: stream(b"q " * 100_000 + b"BT/F 12 Tf 9 9 Td (x)Tj ET")}),
-    "a form that draws another": pdf(["x"], more={11: stream(b"/P Do"), 3: stream(b"/P Do", FORM % 4)}),
-    "a font that is itself": pdf(["x"], more={4: b"4 0 R"}),
-    "no font": pdf(["x"], more={4: b"<<>>"}),
-    "a long line": pdf(["word and " * 100_000]),
-    "a page of many lines": pdf(["word and word\n" * 10_000]),
-    "no boxes": pdf(["x"], more={10: b"<</Type/Page/Parent 2 0 R/Contents 11 0 R/MediaBox[0 0 0 0]>>"}),
-    "nothing but a trailer": assembled({1: b"<</Type/Catalog>>"}),
-    "a stream that lies about its length": BOOK.replace(b"/Length ", b"/Length 9"),
+TABLE = BOOK.rindex(b"xref\n0 1")
+ILL: dict[str, Callable[[], bytes]] = {
+    "a page tree that holds itself": lambda: pdf(["x"], more={2: tree(b"2 0 R 10 0 R 2 0 R")}),
+    "pages that are not there": lambda: pdf(["x"], more={2: tree(b"10 0 R", count=4_999)}),
+    "more pages than any file has": lambda: pdf(["x"], more={2: tree(b"10 0 R", count=1_000_000_000)}),
+    "one page many times": lambda: pdf(["x y"], more={2: tree(b"10 0 R " * 999, count=999)}),
+    "an outline that holds itself": lambda: pdf(["x"], outline=[Entry("a", 1, [Entry("b", 1)])], more=LOOP),
+    "an outline without an end": lambda: pdf(["x"], outline=nested(3_000)),
+    "an outline of many entries": lambda: pdf(["x\n" * 50], outline=[Entry("no such line", 1)] * 25_000),
+    "an outline without titles": lambda: pdf(["x"], outline=[Entry("", 1), Entry(" \x07", 1), Entry("y" * 9_000, 1)]),
+    "a table of objects that leads to itself": lambda: BOOK.replace(
+        b"/Root", b"/Prev %d/Root" % BOOK.rindex(b"xref\n0 1")
+    ),
+    "many objects": lambda: pdf(["x"], more={n: b"<</A %d>>" % n for n in range(100, 50_100)}),
+    "arrays in arrays": lambda: pdf(["x"], more={6: b"[" * 50_000, 2: tree(b"[" * 5_000 + b"10 0 R")}),
+    "a content of brackets": lambda: pdf(["x"], more={11: stream(b"[" * 500_000 + b"<<" * 500_000)}),
+    "many states": lambda: pdf(["x"], more={11: stream(b"q " * 100_000 + b"BT/F 12 Tf 9 9 Td (x)Tj ET")}),
+    "a form that draws another": lambda: pdf(["x"], more={11: stream(b"/P Do"), 3: stream(b"/P Do", FORM % 4)}),
+    "a font that is itself": lambda: pdf(["x"], more={4: b"4 0 R"}),
+    "no font": lambda: pdf(["x"], more={4: b"<<>>"}),
+    "a long line": lambda: pdf(["word and " * 100_000]),
+    "a page of many lines": lambda: pdf(["word and word\n" * 10_000]),
+    "no boxes": lambda: pdf(["x"], more={10: b"<</Type/Page/Parent 2 0 R/Contents 11 0 R/MediaBox[0 0 0 0]>>"}),
+    "nothing but a trailer": lambda: assembled({1: b"<</Type/Catalog>>"}),
+    "a stream that lies about its length": lambda: BOOK.replace(b"/Length ", b"/Length 9"),
 }
 
 
@@ -471,7 +474,7 @@ def worker() -> Iterator[Worker]:
 @pytest.mark.parametrize("what", ILL)
 def test_a_file_that_means_ill_is_read_or_refused_in_its_own_process(worker: Worker, what: str) -> None:
     try:
-        (document,) = worker.parse("pdf", ILL[what], path="a.pdf", digest="d")
+        (document,) = worker.parse("pdf", ILL[what](), path="a.pdf", digest="d")
     except IngestError as error:
         assert error.code in ("bad_pdf", "no_text")  # noqa: PT017 - either will do
         return
@@ -480,9 +483,9 @@ def test_a_file_that_means_ill_is_read_or_refused_in_its_own_process(worker: Wor
 
 
 def test_an_outline_is_read_down_to_500_levels_and_20000_entries() -> None:
-    assert len(headings(parsed(ILL["an outline without an end"]))) == 500
-    assert len(headings(parsed(ILL["an outline of many entries"]))) == 20_000
-    assert headings(parsed(ILL["an outline that holds itself"])) == [("a", 1, "x"), ("b", 2, "x")]
+    assert len(headings(parsed(ILL["an outline without an end"]()))) == 500
+    assert len(headings(parsed(ILL["an outline of many entries"]()))) == 20_000
+    assert headings(parsed(ILL["an outline that holds itself"]())) == [("a", 1, "x"), ("b", 2, "x")]
 
 
 @settings(max_examples=60)
