@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from recall_core.errors import UsageError
+from recall_core.text import is_storable
 
 Arguments = TypeVar("Arguments", bound=msgspec.Struct)
 
@@ -120,6 +121,8 @@ class MemoryGetArguments(msgspec.Struct, forbid_unknown_fields=True, rename="cam
 
 def read(kind: type[Arguments], given: Mapping[str, Any]) -> Arguments:
     """What a client gave, as the type. What is null counts as not given. Raises UsageError `bad_arguments`."""
+    if not is_storable(json.dumps(dict(given), ensure_ascii=False)):
+        raise UsageError("bad_arguments", "A text in it is not valid Unicode.", hint="without lone surrogates")
     try:
         return msgspec.convert({key: value for key, value in given.items() if value is not None}, kind)
     except msgspec.ValidationError as error:
