@@ -1,4 +1,4 @@
-"""Command lines of pages and hints, done where nothing of a process is at stake without one: that is most of the time."""
+"""Command lines of pages and hints, in this process where nothing of another one is at stake: starting takes longest."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ _FOR_A_SHELL = re.compile(r"[^\w\s./:,=@%+-]")
 
 
 def typed_here(command: str, folder: Path) -> CompletedProcess[str]:
-    """What `recall` does in that folder, what it says on either stream as one; by a shell if a mark outside of quotes is
-    for one, or it is another command."""
+    """What `recall` does in that folder, and what it says on both streams together.
+
+    A shell does it where a mark outside of quotes is for a shell, or another command is asked for.
+    """
     if not command.startswith("recall ") or _FOR_A_SHELL.search(_QUOTED.sub("", command)):
         return typed(command, folder)
     said = io.StringIO()
