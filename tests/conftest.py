@@ -8,6 +8,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from tests.examples import USUAL
+
 _TASTE = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "VISUAL", "EDITOR")
 _KEPT = ("RECALL_DATA", "RECALL_HYPOTHESIS", "TEXTUAL_SNAPSHOT_TEMPDIR")
 
@@ -25,7 +27,9 @@ os.environ["XDG_CONFIG_HOME"] = _STATE.name
 os.environ["GIT_CONFIG_GLOBAL"] = os.devnull
 
 # The same examples in every run, so that a red build is red on every machine; nightly looks for new ones.
-settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "ci", deadline=None, max_examples=USUAL, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile(
     "nightly", deadline=None, max_examples=2_000, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )

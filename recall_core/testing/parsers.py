@@ -9,6 +9,7 @@ It is collected by pytest and needs nothing of it.
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -23,9 +24,10 @@ from recall_core.ports import ParsedDocument
 from recall_core.text import is_storable
 
 _ELSEWHERE = """
-import sys
+import json, sys
 from recall_core.testing.parsers import told
-sys.stdout.write(told(sys.argv[1], sys.argv[2], sys.stdin.buffer.read()))
+samples = json.load(sys.stdin)
+json.dump({path: told(sys.argv[1], path, bytes.fromhex(raw)) for path, raw in samples.items()}, sys.stdout)
 """
 _HARMED = 60  # broken variants of each sample that are read
 
@@ -69,16 +71,16 @@ class ParserConformance:
         assert any(document.text.strip() for _, _, document in self.documents())
 
     def test_the_same_bytes_are_the_same_documents_in_another_process_and_another_locale(self) -> None:
-        for path, raw in self.samples.items():
-            environment = {
-                "LC_ALL": "C",
-                "TZ": "Pacific/Apia",
-                "PYTHONHASHSEED": "7",
-                "PYTHONPATH": ":".join(sys.path),
-            }
-            command = [sys.executable, "-c", _ELSEWHERE, self.name, path]
-            other = subprocess.run(command, input=raw, env=environment, capture_output=True, check=True)
-            assert other.stdout.decode() == told(self.name, path, raw), path
+        environment = {
+            "LC_ALL": "C",
+            "TZ": "Pacific/Apia",
+            "PYTHONHASHSEED": "7",
+            "PYTHONPATH": ":".join(sys.path),
+        }
+        command = [sys.executable, "-c", _ELSEWHERE, self.name]
+        samples = json.dumps({path: raw.hex() for path, raw in self.samples.items()}).encode()
+        other = subprocess.run(command, input=samples, env=environment, capture_output=True, check=True)
+        assert json.loads(other.stdout) == {path: told(self.name, path, raw) for path, raw in self.samples.items()}
 
     def test_one_parser_reads_many_files(self) -> None:
         one = parser(self.name)

@@ -1,4 +1,4 @@
-"""The chores of docs/chores.md, typed into a shell from top to bottom in a copy of their folder."""
+"""The chores of docs/chores.md, done from top to bottom in a copy of their folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.e2e.test_readme import ROOT, Step, typed
+from tests.e2e.command_line import typed_here
+from tests.e2e.test_readme import ROOT, Step
 
 PART = re.compile(r"^```console\n(?P<session>.*?)^```|^### (?P<title>[^\n]+)", re.M | re.S)
 VARIES = re.compile(r"\d+ ms|\d+\.\d s")
@@ -51,7 +52,7 @@ def test_every_chore_is_done_as_the_page_says(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     for title, steps in chores():
         for step in steps:
-            done = typed(step.command, folder)
+            done = typed_here(step.command, folder)
 
             ends = ENDS_WITH.get(title, 0) if step == steps[-1] else 0
             assert done.returncode == ends, f"{title}: {step.command}\n{done.stdout}"

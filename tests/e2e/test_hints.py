@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_readme import ROOT, typed
+from tests.e2e.command_line import typed_here
+from tests.e2e.test_readme import ROOT
 
 WRONG = re.compile(r"‹(?P<word>[^›]*)›")
 HINT = re.compile(r"^(?:hint: |fix   |.*  fix: |warning: W_\w+: .*; )(?P<hint>.+)$", re.M)
@@ -92,7 +93,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made") / "harbour"
     shutil.copytree(ROOT / "examples" / "harbour", folder)
     for command in SET_UP:
-        done = typed(command, folder)
+        done = typed_here(command, folder)
         assert done.returncode == 0, command + "\n" + done.stdout
     return folder
 
@@ -116,11 +117,11 @@ def test_the_hint_works_as_it_stands(
     folder = tmp_path / "harbour"
     shutil.copytree(made, folder)
 
-    refused = typed(WRONG.sub(lambda wrong: wrong["word"], command), folder)
+    refused = typed_here(WRONG.sub(lambda wrong: wrong["word"], command), folder)
 
     hint = HINT.search(refused.stdout)
     assert hint is not None, refused.stdout
     again = mended(command, hint["hint"])
-    done = typed(again, folder)
+    done = typed_here(again, folder)
     assert done.returncode == 0, f"{refused.stdout}\n$ {again}\n{done.stdout}"
     assert "error:" not in done.stdout

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.text import _CJK, counter
+from tests.examples import examples
 
 PIECES = re.compile(rf"([A-Za-z]+)|([0-9]+)|([{_CJK}])|(\w)|([^\w\s])|(\n)")
 ODD = "aZ09_ \n\t\r\x0b\x1c\x1f\x85\xa0\u2028\u3000.,-é߀٣中かㄅ、。\u0301\x00\u200b🙂\ud7ff"
@@ -29,7 +30,7 @@ def spelled_out(text: str) -> int:
     return int(pieces + 0.5) if pieces >= 1 else int(bool(pieces))
 
 
-@settings(max_examples=500)
+@examples(150)
 @given(st.text() | st.text(alphabet=ODD) | st.text(alphabet=st.characters(max_codepoint=127)))
 def test_the_estimate_is_what_its_definition_says(text: str) -> None:
     assert counter("approx").count(text) == spelled_out(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.explain.funnel import trace
@@ -16,6 +16,7 @@ from recall_core.rql.print import print_filter
 from recall_core.store.sqlite import funnel
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Row, Table
+from tests.examples import examples
 from tests.property.test_whynot import FILTERS, asker_of, made
 
 
@@ -46,7 +47,7 @@ def together(terms: tuple[Expr, ...]) -> Expr | None:
 CHAINS = st.lists(FILTERS, min_size=1, max_size=4).map(" AND ".join).map(parse_filter)
 
 
-@settings(max_examples=60)
+@examples(30)
 @given(seed=st.integers(0, 3), where=CHAINS, table=st.sampled_from(["chunk", "doc"]))
 def test_counts_are_those_of_brute_force(seed: int, where: Expr, table: Table) -> None:
     store = made(seed)
@@ -72,7 +73,7 @@ def test_counts_are_those_of_brute_force(seed: int, where: Expr, table: Table) -
         assert removed.only_by_this == left(others) - left(chain)
 
 
-@settings(max_examples=100)
+@examples(50)
 @given(
     seed=st.integers(0, 3),
     where=st.none() | FILTERS,
@@ -97,7 +98,7 @@ def test_each_signal_is_told_with_as_many_rows_as_it_proposes(
     assert stages["live"] == len(made(seed).candidates(None))
 
 
-@settings(max_examples=30)
+@examples(20)
 @given(seed=st.integers(0, 3), where=CHAINS)
 def test_one_statement_counts_what_many_do(seed: int, where: Expr) -> None:
     at_once = funnel.filter_counts(made(seed), where, table="chunk")
@@ -106,7 +107,7 @@ def test_one_statement_counts_what_many_do(seed: int, where: Expr) -> None:
         assert funnel.filter_counts(made(seed), where, table="chunk") == at_once
 
 
-@settings(max_examples=40)
+@examples(20)
 @given(
     seed=st.integers(0, 3),
     where=st.none() | FILTERS,

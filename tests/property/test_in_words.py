@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.api.recall import Ask, Recall
 from recall_core.contract.ledger import ExplainView, LeafView, PartView
 from recall_core.contract.views import ResultView
 from recall_core.explain.in_words import Among, sentence
+from tests.examples import examples
 from tests.property.test_ledger import DOCUMENTS, QUESTIONS, SETTINGS, SHAPES, recall_of
 
 NAMED = ("term", "feature", "token", "sentence")
@@ -84,7 +85,7 @@ def check_term(told: str, leaf: LeafView, own: str, results: Sequence[ResultView
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS, mode=st.sampled_from(["hybrid", "lexical", "semantic"]), chosen=SETTINGS)
-@settings(max_examples=200)
+@examples(60)
 def test_every_claim_of_a_sentence_is_borne_out(
     documents: list[tuple[str, list[str]]], words: str, mode: str, chosen: tuple[str, ...]
 ) -> None:
@@ -101,7 +102,7 @@ def test_every_claim_of_a_sentence_is_borne_out(
 
 
 @given(documents=DOCUMENTS, match=SHAPES)
-@settings(max_examples=100)
+@examples(40)
 def test_sentences_of_raw_expressions_are_borne_out(documents: list[tuple[str, list[str]]], match: str) -> None:
     text = match.replace("'", "''")
     recall = recall_of(documents)

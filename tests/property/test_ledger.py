@@ -10,7 +10,7 @@ from math import fsum
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.api.engine import Engine
@@ -24,6 +24,7 @@ from recall_core.rank.bm25 import contributions
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import RawQuery
 from tests.builders import memory_store, new_file, put
+from tests.examples import examples
 from tests.sixty_questions import SHAPES as SHAPES_OF_WORDS
 
 WORDS = [
@@ -108,7 +109,7 @@ def check(explain: ExplainView, score: float) -> None:
 
 
 @given(documents=DOCUMENTS, match=SHAPES, weight=st.sampled_from([0.0, 0.5, 3.0]))
-@settings(max_examples=300)
+@examples(100)
 def test_phrases_add_up_to_bm25_for_every_shape(
     documents: list[tuple[str, list[str]]], match: str, weight: float
 ) -> None:
@@ -123,7 +124,7 @@ def test_phrases_add_up_to_bm25_for_every_shape(
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS, mode=st.sampled_from(["hybrid", "lexical", "semantic"]), chosen=SETTINGS)
-@settings(max_examples=200)
+@examples(60)
 def test_leaves_add_up_to_the_score(
     documents: list[tuple[str, list[str]]], words: str, mode: str, chosen: tuple[str, ...]
 ) -> None:
@@ -139,7 +140,7 @@ def test_leaves_add_up_to_the_score(
 
 
 @given(documents=DOCUMENTS, match=SHAPES, table=st.sampled_from(["chunk", "doc"]))
-@settings(max_examples=100)
+@examples(40)
 def test_leaves_of_raw_expressions_add_up_to_the_score(
     documents: list[tuple[str, list[str]]], match: str, table: str
 ) -> None:
@@ -150,7 +151,7 @@ def test_leaves_of_raw_expressions_add_up_to_the_score(
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS, chosen=SETTINGS)
-@settings(max_examples=60)
+@examples(30)
 def test_explaining_changes_nothing_else(
     documents: list[tuple[str, list[str]]], words: str, chosen: tuple[str, ...]
 ) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import CUTTING, Config
@@ -18,6 +18,7 @@ from recall_core.maintain.transfer import export
 from recall_core.store.sqlite.check import counts, fulltext, slices, tokens
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Root
+from tests.examples import examples
 from tests.ingest_folder import IngestFolder
 from tests.property.test_chunk import CONFIGS, TEXTS
 
@@ -53,7 +54,7 @@ def _exported(store: SqliteStore) -> str:
 
 
 @given(st.dictionaries(NAMES, STORABLE), RECORDS, LIMITS, LIMITS)
-@settings(max_examples=60, deadline=None)
+@examples(10)
 def test_the_export_of_a_store_that_was_cut_anew_is_that_of_a_fresh_one(
     files: dict[str, str], records: list[tuple[str, str]], before: Config, wanted: Config
 ) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.api.recall import Recall
 from recall_core.api.roots import RootFields
 from recall_core.types import Root
+from tests.examples import examples
 
 FILES = {
     "a.md": "words of a\n",
@@ -55,7 +56,7 @@ def store_of(folder: Path, name: str, roots: list[Root]) -> Recall:
     return recall
 
 
-@settings(max_examples=60)
+@examples(20)
 @given(ROOTS, st.integers(0, 2), st.fixed_dictionaries({}, optional=RULES), st.booleans())
 def test_an_edited_root_is_synced_as_one_that_was_added_so(
     roots: list[Root], which: int, changes: RootFields, is_ignored: bool

@@ -36,9 +36,10 @@ from recall_core.rql.print import print_filter, print_query
 from recall_core.store.sqlite.compile import FUNCTIONS, compile_filter, order_sql
 from recall_core.text import nfc
 from recall_core.types import Chunk, Document, Hit, Row
+from tests.examples import examples
 
 HEAVY = settings(max_examples=20_000, deadline=None)
-LIGHT = settings(max_examples=200, deadline=None)
+LIGHT = examples(100)
 
 # Few values, so that random filters meet random rows; the odd ones are where languages differ.
 WORDS = ("", "a", "A", "b", "ab", "a/b", "docs/a.md", "docs/b/a.md", "é", "É", "ß", "ss", "a%b", "a_b", "a\\b")
@@ -336,7 +337,7 @@ def test_like_agrees_with_its_definition(pattern: str, value: str) -> None:
 segments = st.text("ab*?", max_size=4).filter(lambda segment: "**" not in segment) | st.just("**")
 
 
-@settings(max_examples=500, deadline=None)
+@examples(150)
 @given(st.lists(segments, min_size=1, max_size=5), st.lists(st.text("ab", max_size=3), min_size=1, max_size=5))
 def test_glob_agrees_with_its_definition(pattern: list[str], path: list[str]) -> None:
     assert glob_match("/".join(pattern), "/".join(path)) == naive_glob(pattern, path)
@@ -391,7 +392,7 @@ def mutated(draw: st.DrawFn) -> str:
 texts = st.text() | st.lists(st.sampled_from(VOCABULARY), max_size=12).map(" ".join) | mutated()
 
 
-@settings(max_examples=600, deadline=None)
+@examples(200)
 @given(texts)
 def test_no_text_raises_anything_but_an_rql_error(text: str) -> None:
     check_only_rql_errors(text)
@@ -405,7 +406,7 @@ def test_no_text_raises_anything_but_an_rql_error_at_length(text: str) -> None:
     check_only_rql_errors(text)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(mutated())
 def test_whatever_parses_prints_and_parses_to_itself(text: str) -> None:
     try:

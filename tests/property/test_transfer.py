@@ -8,7 +8,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.embed.hash import HashEmbedder
@@ -18,6 +18,7 @@ from recall_core.store.sqlite.kind import create_store
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.text import nfc, spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span
+from tests.examples import examples
 
 EMBEDDER = HashEmbedder(16)
 letters = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
@@ -102,7 +103,7 @@ def _import(store: SqliteStore, raw: bytes) -> None:
 
 
 @given(files())
-@settings(max_examples=60)
+@examples(20)
 def test_export_import_export_changes_no_byte(content: list[NewFile]) -> None:
     first, copy = _filled(content), _empty()
     raw = _exported(first)
@@ -114,7 +115,7 @@ def test_export_import_export_changes_no_byte(content: list[NewFile]) -> None:
 
 
 @given(files(), st.data())
-@settings(max_examples=60)
+@examples(20)
 def test_no_single_changed_lost_or_added_byte_gets_in(content: list[NewFile], data: st.DataObject) -> None:
     raw = _exported(_filled(content))
     place = data.draw(st.integers(0, len(raw) - 2))

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.api.recall import Ask, Recall
@@ -17,6 +17,7 @@ from recall_core.retrieve.answer import hits
 from recall_core.types import SIGNALS, Hit, Row
 from recall_tui.analyses.explain import rows_around, words_by_rank
 from recall_tui.panes.explain.sentence import AHEAD, BEST, ORDINALS, TIES, sentence
+from tests.examples import examples
 from tests.property.test_ledger import DOCUMENTS, QUESTIONS, SETTINGS, recall_of
 
 COUNT = re.compile(r"\((\d+) of (\d+)\)|which (\d+) of (\d+) chunks hold|alone of (\d+) chunks holds")
@@ -57,7 +58,7 @@ def terms(view: LedgerView) -> dict[str, LeafView]:
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS, mode=st.sampled_from(["hybrid", "lexical", "semantic"]), chosen=SETTINGS)
-@settings(max_examples=150)
+@examples(50)
 def test_every_claim_of_the_sentence_is_borne_out(
     documents: list[tuple[str, list[str]]], words: str, mode: str, chosen: tuple[str, ...]
 ) -> None:

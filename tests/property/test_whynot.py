@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.api.engine import Engine
@@ -25,6 +25,7 @@ from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Row
 from tests.builders import EMBEDDER, memory_store, new_file, put
+from tests.examples import examples
 from tests.sixty_questions import SHAPES
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "omega"]
@@ -146,7 +147,7 @@ def check(store: SqliteStore, row: Row, done: Fixes) -> None:
             assert change.smaller is not None
 
 
-@settings(max_examples=200)
+@examples(60)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000))
 def test_every_fix_of_a_list_is_confirmed_and_minimal(seed: int, question: Question, pick: int) -> None:
     done = fixed(seed, question, pick)
@@ -159,7 +160,7 @@ def test_every_fix_of_a_list_is_confirmed_and_minimal(seed: int, question: Quest
         assert found.changes or found.never
 
 
-@settings(max_examples=100)
+@examples(40)
 @given(seed=st.integers(0, 3), question=CONTEXTS, pick=st.integers(0, 10_000))
 def test_every_fix_of_a_context_is_confirmed_and_minimal(seed: int, question: Question, pick: int) -> None:
     done = fixed(seed, question, pick)
@@ -168,7 +169,7 @@ def test_every_fix_of_a_context_is_confirmed_and_minimal(seed: int, question: Qu
         assert done[2].changes
 
 
-@settings(max_examples=100)
+@examples(40)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000))
 def test_the_smallest_k_is_the_smallest_of_all(seed: int, question: Question, pick: int) -> None:
     done = fixed(seed, with_settings(question, {"sparse_recall": False})._replace(filter=None), pick)
@@ -181,7 +182,7 @@ def test_the_smallest_k_is_the_smallest_of_all(seed: int, question: Question, pi
             assert not any(shows(store, with_limit(change.question, k), row) for k in range(change.question.k))
 
 
-@settings(max_examples=100)
+@examples(40)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), most=st.integers(1, 6))
 def test_what_is_proved_never_to_come_comes_at_no_weight(seed: int, question: Question, pick: int, most: int) -> None:
     plain = with_settings(question, {"sparse_recall": False, "min_score": 0})._replace(k=most)
@@ -216,7 +217,7 @@ def test_dropping_the_fewest_predicates_lets_the_row_through(seed: int, where: E
             assert not match(left, row)
 
 
-@settings(max_examples=100)
+@examples(40)
 @given(seed=st.integers(0, 3), question=QUESTIONS | CONTEXTS, pick=st.integers(0, 10_000))
 def test_the_verdict_is_the_first_failing_stage(seed: int, question: Question, pick: int) -> None:
     store = made(seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.api.engine import Engine
@@ -26,6 +26,7 @@ from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve import pool as pool_module
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery, Phrase
+from tests.examples import examples
 from tests.property.test_whynot import QUESTIONS, asker_of, made, shows
 
 POOLS = st.none() | st.integers(1, 12)
@@ -75,7 +76,7 @@ def tried(asker: KeptAsker, start: Start, sought: Sought) -> Sequence[tuple[Ques
     ]
 
 
-@settings(max_examples=150)
+@examples(50)
 @given(
     seed=st.integers(0, 3),
     question=QUESTIONS,
@@ -91,7 +92,7 @@ def test_a_word_that_is_passed_over_brings_nothing_in(
         assert not (is_passed_over and shows(store, changed, sought.row)), changed
 
 
-@settings(max_examples=50)
+@examples(25)
 @given(
     seed=st.integers(0, 3),
     question=QUESTIONS,
@@ -121,7 +122,7 @@ def words_of(store: SqliteStore) -> list[str]:
     return list(dict.fromkeys(store.tokens(" ".join(texts))))
 
 
-@settings(max_examples=150)
+@examples(50)
 @given(
     seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), depth=st.integers(1, 12), values=VALUES
 )
@@ -136,7 +137,7 @@ def test_what_is_led_in_deeper_pools_is_in_none(
         assert not shows(store, changed, sought.row), changed
 
 
-@settings(max_examples=100)
+@examples(40)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), depth=st.integers(1, 12))
 def test_the_full_ranks_are_those_of_every_row(seed: int, question: Question, pick: int, depth: int) -> None:
     _, asker, start, sought = start_of(seed, question, pick, depth, weights(0.5))
@@ -154,7 +155,7 @@ def test_the_full_ranks_are_those_of_every_row(seed: int, question: Question, pi
         assert ranks[signal] == rank
 
 
-@settings(max_examples=100)
+@examples(40)
 @given(
     seed=st.integers(0, 3),
     question=QUESTIONS,

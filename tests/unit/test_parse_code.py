@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
@@ -21,6 +21,7 @@ from recall_core.marks import Mark, Outline, why_unfit
 from recall_core.ports import ParsedDocument
 from recall_core.testing.parsers import ParserConformance
 from recall_core.text import counter
+from tests.examples import examples
 
 PYTHON = b'''"""Doc."""
 import x
@@ -456,7 +457,7 @@ PIECES = st.sampled_from([*WORDS, "\n", "\n\n", "\t", "\r\n"])
     pieces=st.lists(PIECES, max_size=80),
     suffix=st.sampled_from(["py", "js", "ts", "c", "h", "cpp", "rs", "go", "rb", "sh", "x"]),
 )
-@settings(deadline=None, max_examples=150)
+@examples(75)
 def test_any_pieces_in_any_order_are_read(pieces: list[str], suffix: str) -> None:
     source = " ".join(pieces)
 

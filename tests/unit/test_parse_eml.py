@@ -7,7 +7,7 @@ from email.message import EmailMessage
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.errors import IngestError
@@ -15,6 +15,7 @@ from recall_core.ingest.parse import parser
 from recall_core.marks import Outline, Places, why_unfit
 from recall_core.ports import ParsedDocument
 from recall_core.testing.parsers import ParserConformance, told
+from tests.examples import examples
 
 
 def message(**headers: str) -> EmailMessage:
@@ -204,7 +205,7 @@ _LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=150)
+@examples(75)
 @given(st.lists(_LINES, max_size=25), st.sampled_from(["\n", "\r\n"]))
 def test_any_order_of_lines_is_read_with_marks_that_fit(lines: list[str], end: str) -> None:
     document = read(f"From: a{end}{end.join(lines)}".encode())

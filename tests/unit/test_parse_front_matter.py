@@ -3,11 +3,12 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.parse.front_matter import FrontMatter, Value, front_matter
+from tests.examples import examples
 
 
 def yaml(body: str) -> FrontMatter:
@@ -160,7 +161,7 @@ def test_malformed_toml_is_a_note(body: str) -> None:
     assert found.notes[0].startswith("front matter: not understood: ")
 
 
-@settings(max_examples=200, deadline=None)
+@examples(100)
 @given(
     st.sampled_from(("---", "+++")),
     st.lists(

@@ -5,13 +5,14 @@ from hashlib import sha256
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.ingest.parse import parser
 from recall_core.marks import why_unfit
 from recall_core.ports import ParsedDocument
 from recall_core.testing.parsers import ParserConformance
+from tests.examples import examples
 
 RST = """======
  Guide
@@ -404,7 +405,7 @@ PIECES = (
 
 
 @pytest.mark.parametrize("name", ["rst", "asciidoc", "org"])
-@settings(max_examples=150, deadline=None)
+@examples(75)
 @given(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(("", "\n", "\n", "\n\n"))), max_size=30))
 def test_any_text_is_read(name: str, pieces: list[tuple[str, str]]) -> None:
     text = "".join(piece + gap for piece, gap in pieces)

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
@@ -18,6 +18,7 @@ from recall_core.marks import Mark, Outline, Places, why_unfit
 from recall_core.ports import ParsedDocument
 from recall_core.testing.parsers import ParserConformance
 from recall_core.text import counter
+from tests.examples import examples
 
 HEAD = '.TH COPY 1 "2024-05-01" "tools 1.2" "User Commands"\n.SH NAME\ncopy, move \\- put files elsewhere\n'
 
@@ -603,7 +604,7 @@ class TestHostile:
         page(f"{HEAD}{start}{piece * (100_000 // len(piece))}\nend\n")
         assert time.process_time() - began < 3
 
-    @settings(max_examples=30, deadline=None)
+    @examples(15)
     @given(
         st.lists(
             st.sampled_from(

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import ClassVar
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -20,6 +20,7 @@ from recall_core.ingest.parse import markdown, parser
 from recall_core.ports import ParsedDocument
 from recall_core.testing.parsers import ParserConformance
 from recall_core.text import counter
+from tests.examples import examples
 
 RICH = b"""---
 title: "Harbour: the guide"
@@ -344,7 +345,7 @@ def same_as_the_oracle(text: str) -> None:
     assert [*zip(starts, [mark.offset for mark in marks if mark.kind == "end"], strict=True)] == wholes
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(("", "\n", "\n", "\n\n"))), max_size=30))
 def test_headings_and_blocks_are_those_that_the_whole_library_finds(pieces: list[tuple[str, str]]) -> None:
     text = "a\n\n" + "".join(piece + gap for piece, gap in pieces) + "\n"
@@ -362,7 +363,7 @@ def test_headings_and_blocks_of_many_texts_are_those_that_the_whole_library_find
             same_as_the_oracle(text)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(50)
 @given(st.text(alphabet="#-=`~>|[](){}<!*_:&;\\ \t\r\n1.aé\u2028\0", max_size=200))
 def test_any_text_is_read(text: str) -> None:
     if "\0" not in text:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.errors import IngestError
@@ -21,6 +21,7 @@ from recall_core.marks import Mark, Outline, Places, why_unfit
 from recall_core.ports import ParsedDocument
 from recall_core.testing.parsers import ParserConformance
 from recall_core.text import is_storable
+from tests.examples import examples
 from tests.pdfs import Entry, assembled, pdf, stream
 
 pytest.importorskip("pypdfium2")
@@ -488,7 +489,7 @@ def test_an_outline_is_read_down_to_500_levels_and_20000_entries() -> None:
     assert headings(parsed(ILL["an outline that holds itself"]())) == [("a", 1, "x"), ("b", 2, "x")]
 
 
-@settings(max_examples=60)
+@examples(20)
 @given(
     st.lists(st.text(st.characters(codec="utf-16-be"), max_size=40), min_size=1, max_size=4),
     st.text(max_size=20),

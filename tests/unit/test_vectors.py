@@ -8,13 +8,14 @@ from operator import mul
 import apsw
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.rank.estimates import Estimates
 from recall_core.store.sqlite import vectors
 from recall_core.store.sqlite.connect import load_vector_functions
 from recall_core.types import UNIT_TOLERANCE, Vector
+from tests.examples import examples
 
 DIMENSION = 24
 
@@ -28,7 +29,7 @@ UNITS = st.lists(st.floats(-1, 1), min_size=DIMENSION, max_size=DIMENSION).filte
 
 
 @given(UNITS, st.lists(UNITS, max_size=20))
-@settings(max_examples=200)
+@examples(100)
 def test_plain_python_numpy_and_exact_sums_agree(query: Vector, rows: list[Vector]) -> None:
     packed = vectors.rows_of(list(enumerate(rows)))
     plain = vectors._plain(query, packed)
