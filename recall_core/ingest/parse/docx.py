@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recall_core.ingest.parse.docx_styles import Styles
-from recall_core.ingest.parse.docx_text import Body, NoteTexts
+from recall_core.ingest.parse.docx_text import READ, UNREAD, Body, NoteTexts
 from recall_core.ingest.parse.html_head import line
 from recall_core.ingest.parse.xml_events import XmlEvents, XmlHandler
 from recall_core.ingest.parse.zipped import Archive
@@ -35,7 +35,7 @@ class Docx:
         """
         package = _Package(raw, path)
         body = Body(package.styles(), package.notes())
-        package.read(package.document, body)
+        package.read(package.document, body, only=READ, unread=UNREAD)
         if not body.is_document:
             raise package.archive.bad(f"its {package.document} is no Word document")
         body.add_notes()
@@ -70,14 +70,14 @@ class _Package:
     def styles(self) -> Styles:
         """Its styles."""
         styles = Styles()
-        self._read_if_there(self._parts.get("styles", ""), styles)
+        self._read_if_there(self._parts.get("styles", ""), styles, only=Styles.READ)
         return styles
 
     def notes(self) -> NoteTexts:
         """Its footnotes and endnotes."""
         notes = NoteTexts()
         for kind in ("footnotes", "endnotes"):
-            self._read_if_there(self._parts.get(kind, ""), notes)
+            self._read_if_there(self._parts.get(kind, ""), notes, only=READ, unread=UNREAD)
         return notes
 
     def properties(self) -> _Properties:
@@ -86,13 +86,28 @@ class _Package:
         self._read_if_there(self._core, properties)
         return properties
 
-    def read(self, name: str, handler: XmlHandler) -> None:
-        """Tells a handler all of a part."""
-        XmlEvents(handler, path=self._path, code=_CODE).read(self.archive.read(name))
+    def read(
+        self,
+        name: str,
+        handler: XmlHandler,
+        *,
+        only: frozenset[str] | None = None,
+        unread: frozenset[str] = frozenset(),
+    ) -> None:
+        """Tells a handler all of a part, or of these elements, and nothing of what others hold."""
+        events = XmlEvents(handler, path=self._path, code=_CODE, only=only, unread=unread)
+        events.read(self.archive.read(name))
 
-    def _read_if_there(self, name: str, handler: XmlHandler) -> None:
+    def _read_if_there(
+        self,
+        name: str,
+        handler: XmlHandler,
+        *,
+        only: frozenset[str] | None = None,
+        unread: frozenset[str] = frozenset(),
+    ) -> None:
         if name in self.archive:
-            self.read(name, handler)
+            self.read(name, handler, only=only, unread=unread)
 
 
 class _Relations:

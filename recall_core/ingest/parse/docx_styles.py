@@ -23,6 +23,9 @@ class Styles:
     The ids are in the language of the program that wrote them; the names of Word's own styles are English.
     """
 
+    READ = frozenset(("basedOn", "name", "numId", "outlineLvl", "style"))
+    """The elements that it has to be told of."""
+
     def __init__(self) -> None:
         self._styles: dict[str, _Style] = {}
         self._style = _Style()

@@ -7,11 +7,16 @@ from collections.abc import Mapping
 from recall_core.ingest.parse.docx_styles import Styles, outline_level
 from recall_core.ingest.parse.flow import LINE, PARAGRAPH, TextFlow, short_name
 
-_UNREAD = frozenset(
+UNREAD = frozenset(
     """Fallback del delInstrText delText instrText moveFrom numberingChange pPrChange rPrChange rt sectPrChange
     tblGridChange tblPrChange tblPrExChange tcPrChange trPrChange""".split()
 )
 """What was deleted or moved away, codes of fields, earlier formatting, and what is there a second time."""
+READ = frozenset(
+    """body br cr endnote endnoteReference footnote footnoteReference ilvl noBreakHyphen numId outlineLvl p pStyle ptab r
+    t tab tbl tc tr vanish""".split()
+)
+"""The elements of a text that mean something here."""
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _OFF = ("0", "false", "off")
 
@@ -38,15 +43,12 @@ class _Paragraphs:
     """Gathers paragraphs; one may hold others, in a text box, which end before it does."""
 
     def __init__(self) -> None:
-        self._unread = 0
         self._open: list[_Paragraph] = []
         self._is_text = False
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
         """An element begins."""
-        if self._unread or name in _UNREAD:
-            self._unread += 1
-        elif name == "t":
+        if name == "t":
             self._is_text = bool(self._open and not self._open[-1].is_hidden)
         elif name == "p":
             self._open.append(_Paragraph())
@@ -83,9 +85,7 @@ class _Paragraphs:
 
     def end(self, name: str) -> None:
         """It ends."""
-        if self._unread:
-            self._unread -= 1
-        elif name == "t":
+        if name == "t":
             self._is_text = False
         elif name == "p":
             self.ended(self._open.pop())
@@ -97,7 +97,7 @@ class _Paragraphs:
 
     def text(self, text: str) -> None:
         """A piece of text."""
-        if self._is_text and not self._unread:
+        if self._is_text:
             self._open[-1].pieces.append(text)
 
     def ended(self, paragraph: _Paragraph) -> None:

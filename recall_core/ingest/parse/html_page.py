@@ -20,7 +20,7 @@ class HtmlPage:
         """The one document of the file.  Raises IngestError `too_deep`, and what a text does that is none."""
         source = decode(raw, path=path)
         flow = TextFlow()
-        reader = HtmlReader(flow, path=path, is_xml=is_xhtml(source, path))
+        reader = HtmlReader(flow, path=path, is_xml=is_xhtml(source, path), has_places=True)
         reader.read(source)
         head, text = reader.head, flow.text()
         title = head.title or head.first_heading or path.rpartition("/")[2]

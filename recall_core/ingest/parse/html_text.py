@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from recall_core.errors import IngestError
@@ -18,12 +17,18 @@ from recall_core.ingest.parse.html_elements import (
     Element,
 )
 from recall_core.ingest.parse.html_head import HtmlHead
-from recall_core.ingest.parse.html_tokens import END, START, TEXT, attributes, tokens, unescaped
+from recall_core.ingest.parse.html_tokens import (
+    RAW_END,
+    STYLED,
+    TOKEN,
+    after_declaration,
+    attributes,
+    unescaped,
+    without_styles,
+)
 
 DEEPEST = 500  # open elements
 _LONG_RUN = 2000  # code points of text from which on it has several places
-
-_MAY_HIDE = re.compile("hidden|display", re.IGNORECASE)
 
 
 class _Open(NamedTuple):
@@ -35,13 +40,17 @@ class _Open(NamedTuple):
 
 
 class HtmlReader:
-    """Reads one page into a flow. path: of the file, for messages. is_xml: it is XHTML."""
+    """Reads one page into a flow. path: of the file, for messages. is_xml: it is XHTML.
 
-    def __init__(self, flow: TextFlow, *, path: str, is_xml: bool = False) -> None:
+    has_places: the places of the flow count. Without them what styles letters is passed over at once.
+    """
+
+    def __init__(self, flow: TextFlow, *, path: str, is_xml: bool = False, has_places: bool = False) -> None:
         self.head = HtmlHead()
         self._flow = flow
         self._path = path
         self._is_xml = is_xml
+        self._has_places = has_places
         self._stack: list[_Open] = []
         self._scopes: tuple[list[dict[str, int]], ...] = ([{}], [{}], [{}])
         self._is_hidden = False
@@ -53,37 +62,66 @@ class HtmlReader:
 
         Elements that only style letters (b, a, span) do not count unless they are hidden: nothing is kept for them.
         """
-        for kind, name, at, until, rest in tokens(source, is_xml=self._is_xml):
-            if kind == TEXT:
-                if not self._is_hidden:
-                    self._text(at, until, rest)
-            elif kind == START:
-                self._start(name, at, until, rest)
-            elif kind == END:
-                self._end(name)
-            elif not self._is_hidden:
-                self.head.see_title(unescaped(rest))
+        position, size = 0, len(source)
+        while position < size:
+            is_whole = self._has_places or self._is_hidden
+            found = (TOKEN if is_whole else STYLED).match(source, position)
+            if found is None:
+                break
+            text, is_end, name, rest, is_closed = found.groups()
+            at = position + len(text)
+            if text and not self._is_hidden:
+                self._text(position, at, text if is_whole else without_styles(text))
+            if name is None:
+                position = self._declared(source, at)
+            elif not is_closed:
+                break
+            else:
+                name, position = name.lower(), found.end()
+                if is_end:
+                    self._end(name)
+                elif name not in RAW_END or (self._is_xml and rest.endswith("/")):
+                    self._start(name, at, position, rest)
+                else:
+                    position = self._raw(source, name, position)
         while self._stack:
             self._pop()
+
+    def _declared(self, source: str, at: int) -> int:
+        """A comment, a declaration or CDATA, if any; where it ends."""
+        if at == len(source):
+            return at
+        position, inner = after_declaration(source, at, is_xml=self._is_xml)
+        if inner and not self._is_hidden:
+            self._text(*inner, source[slice(*inner)].replace("&", "&amp;"))
+        return position
+
+    def _raw(self, source: str, name: str, at: int) -> int:
+        """An element that holds no markup, from the end of its tag; where it ends."""
+        end = RAW_END[name].search(source, at)
+        until = end.start() if end else len(source)
+        if name == "title" and not self._is_hidden:
+            self.head.see_title(unescaped(source[at:until]))
+        return source.find(">", until) + 1 or len(source)
 
     def _text(self, at: int, until: int, rest: str) -> None:
         put, blank = (self._flow.verbatim, "\n") if self._pres else (self._flow.words, " ")
         start, size = 0, len(rest)
-        while size - start > _LONG_RUN and size == until - at:
+        while self._has_places and size - start > _LONG_RUN and size == until - at:
             cut = rest.rfind(blank, start + 1, start + _LONG_RUN)
             cut = cut if cut > 0 else rest.find(blank, start + _LONG_RUN)
             if cut < 0:
                 break
             put(unescaped(rest[start:cut]), at + start, at + cut)
             start = cut
-        put(unescaped(rest[start:]), at + start, until)
+        put(unescaped(rest[start:] if start else rest), at + start, until)
 
     def _start(self, name: str, at: int, until: int, rest: str) -> None:
-        if name in VOID:
+        element = ELEMENTS.get(name)
+        if element is None and name in VOID:
             self._void(name, at, until, rest)
             return
-        element = ELEMENTS.get(name)
-        hides = name in UNSEEN or (rest != "" and _MAY_HIDE.search(rest) is not None and _is_hidden(attributes(rest)))
+        hides = name in UNSEEN or (rest != "" and _may_hide(rest) and _is_hidden(attributes(rest)))
         if element is None:
             if name == "html" and rest:
                 self.head.see_root(attributes(rest))
@@ -212,6 +250,11 @@ class HtmlReader:
             alt = short_name(seen.get("alt", ""))
             if alt and not _is_hidden(seen):
                 self._flow.words(f"[{alt}]", at, until)
+
+
+def _may_hide(rest: str) -> bool:
+    lower = rest.lower()
+    return "hidden" in lower or "display" in lower
 
 
 def _is_hidden(seen: dict[str, str]) -> bool:

@@ -7,85 +7,60 @@ older ones take quadratic time for some files; a text that is stored and cited b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html import unescape
 
-TEXT, START, END, TITLE = range(4)
-
 _SPACE = r"\t\n\f\r "
-_MARKUP = re.compile(
+_MARKUP = (
     rf"<(?:(/?)([a-zA-Z][^{_SPACE}/>]*+)"
     rf"((?:[^>=]++|=[{_SPACE}]*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])[^{_SPACE}>]*+))*+)(>?)"
     r"|[!?/])"
 )
+_TEXT = "[^<]++|<(?![a-zA-Z!?/])"
+_STYLES = "a|abbr|b|big|cite|code|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|var"
+_HARMLESS = rf"(?:[{_SPACE}]++(?:href|(?![aAhHsS])[A-Za-z][\w:.-]*+)=\"[^\"]*+\")*+"  # none of them can hide anything
+_STYLE = rf"<(?<!\r<)(?:/(?:{_STYLES})|(?:{_STYLES}){_HARMLESS})[{_SPACE}]*+/?+>"
+
+TOKEN = re.compile(rf"((?:{_TEXT})*+)(?:{_MARKUP})?+")
+"""Text and what ends it, as (text, "/" of an end, name, attributes as they stand there, ">" where it is closed).
+
+There is no name at the end of the source, and where `after_declaration` has to say what begins there. What is never
+closed, a tag or a quoted value, swallows the rest, as in browsers. It matches anywhere.
+"""
+STYLED = re.compile(rf"((?:{_TEXT}|{_STYLE})*+)(?:{_MARKUP})?+")
+"""The same with tags in the text that only style letters, as long as they are plainly written. Before a line feed that
+follows a carriage return there is none, since the two would become one."""
+_STYLE_TAG = re.compile(_STYLE)
+
 _COMMENT_END = re.compile("--!?>")
 _RAW = ("script", "style", "iframe", "noembed", "noframes", "textarea", "title")
-_RAW_END = {name: re.compile(rf"</{name}(?=[{_SPACE}/>])", re.IGNORECASE) for name in _RAW}
+RAW_END = {name: re.compile(rf"</{name}(?=[{_SPACE}/>])", re.IGNORECASE) for name in _RAW}
+"""Elements that hold text alone, whatever it looks like, and where it ends."""
 _ATTRIBUTE = re.compile(
     rf"([^{_SPACE}/>=][^{_SPACE}/>=]*+)(?:[{_SPACE}]*+=[{_SPACE}]*+(\"[^\"]*+\"|'[^']*+'|[^{_SPACE}>]*+))?"
 )
 _LONG_NUMBER = re.compile("&#([0-9]{8,}+)")  # which Python refuses to read from some length on
 
 
-Token = tuple[int, str, int, int, str]
-"""A piece of source[at:until], as (kind, name, at, until, rest). kind: TEXT, START, END or TITLE.
-
-rest: of a start, its attributes as they stand there; of text and of the title, its source.
-"""
+def without_styles(text: str) -> str:
+    """The text of `STYLED` with a NUL for each tag in it, so that what stands around one is not read as one."""
+    return _STYLE_TAG.sub("\0", text) if "<" in text else text
 
 
-def tokens(source: str, *, is_xml: bool) -> Iterator[Token]:
-    """Text and tags in order, without comments and what scripts, styles and frames hold.
-
-    is_xml: an element that ends with `/>` has no content, and CDATA is text. What is never closed, a comment or a
-    quoted value, swallows the rest, as in browsers.
-    """
-    position, size = 0, len(source)
-    search = _MARKUP.search
-    while position < size:
-        found = search(source, position)
-        at = found.start() if found else size
-        if at > position:
-            yield TEXT, "", position, at, source[position:at]
-        if not found:
-            return
-        is_end, name, rest, close = found.groups()
-        if name is None:
-            inner, position = _declared(source, at, is_xml=is_xml)
-            if inner:
-                yield inner
-            continue
-        if not close:
-            return
-        name, position = name.lower(), found.end()
-        if is_end:
-            yield END, name, at, position, ""
-        elif name not in _RAW_END or (is_xml and rest.endswith("/")):
-            yield START, name, at, position, rest
-        else:
-            end = _RAW_END[name].search(source, position)
-            until = end.start() if end else size
-            if name == "title":
-                yield TITLE, name, position, until, source[position:until]
-            position = source.find(">", until) + 1 or size
-
-
-def _declared(source: str, at: int, *, is_xml: bool) -> tuple[Token | None, int]:
-    """What begins with <!, <? or </ and is no tag: the text of it, if any, and where it ends."""
+def after_declaration(source: str, at: int, *, is_xml: bool) -> tuple[int, tuple[int, int] | None]:
+    """Where what begins with <!, <? or </ and is no tag ends, and the bounds of the CDATA that it is, if it is."""
     size = len(source)
     if source.startswith("<!--", at):
         end = _COMMENT_END.search(source, at + 2)
-        return None, end.end() if end else size
+        return end.end() if end else size, None
     if is_xml and source.startswith("<![CDATA[", at):
-        end_at = source.find("]]>", at)
-        end_at = size if end_at < 0 else end_at
-        inner = source[at + 9 : end_at].replace("&", "&amp;")
-        return (TEXT, "", at + 9, end_at, inner), min(size, end_at + 3)
+        until = source.find("]]>", at)
+        until = size if until < 0 else until
+        return min(size, until + 3), (at + 9, until)
     close = source.find(">", at)
     if is_xml and source.startswith("<!DOCTYPE", at) and "[" in source[at:close]:
         bracket = source.find("]", at)
         close = source.find(">", bracket) if bracket >= 0 else -1
-    return None, close + 1 or size
+    return close + 1 or size, None
 
 
 def attributes(rest: str) -> dict[str, str]:

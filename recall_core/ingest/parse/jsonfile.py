@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from recall_core.ingest.parse.jsonl import records, take_name
 from recall_core.ingest.parse.messages import KEYS, Conversation, Shape, conversation_in, conversation_of, shape_of
 from recall_core.ingest.parse.rawjson import (
-    Slice,
     elements,
     first_elements,
     first_lines,
@@ -37,6 +36,10 @@ class _File(NamedTuple):
     path: str
     digest: str
     size: int
+
+
+_Numbered = tuple[int, int, bytes]
+"""Of a value its number, from 1, its line, and its bytes."""
 
 
 class JsonFile:
@@ -73,7 +76,8 @@ def _documents(file: _File) -> Iterable[ParsedDocument]:
         slices = _slices(file, form)
         if slices is None:
             return (_verbatim(file, "text"),)
-        return records(((i if form == "array" else each.line, each) for i, each in slices), path=file.path)
+        named = slices if form == "array" else ((line, line, raw) for _, line, raw in slices)
+        return records(named, path=file.path)
     return _transcripts(file, form, shape) or (_verbatim(file, "object" if form == "object" else "text"),)
 
 
@@ -109,10 +113,11 @@ def _given(file: _File, keys: Sequence[str]) -> list[bytes]:
         return []
 
 
-def _slices(file: _File, form: str) -> list[tuple[int, Slice]] | None:
+def _slices(file: _File, form: str) -> list[_Numbered] | None:
     """The lines or the elements with their numbers, from 1; None where the array turns out to be none."""
     try:
-        return [*enumerate((lines_of if form == "lines" else elements)(file.raw), start=1)]
+        slices = (lines_of if form == "lines" else elements)(file.raw)
+        return [(number, line, raw) for number, (line, raw) in enumerate(slices, start=1)]
     except (ValueError, RecursionError):
         return None
 
@@ -140,28 +145,28 @@ def _whole(file: _File, told: Conversation, *, notes: tuple[str, ...] = ()) -> P
     return rendered(told, path=file.path, digest=file.digest, size=file.size, notes=notes)
 
 
-def _readable(slices: Iterable[tuple[int, Slice]], broken: list[int]) -> Iterator[object]:
-    for _, each in slices:
-        value = value_of(each.raw)
+def _readable(slices: Iterable[_Numbered], broken: list[int]) -> Iterator[object]:
+    for _, line, raw in slices:
+        value = value_of(raw)
         if value is None:
-            broken.append(each.line)
+            broken.append(line)
         yield value
 
 
-def _each(file: _File, slices: Iterable[tuple[int, Slice]]) -> list[ParsedDocument] | None:
+def _each(file: _File, slices: Iterable[_Numbered]) -> list[ParsedDocument] | None:
     """A record for each conversation."""
     found: list[ParsedDocument] = []
     names: dict[str, int] = {}
     broken: list[int] = []
-    for i, each in slices:
-        value = value_of(each.raw)
+    for i, line, raw in slices:
+        value = value_of(raw)
         told = conversation_of(value) if isinstance(value, dict) else None
         if told is None or not isinstance(value, dict):
-            broken.append(each.line)
+            broken.append(line)
             continue
-        name, place, digest = _id(value) or str(i), f"line {each.line}", sha256(each.raw).hexdigest()
-        document = rendered(told, path=file.path, digest=digest, size=len(each.raw), record=name, place=place)
-        take_name(document, each.line, names, path=file.path)
+        name, place, digest = _id(value) or str(i), f"line {line}", sha256(raw).hexdigest()
+        document = rendered(told, path=file.path, digest=digest, size=len(raw), record=name, place=place)
+        take_name(document, line, names, path=file.path)
         found.append(document)
     if found:
         found[0] = found[0]._replace(notes=_passed(broken, "holds no conversation"))

@@ -69,7 +69,7 @@ def _notebook(raw: bytes, path: str) -> dict[str, Any]:
         raise too_deep from None
     except ValueError as error:
         raise _bad(path, f"it is no JSON ({error})" if raw.strip() else "it is empty") from error
-    if is_deeper(notebook, raw):
+    if is_deeper(notebook):
         raise too_deep
     if not isinstance(notebook, dict):
         raise _bad(path, "it is no JSON object")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from recall_core.ingest.metadata import DEEPEST
 
@@ -15,11 +15,8 @@ _SAMPLE = 64  # values that tell what a file holds
 _SAMPLED = 256 * 1024  # characters after which no further one is asked
 
 
-class Slice(NamedTuple):
-    """A value in a file, as it is written there. line: where it begins, from 1."""
-
-    line: int
-    raw: bytes
+Slice = tuple[int, bytes]
+"""A value in a file: the line where it begins, from 1, and its bytes as they are written there."""
 
 
 def decoded(raw: bytes) -> Any:
@@ -35,17 +32,17 @@ def decoded(raw: bytes) -> Any:
         return _LENIENT.decode(mended(raw).decode())
 
 
-def is_deeper(value: object, raw: bytes, *, most: int = DEEPEST) -> bool:
-    """Whether the value that was decoded from these bytes has more levels of arrays and objects than that."""
-    if raw.count(b"[") + raw.count(b"{") <= most:
-        return False
-    level = [value] if isinstance(value, _HOLDERS) else []
+def is_deeper(value: object, *, most: int = DEEPEST) -> bool:
+    """Whether a value of JSON has more levels of arrays and objects than that."""
+    level: list[Any] = [value] if isinstance(value, _HOLDERS) else []
     deep = 0
     while level and deep <= most:
         deep += 1
         below: list[Any] = []
         for holder in level:
-            below += [x for x in (holder.values() if isinstance(holder, dict) else holder) if isinstance(x, _HOLDERS)]
+            for each in holder.values() if type(holder) is dict else holder:
+                if (kind := type(each)) is dict or kind is list:  # half the time of isinstance
+                    below.append(each)
         level = below
     return deep > most
 
@@ -66,15 +63,24 @@ def why_broken(raw: bytes) -> str | None:
 def elements(raw: bytes) -> Iterator[Slice]:
     """The elements of an array, in order, as slices of its bytes. Raises ValueError, RecursionError as `decoded`."""
     sound, written = _skipped(raw, _slices())
-    has_lines = b"\n" in raw
+    if sound is raw and b"\n" not in raw:
+        return ((1, bytes(element)) for element in written)
+    return _with_lines(raw, sound, written)
+
+
+def _with_lines(raw: bytes, sound: bytes, written: Iterable[Any]) -> Iterator[Slice]:
+    """The slices of raw, given those of what it is mended to."""
     line, last = 1, sound.find(b"[") + 1
+    gap = b""
     for element in written:
-        gap = _GAP.match(sound, last)
-        start = gap.end() if gap else last
-        line += raw.count(b"\n", last, start) if has_lines else 0
-        last = start + memoryview(element).nbytes
-        yield Slice(line, raw[start:last])
-        line += raw.count(b"\n", start, last) if has_lines else 0
+        start = last + len(gap)
+        if not sound.startswith(gap, last) or sound[start] in _BETWEEN:  # mostly it is that of the element before
+            gap = _GAP.match(sound, last)[0]  # type: ignore[index]  # it matches nothing, too
+            start = last + len(gap)
+        line += raw.count(b"\n", last, start)
+        last = start + len(element)
+        yield line, raw[start:last]
+        line += raw.count(b"\n", start, last)
 
 
 def key_values(raw: bytes, names: tuple[str, ...]) -> list[bytes]:
@@ -87,16 +93,16 @@ def lines_of(raw: bytes) -> Iterator[Slice]:
     """The lines that are not empty, without their ends."""
     for number, line in enumerate(raw.split(b"\n"), start=1):
         if line and not line.isspace():
-            yield Slice(number, line.removesuffix(b"\r"))
+            yield number, line.removesuffix(b"\r")
 
 
 def first_lines(raw: bytes) -> list[Any]:
     """The values of the first lines that are not empty, None for those that are no JSON."""
     found: list[Any] = []
     size = 0
-    for line in lines_of(raw):
-        found.append(value_of(line.raw))
-        size += len(line.raw)
+    for _, line in lines_of(raw):
+        found.append(value_of(line))
+        size += len(line)
         if len(found) == _SAMPLE or size > _SAMPLED:
             break
     return found
@@ -136,6 +142,7 @@ _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB]" + _HEX + rb"\\" + _LOW + rb"|(?P<half>u[dD][89a-fA-F]" + _HEX + rb")|.)", re.DOTALL
 )
 _ARRAY = re.compile(r"[ \t\r\n]*+\[[ \t\r\n]*+")
+_BETWEEN = b" \t\r\n,"
 _GAP = re.compile(rb"[ \t\r\n,]*+")
 _NEXT = re.compile(r"[ \t\r\n]*+,[ \t\r\n]*+")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from html.entities import html5
 from typing import Protocol
 from xml.parsers import expat
@@ -34,13 +35,25 @@ class XmlHandler(Protocol):
 class XmlEvents:
     """One reading of one file. code: of the error for what is not well formed.
 
-    encoding: what its bytes are in, whatever it declares itself.
+    encoding: what its bytes are in, whatever it declares itself. only: the names of the elements that the handler is
+    told of, None for all. unread: those that are left out with all they hold.
     """
 
-    def __init__(self, handler: XmlHandler, *, path: str, code: str, encoding: str | None = None) -> None:
+    def __init__(
+        self,
+        handler: XmlHandler,
+        *,
+        path: str,
+        code: str,
+        encoding: str | None = None,
+        only: frozenset[str] | None = None,
+        unread: frozenset[str] = frozenset(),
+    ) -> None:
         self._path, self._code = path, code
+        self._only, self._unread = only, unread
         self._depth = 0
-        self._names: dict[str, str] = {}
+        self._unread_from = 0  # the depth of an element that is left out; 0 outside of all of them
+        self._names: dict[str, str | None] = {}  # of elements as they are told, None where they are not
         self._start, self._end, self._text = handler.start, handler.end, handler.text
         made = self._expat = expat.ParserCreate(encoding)
         made.buffer_text = True
@@ -77,25 +90,45 @@ class XmlEvents:
         if self._depth > DEEPEST:
             reason = f"its elements are nested more than {DEEPEST} deep"
             raise IngestError("too_deep", f"{self._path} is not read: {reason}.", details={"path": self._path})
-        if seen:
-            seen = {self._local(key): value for key, value in seen.items()}
-        self._start(self._local(name), seen)
+        if self._unread_from:
+            return
+        try:
+            told = self._names[name]
+        except KeyError:
+            told = self._named(name)
+        if told is not None:
+            self._start(told, {_local(key): value for key, value in seen.items()} if seen else seen)
+        elif self._unread and _local(name) in self._unread:
+            self._unread_from = self._depth
+            self._expat.CharacterDataHandler = None
 
     def _ended(self, name: str) -> None:
         self._depth -= 1
-        self._end(self._names[name])
+        if not self._unread_from:
+            told = self._names[name]
+            if told is not None:
+                self._end(told)
+        elif self._depth < self._unread_from:
+            self._unread_from = 0
+            self._expat.CharacterDataHandler = self._text
 
-    def _local(self, name: str) -> str:
-        local = self._names.get(name)
-        if local is None:
-            local = self._names[name] = name.rpartition(":")[2]
-        return local
+    def _named(self, name: str) -> str | None:
+        local = _local(name)
+        is_told = local not in self._unread and (self._only is None or local in self._only)
+        told = self._names[name] = local if is_told else None
+        return told
 
     def _other(self, text: str) -> None:
-        if text[0] == "&" and self._depth:
+        if text[0] == "&" and self._depth and not self._unread_from:
             known = html5.get(text[1:])
             if known:
                 self._text(known)
+
+
+@lru_cache(maxsize=2048)
+def _local(name: str) -> str:
+    """A name without its prefix."""
+    return name.rpartition(":")[2]
 
 
 def bad_xml(path: str, reason: str, code: str) -> IngestError:
