@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -16,7 +16,7 @@ PROTOCOL = "2025-06-18"
 
 
 class Client:
-    """A server on its stdin and stdout, and the client that it has; use it in a `with` block, which ends it by force."""
+    """A server on its stdin and stdout, and its client; use it in a `with` block, which ends it by force."""
 
     def __init__(self, store: Path, *flags: str, environment: dict[str, str] | None = None) -> None:
         variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -86,10 +86,8 @@ class Client:
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
-                try:
+                with suppress(OSError):  # what it had not read
                     stream.close()
-                except OSError:  # what it had not read
-                    pass
 
     def _write(self, message: dict[str, Any]) -> None:
         assert self.process.stdin is not None

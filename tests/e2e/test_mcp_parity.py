@@ -28,9 +28,8 @@ from tests.parity_stores import filled
 TOOLS = ("search", "context", "explain", "whynot", "get")
 WHOLE = Limits(max_answer_chars=10**9)
 _MODES = {"hybrid": (), "lexical": ("--bm25",), "semantic": ("--vector",)}
-_FLAGS = {"search": "--k", "context": "--k", "explain": "--k", "whynot": "--k"}
 _NOTES = {
-    "notes/a *bold* — plan.md": "# Plan · first\n\n## Retries **of** `all`\n\nRetries wait a second.\n\n> quoted: 7\n",
+    "notes/a *bold* — plan.md": "# Plan · first\n\n## Retries **of** `all`\n\nRetries wait.\n\n> quoted: 7\n",
     "notes/long.md": "# Long\n\n" + "wombat " * 300 + "\n",
     "notes/rows.csv": "name,count\nquokka,3\nwombat,12\n",
 }
