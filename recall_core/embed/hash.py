@@ -18,6 +18,7 @@ from operator import mul
 from struct import pack
 
 from recall_core.config import Config
+from recall_core.deadline import check
 from recall_core.embed.features import (
     GRAMS,
     MAX_CHARS,
@@ -207,6 +208,7 @@ def _span_shares(value: _Valued, text: str, spans: Sequence[tuple[int, int]]) ->
 
     spans: all of the text that has words, but for what stands above the first.
     """
+    check()
     if text.isascii() and len(text) <= MAX_CHARS:
         held: Mapping[str, int] = words(text)
         likely: Iterable[str] = _with_grams(held, value.shortest)
@@ -270,6 +272,7 @@ def _shares(
 ) -> Iterator[Share]:
     if not lengths:
         return
+    check()
     held = words(text)
     grams = _held_grams(held, wanted)
     for each in asked:

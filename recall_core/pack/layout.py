@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from recall_core.config import Config
+from recall_core.deadline import check
 from recall_core.text import MODEL_COUNTER, Counter, behind, one_line
 from recall_core.types import Block
 
@@ -70,6 +71,7 @@ def layout(config: Config, counter: Counter) -> Layout:
 
 def draft(layout: Layout, block: Block, heading: str) -> Draft:
     """The block as it will be shown."""
+    check()
     shown = _shown(layout, block, (block.text,))
     return placed(layout, block, heading, texts=(block.text,), text_tokens=layout.count(shown))
 

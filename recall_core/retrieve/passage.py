@@ -98,6 +98,7 @@ def best_window(text: str, instances: Sequence[Instance], terms: Sequence[TermSt
 
     def worth_of(phrases: int) -> float:
         if phrases not in worth:
+            check()
             worth[phrases] = fsum([term.idf for number, term in enumerate(terms) if phrases >> number & 1])
         return worth[phrases]
 
@@ -235,6 +236,7 @@ def _shares(
 
 
 def _units(text: str) -> list[Span]:
+    check()
     units: list[Span] = []
     start = 0
     for line in text.split("\n"):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from recall_core.adapters import ledger, whynot
 from recall_core.adapters.render import DIGITS, clean, counted
+from recall_core.deadline import check
 from recall_core.text import behind
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ def _results(told: Response) -> Iterator[Piece]:
     more = f"; {total - len(results)} more with a larger k" if total > len(results) else ""
     yield Piece("", f"{counted(len(results), 'hit')}{more}. Digest {stats['digest'][:DIGITS]}.")
     for rank, result in enumerate(results, start=told.get("query", {}).get("offset", 0) + 1):
+        check()
         yield Piece(f"hit {rank}", _hit(rank, result))
 
 
@@ -223,6 +225,7 @@ def _quoted(text: str) -> str:
 def named(value: Any, names: Names) -> Any:
     """The answer with every path as callers know it."""
     if isinstance(value, dict):
+        check()
         return {
             key: names.shown(each) if key == "path" and isinstance(each, str) else named(each, names)
             for key, each in value.items()

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from recall_core.deadline import check
 from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, Field, Like, OrderKey
 from recall_core.store.digest import DocumentState, document_digest
@@ -169,6 +170,7 @@ _METADATA = json.JSONDecoder(parse_constant=lambda _: None)
 
 def row_of(row: Sequence[Any]) -> Row:
     """From a row of FETCH. Raises ValueError where the text is not the one that was stored, TypeError."""
+    check()
     doc = document(row[1:10])
     expect(row[10:20], _CHUNK_TYPES)
     chunk_id, *rest, is_title, place, kept = row[10:]

@@ -1,0 +1,451 @@
+"""What agents get is what `recall --json` prints, and their text says nothing else than that object."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+
+from benchmarks.parity import FILTERS, SETTINGS
+from benchmarks.serving import Client
+from benchmarks.speed.asked import KINDS, Asker
+from recall_core.adapters import cli
+from recall_core.adapters.mcp.tools import BY_NAME, Limits
+from recall_core.adapters.render import clean
+from recall_core.adapters.streams import Streams
+from recall_core.api.recall import Recall
+from recall_core.errors import RecallError
+from recall_core.types import Root
+from tests.parity_stores import filled
+
+TOOLS = ("search", "context", "explain", "whynot", "get")
+WHOLE = Limits(max_answer_chars=10**9)
+_MODES = {"hybrid": (), "lexical": ("--bm25",), "semantic": ("--vector",)}
+_NOTES = {
+    "notes/a *bold* — plan.md": "# Plan · first\n\n## Retries **of** `all`\n\nRetries wait.\n\n> quoted: 7\n",
+    "notes/long.md": "# Long\n\n" + "wombat " * 300 + "\n",
+    "notes/rows.csv": "name,count\nquokka,3\nwombat,12\n",
+}
+
+
+class Question(NamedTuple):
+    """A call of a tool, and the command line that asks the same."""
+
+    tool: str
+    arguments: dict[str, Any]
+    argv: list[str]
+
+
+class Home(NamedTuple):
+    """A store in a folder, and what questions are drawn from."""
+
+    folder: Path
+    pieces: list[str]
+    chunks: list[str]
+    paths: list[str]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    folder = tmp_path_factory.mktemp("parity")
+    return _home(folder, 160)
+
+
+def _home(folder: Path, chunks: int) -> Home:
+    pieces = filled(folder, "hash", chunks)
+    for name, text in _NOTES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    with Recall.open(str(folder)) as recall:
+        for _ in recall.add([str(folder / "notes")], Root("")):
+            pass
+        ids = recall.query(f"SELECT chunk.id, doc.path FROM chunk LIMIT {chunks + 50}")["results"]
+    paths = sorted({each["doc"]["path"] for each in ids})
+    return Home(folder, pieces, sorted(each["chunk"]["id"] for each in ids), paths)
+
+
+def questions(home: Home, count: int, *, tools: Sequence[str] = TOOLS, seed: int = 1) -> list[Question]:
+    """So many questions of every tool, by turns, the same for the same seed."""
+    random, asker = Random(f"mcp {seed}"), Asker(home.pieces, seed=seed)
+    return [_MAKERS[tools[number % len(tools)]](random, asker, home) for number in range(count)]
+
+
+def _search(random: Random, asker: Asker, home: Home) -> Question:
+    if random.random() < 0.25:
+        rql = _rql(random, asker)
+        settings, flags = _settings(random)
+        return Question("search", {"rql": rql, **settings}, ["query", rql, *flags])
+    arguments, argv = _asked(random, asker, home)
+    return Question("search", arguments, ["search", *argv])
+
+
+def _context(random: Random, asker: Asker, home: Home) -> Question:
+    arguments, argv = _asked_anyhow(random, asker, home)
+    budget = random.choice((150, 600, 4_000))
+    return Question(
+        "context", {**arguments, "budgetTokens": budget}, ["context", *argv, "--budget-tokens", f"{budget}"]
+    )
+
+
+def _explain(random: Random, asker: Asker, home: Home) -> Question:
+    arguments, argv = _asked_anyhow(random, asker, home)
+    target, versus = random.sample(home.chunks, 2)
+    arguments["target"] = target
+    argv += ["--chunk", target]
+    if random.random() < 0.3:
+        arguments["versus"] = versus
+        argv += ["--vs", versus]
+    return Question("explain", arguments, ["explain", *argv])
+
+
+def _whynot(random: Random, asker: Asker, home: Home) -> Question:
+    arguments, argv = _asked_anyhow(random, asker, home)
+    target = random.choice(
+        (random.choice(home.paths), random.choice(home.chunks), '"retries wait"', '"no such text"')
+    )
+    return Question("whynot", {**arguments, "target": target}, ["whynot", *argv, "--target", target])
+
+
+def _get(random: Random, asker: Asker, home: Home) -> Question:
+    line = random.randint(1, 60)
+    path = random.choice(home.paths)
+    target = random.choice((path, f"{path}:{line}", f"{path}:{line}-{line + 9}", random.choice(home.chunks)))
+    return Question("get", {"targets": [target]}, ["get", target])
+
+
+_MAKERS: Mapping[str, Callable[[Random, Asker, Home], Question]] = {
+    "search": _search, "context": _context, "explain": _explain, "whynot": _whynot, "get": _get,
+}  # fmt: skip
+
+
+def _asked_anyhow(random: Random, asker: Asker, home: Home) -> tuple[dict[str, Any], list[str]]:
+    """Words, or at times a query in RQL."""
+    if random.random() < 0.15:
+        rql = _rql(random, asker, fields="*")
+        settings, flags = _settings(random)
+        return {"rql": rql, **settings}, ["--rql", rql, *flags]
+    return _asked(random, asker, home)
+
+
+def _asked(random: Random, asker: Asker, home: Home) -> tuple[dict[str, Any], list[str]]:
+    words = asker.draw(random.choice(KINDS), 1)[0].text if random.random() < 0.8 else "retries wombat quokka"
+    arguments: dict[str, Any] = {"query": words}
+    argv = [words]
+    mode = random.choice(tuple(_MODES))
+    if mode != "hybrid" or random.random() < 0.3:
+        arguments["mode"] = mode
+        argv += _MODES[mode]
+    if random.random() < 0.7:
+        arguments["k"] = random.choice((1, 5, 10, 40))
+        argv += ["--k", str(arguments["k"])]
+    if random.random() < 0.3:
+        arguments["filter"] = random.choice((*FILTERS, "doc.path GLOB 'notes/*'"))
+        argv += ["--filter", arguments["filter"]]
+    settings, flags = _settings(random)
+    return {**arguments, **settings}, [*argv, *flags]
+
+
+def _settings(random: Random) -> tuple[dict[str, Any], list[str]]:
+    """Settings as an agent's client spells them, and as a person types them."""
+    names = random.sample(tuple(SETTINGS), random.choice((0, 0, 0, 1, 2)))
+    typed = {name: random.choice(SETTINGS[name]) for name in names}
+    flags = [word for name, value in typed.items() for word in ("--set", f"{name}={value}")]
+    return ({"set": {name: _meant(value) for name, value in typed.items()}} if typed else {}), flags
+
+
+def _meant(value: str) -> str | bool | int | float:
+    if value in ("true", "false"):
+        return value == "true"
+    try:
+        return float(value) if "." in value else int(value)
+    except ValueError:
+        return value
+
+
+def _rql(random: Random, asker: Asker, fields: str | None = None) -> str:
+    text = f"'{asker.draw(random.choice(('1 words', '3 words', '5 words')), 1)[0].text}'"
+    using = random.choice((f"lexical({text})", f"semantic({text})", f"lexical({text}), semantic({text})"))
+    table = "chunk" if fields else random.choice(("chunk", "doc"))
+    some = ("*", "doc.path, score", "doc.title") if table == "doc" else ("*", "doc.path, chunk.text, score", "score")
+    where = f" FILTER {FILTERS[0]}" if random.random() < 0.3 else ""
+    return f"SELECT {fields or random.choice(some)} FROM {table} USING {using}{where} LIMIT {random.choice((3, 10))}"
+
+
+def printed(home: Home, argv: Sequence[str], *, as_json: bool = True) -> str:
+    """What the command prints, in this process."""
+    out = io.StringIO()
+    cli.main([*argv, *(["--json"] if as_json else [])], streams=Streams(io.StringIO(), out, io.StringIO()))
+    return out.getvalue()
+
+
+def told(recall: Recall, question: Question, limits: Limits = WHOLE, **fields: str) -> tuple[str, Any]:
+    """The text of a tool, and the object that it is taken from; an error as the command line prints it."""
+    try:
+        answer = BY_NAME[question.tool].answer(recall, {**question.arguments, **fields}, limits)
+    except RecallError as error:
+        return "", {"error": {"code": error.code, "message": error.message}}
+    return answer.text, answer.content
+
+
+def lasting(value: Any) -> Any:
+    """Without what a clock decides; of an error what both sides say."""
+    if isinstance(value, dict) and "error" in value:
+        return {key: value["error"][key] for key in ("code", "message")}
+    if isinstance(value, dict):
+        return {key: lasting(each) for key, each in value.items() if key not in ("took_ms", "timings")}
+    return [lasting(each) for each in value] if isinstance(value, list) else value
+
+
+def spelled(value: Any) -> str:
+    """As bytes, the order of keys included."""
+    return json.dumps(lasting(value), ensure_ascii=False)
+
+
+# What a compact text has to say, read off the object piece by piece.
+
+
+def complaints(question: Question, text: str, answer: Any, plain: str = "") -> list[str]:
+    """Where a compact text and its object part. plain: what the command prints for people."""
+    expected = [*_EXPECTED[question.tool](answer, plain), *_warnings(answer)]
+    said = text.split("\n")
+    found = []
+    for place, (one, other) in enumerate(zip_longest(said, "\n".join(expected).split("\n"))):
+        if one != other:
+            found.append(f"line {place + 1}: {one!r}, not {other!r}")
+    return found + [f"{number} is nowhere in the object" for number in _unsaid(text, answer)]
+
+
+def _warnings(answer: Any) -> Iterator[str]:
+    if answer["warnings"]:
+        yield "\n" + "\n".join(f"Warning: {clean(each)}" for each in answer["warnings"])
+
+
+def _of_search(answer: Any, plain: str) -> Iterator[str]:
+    results, stats = answer["results"], answer["stats"]
+    left = stats.get("total_hits", len(results)) - len(results)
+    more = f"; {left} more with a larger k" if left > 0 else ""
+    yield f"{len(results)} hit{'s' * (len(results) != 1)}{more}. Digest {stats['digest'][:12]}."
+    first = answer["query"].get("offset", 0) + 1
+    for rank, result in enumerate(results, start=first):
+        doc, chunk, passage = result.get("doc", {}), result.get("chunk", {}), result.get("passage")
+        if "path" not in doc or not (passage or "text" in chunk):
+            yield f"{rank}. {json.dumps(result, ensure_ascii=False, separators=(',', ':'))}"
+            continue
+        about = [f"{rank}. **{clean(_cited(doc['path'], passage or chunk, chunk))}**"]
+        if "heading" in chunk:
+            about.append(clean(chunk["heading"]))
+        if "score" in result:
+            about.append(f"score {result['score']:.3f}")
+        if "id" in chunk:
+            about.append(f"chunk {chunk['id'][:12]}")
+        yield "\n" + " · ".join(about)
+        quoted = (passage or chunk)["text"]
+        quoted = quoted if len(quoted) <= 700 else quoted[:698].rstrip() + " …"
+        yield from (f"> {line}".rstrip() for line in quoted.rstrip("\n").split("\n"))
+
+
+def _cited(path: str, lines: Any, chunk: Any) -> str:
+    if "line_start" not in lines:
+        return path
+    kind, _, value = chunk.get("place", "").partition(" ")
+    if value and not (kind == "line" and "#" in path):
+        return f"{path}:{value}" if kind == "line" else f"{path}#{kind}={value}"
+    last = f"-{lines['line_end']}" if lines["line_end"] > lines["line_start"] else ""
+    return f"{path}:{lines['line_start']}{last}"
+
+
+def _of_context(answer: Any, plain: str) -> Iterator[str]:
+    view = answer["context"]
+    count = len(view["blocks"])
+    yield (
+        f"{count} block{'s' * (count != 1)}, {view['used_tokens']} of {view['budget_tokens']} tokens "
+        f"({view['counter']}). Digest {answer['stats']['digest'][:12]}."
+    )
+    for block in view["blocks"]:
+        where = clean(_cited(block["path"], block, block))
+        yield f"\n[{block['n']}] {where}{' (cut)' if block.get('truncated') else ''}\n{block['text']}"
+
+
+def _of_explain(answer: Any, plain: str) -> Iterator[str]:
+    yield plain.removesuffix("\n")
+
+
+def _of_whynot(answer: Any, plain: str) -> Iterator[str]:
+    """What people are told, but for commands: a fix is its change, and the settings that do it."""
+    fixes = iter(answer["whynot"].get("fixes", []))
+    lines = [line for line in plain.removesuffix("\n").split("\n") if not line.startswith("more  --all")]
+    shown = iter(lines)
+    for line in shown:
+        if line.startswith("fix   ") and answer["whynot"].get("fixes"):
+            settings = next(fixes)["settings"]
+            change = next(shown).strip()
+            yield f"fix   {change}" + (f" (set {', '.join(settings)})" if settings else "")
+        else:
+            yield line
+
+
+def _of_get(answer: Any, plain: str) -> Iterator[str]:
+    view = answer["found"]
+    chunk, path = view.get("chunk"), view["doc"]["path"]
+    if chunk is not None:
+        lines = {"line_start": chunk["line_start"], "line_end": chunk["line_end"]}
+        where = _cited_always(path, lines, chunk)
+    elif "line_start" in view:
+        where = _cited_always(path, view, view)
+    else:
+        where = path
+    yield f"**{clean(where)}**"
+    if view["text"]:
+        yield view["text"]
+
+
+def _cited_always(path: str, lines: Any, chunk: Any) -> str:
+    found = _cited(path, lines, chunk)
+    is_one = found == f"{path}:{lines['line_start']}"
+    return f"{found}-{lines['line_end']}" if is_one and not chunk.get("place") else found
+
+
+_EXPECTED: Mapping[str, Callable[[Any, str], Iterator[str]]] = {
+    "search": _of_search, "context": _of_context, "explain": _of_explain, "whynot": _of_whynot, "get": _of_get,
+}  # fmt: skip
+
+_NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w])")
+
+
+def _unsaid(text: str, answer: Any) -> list[str]:
+    """The numbers of a text that the object has neither as numbers, at that many places, nor in its texts."""
+    texts, numbers = [], []
+    for value in _values(answer):
+        (texts if isinstance(value, str) else numbers).append(value)
+    words = "\n".join(texts)
+    spelled = {each for number in numbers for each in _spellings(number)}
+    found = {each.lstrip("+-") for each in _NUMBER.findall(text)}
+    return sorted(each for each in found if each not in spelled and each not in words)
+
+
+def _spellings(number: float) -> Iterator[str]:
+    size = abs(number)
+    yield from (f"{size:g}", f"{size:.0f}", f"{size:.1e}", f"{size:.3f}", f"{size:.4f}", f"{size:.6f}")
+    yield str(size)
+
+
+def _values(value: Any) -> Iterator[Any]:
+    """Every text and number, how many entries a list has, and what columns come to together."""
+    if isinstance(value, dict):
+        yield from value
+        yield from (each for inner in value.values() for each in _values(inner))
+        if value.keys() >= {"title", "body"} and not isinstance(value["title"], str):
+            yield value["title"] + value["body"]
+        if "differences" in value:
+            yield sum(each["delta"] for each in value["differences"])
+        if "results" in value:
+            yield value["stats"].get("total_hits", 0) - len(value["results"])
+    elif isinstance(value, list):
+        yield len(value)
+        yield from (each for inner in value for each in _values(inner))
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield value
+
+
+def compared(home: Home, recall: Recall, question: Question) -> list[str]:
+    """What is another on the way to agents than on the command line."""
+    text, whole = told(recall, question, fields="all")
+    asked = json.loads(printed(home, question.argv))
+    found = [] if spelled(whole) == spelled(asked) else [f"{question}: {spelled(whole)} / {spelled(asked)}"]
+    if "error" in whole:
+        return found
+    found += [] if spelled(json.loads(text)) == spelled(whole) else [f"{question}: the text is another object"]
+    compact, _ = told(recall, question)
+    has_lines = question.tool in ("explain", "whynot")
+    plain = printed(home, question.argv, as_json=False) if has_lines else ""
+    return found + [f"{question}: {each}" for each in complaints(question, compact, whole, plain)]
+
+
+def test_agents_get_the_object_that_the_command_prints_and_a_text_that_says_nothing_else(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home.folder)
+    with Recall.open(str(home.folder)) as recall:
+        found = [each for question in questions(home, 40) for each in compared(home, recall, question)]
+    assert found == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("tool", TOOLS)
+def test_five_hundred_of_each_tool_agree(home: Home, tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home.folder)
+    with Recall.open(str(home.folder)) as recall:
+        asked = questions(home, 500, tools=(tool,), seed=2)
+        found = [each for question in asked for each in compared(home, recall, question)]
+    assert found == []
+
+
+def test_over_stdio_the_answers_are_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home.folder)
+    asked = questions(home, 10, seed=3)
+
+    with Client(home.folder) as client, Recall.open(str(home.folder)) as recall:
+        for question in asked:
+            whole = json.loads(client.call(question.tool, **question.arguments, fields="all"))
+            if "code" in whole:
+                whole = {"error": whole}
+            assert spelled(whole) == spelled(json.loads(printed(home, question.argv)))
+            if "error" not in whole:
+                assert client.call(question.tool, **question.arguments) == told(recall, question, Limits())[0]
+
+
+def _changed(text: str, random: Random) -> Iterator[tuple[str, str]]:
+    """The text with one thing in it another, and what that is."""
+    digits = [place for place, letter in enumerate(text) if letter.isdigit()]
+    for place in random.sample(digits, min(25, len(digits))):
+        yield f"digit {place}", text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
+    lines = text.split("\n")
+    for number in random.sample(range(len(lines)), min(5, len(lines))):
+        yield f"without line {number}", "\n".join(lines[:number] + lines[number + 1 :])
+    if (path := re.search(r"(?:docs|notes)/[^\n:*]+", text)) is not None:
+        yield "another path", text.replace(path[0], path[0][:-1] + "x", 1)
+    hits = re.split(r"\n(?=\n\d+\. |\n\[\d+\])", text)
+    if len(hits) > 2:
+        yield "without a hit", "\n".join(hits[:1] + hits[2:])
+        yield "two hits in turn", "\n".join([hits[0], hits[2], hits[1], *hits[3:]])
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_text_that_was_changed_in_one_place_is_caught(
+    home: Home, tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home.folder)
+    tried = 0
+    with Recall.open(str(home.folder)) as recall:
+        for question in questions(home, 3, tools=(tool,), seed=4):
+            (text, _), (_, answer) = told(recall, question), told(recall, question, fields="all")
+            if "error" in answer:
+                continue
+            plain = printed(home, question.argv, as_json=False)
+            for what, changed in _changed(text, Random(tried)):
+                tried += 1
+                assert complaints(question, changed, answer, plain), what
+    assert tried > 10
+
+
+def test_a_text_that_is_cut_says_less_and_names_what_it_leaves_out(home: Home) -> None:
+    with Recall.open(str(home.folder)) as recall:
+        for question in questions(home, 12, tools=("search", "context"), seed=5):
+            whole, answer = told(recall, question)
+            text, _ = told(recall, question, Limits(max_answer_chars=400))
+            if "error" in answer or text == whole:
+                continue
+            *kept, last = text.split("\n")
+            assert last.startswith("[left out, the answer is long: ")
+            assert whole.split("\n")[: len(kept)] == kept
+            name = "block" if question.tool == "context" else "hit"
+            assert re.search(rf"{name} \d|\d more|warnings", last)
+            assert len("\n".join(kept)) <= 400
