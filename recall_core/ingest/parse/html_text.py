@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from recall_core.errors import IngestError
 from recall_core.ingest.parse.flow import LINE, PARAGRAPH, Opened, TextFlow, short_name
 from recall_core.ingest.parse.html_elements import (
@@ -23,20 +21,16 @@ from recall_core.ingest.parse.html_tokens import (
     TOKEN,
     after_declaration,
     attributes,
+    text_of,
     unescaped,
-    without_styles,
 )
 
 DEEPEST = 500  # open elements
 _LONG_RUN = 2000  # code points of text from which on it has several places
 
 
-class _Open(NamedTuple):
-    name: str
-    element: Element
-    was_hidden: bool
-    is_hidden: bool
-    opened: Opened | None
+_Open = tuple[str, Element, bool, bool, Opened | None]
+"""An element that is open: its name, what it means, whether what holds it is hidden, whether it is, and where it began."""
 
 
 class HtmlReader:
@@ -71,7 +65,10 @@ class HtmlReader:
             text, is_end, name, rest, is_closed = found.groups()
             at = position + len(text)
             if text and not self._is_hidden:
-                self._text(position, at, text if is_whole else without_styles(text))
+                if is_whole:
+                    self._text(position, at, text)
+                else:
+                    (self._flow.verbatim if self._pres else self._flow.words)(text_of(text), 0, 0)
             if name is None:
                 position = self._declared(source, at)
             elif not is_closed:
@@ -107,7 +104,7 @@ class HtmlReader:
     def _text(self, at: int, until: int, rest: str) -> None:
         put, blank = (self._flow.verbatim, "\n") if self._pres else (self._flow.words, " ")
         start, size = 0, len(rest)
-        while self._has_places and size - start > _LONG_RUN and size == until - at:
+        while size - start > _LONG_RUN and size == until - at:
             cut = rest.rfind(blank, start + 1, start + _LONG_RUN)
             cut = cut if cut > 0 else rest.find(blank, start + _LONG_RUN)
             if cut < 0:
@@ -130,15 +127,16 @@ class HtmlReader:
             element = INLINE
         if element.scope == TABLE and name != "table" and len(self._scopes[TABLE]) == 1:
             return
-        self._end_what_ends_here(name, element)
+        if element.closes_p and self._scopes[GENERAL][-1].get("p"):
+            self._pop_to("p")
+        if element.closes or name in HEADINGS:
+            self._end_what_ends_here(name, element)
         self._push(name, element, is_hidden=self._is_hidden or hides, rest=rest)
         if rest.endswith("/") and (self._is_xml or self._drawings):
             self._pop()
 
     def _end_what_ends_here(self, name: str, element: Element) -> None:
-        if element.closes_p and self._scopes[GENERAL][-1].get("p"):
-            self._pop_to("p")
-        if name in HEADINGS and self._stack and self._stack[-1].name in HEADINGS:
+        if name in HEADINGS and self._stack and self._stack[-1][0] in HEADINGS:
             self._pop()
         scope = self._scopes[element.scope]
         for other in element.closes:
@@ -149,7 +147,7 @@ class HtmlReader:
         element = ELEMENTS.get(name, INLINE)
         if self._scopes[element.scope][-1].get(name):
             self._pop_to(name)
-        elif name in HEADINGS and self._stack and self._stack[-1].name in HEADINGS:
+        elif name in HEADINGS and self._stack and self._stack[-1][0] in HEADINGS:
             self._pop()
         elif name == "br":
             self._void(name, 0, 0, "")
@@ -164,8 +162,13 @@ class HtmlReader:
             self._scopes[scope].append({})
         counts = self._scopes[element.scope][-1]
         counts[name] = counts.get(name, 0) + 1
-        opened = None if is_hidden else self._open(name, element, rest)
-        self._stack.append(_Open(name, element, self._is_hidden, is_hidden, opened))
+        opened = None
+        if not is_hidden:
+            if element.role:
+                opened = self._open(name, element, rest)
+            elif element.gap:
+                self._flow.parted(element.gap)
+        self._stack.append((name, element, self._is_hidden, is_hidden, opened))
         self._is_hidden = is_hidden
         self._drawings += name == "svg"
 
@@ -180,7 +183,10 @@ class HtmlReader:
         for scope in element.opens:
             self._scopes[scope].pop()
         if not is_hidden:
-            self._close(name, element, opened)
+            if element.role:
+                self._close(name, element, opened)
+            elif element.gap:
+                self._flow.parted(element.gap)
         self._is_hidden = was_hidden
         self._drawings -= name == "svg"
         return name
@@ -188,9 +194,6 @@ class HtmlReader:
     def _open(self, name: str, element: Element, rest: str) -> Opened | None:
         flow = self._flow
         match element.role:
-            case "":
-                if element.gap:
-                    flow.parted(element.gap)
             case "heading":
                 return flow.open_heading()
             case "pre":
@@ -212,9 +215,6 @@ class HtmlReader:
     def _close(self, name: str, element: Element, opened: Opened | None) -> None:
         flow = self._flow
         match element.role:
-            case "":
-                if element.gap:
-                    flow.parted(element.gap)
             case "heading" if opened:
                 text = flow.close_heading(opened, HEADINGS[name])
                 if name == "h1":

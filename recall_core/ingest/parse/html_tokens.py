@@ -41,9 +41,9 @@ _ATTRIBUTE = re.compile(
 _LONG_NUMBER = re.compile("&#([0-9]{8,}+)")  # which Python refuses to read from some length on
 
 
-def without_styles(text: str) -> str:
-    """The text of `STYLED` with a NUL for each tag in it, so that what stands around one is not read as one."""
-    return _STYLE_TAG.sub("\0", text) if "<" in text else text
+def text_of(styled: str) -> str:
+    """The text of `STYLED`, unescaped. What stands around a tag is not read as one, because it is a NUL meanwhile."""
+    return unescaped(_STYLE_TAG.sub("\0", styled) if "<" in styled else styled)
 
 
 def after_declaration(source: str, at: int, *, is_xml: bool) -> tuple[int, tuple[int, int] | None]:
