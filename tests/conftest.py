@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 _TASTE = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "VISUAL", "EDITOR")
-_KEPT = ("RECALL_DATA", "RECALL_HYPOTHESIS", "TEXTUAL_SNAPSHOT_TEMPDIR")
+_KEPT = ("RECALL_DATA", "RECALL_HYPOTHESIS", "RECALL_NPM", "TEXTUAL_SNAPSHOT_TEMPDIR")
 
 # Subprocesses and test workers inherit this; Textual reads some of its variables when it is imported.
 for _name in list(os.environ):
