@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from tests.examples import USUAL
 
 _TASTE = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "VISUAL", "EDITOR")
-_KEPT = ("RECALL_DATA", "RECALL_HYPOTHESIS", "TEXTUAL_SNAPSHOT_TEMPDIR")
+_KEPT = ("RECALL_DATA", "RECALL_HYPOTHESIS", "RECALL_NPM", "TEXTUAL_SNAPSHOT_TEMPDIR")
 
 # Subprocesses and test workers inherit this; Textual reads some of its variables when it is imported.
 for _name in list(os.environ):
