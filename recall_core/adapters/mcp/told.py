@@ -35,6 +35,7 @@ UNAVAILABLE = frozenset(
 """Codes of a store that cannot be asked at all, until a person does something."""
 
 _ASKING = {"search": "search", "query": "search", "context": "context", "get": "get", "whynot": "whynot"}
+_TOOK_LONG = "ask for less, with a filter or a smaller k, or ask the user to start the server with --call-timeout"
 _OPTIONS = {"budget_tokens": "budgetTokens"}
 
 PROMPT = """Before you answer anything about what these documents may hold (decisions, names, dates, how something is
@@ -57,7 +58,7 @@ def failure(error: RecallError) -> dict[str, Any]:
 
 def hint_of(error: RecallError) -> str | None:
     """What to do, as a call of a tool; what only a person can do is said so."""
-    hint = error.hint
+    hint = _TOOK_LONG if error.code == "timed_out" else error.hint
     if not isinstance(hint, Hint):
         return hint
     options = {_OPTIONS.get(name, name): value for name, value in hint.options if name not in ("store", "json")}
@@ -87,7 +88,7 @@ def instructions(recall: Recall, names: Names) -> str:
     store = recall.store
     with store.reading():
         info = store.info()
-        listing = store.folder("", FOLDERS)
+        listing = store.folder(names.stored_as(""), FOLDERS)
         sources = sorted({root.source for root in store.roots() if root.source})
         elsewhere = [label.rstrip("/") for label in names.labels()]
         newest = _newest(recall)
