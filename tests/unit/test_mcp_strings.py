@@ -12,7 +12,7 @@ from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
 from recall_core.api.serving.names import Names
 from recall_core.deadline import check, within
-from recall_core.errors import TimedOut, UnknownTarget
+from recall_core.errors import ConfigError, TimedOut, UnknownTarget
 
 
 @pytest.fixture
@@ -68,6 +68,12 @@ def test_the_hint_of_a_call_that_took_too_long_names_no_argument_that_no_tool_ha
     hint = told.failure(caught.value)["hint"]
     assert "{" not in hint
     assert "--call-timeout" in hint
+
+
+def test_the_hint_of_settings_that_wait_is_what_a_person_types() -> None:
+    error = ConfigError("untrusted_config", "It would send texts.", hint="recall trust, or recall search --bm25 …")
+
+    assert told.disabled(error)["action"] == "ask the user to run: recall trust, in the folder of this recall.toml"
 
 
 def test_instructions_name_folders_from_the_base(recall: Recall, folder: Path) -> None:
