@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from recall_core.adapters.mcp import told
+from recall_core.adapters.mcp import http, told
 from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
 from recall_core.api.serving.names import Names
 from recall_core.deadline import check, within
-from recall_core.errors import ConfigError, TimedOut, UnknownTarget
+from recall_core.errors import ConfigError, TimedOut, UnknownTarget, UsageError
 
 
 @pytest.fixture
@@ -80,3 +80,8 @@ def test_instructions_name_folders_from_the_base(recall: Recall, folder: Path) -
     text = told.instructions(recall, Names(recall, str(folder / "home" / "notes")))
 
     assert "By folder: a.md (1).\nElsewhere: wiki.\n" in text
+
+
+def test_a_port_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(UsageError, match="^--port goes from 0 to 65535, not 65536.$"):
+        http.door(65_536, has_token=False)

@@ -36,7 +36,7 @@ UNAVAILABLE = frozenset(
 
 _ASKING = {"search": "search", "query": "search", "context": "context", "get": "get", "whynot": "whynot"}
 _HINTS = {
-    "timed_out": "ask for less, with a filter or a smaller k, or ask the user to start the server with --call-timeout",
+    "timed_out": "ask for less, with a smaller k or a filter, or have the user start the server with --call-timeout",
     "untrusted_config": "ask the user to run: recall trust, in the folder of this recall.toml",
 }
 """Of errors whose own hint is for the command line."""
