@@ -83,5 +83,5 @@ def test_instructions_name_folders_from_the_base(recall: Recall, folder: Path) -
 
 
 def test_a_port_that_there_is_not_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(UsageError, match="^--port goes from 0 to 65535, not 65536.$"):
+    with pytest.raises(UsageError, match=r"^--port goes from 0 to 65535, not 65536\.$"):
         http.door(65_536, has_token=False)
