@@ -114,7 +114,7 @@ def _install(request: Request, streams: Streams) -> None:
     place = install.place_of(client, os.environ, folder=Path.cwd())
     if not request.flags.write:
         streams.stdout.write(install.entry_for(client, command=command))
-        streams.say(f"belongs into {place}" if place else f"belongs into the configuration of {client}")
+        streams.say(f"goes into {place}" if place else f"goes into the configuration of {client}")
         streams.say(f"to put it there: {Hint('mcp', install=client, write=True)}")
         return
     if place is None:

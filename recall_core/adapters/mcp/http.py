@@ -18,10 +18,11 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recall_core import files, paths
-from recall_core.errors import RecallError
+from recall_core.errors import RecallError, UsageError
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
+_LAST_PORT = 65_535
 _NAMES = (HOST, "localhost")
 
 
@@ -46,8 +47,11 @@ class Door(NamedTuple):
 def door(port: int, *, has_token: bool) -> Door:
     """A port that is open on the loopback, and a token in a file that its owner alone reads.
 
-    Raises RecallError `port_unavailable`, `token_unkept`.
+    Raises RecallError `port_unavailable`, `token_unkept`; UsageError `bad_value`.
     """
+    if port > _LAST_PORT:
+        message = f"--port goes from 0 to {_LAST_PORT}, not {port}."
+        raise UsageError("bad_value", message, hint="--port 0 takes a free one")
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -35,6 +35,11 @@ UNAVAILABLE = frozenset(
 """Codes of a store that cannot be asked at all, until a person does something."""
 
 _ASKING = {"search": "search", "query": "search", "context": "context", "get": "get", "whynot": "whynot"}
+_HINTS = {
+    "timed_out": "ask for less, with a smaller k or a filter, or have the user start the server with --call-timeout",
+    "untrusted_config": "ask the user to run: recall trust, in the folder of this recall.toml",
+}
+"""Of errors whose own hint is for the command line."""
 _OPTIONS = {"budget_tokens": "budgetTokens"}
 
 PROMPT = """Before you answer anything about what these documents may hold (decisions, names, dates, how something is
@@ -57,7 +62,7 @@ def failure(error: RecallError) -> dict[str, Any]:
 
 def hint_of(error: RecallError) -> str | None:
     """What to do, as a call of a tool; what only a person can do is said so."""
-    hint = error.hint
+    hint = _HINTS.get(error.code, error.hint)
     if not isinstance(hint, Hint):
         return hint
     options = {_OPTIONS.get(name, name): value for name, value in hint.options if name not in ("store", "json")}

@@ -108,9 +108,18 @@ def _context(recall: Recall, names: Names, asked: taken.ContextArguments, limits
 
 def _explain(recall: Recall, names: Names, asked: taken.ExplainArguments, limits: Limits) -> Told:
     ask, (words, rql) = _ask(asked), _words(asked)
-    target = names.find(asked.target).target
-    versus = names.find(asked.versus).target if asked.versus else None
+    target = _chunk(names, asked.target)
+    versus = _chunk(names, asked.versus) if asked.versus else None
     return _told(recall.explain(words, target, ask, versus=versus, rql=rql), asked, names, limits)
+
+
+def _chunk(names: Names, name: str) -> str:
+    """The id of a chunk that a caller named. Raises UnknownTarget, also for a document or lines of it."""
+    found = names.find(name)
+    if found.path is not None:
+        hint = "give a chunk's id, as search shows it"
+        raise UnknownTarget("unknown_target", f"{name} is a document, or a part of one, not a chunk.", hint=hint)
+    return found.target
 
 
 def _whynot(recall: Recall, names: Names, asked: taken.WhyNotArguments, limits: Limits) -> Told:

@@ -33,7 +33,7 @@ class Piece(NamedTuple):
 
 def mcp(answer: Mapping[str, Any], names: Names) -> list[Piece]:
     """The answer of any method that a tool calls, in pieces: the first says what it is, and never is left out."""
-    told = cast("Response", named(answer, names))
+    told = cast("Response", renamed(answer, names))
     for key, pieces in _BY_CONTENT.items():
         if key in told:
             return [*pieces(told), *_warned(told)]
@@ -70,7 +70,7 @@ def as_json(value: object) -> str:
 
 def memory_results(answer: Mapping[str, Any], names: Names, *, has_text: bool) -> dict[str, Any]:
     """The hits of a search in the words of OpenClaw's `memory_search`."""
-    told = named(answer, names)
+    told = renamed(answer, names)
     return {
         "results": [_memory_result(result, has_text=has_text) for result in told["results"]],
         "digest": told["stats"]["digest"][:DIGITS],
@@ -231,3 +231,22 @@ def named(value: Any, names: Names) -> Any:
             for key, each in value.items()
         }
     return [named(each, names) for each in value] if isinstance(value, list) else value
+
+
+def renamed(answer: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    """The same, and what its warnings call documents."""
+    shown = {path: names.shown(path) for path in _paths(answer)}
+    others = sorted((path for path in shown if shown[path] != path), key=len, reverse=True)
+    warnings = list(answer.get("warnings", ()))
+    for path in others:
+        warnings = [each.replace(path, shown[path]) for each in warnings]
+    return {**named(dict(answer), names), "warnings": warnings}
+
+
+def _paths(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from (each,) if key == "path" and isinstance(each, str) else _paths(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _paths(each)

@@ -1,0 +1,93 @@
+"""Ask a served store ten questions, as an agent would: `python examples/agent/ask.py STORE_OR_FOLDER`.
+
+Starts `recall mcp` over stdio with the official client. For each question it searches, reads the lines that the best
+result cites, and compares them with the file on disk. The exit code is 1 where a citation does not hold.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from mcp import Client, StdioServerParameters
+from mcp.types import TextContent
+
+QUESTIONS = (
+    "How is a deploy undone?",
+    "When does nobody deploy?",
+    "When does the pager change hands?",
+    "What stops the sender when the queue has more than 500 messages?",
+    "Who looks after the backups?",
+    "How long are copies of the database kept?",
+    "Why did every reader get the same message twice?",
+    "Why one queue rather than one for each library?",
+    "Why did we not take SQLite?",
+    "When is the address of a reader deleted?",
+)
+
+
+async def answer(client: Client, tool: str, **given: object) -> dict[str, Any]:
+    """What a tool answers, as an object. Raises ValueError where it is an error."""
+    result = await client.call_tool(tool, given)
+    text = "".join(each.text for each in result.content if isinstance(each, TextContent))
+    told: dict[str, Any] = json.loads(text)
+    if result.is_error or told.get("disabled"):
+        raise ValueError(text)
+    return told
+
+
+async def cited(client: Client, question: str) -> tuple[str, str]:
+    """The citation of the best passage, such as notes/a.md:3-4, and the text that the store has there."""
+    found = await answer(client, "memory_search", query=question, maxResults=1)
+    if not found["results"]:
+        raise ValueError(f"nothing is found for: {question}")
+    citation = found["results"][0]["citation"]
+    read = await answer(client, "get", targets=[citation], fields="all")
+    return citation, read["found"]["text"].rstrip("\n")
+
+
+def on_disk(folder: Path, citation: str) -> str:
+    """The cited lines as the file has them now, "" where it has none."""
+    path, _, lines = citation.rpartition(":")
+    first, _, last = lines.partition("-")
+    try:
+        text = (folder / path).read_text(encoding="utf-8")
+    except OSError:
+        return ""
+    return "\n".join(text.split("\n")[int(first) - 1 : int(last or first)])
+
+
+async def ask(client: Client, folder: Path) -> bool:
+    """Print each question, its answer and citation; whether all of the citations hold."""
+    wrong = 0
+    for question in QUESTIONS:
+        citation, text = await cited(client, question)
+        holds = text in on_disk(folder, citation)
+        wrong += not holds
+        print(question)
+        print("".join(f"  {line}\n" for line in text.split("\n")), end="")
+        print(f"  [{citation}]{'' if holds else ' is not what the file has'}\n")
+    print(f"{len(QUESTIONS) - wrong} of {len(QUESTIONS)} citations hold")
+    return wrong == 0
+
+
+async def main(store: Path) -> int:
+    """The exit code: 0 where every citation holds."""
+    folder = store if store.is_dir() else store.parent
+    command = ["-m", "recall_core", "mcp", "--store", str(store), "--base", str(folder)]
+    async with Client(StdioServerParameters(command=sys.executable, args=command, env={**os.environ})) as client:
+        try:
+            return 0 if await ask(client, folder) else 1
+        except ValueError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python examples/agent/ask.py STORE_OR_FOLDER")
+    sys.exit(asyncio.run(main(Path(sys.argv[1]).absolute())))
