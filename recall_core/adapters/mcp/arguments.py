@@ -17,6 +17,9 @@ Arguments = TypeVar("Arguments", bound=msgspec.Struct)
 MOST_LINES = 120
 """Lines that `memory_get` gives at once."""
 
+LONGEST = 20_000
+"""Characters of a question: a longer one keeps a connection from everybody else for seconds."""
+
 Fields = Annotated[
     Literal["compact", "all"], Meta(description="all: the whole answer as JSON, as `recall --json` prints it")
 ]
@@ -27,14 +30,18 @@ Whole = Annotated[int, Meta(ge=1, le=1_000_000)]
 class QuestionArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
     """A question: words, or a query in RQL."""
 
-    query: Annotated[str, Meta(description='Words; "quoted" phrases are looked for as they stand')] | UnsetType = (
-        UNSET
-    )
-    rql: Annotated[str, Meta(description="A query in RQL instead of words")] | UnsetType = UNSET
+    query: (
+        Annotated[str, Meta(max_length=LONGEST, description='Words; "quoted" phrases are looked for as they stand')]
+        | UnsetType
+    ) = UNSET
+    rql: Annotated[str, Meta(max_length=LONGEST, description="A query in RQL instead of words")] | UnsetType = UNSET
     k: Annotated[int, Meta(ge=1, le=1_000_000, description="Most rows")] | UnsetType = UNSET
     mode: Literal["hybrid", "lexical", "semantic"] | UnsetType = UNSET
     filter: (
-        Annotated[str, Meta(description="RQL condition, such as doc.path GLOB 'docs/*' AND doc.tag = 'api'")]
+        Annotated[
+            str,
+            Meta(max_length=LONGEST, description="RQL condition, such as doc.path GLOB 'docs/*' AND doc.tag = 'api'"),
+        ]
         | UnsetType
     ) = UNSET
     set: Annotated[dict[str, Value], Meta(description="Ranking settings of this question")] | UnsetType = UNSET
@@ -102,7 +109,7 @@ class StatusArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"
 class MemorySearchArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
     """What `memory_search` takes."""
 
-    query: str
+    query: Annotated[str, Meta(max_length=LONGEST)]
     max_results: Annotated[int, Meta(ge=1, le=1_000)] = 6
     min_score: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
     corpus: Annotated[str, Meta(description="One source of documents; memory or all for every one")] = "all"
