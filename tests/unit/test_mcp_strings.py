@@ -79,7 +79,7 @@ def test_the_hint_of_settings_that_wait_is_what_a_person_types() -> None:
 def test_instructions_name_folders_from_the_base(recall: Recall, folder: Path) -> None:
     text = told.instructions(recall, Names(recall, str(folder / "home" / "notes")))
 
-    assert "By folder: a.md (1).\nElsewhere: wiki.\n" in text
+    assert "By folder: a.md (1).\nElsewhere: wiki/ (1).\n" in text
 
 
 def test_a_port_that_there_is_not_is_refused_with_those_that_there_are() -> None:
