@@ -61,7 +61,7 @@ def asked(folder: Path, embedding: str, *prefix: str) -> tuple[bool, list[dict[s
     return is_alone, answers
 
 
-@pytest.mark.parametrize("embedding", ["hash", "local", "minilm"])
+@pytest.mark.parametrize("embedding", ["hash", "local", pytest.param("minilm", marks=pytest.mark.slow)])
 def test_answers_without_a_network_are_the_same(tmp_path: Path, embedding: str) -> None:
     reason = refusal()
     if reason is not None:

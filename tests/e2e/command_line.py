@@ -1,4 +1,4 @@
-"""Command lines of pages and hints, in this process where nothing of another one is at stake: starting takes longest."""
+"""Command lines of pages and hints, in this process unless a shell has a part in them: starting takes longest."""
 
 from __future__ import annotations
 

@@ -77,6 +77,7 @@ def test_every_step_of_the_tutorial_does_what_it_says(terminal: Terminal, own_de
 
 
 @pytest.mark.chromium
+@pytest.mark.slow
 def test_every_step_does_so_in_a_browser_too(own_demo: Path, tmp_path: Path) -> None:
     served = Served(own_demo / "recall.db", tmp_path)
     try:

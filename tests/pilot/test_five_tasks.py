@@ -16,6 +16,8 @@ from tests.workbench_driver import Driver, is_settled, workbench
 
 SIZES = (NARROW, USUAL, WIDE)
 IDS = [f"{width}x{height}" for width, height in SIZES]
+DRAWN = (NARROW, USUAL, pytest.param(WIDE, marks=pytest.mark.slow))
+"""What a workbench is opened in: the widest screen leaves nothing out, and is nightly."""
 DECISION = Path(__file__).parents[2] / "docs" / "decisions" / "0042-five-tasks.md"
 
 
@@ -58,13 +60,13 @@ async def do(bench: Driver, task: Task) -> None:
         await painted(bench, text)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=IDS)
+@pytest.mark.parametrize("size", DRAWN, ids=IDS)
 async def test_why_a_row_is_first_is_said_and_its_parts_add_up(pages: Path, size: tuple[int, int]) -> None:
     async with workbench(pages, size=size) as bench:
         await do(bench, tasks(size)[0])
 
 
-@pytest.mark.parametrize("size", SIZES, ids=IDS)
+@pytest.mark.parametrize("size", DRAWN, ids=IDS)
 async def test_why_a_page_is_missing_is_told_and_mended(pages: Path, size: tuple[int, int]) -> None:
     async with workbench(pages, size=size) as bench:
         await do(bench, tasks(size)[1])
@@ -73,7 +75,7 @@ async def test_why_a_page_is_missing_is_told_and_mended(pages: Path, size: tuple
         assert bench.session.results.sought == "decisions/0013-log.md"
 
 
-@pytest.mark.parametrize("size", SIZES, ids=IDS)
+@pytest.mark.parametrize("size", DRAWN, ids=IDS)
 async def test_a_weight_is_moved_and_saved(pages: Path, size: tuple[int, int]) -> None:
     async with workbench(pages, size=size) as bench:
         await do(bench, tasks(size)[2])
@@ -82,7 +84,7 @@ async def test_a_weight_is_moved_and_saved(pages: Path, size: tuple[int, int]) -
     assert (config.bm25_weight, config.vector_weight) == (0.85, 0.15)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=IDS)
+@pytest.mark.parametrize("size", DRAWN, ids=IDS)
 async def test_what_the_agent_gets_for_800_tokens_is_shown(pages: Path, size: tuple[int, int]) -> None:
     async with workbench(pages, size=size) as bench:
         await do(bench, tasks(size)[3])
@@ -95,7 +97,7 @@ async def test_what_the_agent_gets_for_800_tokens_is_shown(pages: Path, size: tu
     assert [int(number) for number, _ in listed] == [block.number for block in context.packed.blocks]
 
 
-@pytest.mark.parametrize("size", SIZES, ids=IDS)
+@pytest.mark.parametrize("size", DRAWN, ids=IDS)
 async def test_ten_rows_are_graded_and_measured(pages: Path, size: tuple[int, int]) -> None:
     async with workbench(pages, size=size) as bench:
         await do(bench, tasks(size)[4])
@@ -115,7 +117,7 @@ def test_grading_takes_one_key_more_the_first_time_and_no_task_more_than_before(
     assert grading[0] == grading[1] + 1
 
 
-@pytest.mark.parametrize("size", SIZES, ids=IDS)
+@pytest.mark.parametrize("size", DRAWN, ids=IDS)
 async def test_who_has_graded_before_presses_as_many_keys_as_before(pages: Path, size: tuple[int, int]) -> None:
     task = tasks(size)[4]
     async with workbench(pages, size=size) as bench:
@@ -129,7 +131,7 @@ async def test_who_has_graded_before_presses_as_many_keys_as_before(pages: Path,
     assert len(again.steps) == KEYS_BEFORE[size][4]
 
 
-@pytest.mark.parametrize("size", SIZES, ids=IDS)
+@pytest.mark.parametrize("size", DRAWN, ids=IDS)
 async def test_the_footer_leads_to_the_whole_ledger_of_any_row(pages: Path, size: tuple[int, int]) -> None:
     async with workbench(pages, size=size) as bench:
         await answered(bench)

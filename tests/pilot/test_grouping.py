@@ -116,14 +116,16 @@ async def test_pages_down_to_the_end_pass_over_no_row(store: Path, size: tuple[i
         pane = bench.app.bench.query_one(ResultsPane)
 
         shown = set(pane.whole_rows)
-        for _ in range(50):
+        last, pages = bench.session.results.grouping.row(49), 0
+        while selected(bench) != last and pages < 50:
             await bench.press("pagedown")
             await drawn(bench)
             assert selected(bench) in pane.whole_rows
             shown |= set(pane.whole_rows)
+            pages += 1
 
         assert shown == set(range(50))
-        for _ in range(50):
+        for _ in range(pages + 1):
             await bench.press("pageup")
         assert selected(bench) == 0
         assert pane.scroll_offset.y == 0

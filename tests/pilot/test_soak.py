@@ -191,12 +191,13 @@ async def wander(store: Path, seed: int, *, steps: float = inf, seconds: float =
 
 
 @pytest.mark.timeout(300)
-async def test_180_random_keys_clicks_and_sizes(
-    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("steps", [2 * STEPS, pytest.param(6 * STEPS, marks=pytest.mark.slow)])
+async def test_random_keys_clicks_and_sizes(
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    await wander(own_store, seed=7, steps=180)
+    await wander(own_store, seed=7, steps=steps)
 
     assert all((tmp_path / path).exists() for path in TEXTS)
 

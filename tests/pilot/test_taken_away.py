@@ -49,7 +49,9 @@ async def analysed(bench: Driver) -> None:
     )
 
 
-@pytest.mark.parametrize("taken", [remove, purge, purge_some, edit])
+@pytest.mark.parametrize(
+    "taken", [remove, purge, *(pytest.param(each, marks=pytest.mark.slow) for each in (purge_some, edit))]
+)
 async def test_whatever_is_looked_into_then_the_workbench_stays_and_asks_again(
     own_store: Path, monkeypatch: pytest.MonkeyPatch, taken: Callable[[Recall, Path], None]
 ) -> None:

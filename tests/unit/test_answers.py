@@ -27,6 +27,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_the_same_program_recorded_twice_gives_the_same_bytes(recorded: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.jsonl"
     answers.main(["record", "--tiny", "--count=12", "--in-process", f"--out={again}"])

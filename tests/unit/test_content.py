@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +19,21 @@ from recall_core.types import Root
 NAME = "notes/today.md"
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("made")
+    (made / "a.md").write_text("a file\n")
+    with contextlib.chdir(made):
+        assert run("init")[0] == 0
+        assert run("add", ".")[0] == 0
+    return made
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
-    (tmp_path / "a.md").write_text("a file\n")
-    assert run("init")[0] == 0
-    assert run("add", ".")[0] == 0
-    return tmp_path
+    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
 
 
 def run(*argv: str, content: bytes = b"", may_wait: bool = True) -> tuple[int, str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import shlex
@@ -25,17 +26,25 @@ TEXT = "a quokka smiles\n"
 OTHER = "a wombat digs all night\n"
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store over a folder of three texts, and one file that was added by its name."""
-    home = tmp_path / "home"
-    (home / "docs").mkdir(parents=True)
+    made = tmp_path_factory.mktemp("made")
+    (made / "docs").mkdir()
     for name in ("docs/a.md", "docs/b.md", "docs/c.md", "-x y.md"):
-        (home / name).write_text(f"{TEXT}{name}\n", encoding="utf-8")
+        (made / name).write_text(f"{TEXT}{name}\n", encoding="utf-8")
+    with contextlib.chdir(made):
+        run("recall init . --set max_file_bytes=1000")
+        run("recall add docs -- '-x y.md'")
+    return made
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of that folder."""
+    home = Path(shutil.copytree(made, tmp_path / "home"))
     monkeypatch.chdir(home)
     monkeypatch.delenv("RECALL_STORE", raising=False)
-    run("recall init . --set max_file_bytes=1000")
-    run("recall add docs -- '-x y.md'")
     yield home
     for path in home.rglob("*"):
         path.chmod(0o700 if path.is_dir() else 0o600)

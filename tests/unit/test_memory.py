@@ -12,6 +12,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from _pytest.mark import ParameterSet
 
 from recall_core.errors import StoreCorrupt
 from recall_core.retrieve.query import literal
@@ -114,8 +115,13 @@ def plain(found: Occurrences) -> object:
     return found._replace(counts=tuple(map(dict, found.counts)), lengths=lengths)
 
 
+def nightly(first: int, end: int) -> list[ParameterSet]:
+    """Seeds for the slow run."""
+    return [pytest.param(seed, marks=pytest.mark.slow) for seed in range(first, end)]
+
+
 @pytest.mark.parametrize("memory_mb", [512, 0])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(10), *nightly(10, 40)])
 def test_what_is_in_memory_says_what_the_file_says(path: str, seed: int, memory_mb: int) -> None:
     with opened(path, memory_mb=0) as cold, opened(path, memory_mb=memory_mb) as memory:
         assert not memory_mb or memory.fill_memory()
@@ -123,7 +129,7 @@ def test_what_is_in_memory_says_what_the_file_says(path: str, seed: int, memory_
         assert everything(memory, Random(seed)) == everything(cold, Random(seed))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", [*range(5), *nightly(5, 20)])
 def test_a_narrow_matrix_proposes_what_a_wide_one_does(path: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     made = matrix.Matrix.__init__
 

@@ -80,6 +80,7 @@ def test_a_survivor_is_named_with_its_change_and_the_checkout_is_not_touched(pro
     assert [path.name for path in (project / "tests").iterdir()] == ["test_tiny.py"]
 
 
+@pytest.mark.slow
 def test_what_was_found_out_is_not_tried_again_until_a_file_changes(project: Path) -> None:
     first = run(project, "--count", "100")
     again = run(project, "--count", "100")
@@ -95,6 +96,7 @@ def test_what_was_found_out_is_not_tried_again_until_a_file_changes(project: Pat
     assert len(after.stdout.splitlines()) < len(first.stdout.splitlines())
 
 
+@pytest.mark.slow
 def test_parts_make_up_the_whole_and_a_low_score_fails_where_a_score_is_asked_for(project: Path) -> None:
     parts = [run(project, "--count", "12", "--part", f"{n}/2", "--least", "10") for n in (1, 2)]
     whole = run(project, "--count", "12", "--least", "100")
@@ -106,6 +108,7 @@ def test_parts_make_up_the_whole_and_a_low_score_fails_where_a_score_is_asked_fo
     assert not survivors[0] & survivors[1]
 
 
+@pytest.mark.slow
 def test_a_change_that_keeps_the_tests_from_ending_is_not_a_survivor(project: Path) -> None:
     endless = "def count(n):\n    while n:\n        n -= 1\n    return n\n"
     (project / "tiny.py").write_text(endless, encoding="utf-8")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +20,26 @@ from recall_core.types import Root
 RELATIVE = "which is relative to it"
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of texts beside a store that has read the Markdown among them."""
+    made = tmp_path_factory.mktemp("made")
+    (made / "docs").mkdir()
+    for name in ("a.md", "b.md", "c.txt"):
+        (made / "docs" / name).write_text(f"words of {name}\n")
+    (made / "top.md").write_text("words on top\n")
+    with contextlib.chdir(made):
+        assert run("init")[0] == 0
+        assert run("add", "docs", "--glob", "*.md")[0] == 0
+    return made
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
-    (tmp_path / "docs").mkdir()
-    for name in ("a.md", "b.md", "c.txt"):
-        (tmp_path / "docs" / name).write_text(f"words of {name}\n")
-    (tmp_path / "top.md").write_text("words on top\n")
-    assert run("init")[0] == 0
-    assert run("add", "docs", "--glob", "*.md")[0] == 0
-    return tmp_path
+    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
 
 
 def run(*argv: str) -> tuple[int, str, str]:

@@ -117,6 +117,7 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_report_is_json_with_every_figure_as_a_spread(figures: dict[str, Any]) -> None:
     assert set(figures) == {"machine", "stores", "rows", "files", "memory", "growth", "budgets"}
     assert {row["chunks"] for row in figures["rows"]} == {40}
@@ -126,6 +127,7 @@ def test_a_report_is_json_with_every_figure_as_a_spread(figures: dict[str, Any])
     assert len(list(report.table(figures))) > len(figures["rows"])
 
 
+@pytest.mark.slow
 def test_every_budget_is_of_a_row_that_is_measured(figures: dict[str, Any]) -> None:
     measured = {row["name"] for row in figures["rows"]}
     needs_more = {"hybrid, filter of 1 %", "hybrid, filter of .1 %"}
@@ -140,6 +142,7 @@ def test_every_budget_is_of_a_row_that_is_measured(figures: dict[str, Any]) -> N
     }
 
 
+@pytest.mark.slow
 def test_processes_are_measured_beside_a_bare_one_and_a_warm_one_says_what_it_holds(tmp_path: Path) -> None:
     found = report.measured(report.Run((40,), ("hash",), ("cold", "memory"), tmp_path, rounds=1), lambda _: None)
 
