@@ -17,7 +17,7 @@ _MARKUP = (
 )
 _TEXT = "[^<]++|<(?![a-zA-Z!?/])"
 _STYLES = "a|abbr|b|big|cite|code|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|var"
-_HARMLESS = rf"(?:[{_SPACE}]++(?:href|(?![aAhHsS])[A-Za-z][\w:.-]*+)=\"[^\"]*+\")*+"  # none of them can hide anything
+_HARMLESS = rf"(?:[{_SPACE}]++(?:href|(?![aAhHsS])[A-Za-z][\w:.-]*+)=\"[^\"]*+\")*+"  # hides nothing
 _STYLE = rf"<(?<!\r<)(?:/(?:{_STYLES})|(?:{_STYLES}){_HARMLESS})[{_SPACE}]*+/?+>"
 
 TOKEN = re.compile(rf"((?:{_TEXT})*+)(?:{_MARKUP})?+")
