@@ -10,7 +10,7 @@ from recall_core.errors import IngestError
 from recall_core.ingest import kinds
 from recall_core.ingest.decode import UTF_8, decoded
 from recall_core.ingest.metadata import why_unfit
-from recall_core.ingest.packed import unpacked
+from recall_core.ingest.packed import Unpacked, unpacked
 from recall_core.ingest.parse import identity, parser
 from recall_core.ingest.parse.worker import Worker
 from recall_core.marks import why_unfit as why_no_marks
@@ -36,6 +36,7 @@ class FileReader:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._worker = Worker()
+        self._told: tuple[bytes, str, Unpacked] | None = None  # a packed file that `parser_of` was asked of last
 
     def __enter__(self) -> Self:
         return self
@@ -52,7 +53,8 @@ class FileReader:
 
         Raises IngestError `not_read`, `bad_archive`, `unpacked_too_large`, `parser_unavailable`.
         """
-        inside = unpacked(raw, path=path, most=self._config.max_file_bytes)
+        inside = self._unpacked(raw, path)
+        self._told = (raw, path, inside) if inside.packing else None
         return identity(self._choice(inside.content, inside.path, root))
 
     def read(self, raw: bytes, *, path: str, root: Root, digest: str) -> FileText:
@@ -62,7 +64,7 @@ class FileReader:
         store can keep; UsageError `unknown_parser`, `parser_unavailable`, `unknown_encoding`.
         """
         config = self._config
-        inside = unpacked(raw, path=path, most=config.max_file_bytes)
+        inside = self._unpacked(raw, path)
         name = self._choice(inside.content, inside.path, root)
         chosen = parser(name)
         notes: tuple[str, ...] = ()
@@ -83,6 +85,13 @@ class FileReader:
         read_by = "" if is_plain else f"{_versioned(own)};{packing}{encoding}"
         documents = tuple(_checked(found, path, None if content is raw else len(raw)))
         return FileText(documents, own, read_by, (*notes, *(note for each in documents for note in each.notes)))
+
+    def _unpacked(self, raw: bytes, path: str) -> Unpacked:
+        """What is in the file, unpacked once for `parser_of` and a `read` that follows it."""
+        told, self._told = self._told, None
+        if told is not None and told[0] is raw and told[1] == path:
+            return told[2]
+        return unpacked(raw, path=path, most=self._config.max_file_bytes)
 
     def _foreign(self, name: str, content: bytes, path: str, digest: str) -> Iterable[ParsedDocument]:
         """What a parser makes of a file in a process of its own; source code that is too much for a grammar is read

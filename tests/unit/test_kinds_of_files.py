@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from recall_core.ingest import kinds
 from recall_core.ingest.decode import check_encoding, decoded
 from recall_core.ingest.packed import unpacked
 from recall_core.ingest.parse.code import languages
+from recall_core.ingest.reader import FileReader
 from recall_core.text import document_id
 from recall_core.types import Root
 
@@ -219,6 +221,20 @@ def test_a_packed_file_is_read_through(suffix: str, pack: Callable[[bytes], byte
     whole = unpacked(pack(b"one ") + pack(b"two"), path=f"a.md.{suffix}", most=100)
 
     assert (whole.content, whole.path) == (b"one two", "a.md")
+
+
+def test_a_packed_file_is_unpacked_once_to_choose_its_parser_and_to_read_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    unpackings: list[int] = []
+    whole = zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", lambda wbits: unpackings.append(wbits) or whole(wbits))
+    root, one, other = Root("."), gzip.compress(b"# One"), gzip.compress(b"# Other")
+
+    with FileReader(Config()) as reader:
+        reader.parser_of(one, path="a.md.gz", root=root)
+        texts = [reader.read(raw, path="a.md.gz", root=root, digest="").documents[0].text for raw in (one, other)]
+
+    assert texts == ["# One", "# Other"]
+    assert len(unpackings) == 2
 
 
 def test_a_file_packed_by_zstd_is_read_through() -> None:

@@ -8,11 +8,13 @@ from collections import Counter
 from typing import ClassVar
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recall_core.errors import IngestError
 from recall_core.ingest.parse import parser
+from recall_core.ingest.parse.flow import TextFlow, collapsed
+from recall_core.ingest.parse.html_text import HtmlReader
 from recall_core.marks import Outline, Places, why_unfit
 from recall_core.ports import ParsedDocument
 from recall_core.testing.parsers import ParserConformance
@@ -293,3 +295,44 @@ def test_the_letters_of_a_page_are_those_that_lexbor_sees() -> None:
 
 def test_a_nul_beyond_the_first_bytes_is_left_out() -> None:
     assert read("<!--" + "-" * 9000 + "-->a\0b").text == "ab"
+
+
+PIECES = (
+    "<b>", "</b>", '<a href="x" class="hidden">', "</a>", "<em hidden>", '<i style="display:none">', "</i>", "<em/>",
+    "<q x=1>", "</br>", "<p>", "</p>", "<pre>", "</pre>", "<table><tr><td>", "</table>", "<ul><li>", "</ul>", "<h2>",
+    "</h2>", "<nav>", "</nav>", "<div>", "</div>", "<title>", "</title>", "<!--", "-->", "<![CDATA[", "]]>", "<svg>",
+    "</svg>", "<br>", "<", "</", "&am", "p;", "&#6", "5;", "a", " ", "\n", "\r", "\xad", "\xa0", "word  ", "x" * 201,
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30), st.booleans())
+@example(["<pre>", "a", "\r", "<b>", "\n", "b"], False)
+@example(["<p>", "&am", "<b>", "p;", "</b>", "&am", "<b>", "p;lt;"], False)
+@example(["<", "<b>", "b>"], False)
+def test_a_page_reads_the_same_where_its_places_do_not_count(pieces: list[str], is_xml: bool) -> None:
+    found = []
+    for has_places in (True, False):
+        flow = TextFlow()
+        reader = HtmlReader(flow, path="a", is_xml=is_xml, has_places=has_places)
+        reader.read("".join(pieces))
+        found.append((flow.text(), flow.marks, vars(reader.head)))
+
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "piece", ["<b>", "</b>", '<b x="">', '<b x="', "<b x='", '<b x="" ', "<b\r>", "<", "\r<b>", "<b "]
+)
+def test_what_styles_letters_takes_time_in_proportion_to_its_length(piece: str) -> None:
+    source = piece * (2_000_000 // len(piece))
+    began = time.perf_counter()
+
+    HtmlReader(TextFlow(), path="a").read(source)
+
+    assert time.perf_counter() - began < 10
+
+
+def test_white_space_of_any_kind_is_one_blank_however_long_the_text() -> None:
+    blanks = [chr(each) for each in range(0x11000) if chr(each).isspace()]
+    for text in (f"{a}{'x' * 300}{a}{b}y{a}" for a in ("", *blanks) for b in blanks):
+        assert collapsed(text) == " ".join(text.split())

@@ -266,8 +266,8 @@ def test_slices_of_an_array_are_its_elements(seeds: list[int], indent: int | Non
 
     found = [*elements(raw.encode())]
 
-    assert [json.loads(each.raw) for each in found] == values
-    assert all(raw.split("\n")[each.line - 1].lstrip()[:1] == each.raw.decode()[:1] for each in found if indent)
+    assert [json.loads(written) for _, written in found] == values
+    assert all(raw.split("\n")[line - 1].lstrip()[:1] == written.decode()[:1] for line, written in found if indent)
 
 
 @given(

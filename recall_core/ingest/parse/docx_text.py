@@ -13,8 +13,8 @@ UNREAD = frozenset(
 )
 """What was deleted or moved away, codes of fields, earlier formatting, and what is there a second time."""
 READ = frozenset(
-    """body br cr endnote endnoteReference footnote footnoteReference ilvl noBreakHyphen numId outlineLvl p pStyle ptab r
-    t tab tbl tc tr vanish""".split()
+    """body br cr endnote endnoteReference footnote footnoteReference ilvl noBreakHyphen numId outlineLvl p pStyle
+    ptab r t tab tbl tc tr vanish""".split()
 )
 """The elements of a text that mean something here."""
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}

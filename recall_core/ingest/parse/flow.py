@@ -76,7 +76,7 @@ class TextFlow:
             self._gap = " "
         if text.isspace():
             return
-        self._put(spaced(text), at, until)
+        self._put(collapsed(text), at, until)
         if text[-1].isspace():
             self._gap = " "
 
@@ -302,7 +302,7 @@ class TextFlow:
             self.parted(LINE)
 
 
-def spaced(text: str) -> str:
+def collapsed(text: str) -> str:
     """The words of a text with one blank between them, as `" ".join(text.split())` has them.
 
     A long one mostly has them already, but for its line ends; that is found out in a third of the time.

@@ -30,7 +30,7 @@ _LONG_RUN = 2000  # code points of text from which on it has several places
 
 
 _Open = tuple[str, Element, bool, bool, Opened | None]
-"""An element that is open: its name, what it means, whether what holds it is hidden, whether it is, and where it began."""
+"""An element that is open: name, meaning, whether what holds it is hidden, whether it is itself, where it began."""
 
 
 class HtmlReader:

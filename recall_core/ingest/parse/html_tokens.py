@@ -17,7 +17,7 @@ _MARKUP = (
 )
 _TEXT = "[^<]++|<(?![a-zA-Z!?/])"
 _STYLES = "a|abbr|b|big|cite|code|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|var"
-_HARMLESS = rf"(?:[{_SPACE}]++(?:href|(?![aAhHsS])[A-Za-z][\w:.-]*+)=\"[^\"]*+\")*+"  # none of them can hide anything
+_HARMLESS = rf"(?:[{_SPACE}]++(?:href|(?![aAhHsS])[A-Za-z][\w:.-]*+)=\"[^\"]*+\")*+"  # hides nothing
 _STYLE = rf"<(?<!\r<)(?:/(?:{_STYLES})|(?:{_STYLES}){_HARMLESS})[{_SPACE}]*+/?+>"
 
 TOKEN = re.compile(rf"((?:{_TEXT})*+)(?:{_MARKUP})?+")
@@ -27,8 +27,8 @@ There is no name at the end of the source, and where `after_declaration` has to 
 closed, a tag or a quoted value, swallows the rest, as in browsers. It matches anywhere.
 """
 STYLED = re.compile(rf"((?:{_TEXT}|{_STYLE})*+)(?:{_MARKUP})?+")
-"""The same with tags in the text that only style letters, as long as they are plainly written. Before a line feed that
-follows a carriage return there is none, since the two would become one."""
+"""The same, with tags in the text that only style letters, where they are plainly written. One that stands behind a
+carriage return is none of them: with a line feed behind it, the two would become one end of a line."""
 _STYLE_TAG = re.compile(_STYLE)
 
 _COMMENT_END = re.compile("--!?>")
