@@ -1,19 +1,36 @@
-"""The example in examples/agent asks a served store, and notices a citation that does not hold."""
+"""What examples/agent prints over a served store, and the answers that docs/agents.md shows."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from mcp import Client, StdioServerParameters
+from mcp.types import TextContent
 
+from recall_core.adapters.mcp.tools import BY_NAME
 from recall_core.api.recall import Recall
+from tests.pdfs import pdf
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "agent"
+CALL = re.compile(r"^```text\n(\w+) (\{[^\n]*\})\n\n(.*?)^```$", re.M | re.S)
+DIGEST = re.compile(r'(?<=igest )[0-9a-f]{12}|(?<="digest":")[0-9a-f]{12}')
+"""It is of the times of the files too."""
+WIKI = "# Village\n\nThe library of Underhollow opens on Saturdays.\n"
+CONTRACT = (
+    "The contract with the hosting company.",
+    "It ends on 30 June.",
+    "Notice is given three months before, by letter.",
+)
 
 
 @pytest.fixture
@@ -60,3 +77,36 @@ def test_a_folder_without_a_store_is_told_with_what_makes_one(tmp_path: Path) ->
     assert (done.stdout, done.returncode) == ("", 1)
     assert '"code":"no_store"' in done.stderr
     assert "recall init" in done.stderr
+
+
+def test_the_page_for_agents_shows_what_the_tools_answer(tmp_path: Path) -> None:
+    shown_calls = CALL.findall((ROOT / "docs" / "agents.md").read_text(encoding="utf-8"))
+
+    calls = [(tool, json.loads(given)) for tool, given, _ in shown_calls]
+    answers = asyncio.run(answered(example_of_the_page(tmp_path), calls))
+
+    assert {tool for tool, _, _ in shown_calls} == set(BY_NAME)
+    for (tool, given, shown), answer in zip(shown_calls, answers, strict=True):
+        assert DIGEST.sub("-", answer.rstrip("\n")) == DIGEST.sub("-", shown.rstrip("\n")), f"{tool} {given}"
+
+
+def example_of_the_page(folder: Path) -> Path:
+    """The folder that the page has its answers from."""
+    home, wiki = folder / "lantern", folder / "wiki"
+    shutil.copytree(EXAMPLE / "notes", home / "notes")
+    wiki.mkdir()
+    (wiki / "underhollow.md").write_text(WIKI, encoding="utf-8")
+    (home / "contract.pdf").write_bytes(pdf(CONTRACT))
+    Recall.init(str(home), embedding="hash")
+    with Recall.open(str(home)) as recall:
+        recall.index(str(home / "notes"), str(home / "contract.pdf"), str(wiki))
+    return home
+
+
+async def answered(store: Path, calls: Sequence[tuple[str, dict[str, object]]]) -> list[str]:
+    """The text of the answer to each call, asked over stdio."""
+    command = ["-m", "recall_core", "mcp", "--store", str(store)]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    async with Client(StdioServerParameters(command=sys.executable, args=command, env=environ)) as client:
+        results = [await client.call_tool(tool, given) for tool, given in calls]
+    return ["".join(each.text for each in result.content if isinstance(each, TextContent)) for result in results]
