@@ -196,12 +196,12 @@ def test_each_row_that_is_read_and_quoted_is_a_look_at_the_deadline(few: Prepare
     assert packed >= 5 * QUICK
 
 
-def test_a_pasted_question_is_looked_at_passage_by_passage(few: Prepared) -> None:
-    few_words, pasted = few.pieces[7][:60], " ".join(few.pieces[:20])
+def test_a_pasted_question_is_looked_at_window_by_window(few: Prepared) -> None:
+    pasted = {"query": " ".join(few.pieces[:20]), "mode": "lexical"}
 
-    short, long = (_looks(few, "search", {"query": each, "mode": "lexical"}) for each in (few_words, pasted))
+    one, ten = (_looks(few, "search", {**pasted, "k": k}) for k in (1, 10))
 
-    assert long > 5 * short
+    assert ten - one > 9 * 100
 
 
 def test_a_text_of_many_rows_is_looked_at_row_by_row(few: Prepared) -> None:
