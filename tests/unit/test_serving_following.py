@@ -225,3 +225,18 @@ def test_closing_in_the_midst_of_a_sync_keeps_what_was_committed(
         assert (recall.store.info().digest, midst.documents < 201) == (midst.digest, True)
         recall.index(str(store / "docs"))
         assert recall.store.info().documents == 201
+
+
+def test_what_opens_the_store_while_it_closes_writes_nothing(store: Path) -> None:
+    (store / "docs" / "b.md").write_text("wombat")
+    said: Queue[str] = Queue()
+    follower = Follower(StoreSettings(str(store)), Following(on_boot=True), said.put)
+    follower.close()
+
+    follower.start()
+
+    for thread in follower._threads:
+        thread.join(SECONDS)
+    with Recall.open(str(store)) as recall:
+        assert found(recall, "wombat") == []
+    assert said.empty()
