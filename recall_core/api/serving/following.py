@@ -100,6 +100,8 @@ class Follower:
     def _recall(self) -> Iterator[Recall]:
         with Recall.open(self._settings.store, start=self._settings.start, trust=self._settings.trust) as recall:
             self._open.add(recall)
+            if self._stop.is_set():  # nobody ends it who did not see it open
+                recall.end()
             try:
                 yield recall
             finally:

@@ -1,0 +1,211 @@
+"""A question that is cancelled, or out of time, ends soon wherever it is, and leaves its connection as it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import wait
+from functools import partial
+from pathlib import Path
+from random import Random
+from time import monotonic
+from typing import Any, NamedTuple
+
+import pytest
+
+from benchmarks.speed.asked import KINDS, Asker
+from benchmarks.speed.lab import has
+from recall_core import deadline
+from recall_core.adapters.mcp.tools import BY_NAME, Limits
+from recall_core.api.recall import Recall
+from recall_core.api.serving.pool import Asked, Pool, StoreSettings
+from recall_core.errors import Interrupted, RecallError, TimedOut
+from tests.parity_stores import filled
+
+QUICK = 200
+MANY = 3_000
+_PATIENT = 600.0
+_OPTIMAL = {"set": {"pack": "optimal"}}
+
+
+class Call(NamedTuple):
+    """A tool with its arguments."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+class Prepared(NamedTuple):
+    """A store, its texts, and ids of some chunks."""
+
+    folder: Path
+    pieces: list[str]
+    chunks: list[str]
+
+
+def _prepared(folder: Path, kind: str, chunks: int) -> Prepared:
+    if not has(kind):
+        pytest.skip(f"needs the embedder {kind}")
+    pieces = filled(folder, kind, chunks)
+    with Recall.open(str(folder)) as recall:
+        rows = recall.query("SELECT chunk.id FROM chunk LIMIT 200")["results"]
+    return Prepared(folder, pieces, [row["chunk"]["id"] for row in rows])
+
+
+def calls(prepared: Prepared, count: int, *, seed: int) -> list[Call]:
+    """So many calls of every kind, from a word to all rows and to pasted paragraphs."""
+    random, asker = Random(f"ends {seed}"), Asker(prepared.pieces, seed=seed)
+    return [random.choice(_MAKERS)(random, asker, prepared) for _ in range(count)]
+
+
+def _words(random: Random, asker: Asker) -> dict[str, Any]:
+    mode = random.choice(("hybrid", "lexical", "semantic"))
+    return {"query": asker.draw(random.choice(KINDS), 1)[0].text, "mode": mode}
+
+
+_MAKERS: tuple[Callable[[Random, Asker, Prepared], Call], ...] = (
+    lambda random, asker, _: Call("search", _words(random, asker)),
+    lambda random, asker, _: Call("search", {**_words(random, asker), "k": 100_000}),
+    lambda random, _, store: Call("search", {"query": " ".join(random.sample(store.pieces, 20))}),
+    lambda random, asker, _: Call("context", {**_words(random, asker), "budgetTokens": random.choice((600, 50_000))}),
+    lambda random, asker, _: Call("context", {**_words(random, asker), "budgetTokens": 9_000, **_OPTIMAL}),
+    lambda random, asker, store: Call("explain", {**_words(random, asker), "target": random.choice(store.chunks)}),
+    lambda random, asker, store: Call("whynot", {**_words(random, asker), "target": random.choice(store.chunks)}),
+)  # fmt: skip
+
+
+def answered(recall: Recall, call: Call) -> str:
+    """The whole answer as text, without what a clock decides."""
+    told = BY_NAME[call.tool].answer(recall, {**call.arguments, "fields": "all"}, Limits())
+    return json.dumps(_lasting(told.content))
+
+
+def _lasting(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _lasting(each) for key, each in value.items() if key not in ("took_ms", "timings")}
+    return [_lasting(each) for each in value] if isinstance(value, list) else value
+
+
+def _seconds_of(pool: Pool, call: Call) -> float:
+    """How long a call takes that nobody disturbs."""
+    started = monotonic()
+    pool.ask(lambda recall: answered(recall, call), seconds=_PATIENT).result()
+    return monotonic() - started
+
+
+def _fresh(prepared: Prepared, call: Call) -> str:
+    with Recall.open(str(prepared.folder)) as recall:
+        return answered(recall, call)
+
+
+def _disturbed(
+    prepared: Prepared, count: int, *, is_cancelled: bool, counted: Callable[..., None], name: str
+) -> None:
+    """End so many calls at moments of their usual time, and look at the answer that follows each of them."""
+    asked, random = calls(prepared, count, seed=count), Random(f"moments {count} {is_cancelled}")
+    following = calls(prepared, 5, seed=0)
+    expected = [_fresh(prepared, each) for each in following]
+    pool = Pool(StoreSettings(str(prepared.folder)), connections=1)
+    late: list[float] = []
+    for number, call in enumerate(asked):
+        moment = max(0.001, random.random() * _seconds_of(pool, call))
+        started = monotonic()
+        ending = pool.ask(partial(answered, call=call), seconds=_PATIENT if is_cancelled else moment)
+        next_one = pool.ask(partial(_timed, call=following[number % 5]), seconds=_PATIENT)
+        if is_cancelled:
+            wait([ending.future], timeout=moment)
+            ending.cancel()
+        over = monotonic() if is_cancelled else started + moment
+        kind = _how_it_ended(ending)
+        free, answer = next_one.result()
+        assert answer == expected[number % 5], call
+        if kind is not None:
+            assert kind is (Interrupted if is_cancelled else TimedOut)
+            late.append(max(0.0, free - over) * 1000)
+    pool.close()
+    assert late, "every one was answered before its moment"
+    ended = sorted(late)
+    counts = {"ms at the median": ended[len(ended) // 2], "ms at 95 %": ended[len(ended) * 95 // 100]}
+    counted(
+        "serving", name, ended=len(ended), **{k: round(v) for k, v in counts.items()}, ms_at_most=round(ended[-1])
+    )
+
+
+def _timed(recall: Recall, call: Call) -> tuple[float, str]:
+    """When the connection was free, and the answer."""
+    return monotonic(), answered(recall, call)
+
+
+def _how_it_ended(asked: Asked[str]) -> type[RecallError] | None:
+    """None where it was answered."""
+    try:
+        asked.result()
+    except RecallError as error:
+        return type(error)
+    return None
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    return _prepared(tmp_path_factory.mktemp("few"), "hash", QUICK)
+
+
+@pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled", "out of time"])
+def test_an_answer_after_one_that_was_ended_is_that_of_a_fresh_store(
+    few: Prepared, is_cancelled: bool, counted: Callable[..., None]
+) -> None:
+    name = f"{'cancelled' if is_cancelled else 'out of time'}, {QUICK} chunks"
+    _disturbed(few, 10, is_cancelled=is_cancelled, counted=counted, name=name)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled", "out of time"])
+@pytest.mark.parametrize("kind", ["hash", "local"])
+def test_three_hundred_are_ended_at_random_moments(
+    tmp_path: Path, kind: str, is_cancelled: bool, counted: Callable[..., None]
+) -> None:
+    prepared = _prepared(tmp_path, kind, MANY)
+    name = f"{'cancelled' if is_cancelled else 'out of time'}, {MANY} chunks, {kind}"
+    _disturbed(prepared, 300, is_cancelled=is_cancelled, counted=counted, name=name)
+
+
+class _Counting(deadline.Deadline):
+    """A deadline that is never over, and how often it was looked at."""
+
+    looks = 0
+
+    def left(self) -> float:
+        self.looks += 1
+        return 1.0
+
+
+def _looks(few: Prepared, tool: str, arguments: dict[str, Any]) -> int:
+    with Recall.open(str(few.folder)) as recall, deadline.until(counting := _Counting(1.0, monotonic, None, None)):
+        BY_NAME[tool].answer(recall, arguments, Limits())
+    return counting.looks
+
+
+def test_each_row_that_is_read_and_quoted_is_a_look_at_the_deadline(few: Prepared) -> None:
+    words = few.pieces[7][:60]
+    every = {"query": words, "mode": "semantic", "k": 100_000}
+
+    read, packed = _looks(few, "search", every), _looks(few, "context", {**every, "budgetTokens": 1_000_000})
+
+    assert read >= 5 * QUICK  # its row, its units, what they give to the cosine, its place in the answer, its text
+    assert packed >= 5 * QUICK
+
+
+def test_a_pasted_question_is_looked_at_window_by_window(few: Prepared) -> None:
+    pasted = {"query": " ".join(few.pieces[:20]), "mode": "lexical"}
+
+    one, ten = (_looks(few, "search", {**pasted, "k": k}) for k in (1, 10))
+
+    assert ten - one > 9 * 100
+
+
+def test_a_text_of_many_rows_is_looked_at_row_by_row(few: Prepared) -> None:
+    with Recall.open(str(few.folder)) as recall:
+        answer = recall.query("SELECT * FROM chunk LIMIT 1000")
+
+    assert _looks(few, "search", {"rql": "SELECT * FROM chunk LIMIT 1000"}) >= 3 * len(answer["results"])

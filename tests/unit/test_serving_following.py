@@ -1,0 +1,242 @@
+"""Following: a served store is brought up to date while it is asked, and what fails is told and tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Queue
+from threading import Event, Thread
+
+import apsw
+import pytest
+
+from recall_core.api.recall import Recall
+from recall_core.api.serving import following
+from recall_core.api.serving.following import Follower, Following
+from recall_core.api.serving.pool import Pool, StoreSettings
+from recall_core.contract.responses import IngestResponse
+from recall_core.ingest import watch
+from recall_core.types import Progress, Root
+
+SECONDS = 60.0
+"""In which even a busy machine says what it has to."""
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look up often, rest shortly, and try again soon."""
+    monkeypatch.setattr(watch, "_LOOK_MS", 20)
+    monkeypatch.setattr(following, "REST_MS", 50)
+    monkeypatch.setattr(following, "_AGAIN_SECONDS", 0.02)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    base = tmp_path / "store"
+    base.mkdir()
+    Recall.init(str(base), embedding="hash", settings={"embedding_dim": 64})
+    (base / "docs").mkdir()
+    (base / "docs" / "a.md").write_text("quokka")
+    with Recall.open(str(base)) as recall:
+        recall.index(str(base / "docs"), template=Root(""))
+    return base
+
+
+@contextmanager
+def followed(store: Path, wanted: Following) -> Iterator[Queue[str]]:
+    """A follower that has begun; what it says goes into the queue."""
+    said: Queue[str] = Queue()
+    follower = Follower(StoreSettings(str(store)), wanted, said.put)
+    follower.start()
+    try:
+        yield said
+    finally:
+        follower.close()
+        assert not any(thread.is_alive() for thread in follower._threads)
+
+
+def found(recall: Recall, words: str) -> list[str]:
+    return [each["doc"]["path"] for each in recall.search(words, mode="lexical")["results"]]
+
+
+def test_what_changed_before_the_start_is_found_after_it(store: Path) -> None:
+    (store / "docs" / "b.md").write_text("wombat")
+
+    with followed(store, Following(on_boot=True)) as said:
+        assert said.get(timeout=SECONDS) == "1 added"
+
+    with Recall.open(str(store)) as recall:
+        assert found(recall, "wombat") == ["docs/b.md"]
+
+
+def test_a_file_that_changes_is_found_once_it_has_rested(store: Path) -> None:
+    pool = Pool(StoreSettings(str(store)), connections=1)
+    assert pool.ask(lambda recall: found(recall, "quokka")).result() == ["docs/a.md"]
+    with followed(store, Following(watch=True)) as said:
+        (store / "docs" / "b.md").write_text("wombat")
+        assert said.get(timeout=SECONDS) == "1 added"
+        assert pool.ask(lambda recall: found(recall, "wombat")).result() == ["docs/b.md"]
+
+        (store / "docs" / "a.md").write_text("heron")
+        assert said.get(timeout=SECONDS) == "1 updated"
+        assert pool.ask(lambda recall: found(recall, "quokka")).result() == []
+
+        (store / "docs" / "b.md").unlink()
+        assert said.get(timeout=SECONDS) == "1 removed"
+    pool.close()
+
+
+def test_every_so_often_it_looks_by_itself(store: Path) -> None:
+    with followed(store, Following(interval=0.02)) as said:
+        for name in ("b", "c"):
+            (store / "docs" / f"{name}.md").write_text(name * 5)
+            assert said.get(timeout=SECONDS) == "1 added"
+
+
+def test_what_changes_nothing_is_not_told(store: Path) -> None:
+    with followed(store, Following(interval=0.01)) as said:
+        (store / "docs" / "b.md").write_text("wombat")
+        assert said.get(timeout=SECONDS) == "1 added"
+    assert said.empty()
+
+
+def test_without_a_wish_nothing_is_synced(store: Path) -> None:
+    (store / "docs" / "b.md").write_text("wombat")
+    with followed(store, Following()) as said:
+        pass
+    with Recall.open(str(store)) as recall:
+        assert found(recall, "wombat") == []
+    assert said.empty()
+
+
+def _held(monkeypatch: pytest.MonkeyPatch) -> tuple[Event, Event]:
+    """Has every sync wait behind its first commit until the second event is set; the first says that one does."""
+    there, go = Event(), Event()
+    steps = Recall.sync
+
+    def sync(recall: Recall, *, reparse: bool = False) -> Generator[Progress, None, IngestResponse]:
+        made = steps(recall, reparse=reparse)
+        while True:
+            try:
+                progress = next(made)
+            except StopIteration as end:
+                response: IngestResponse = end.value
+                return response
+            if progress.stage == "commit":
+                there.set()
+                assert go.wait(SECONDS)
+            yield progress
+
+    monkeypatch.setattr(Recall, "sync", sync)
+    return there, go
+
+
+def _many(store: Path, count: int) -> None:
+    for number in range(count):
+        (store / "docs" / f"new{number:03}.md").write_text(f"wombat {number}")
+
+
+def test_searches_go_on_with_what_was_committed_while_a_sync_runs(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, go = _held(monkeypatch)
+    _many(store, 200)
+    pool = Pool(StoreSettings(str(store)), connections=2)
+    with followed(store, Following(on_boot=True)) as said:
+        assert there.wait(SECONDS)
+        with Recall.open(str(store)) as recall:
+            midst = recall.store.info()
+        answers = [pool.ask(lambda recall: recall.search("wombat", mode="lexical")["stats"]) for _ in range(4)]
+        assert {each.result()["digest"] for each in answers} == {midst.digest}
+        go.set()
+        assert said.get(timeout=SECONDS) == "200 added"
+        assert pool.ask(lambda recall: recall.store.info().documents).result() == 201 > midst.documents
+    pool.close()
+
+
+def test_searches_go_on_with_the_state_before_while_a_sync_waits_for_another_writer(store: Path) -> None:
+    (store / "docs" / "b.md").write_text("wombat")
+    pool = Pool(StoreSettings(str(store)), connections=1)
+    before = pool.ask(lambda recall: recall.store.info().digest).result()
+    other = apsw.Connection(str(store / "recall.db"))
+    other.execute("BEGIN IMMEDIATE")
+    with followed(store, Following(interval=0.01)) as said:
+        answers = [pool.ask(lambda recall: recall.search("quokka wombat")["stats"]).result() for _ in range(5)]
+        assert {each["digest"] for each in answers} == {before}
+        other.execute("ROLLBACK")
+        other.close()
+        assert said.get(timeout=SECONDS) == "1 added"
+    pool.close()
+
+
+def test_a_sync_that_fails_is_told_and_the_next_one_is_tried(store: Path) -> None:
+    whole = (store / "recall.toml").read_text()
+    (store / "recall.toml").write_text("[")
+    (store / "docs" / "b.md").write_text("wombat")
+
+    with followed(store, Following(interval=0.01)) as said:
+        told = said.get(timeout=SECONDS)
+        assert told.startswith("sync failed: ")
+        (store / "recall.toml").write_text(whole)
+        while told.startswith("sync failed: "):
+            told = said.get(timeout=SECONDS)
+
+    assert told == "1 added"
+
+
+def test_a_watch_begins_again_after_its_folder_was_gone(store: Path) -> None:
+    docs, away = store / "docs", store.parent / "away"
+    docs.rename(away)
+    with followed(store, Following(watch=True)) as said:
+        assert said.get(timeout=SECONDS).startswith("sync failed: ")
+        away.rename(docs)
+        (docs / "b.md").write_text("wombat")
+        told = said.get(timeout=SECONDS)
+        while "added" not in told:
+            told = said.get(timeout=SECONDS)
+    assert "1 added" in told
+
+
+def test_closing_in_the_midst_of_a_sync_keeps_what_was_committed(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, go = _held(monkeypatch)
+    _many(store, 200)
+    said: Queue[str] = Queue()
+    follower = Follower(StoreSettings(str(store)), Following(on_boot=True), said.put)
+    follower.start()
+    assert there.wait(SECONDS)
+    with Recall.open(str(store)) as recall:
+        midst = recall.store.info()
+
+    closing = Thread(target=follower.close)
+    closing.start()
+    assert follower._stop.wait(SECONDS)
+    while not all(recall.store._is_ended for recall in follower._open):  # type: ignore[attr-defined]
+        pass
+    go.set()
+    closing.join(SECONDS)
+
+    assert not closing.is_alive()
+    assert said.empty()
+    with Recall.open(str(store)) as recall:
+        assert [each["code"] for each in recall.doctor()["checks"] if each["severity"] == "error"] == []
+        assert (recall.store.info().digest, midst.documents < 201) == (midst.digest, True)
+        recall.index(str(store / "docs"))
+        assert recall.store.info().documents == 201
+
+
+def test_what_opens_the_store_while_it_closes_writes_nothing(store: Path) -> None:
+    (store / "docs" / "b.md").write_text("wombat")
+    said: Queue[str] = Queue()
+    follower = Follower(StoreSettings(str(store)), Following(on_boot=True), said.put)
+    follower.close()
+
+    follower.start()
+
+    for thread in follower._threads:
+        thread.join(SECONDS)
+    with Recall.open(str(store)) as recall:
+        assert found(recall, "wombat") == []
+    assert said.empty()
