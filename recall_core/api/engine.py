@@ -332,7 +332,7 @@ def _expect_own(asked: Config, own: Config) -> None:
         value = getattr(asked, key)
         if value not in (getattr(own, key), *harmless):
             allowed = ", ".join(repr(each) for each in dict.fromkeys((getattr(own, key), *harmless)))
-            message = f"{key} cannot be {value!r} for a question that reaches a server."
+            message = f"{key} cannot be {value!r} in a question of a client."
             raise UsageError("bad_value", message, hint=f"{key} may be {allowed}; others belong into {FILE_NAME}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -134,7 +135,22 @@ def read(kind: type[Arguments], given: Mapping[str, Any]) -> Arguments:
         return msgspec.convert({key: value for key, value in given.items() if value is not None}, kind)
     except msgspec.ValidationError as error:
         known = ", ".join(field.encode_name for field in msgspec.structs.fields(kind))
-        raise UsageError("bad_arguments", f"{error}.", hint=f"it takes {known}") from error
+        raise UsageError("bad_arguments", _plainly(str(error)), hint=f"it takes {known}") from error
+
+
+def _plainly(message: str) -> str:
+    """`Expected int >= 1 - at $.k` as a sentence about `k`."""
+    for pattern, words in _PLAINLY:
+        message = pattern.sub(words, message)
+    return f"{message}."
+
+
+_PLAINLY = (
+    (re.compile(r"Object contains unknown field `(.*)`"), r"There is no argument \1"),
+    (re.compile(r"Object missing required field `(.*)`"), r"The argument \1 is missing"),
+    (re.compile(r"(.*) - at `\$\.(.*)`"), r"\2: \1"),
+    (re.compile(r"`"), ""),
+)
 
 
 def schema(kind: type[msgspec.Struct]) -> dict[str, Any]:

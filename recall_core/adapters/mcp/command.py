@@ -56,7 +56,7 @@ def _expect_serving(flags: Namespace) -> None:
     for flag, needed in (("write", "install"), ("port", "http"), ("no_token", "http")):
         if getattr(flags, flag) and not getattr(flags, needed):
             name = flag.replace("_", "-")
-            raise UsageError("conflicting_flags", f"--{name} goes with --{needed}.", hint=f"--{needed}")
+            raise UsageError("conflicting_flags", f"--{name} goes with --{needed}.", hint=f"recall mcp --{needed} …")
 
 
 def _server(pool: Pool, flags: Namespace) -> RecallServer:

@@ -92,17 +92,15 @@ def instructions(recall: Recall, names: Names) -> str:
     store = recall.store
     with store.reading():
         info = store.info()
-        listing = names.folders(FOLDERS)
+        known = names.folders()
         sources = sorted({root.source for root in store.roots() if root.source})
-        elsewhere = [
-            f"{label} ({recall.list(names.stored_as(label), limit=0)['total']})" for label in names.labels()
-        ]
+        elsewhere = [f"{label} ({recall.list(names.stored_as(label), limit=0)['total']})" for label in names.labels()]
         newest = _newest(recall)
-    folders = [f"{entry.name} ({entry.documents})" for entry in listing.entries if entry.name != "/"]
-    more = f" and {listing.total - len(listing.entries)} more" if listing.total > len(listing.entries) else ""
+    folders = [f"{name} ({documents})" for name, documents in known.items()]
+    more = f" and {len(folders) - FOLDERS} more" if len(folders) > FOLDERS else ""
     lines = [
         f"Recall searches {counted(info.documents, 'document')} ({counted(info.chunks, 'chunk')}) of the user.",
-        f"By folder: {', '.join(folders)}{more}." if folders else "",
+        f"By folder: {', '.join(folders[:FOLDERS])}{more}." if folders else "",
         f"Elsewhere: {', '.join(elsewhere)}." if elsewhere else "",
         f"Sources: {', '.join(sources)}." if sources else "",
         f"Vectors: {info.embedder}. Newest document: {newest}. Digest: {info.digest[:DIGITS]}.",

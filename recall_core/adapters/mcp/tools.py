@@ -202,8 +202,8 @@ def _memory_search(recall: Recall, names: Names, asked: taken.MemorySearchArgume
     filter_ = None if asked.corpus in _EVERY_CORPUS else _source(recall, asked.corpus)
     answer = recall.search(asked.query, Ask(k=asked.max_results, settings=settings, filter=filter_))
     told = views.memory_results(answer, names, has_text=asked.text)
-    provider, _, model = recall.store.embedder().partition(":")
-    told = {"results": told.pop("results"), "provider": provider, "model": model or provider, **told}
+    provider, model = recall.config.embedding.partition(":")[0], recall.store.embedder()
+    told = {"results": told.pop("results"), "provider": provider, "model": model, **told}
     while told["results"] and len(views.as_json(told)) > limits.max_answer_chars:
         told["results"].pop()
         told["truncated"] = True

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from recall_core.contract.views import ResultView, TextView
     from recall_core.contract.whynot import FixView
 
-SNIPPET_CHARS = 700
+SNIPPET_CHARS = 480
+"""Of a chunk without a passage."""
+EXCERPT_CHARS = 40
+"""A passage of fewer, such as a heading, is shown with lines that follow, up to six times as many."""
 
 
 class Piece(NamedTuple):
@@ -96,15 +99,16 @@ def memory_text(view: TextView, first: int, lines: int) -> dict[str, Any]:
 
 
 def _memory_result(result: Mapping[str, Any], *, has_text: bool) -> dict[str, Any]:
-    doc, chunk, passage = result["doc"], result["chunk"], result.get("passage")
+    doc, chunk = result["doc"], result["chunk"]
+    shown = _excerpt(chunk, result.get("passage"))
     told = {
         "path": doc["path"],
         "startLine": chunk["line_start"],
         "endLine": chunk["line_end"],
         "score": result["score"],
-        "snippet": _short(passage["text"] if passage else chunk["text"]),
+        "snippet": shown.text,
         "source": doc.get("source", "memory"),
-        "citation": _citation(doc, chunk, passage),
+        "citation": _citation(doc, chunk, shown),
     }
     return told | {"text": chunk["text"]} if has_text else told
 
@@ -125,19 +129,55 @@ def _hit(rank: int, result: ResultView) -> str:
         return f"{rank}. {as_json(result)}"
     score = f" · score {result['score']:.3f}" if "score" in result else ""
     heading = f" · {clean(chunk['heading'])}" if "heading" in chunk else ""
-    state = f" · the file is {doc['state']} since" if "state" in doc else ""
     chunk_id = f" · chunk {chunk['id'][:DIGITS]}" if "id" in chunk else ""
-    text = _short(passage["text"] if passage else chunk["text"])
-    cited = _citation(doc, chunk, passage)
-    return f"\n{rank}. **{clean(cited)}**{heading}{score}{state}{chunk_id}\n{_quoted(text)}"
+    shown = _excerpt(chunk, passage)
+    cited = _citation(doc, chunk, shown)
+    return f"\n{rank}. **{clean(cited)}**{heading}{score}{_state(doc)}{chunk_id}\n{_quoted(shown.text)}"
 
 
-def _citation(doc: Mapping[str, Any], chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> str:
-    lines = passage or chunk
-    if "line_start" not in lines:
+def _state(doc: Mapping[str, Any]) -> str:
+    """What happened to a document's file, where something has."""
+    return f" · {_STATES[doc['state']]}" if "state" in doc else ""
+
+
+_STATES = {"modified": "its file has changed since", "missing": "its file is gone"}
+
+
+class _Excerpt(NamedTuple):
+    """What is shown of a chunk, and the lines that it is on, None where those were not asked for."""
+
+    text: str
+    lines: tuple[int, int] | None
+
+
+def _excerpt(chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> _Excerpt:
+    """The passage, and the lines below it in the chunk until there is enough to judge it by."""
+    if passage is None:
+        lines = (chunk["line_start"], chunk["line_end"]) if "line_start" in chunk else None
+        return _Excerpt(_short(chunk["text"]), lines)
+    first, last = passage["line_start"], passage["line_end"]
+    if not {"offset", "text"} <= chunk.keys():
+        return _Excerpt(passage["text"], (first, last))
+    whole, start, end = chunk["text"], *(passage[place] - chunk["offset"] for place in ("offset", "end"))
+    while end < len(whole) and end - start < EXCERPT_CHARS:
+        following = whole.find("\n", end + 1)
+        following = len(whole) if following < 0 else following
+        if following - start > 6 * EXCERPT_CHARS:
+            break
+        last += whole.count("\n", end, following)
+        end = following
+    text = whole[start:end].rstrip()
+    return _Excerpt(text, (first, last - whole[start:end].count("\n") + text.count("\n")))
+
+
+def _citation(doc: Mapping[str, Any], chunk: Mapping[str, Any], shown: _Excerpt) -> str:
+    if shown.lines is None:
         return str(doc["path"])
-    first, last = lines["line_start"], lines["line_end"]
-    return str(doc["path"]) + behind(doc["path"], first, last if last > first else None, chunk.get("place"))
+    return str(doc["path"]) + _behind(doc["path"], *shown.lines, chunk.get("place"))
+
+
+def _behind(path: str, first: int, last: int, place: str | None) -> str:
+    return behind(path, first, last if last > first else None, place)
 
 
 def _context(told: Response) -> Iterator[Piece]:
@@ -146,8 +186,7 @@ def _context(told: Response) -> Iterator[Piece]:
     about = f"{counted(len(blocks), 'block')}, {view['used_tokens']} of {view['budget_tokens']} tokens"
     yield Piece("", f"{about} ({view['counter']}). Digest {told['stats']['digest'][:DIGITS]}.")
     for block in blocks:
-        last = block["line_end"] if block["line_end"] > block["line_start"] else None
-        where = block["path"] + behind(block["path"], block["line_start"], last, block.get("place"))
+        where = block["path"] + _behind(block["path"], block["line_start"], block["line_end"], block.get("place"))
         cut = " (cut)" if block.get("truncated") else ""
         yield Piece(f"block {block['n']}", f"\n[{block['n']}] {clean(where)}{cut}\n{block.get('text', '')}")
 
@@ -170,13 +209,12 @@ def _found(told: Response) -> Iterator[Piece]:
     doc, chunk = view["doc"], view.get("chunk")
     where = doc["path"]
     if chunk is not None:
-        where += behind(where, chunk["line_start"], chunk["line_end"], chunk.get("place"))
+        where += _behind(where, chunk["line_start"], chunk["line_end"], chunk.get("place"))
     elif "place" in view:
         where += behind(where, 1, None, view["place"])
     elif "line_start" in view:
-        where += behind(where, view["line_start"], view["line_end"])
-    state = f" · the file is {doc['state']} since" if "state" in doc else ""
-    yield Piece("", f"**{clean(where)}**{state}")
+        where += _behind(where, view["line_start"], view["line_end"], None)
+    yield Piece("", f"**{clean(where)}**{_state(doc)}")
     if view["text"]:
         yield Piece(where, view["text"])
 
@@ -193,8 +231,7 @@ def _store(told: Response) -> Iterator[Piece]:
     amount = f"{counted(store['documents'], 'document')}, {counted(store['chunks'], 'chunk')}"
     yield Piece(
         "",
-        f"{amount}, {store['vectors']} with vectors of {store['embedder']}. "
-        f"Generation {store['generation']}, digest {store['digest'][:DIGITS]}.",
+        f"{amount}, {store['vectors']} with vectors of {store['embedder']}. Digest {store['digest'][:DIGITS]}.",
     )
 
 

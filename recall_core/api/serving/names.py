@@ -18,7 +18,6 @@ from recall_core.api.recall import Recall
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.retrieve import targets
 from recall_core.store.port import Store
-from recall_core.store.values import FolderListing
 from recall_core.text import nfc
 from recall_core.types import Root
 
@@ -115,9 +114,17 @@ class Names:
         *_, found = self.stored(name)
         return found
 
-    def folders(self, most: int) -> FolderListing:
-        """What is right in the folder that paths are relative to, at most so many entries."""
-        return self._store.folder("" if self._is_home else self._of_store(_below(self._base)), most)
+    def folders(self) -> dict[str, int]:
+        """What is right in the folder that paths are relative to, folders first and with a slash at the end, and how
+        many documents each holds; at most a thousand, and of folders only those that have some."""
+        listing = self._store.folder("" if self._is_home else self._of_store(_below(self._base)), _SOME)
+        found = {entry.name: entry.documents for entry in listing.entries if entry.name != "/"}
+        above = _below(self._base)
+        if not self._is_home and self._home.startswith(above):  # the store has what is below its own folder apart
+            own = self._store.folder("", _SOME).entries
+            name = self._home[len(above) :].partition("/")[0] + "/"
+            found = {name: found.get(name, 0) + sum(each.documents for each in own if each.name != "/"), **found}
+        return {name: documents for name, documents in found.items() if documents}
 
     def labels(self) -> list[str]:
         """What paths begin with that lie in folders which were added elsewhere."""
@@ -181,7 +188,7 @@ class Names:
     def _found_elsewhere(self) -> tuple[_Place, ...]:
         folders = dict.fromkeys(map(self._folder_of, self._store.roots()))
         outside = [each for each in folders if not _below(each).startswith(_below(self._base))]
-        taken = {entry.name.rstrip("/") for entry in self.folders(_SOME).entries}
+        taken = {name.rstrip("/") for name in self.folders()}
         places = []
         for whole in (*outside, "/"):
             label = next(each for each in _numbered(posixpath.basename(whole) or _REST) if each not in taken)
