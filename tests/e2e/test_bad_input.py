@@ -245,7 +245,7 @@ def test_a_full_disk_says_so_and_leaves_a_sound_store(tmp_path: Path) -> None:
     texts.mkdir()
     disk = tmp_path / "disk"
     disk.mkdir()
-    for n in range(60):
+    for n in range(30):
         (texts / f"{n}.txt").write_text(" ".join(f"word{n}x{i}" for i in range(4_000)))
     done = inside_mount(
         f"mount -t tmpfs -o size=1500k tmpfs {disk}",

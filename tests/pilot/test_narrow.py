@@ -32,7 +32,13 @@ def draw_at_every_width(bench: Driver) -> int:
     return drawn
 
 
-@pytest.mark.parametrize("view", VIEWS)
+QUICK: tuple[View, ...] = ("ledger", "whynot")
+"""The tabs with the most to draw; the others are nightly."""
+
+
+@pytest.mark.parametrize(
+    "view", [view if view in QUICK else pytest.param(view, marks=pytest.mark.slow) for view in VIEWS]
+)
 async def test_each_tab_of_explain_beside_every_other_pane(shared_store: Path, view: View) -> None:
     async with workbench(shared_store, size=(200, 60)) as bench:
         await bench.ask("keep the manual in mind")
