@@ -1,18 +1,54 @@
-"""`recall mcp` as a process of its own: a client of it, and what an answer and the server itself cost."""
+"""What a server for agents costs: a call, the first answer, memory. `python -m benchmarks.serving --home DIR`.
+
+The server is `recall mcp` as a process of its own on its stdin and stdout. Times are its processor time alone.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
+
+from benchmarks import corpus, prose
+from benchmarks.speed.asked import Asker
+from benchmarks.speed.lab import has
+from benchmarks.timing import Spread, child, on_one_thread, spread
+from recall_core.api.recall import Ask, Recall
+from recall_core.types import Root
 
 PROTOCOL = "2025-06-18"
+CALLS = 100
+"""For each round of warm calls."""
+FLAT_CALLS = 20_000
+"""Calls from a tenth of which on memory may not grow."""
+CONNECTIONS = 8
+_KIND = "5 words"
+
+
+class Figure(NamedTuple):
+    """One measured row. ratio: ours divided by the peer's, within each round."""
+
+    name: str
+    embedding: str
+    peer: str
+    ours: Spread
+    against: Spread
+    unit: str
+    ratio: Spread
+    budget: float
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the median keeps to the budget."""
+        return self.ratio.median <= self.budget
 
 
 class Client:
@@ -99,3 +135,151 @@ def text_of(message: dict[str, Any]) -> str:
     """The text of the answer to a call. Raises AssertionError for an error of the protocol."""
     assert "result" in message, message
     return "".join(each["text"] for each in message["result"]["content"])
+
+
+class Lab:
+    """A store of invented text with one embedder, and questions of which none is drawn twice."""
+
+    def __init__(self, home: Path, embedding: str, chunks: int) -> None:
+        self.embedding = embedding
+        self.folder = home / f"{embedding}-{chunks}"
+        pieces = list(corpus.paragraphs(chunks))
+        if not (self.folder / "recall.db").exists():
+            self._fill(pieces)
+        self._asker = Asker(pieces, seed=3)
+
+    def questions(self, count: int) -> list[str]:
+        """So many new ones."""
+        return [question.text for question in self._asker.draw(_KIND, count)]
+
+    def _fill(self, pieces: Sequence[str]) -> None:
+        prose.write(self.folder / "docs", pieces)
+        Recall.init(str(self.folder), embedding=self.embedding, settings=corpus.SETTINGS)
+        with Recall.open(str(self.folder)) as recall:
+            for _ in recall.add([str(self.folder / "docs")], Root("")):
+                pass
+
+
+def warm_call(lab: Lab, rounds: int) -> Figure:
+    """A search over stdio beside the method; both have answered enough before."""
+    ours, method = [], []
+    with Client(lab.folder, "--connections", "1") as client, Recall.open(str(lab.folder)) as recall:
+        for question in lab.questions(30):
+            client.call("search", query=question)
+            recall.search(question, Ask(k=10))
+        for _ in range(rounds):
+            before = client.cpu_ms()
+            for question in lab.questions(CALLS):
+                client.call("search", query=question, k=10)
+            ours.append((client.cpu_ms() - before) / CALLS)
+            started = time.process_time()
+            for question in lab.questions(CALLS):
+                recall.search(question, Ask(k=10))
+            method.append((time.process_time() - started) * 1000 / CALLS)
+    return _figure("warm search", lab, "Recall.search", (ours, method), "ms", 2.5)
+
+
+def first_answer(lab: Lab, rounds: int) -> Figure:
+    """A fresh server until its first answer, without what `import mcp` costs, beside a cold `recall search`."""
+    ours, cold = [], []
+    for _ in range(rounds + 1):
+        (question,) = lab.questions(1)
+        without = _imported()
+        with Client(lab.folder) as client:
+            client.call("search", query=question)
+            ours.append(client.cpu_ms() - without)
+        cold.append(child(["-m", "recall_core", "--store", ".", "search", question], cwd=lab.folder)())
+    # The first round compiles and reads what later ones find.
+    return _figure("first answer without import mcp", lab, "cold recall search", (ours[1:], cold[1:]), "ms", 1.5)
+
+
+def _imported() -> float:
+    """What an interpreter has cost that has imported the SDK, before it ends."""
+    line = "import mcp, time; print(time.process_time() * 1000)"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run([sys.executable, "-c", line], env=environment, check=True, capture_output=True, text=True)
+    return float(done.stdout)
+
+
+def connections(lab: Lab, rounds: int) -> Figure:
+    """Memory with eight connections in use beside one."""
+    many, one = [], []
+    for _ in range(rounds):
+        for count, found in ((CONNECTIONS, many), (1, one)):
+            with Client(lab.folder, "--connections", str(count)) as client:
+                for _ in range(10):
+                    asked = [client.ask("search", query=each) for each in lab.questions(2 * CONNECTIONS)]
+                    for number in asked:
+                        client.receive(number)
+                found.append(client.pss_mb())
+    return _figure(f"memory, {CONNECTIONS} connections", lab, "1 connection", (many, one), "MB", 1.5)
+
+
+def flat(lab: Lab, calls: int) -> Figure:
+    """Memory after so many calls beside that after a tenth of them."""
+    asked = lab.questions(500)
+    tools = [("search", {}), ("context", {"budgetTokens": 600}), ("search", {"mode": "lexical"}), ("status", None)]
+    with Client(lab.folder) as client:
+        early = 0.0
+        for number in range(calls):
+            tool, more = tools[number % len(tools)]
+            client.call(tool, **({} if more is None else {"query": asked[number % len(asked)], **more}))
+            if number + 1 == calls // 10:
+                early = client.pss_mb()
+        late = client.pss_mb()
+    return _figure(f"memory after {calls} calls", lab, f"after {calls // 10}", ([late], [early]), "MB", 1.05)
+
+
+def _figure(  # noqa: PLR0917 - a row in the order of its cells
+    name: str, lab: Lab, peer: str, measured: tuple[Sequence[float], Sequence[float]], unit: str, budget: float
+) -> Figure:
+    ours, against = measured
+    ratio = spread([one / other for one, other in zip(ours, against, strict=True)])
+    return Figure(name, lab.embedding, peer, spread(ours), spread(against), unit, ratio, budget)
+
+
+def figures(home: Path, *, embeddings: Sequence[str], chunks: int, rounds: int, calls: int) -> Iterator[Figure]:
+    """Every row."""
+    for embedding in embeddings:
+        lab = Lab(home, embedding, chunks)
+        yield warm_call(lab, rounds)
+        yield first_answer(lab, rounds)
+        yield connections(lab, max(1, rounds // 2))
+        if calls:
+            yield flat(lab, calls)
+
+
+def table(rows: Sequence[Figure]) -> Iterator[str]:
+    """The rows, each with its budget and whether that is met."""
+    yield "| row | | ours | beside | ratio | at most | |"
+    yield "|---|---|---|---|---|---|---|"
+    for row in rows:
+        ratio = f"{row.ratio.median:.2f} ({row.ratio.least:.2f} to {row.ratio.most:.2f})"
+        beside = f"{row.against.median:.1f} {row.unit} {row.peer}"
+        verdict = "met" if row.is_met else "missed"
+        ours = f"{row.name} | `{row.embedding}` | {row.ours.median:.1f} {row.unit}"
+        yield f"| {ours} | {beside} | {ratio} | {row.budget:g} | {verdict} |"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.serving", description=__doc__)
+    parser.add_argument("--home", type=Path, default=Path(".bench/serving"), help="where stores are kept")
+    parser.add_argument("--embeddings", default="hash,local")
+    parser.add_argument("--chunks", type=int, default=3_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--calls", type=int, default=FLAT_CALLS, help="calls over which memory is looked at, 0 for none"
+    )
+    options = parser.parse_args(argv)
+    wanted = [each for each in options.embeddings.split(",") if has(each)]
+    found = figures(
+        options.home, embeddings=wanted, chunks=options.chunks, rounds=options.rounds, calls=options.calls
+    )
+    print("\n".join(table(list(found))))
+    return 0
+
+
+if __name__ == "__main__":
+    on_one_thread("benchmarks.serving")
+    sys.exit(main())

@@ -54,10 +54,11 @@ class History:
         """The next state: its digest, and the chunks of each path that it changed."""
         state = len(self.counts)
         for path, chunks in commit["paths"].items():
-            for gone in self._live.get(path, set()):
+            before = self._live.get(path, set())
+            for gone in before - chunks.keys():
                 self.chunks[gone] = self.chunks[gone]._replace(died=state)
             self._live[path] = set(chunks)
-            self.chunks |= {each: Chunk(path, text, state) for each, text in chunks.items()}
+            self.chunks |= {each: Chunk(path, text, state) for each, text in chunks.items() if each not in before}
             self._ids |= {text: each for each, text in chunks.items()}
         self.numbers[commit["digest"]] = state
         self.counts.append(sum(map(len, self._live.values())))
@@ -129,6 +130,18 @@ def started(base: Path, commits: int, *, first: int = 0) -> subprocess.Popen[byt
     """A writer of so many commits, which goes on with the journal in the store's folder."""
     command = [sys.executable, "-m", "tests.serving_writer", str(base), str(first), str(commits)]
     return subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+
+def caught_up(base: Path) -> int:
+    """Add to the journal what a writer that was killed has committed and not said; returns how many states it has."""
+    journal = base / "journal"
+    whole = journal.read_text(encoding="utf-8").rpartition("\n")[0].splitlines()
+    with Recall.open(str(base)) as recall:
+        if json.loads(whole[-1])["digest"] != recall.store.info().digest:
+            rows = recall.query("SELECT chunk.id, chunk.text, doc.path FROM chunk LIMIT 100000")["results"]
+            whole.append(_line(recall, rows).strip())
+    journal.write_text("\n".join(whole) + "\n", encoding="utf-8")
+    return len(whole)
 
 
 def main(base: Path, first: int, commits: int) -> None:
