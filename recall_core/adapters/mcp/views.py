@@ -134,8 +134,11 @@ def _citation(doc: Mapping[str, Any], chunk: Mapping[str, Any], passage: Mapping
     lines = passage or chunk
     if "line_start" not in lines:
         return str(doc["path"])
-    first, last = lines["line_start"], lines["line_end"]
-    return str(doc["path"]) + behind(doc["path"], first, last if last > first else None, chunk.get("place"))
+    return _cited(doc["path"], lines["line_start"], lines["line_end"], chunk.get("place"))
+
+
+def _cited(path: str, first: int, last: int, place: str | None = None) -> str:
+    return path + behind(path, first, last if last > first else None, place)
 
 
 def _context(told: Response) -> Iterator[Piece]:
@@ -144,8 +147,7 @@ def _context(told: Response) -> Iterator[Piece]:
     about = f"{counted(len(blocks), 'block')}, {view['used_tokens']} of {view['budget_tokens']} tokens"
     yield Piece("", f"{about} ({view['counter']}). Digest {told['stats']['digest'][:DIGITS]}.")
     for block in blocks:
-        last = block["line_end"] if block["line_end"] > block["line_start"] else None
-        where = block["path"] + behind(block["path"], block["line_start"], last, block.get("place"))
+        where = _cited(block["path"], block["line_start"], block["line_end"], block.get("place"))
         cut = " (cut)" if block.get("truncated") else ""
         yield Piece(f"block {block['n']}", f"\n[{block['n']}] {clean(where)}{cut}\n{block.get('text', '')}")
 
@@ -168,11 +170,11 @@ def _found(told: Response) -> Iterator[Piece]:
     doc, chunk = view["doc"], view.get("chunk")
     where = doc["path"]
     if chunk is not None:
-        where += behind(where, chunk["line_start"], chunk["line_end"], chunk.get("place"))
+        where = _cited(where, chunk["line_start"], chunk["line_end"], chunk.get("place"))
     elif "place" in view:
-        where += behind(where, 1, None, view["place"])
+        where = _cited(where, 1, 1, view["place"])
     elif "line_start" in view:
-        where += behind(where, view["line_start"], view["line_end"])
+        where = _cited(where, view["line_start"], view["line_end"])
     state = f" · the file is {doc['state']} since" if "state" in doc else ""
     yield Piece("", f"**{clean(where)}**{state}")
     if view["text"]:
