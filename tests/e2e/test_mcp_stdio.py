@@ -1,4 +1,4 @@
-"""`recall mcp` on stdin and stdout, for the official client: every tool, every error, and what passes over the pipes."""
+"""`recall mcp` over stdio, asked by the official client: every tool, every error, and what passes over the pipes."""
 
 from __future__ import annotations
 
