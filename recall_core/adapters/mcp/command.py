@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +17,6 @@ from recall_core.paths import absolute
 from recall_core.shell import Hint, install_extra
 
 if TYPE_CHECKING:
-    import asyncio
     from argparse import Namespace
 
     from recall_core.adapters.flags import Opener
@@ -71,8 +68,6 @@ def _server(pool: Pool, flags: Namespace) -> RecallServer:
 
 
 def _serve(server: RecallServer, flags: Namespace, streams: Streams, begun: Callable[[], None]) -> None:
-    import asyncio  # noqa: PLC0415 - other commands have no need of it
-
     import anyio  # noqa: PLC0415 - it comes with the package
 
     if flags.http:
@@ -86,11 +81,10 @@ def _serve(server: RecallServer, flags: Namespace, streams: Streams, begun: Call
 
         anyio.run(over_http)
         return
-    from mcp.server.stdio import stdio_server  # noqa: PLC0415 - as above
+    from recall_core.adapters.mcp import stdio  # noqa: PLC0415 - as above
 
     async def over_stdio() -> None:
-        _end_without_reader(asyncio.get_running_loop())
-        async with stdio_server() as (reading, writing):
+        async with stdio.streams() as (reading, writing):
             begun()
             protocol = await server.protocol()
             await protocol.run(reading, writing, protocol.create_initialization_options())
@@ -101,20 +95,6 @@ def _serve(server: RecallServer, flags: Namespace, streams: Streams, begun: Call
         gone, others = group.split(BrokenPipeError)
         if others is not None or gone is None:
             raise
-
-
-def _end_without_reader(loop: asyncio.AbstractEventLoop) -> None:
-    """End the process once nobody reads stdout: stdin may stay open, and the SDK waits for its next line."""
-    written = os.dup(1)
-    if not stat.S_ISFIFO(os.fstat(written).st_mode):
-        return
-
-    def end() -> None:
-        loop.remove_reader(written)
-        sys.exit(0)
-
-    with suppress(NotImplementedError):  # where the loop watches sockets alone
-        loop.add_reader(written, end)  # the end of a pipe that is written to is readable once the other one is gone
 
 
 def _listens(door: Door, streams: Streams) -> None:

@@ -84,7 +84,7 @@ async def serve(protocol: Server[Any], at: Door, ready: Callable[[], None]) -> N
     app: ASGIApp = protocol.streamable_http_app(streamable_http_path=PATH, transport_security=security)
     if at.token is not None:
         app = _Guarded(app, at.token)
-    config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="on", timeout_graceful_shutdown=2)
+    config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="on", timeout_graceful_shutdown=2)
     running = _Running(config, ready)
     with closing(at.listening):
         try:

@@ -173,11 +173,11 @@ def _excerpt(chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> _Ex
 def _citation(doc: Mapping[str, Any], chunk: Mapping[str, Any], shown: _Excerpt) -> str:
     if shown.lines is None:
         return str(doc["path"])
-    return str(doc["path"]) + _behind(doc["path"], *shown.lines, chunk.get("place"))
+    return _cited(doc["path"], *shown.lines, chunk.get("place"))
 
 
-def _behind(path: str, first: int, last: int, place: str | None) -> str:
-    return behind(path, first, last if last > first else None, place)
+def _cited(path: str, first: int, last: int, place: str | None = None) -> str:
+    return path + behind(path, first, last if last > first else None, place)
 
 
 def _context(told: Response) -> Iterator[Piece]:
@@ -186,7 +186,7 @@ def _context(told: Response) -> Iterator[Piece]:
     about = f"{counted(len(blocks), 'block')}, {view['used_tokens']} of {view['budget_tokens']} tokens"
     yield Piece("", f"{about} ({view['counter']}). Digest {told['stats']['digest'][:DIGITS]}.")
     for block in blocks:
-        where = block["path"] + _behind(block["path"], block["line_start"], block["line_end"], block.get("place"))
+        where = _cited(block["path"], block["line_start"], block["line_end"], block.get("place"))
         cut = " (cut)" if block.get("truncated") else ""
         yield Piece(f"block {block['n']}", f"\n[{block['n']}] {clean(where)}{cut}\n{block.get('text', '')}")
 
@@ -209,11 +209,11 @@ def _found(told: Response) -> Iterator[Piece]:
     doc, chunk = view["doc"], view.get("chunk")
     where = doc["path"]
     if chunk is not None:
-        where += _behind(where, chunk["line_start"], chunk["line_end"], chunk.get("place"))
+        where = _cited(where, chunk["line_start"], chunk["line_end"], chunk.get("place"))
     elif "place" in view:
-        where += behind(where, 1, None, view["place"])
+        where = _cited(where, 1, 1, view["place"])
     elif "line_start" in view:
-        where += _behind(where, view["line_start"], view["line_end"], None)
+        where = _cited(where, view["line_start"], view["line_end"])
     yield Piece("", f"**{clean(where)}**{_state(doc)}")
     if view["text"]:
         yield Piece(where, view["text"])

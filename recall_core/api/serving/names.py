@@ -99,7 +99,7 @@ class Names:
         """The path of a live document."""
         document = next(iter(self._store.documents([self._store.rowid("doc", doc_id)]).values()))
         shown = self.shown(document.path)
-        self._renamed[document.path] = shown
+        self._renamed |= {document.path: shown, doc_id: shown}
         return shown
 
     def stored(self, name: str) -> Iterator[str]:

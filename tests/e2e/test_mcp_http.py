@@ -1,0 +1,237 @@
+"""`recall mcp --http`: who gets in, many clients at once, and how it ends."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip("mcp")
+
+from tests.mcp_client import INITIALIZE, INITIALIZED, PATIENCE, command, environment, filled, over_http
+
+TEXTS = {f"notes/n{number}.md": f"# Note {number}\n\nEntry {number} of the diary.\n" for number in range(20)}
+ACCEPT = "application/json, text/event-stream"
+
+
+class Listening:
+    """A server on a port, and the token that it has left in a file of its own."""
+
+    def __init__(self, store: Path, *flags: str) -> None:
+        self.home = store.parent
+        self.process = subprocess.Popen(
+            command(store, "--http", *(flags or ("--port", "0"))), env=environment(self.home), cwd=self.home,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().strip()
+        self.port = urlsplit(self.address).port or 0
+        self.token_file = self.home / ".local" / "state" / "recall" / f"mcp-{self.port}.token"
+        self.token = self.token_file.read_text().strip() if self.token_file.exists() else None
+
+    def __enter__(self) -> Listening:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def ended(self, number: signal.Signals) -> tuple[int, str]:
+        """Its exit code and what it has said on stderr, once it has ended by this signal."""
+        os.killpg(self.process.pid, number)
+        _, errors = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, errors
+
+    def asked(
+        self, method: str = "POST", body: object = None, *, authorization: list[str] | None = None, **headers: str
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers and body of the answer to one request. Authorization is that of who has the token."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        try:
+            connection.putrequest(method, "/mcp", skip_host="host" in headers)
+            bearer = [f"Bearer {self.token}"] if authorization is None else authorization
+            data = b"" if body is None else json.dumps(body).encode()
+            known = {"accept": ACCEPT, "content-type": "application/json", "content-length": str(len(data))}
+            for name, value in (known | {name.replace("_", "-"): value for name, value in headers.items()}).items():
+                connection.putheader(name, value)
+            for each in bearer:
+                connection.putheader("Authorization", each)
+            connection.endheaders(data)
+            answer = connection.getresponse()
+            return answer.status, {key.lower(): value for key, value in answer.getheaders()}, answer.read()
+        finally:
+            connection.close()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return filled(tmp_path_factory.mktemp("http") / "store", TEXTS)
+
+
+@pytest.fixture(scope="module")
+def server(store: Path) -> Iterator[Listening]:
+    with Listening(store) as server:
+        yield server
+
+
+def messages(body: bytes) -> list[dict[str, Any]]:
+    """What a stream of events carries."""
+    return [
+        json.loads(line[5:]) for line in body.decode().splitlines() if line.startswith("data:") and line[5:].strip()
+    ]
+
+
+def test_who_has_the_token_gets_answers(server: Listening) -> None:
+    with over_http(server.address, server.token) as client:
+        assert client.text("status").startswith("20 documents, ")
+        assert "notes/n7.md:3" in client.text("search", query="entry 7", k=3)
+        assert client.error("get", targets=["../x"])["code"] == "bad_path"
+
+
+def test_two_clients_are_answered_at_once(server: Listening) -> None:
+    with over_http(server.address, server.token) as one, over_http(server.address, server.token) as other:
+        assert one.text("search", query="diary") == other.text("search", query="diary")
+        assert one.text("list") == other.text("list")
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        [],
+        ["Bearer wrong"],
+        ["Bearer "],
+        ["TOKEN"],
+        ["Basic TOKEN"],
+        ["bearer TOKEN"],
+        ["Bearer TOKEN", "Bearer TOKEN"],
+    ],
+    ids=["none", "wrong", "empty", "bare", "basic", "lower", "twice"],
+)
+@pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
+def test_without_the_token_nothing_is_answered(server: Listening, method: str, authorization: list[str]) -> None:
+    given = [each.replace("TOKEN", str(server.token)) for each in authorization]
+
+    status, headers, body = server.asked(method, INITIALIZE, authorization=given)
+
+    assert status == 401
+    assert headers["www-authenticate"] == "Bearer"
+    assert str(server.token).encode() not in body
+    assert b"documents" not in body
+
+
+def test_the_token_is_in_a_file_for_its_owner_alone(server: Listening) -> None:
+    assert server.token
+    assert len(server.token) >= 32
+    assert stat.S_IMODE(server.token_file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", "0.0.0.0:{port}", ""]
+)
+def test_a_foreign_host_is_refused(server: Listening, host: str) -> None:
+    status, _, body = server.asked(body=INITIALIZE, host=host.format(port=server.port))
+
+    assert status in (400, 403, 421)
+    assert b"documents" not in body
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "https://127.0.0.1:{port}", "http://localhost:1", "file://"]
+)
+def test_a_foreign_origin_is_refused(server: Listening, origin: str) -> None:
+    status, _, body = server.asked(body=INITIALIZE, origin=origin.format(port=server.port))
+
+    assert status == 403
+    assert b"documents" not in body
+
+
+def test_a_page_of_this_machine_and_its_names_are_answered(server: Listening) -> None:
+    host = f"localhost:{server.port}"
+
+    status, headers, body = server.asked(body=INITIALIZE, host=host, origin=f"http://{host}")
+
+    assert status == 200
+    assert messages(body)[0]["result"]["serverInfo"]["name"] == "recall"
+    assert "access-control-allow-origin" not in headers
+
+
+def test_a_session_ends_when_its_client_says_so(server: Listening) -> None:
+    _, headers, _ = server.asked(body=INITIALIZE)
+    of_session = {"mcp_session_id": headers["mcp-session-id"]}
+    assert server.asked(body=INITIALIZED, **of_session)[0] == 202
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    assert messages(server.asked(body=ping, **of_session)[2]) == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+
+    assert server.asked("DELETE", **of_session)[0] == 200
+
+    assert server.asked(body=ping, **of_session)[0] == 404
+    assert server.asked(body=ping, mcp_session_id="unknown")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "headers", "status"),
+    [
+        ("PUT", INITIALIZE, {}, 405),
+        ("GET", None, {}, 400),
+        ("GET", None, {"accept": "text/html"}, 406),
+        ("POST", INITIALIZE, {"content_type": "text/plain"}, 400),
+        ("POST", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {}, 400),
+        ("POST", ["no", "message"], {}, 400),
+        ("POST", {**INITIALIZE, "padding": "x" * 5_000_000}, {}, 413),
+    ],
+)
+def test_what_is_no_message_is_refused_by_its_status(
+    server: Listening, method: str, body: object, headers: dict[str, str], status: int
+) -> None:
+    assert server.asked(method, body, **headers)[0] == status
+
+
+def test_a_server_without_a_token_warns_and_keeps_to_this_machines_names(store: Path) -> None:
+    with Listening(store, "--port", "0", "--no-token") as server:
+        with over_http(server.address, None) as client:
+            assert client.text("status").startswith("20 documents, ")
+        foreign = server.asked(body=INITIALIZE, authorization=[], host="evil.example")[0]
+        has_token = server.token_file.exists()
+        code, errors = server.ended(signal.SIGTERM)
+
+    assert foreign == 421
+    assert not has_token
+    assert code == 130
+    assert errors.startswith("warning: without a token")
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_although_a_client_listens_and_takes_the_token_away(
+    store: Path, number: signal.Signals
+) -> None:
+    with Listening(store) as server, over_http(server.address, server.token) as client:
+        assert client.text("status")
+        was_there = server.token_file.exists()
+        code, errors = server.ended(number)
+        is_there = server.token_file.exists()
+
+    assert (was_there, is_there) == (True, False)
+    assert code == 130
+    assert errors == f"token in {server.token_file}: send it as Authorization: Bearer TOKEN\nerror: Interrupted.\n"
+
+
+def test_a_port_that_is_taken_is_told(server: Listening, store: Path) -> None:
+    done = subprocess.run(
+        command(store, "--http", "--port", str(server.port)), env=environment(store.parent), cwd=store.parent,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: Port {server.port} cannot be opened: ")
+    assert server.token_file.read_text().strip() == server.token

@@ -1,0 +1,556 @@
+"""`recall mcp` over stdio, asked by the official client: every tool, every error, and what passes over the pipes."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+pytest.importorskip("mcp")
+
+import mcp_types as types
+from mcp import ClientSession
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from tests.mcp_client import (
+    INITIALIZE,
+    INITIALIZED,
+    PROGRAM,
+    ROOT,
+    Client,
+    Piped,
+    filled,
+    over_stdio,
+    text_of,
+)
+
+NOTES = {f"notes/n{n:03}.md": f"# Note {n}\n\nEntry {n} of the harbour's diary.\n" for n in range(240)}
+LINES = "".join(f"Line {number} of the log.\n" for number in range(1, 301))
+ODD = {
+    "odd/größe und mehr.md": "Die Größe des Hafens.\n",
+    "odd/50%25 #1?.md": "Half of the harbour.\n",
+    "odd/港.md": "港の水深は十二メートルです。\n",
+}
+TEXTS = {
+    **NOTES,
+    **ODD,
+    "log.txt": LINES,
+    **{name: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("json.md", "words.md", "trust.md")},
+}
+QUESTIONS = ("how is a chunk's score made", "what does a reranker do", "who may read the settings of a store")
+COMMANDS = re.compile(r"recall (search|query|context|explain|whynot|get|ls|list|stats|status)\b")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return filled(tmp_path_factory.mktemp("mcp") / "store", TEXTS)
+
+
+@pytest.fixture(scope="module")
+def client(store: Path) -> Iterator[Client]:
+    with over_stdio(store) as client:
+        yield client
+
+
+def hits(client: Client, **question: Any) -> list[dict[str, Any]]:
+    return list(client.json("search", fields="all", **question)["results"])
+
+
+def test_search_gives_passages_with_citations_that_get_takes(client: Client) -> None:
+    told = client.text("search", query="entry 17 of the diary", k=3)
+
+    assert told.startswith("3 hits; ")
+    cited = re.findall(r"\*\*(\S+:[0-9-]+)\*\*", told)
+    assert len(cited) == 3
+    assert all(client.text("get", targets=[each]).startswith(f"**{each}**\n") for each in cited)
+
+
+def test_search_takes_rql_filters_modes_and_settings(client: Client) -> None:
+    by_rql = client.text("search", rql="SELECT chunk.text FROM chunk USING lexical('diary') LIMIT 2")
+    filtered = client.text(
+        "search", query="Hafens", filter="doc.path GLOB 'odd/*'", mode="lexical", set={"min_score": 0}
+    )
+
+    assert by_rql.startswith("2 hits")
+    assert "odd/größe und mehr.md" in filtered
+    assert "notes/" not in filtered
+
+
+def test_context_packs_texts_under_the_budget(client: Client) -> None:
+    told = client.text("context", query=QUESTIONS[0], budgetTokens=300)
+
+    used, budget = map(int, re.findall(r"(\d+) of (\d+) tokens", told)[0])
+    assert budget == 300
+    assert 0 < used <= 300
+    assert re.search(r"^\[1\] (json|words|trust)\.md:", told, re.MULTILINE)
+
+
+def test_explain_and_whynot_say_what_they_were_asked(client: Client) -> None:
+    first, second = (each["chunk"]["id"] for each in hits(client, query="diary", k=2))
+
+    assert "score" in client.text("explain", query="diary", target=first, versus=second)
+    assert "notes/n100.md" in client.text("whynot", query="reranker", target="notes/n100.md")
+    assert client.text("whynot", query="reranker", target='"Entry 17 of the harbour"')
+
+
+def test_list_and_status_say_what_the_store_holds(client: Client) -> None:
+    pages = [client.json("list", fields="all", offset=offset) for offset in (0, 200)]
+
+    listed = [each["path"] for page in pages for each in page["documents"]]
+    assert sorted(listed) == sorted(TEXTS)
+    assert client.text("list", prefix="odd/").splitlines()[1:] == sorted(ODD)
+    assert client.text("list", glob="notes/n23?.md").startswith("10 of 10 documents.")
+    assert client.text("status").startswith(f"{len(TEXTS)} documents, ")
+
+
+def test_get_reads_whole_texts_lines_ids_and_globs(client: Client) -> None:
+    chunk = hits(client, query="diary", k=1)[0]
+
+    last_two = client.text("get", targets=["log.txt:299-300"])
+    assert last_two == "**log.txt:299-300**\nLine 299 of the log.\nLine 300 of the log.\n"
+    assert client.json("get", targets=["log.txt"], fields="all")["found"]["text"] == LINES
+    assert chunk["chunk"]["text"] in client.text("get", targets=[chunk["chunk"]["id"][:12]])
+    assert client.text("get", glob="odd/*", lines="1").count("**") == 2 * len(ODD)
+
+
+def test_the_two_tools_of_memory_answer_as_openclaw_expects(client: Client) -> None:
+    found = client.json("memory_search", query="entry 17 of the diary", maxResults=2, text=True)
+    (first, _) = found["results"]
+    read = client.json("memory_get", path=first["path"], from_=first["startLine"], lines=1)
+
+    assert {"path", "startLine", "endLine", "score", "snippet", "source", "citation", "text"} <= set(first)
+    assert found["provider"]
+    assert first["text"].startswith(read["text"].strip())
+    assert read["path"] == first["path"]
+
+
+def test_every_document_is_a_resource_and_can_be_read_by_its_address(client: Client) -> None:
+    first = client.ask(lambda session: session.list_resources())
+    params = types.PaginatedRequestParams(cursor=first.next_cursor)
+    second = client.ask(lambda session: session.list_resources(params=params))
+
+    resources = [*first.resources, *second.resources]
+    assert second.next_cursor is None
+    assert sorted(each.name for each in resources) == sorted(TEXTS)
+    odd = [each for each in resources if each.name in ODD]
+    assert {each.name: client.read(each.uri) for each in odd} == ODD
+    assert all(each.uri.isascii() for each in odd)
+
+
+@pytest.mark.parametrize(
+    ("uri", "text"),
+    [
+        ("recall://notes/n007.md", NOTES["notes/n007.md"]),
+        ("recall://log.txt:2-3", "Line 2 of the log.\nLine 3 of the log.\n"),
+        ("recall://notes%2Fn007.md", NOTES["notes/n007.md"]),
+        ("recall://odd/größe und mehr.md", ODD["odd/größe und mehr.md"]),
+        ("recall://odd/%E6%B8%AF.md:1", ODD["odd/港.md"]),
+    ],
+)
+def test_a_resource_is_read_whole_or_by_lines_however_its_address_is_spelled(
+    client: Client, uri: str, text: str
+) -> None:
+    assert client.read(uri) == text
+
+
+def test_the_template_and_the_prompt_are_there(client: Client) -> None:
+    (template,) = client.ask(lambda session: session.list_resource_templates()).resource_templates
+    (prompt,) = client.ask(lambda session: session.list_prompts()).prompts
+    (message,) = client.ask(lambda session: session.get_prompt(prompt.name)).messages
+
+    assert template.uri_template == "recall://{+path}"
+    assert isinstance(message.content, types.TextContent)
+    assert "`search`" in message.content.text
+
+
+def test_instructions_say_what_is_there_and_how_to_cite(client: Client) -> None:
+    told = client.session.initialize_result
+
+    assert told is not None
+    assert f"{len(TEXTS)} documents" in str(told.instructions)
+    assert "notes/ (240)" in str(told.instructions)
+    assert told.server_info.name == "recall"
+
+
+ERRORS: list[tuple[str, dict[str, Any], str, str]] = [
+    ("memory_search", {"query": "x", "maxResults": 0}, "bad_arguments", "maxResults"),
+    ("search", {"query": "x", "limit": 3}, "bad_arguments", "limit"),
+    ("search", {"query": 5}, "bad_arguments", "query"),
+    ("search", {"query": "x", "k": "many"}, "bad_arguments", "k"),
+    ("search", {"query": "x", "mode": "fuzzy"}, "bad_arguments", "mode"),
+    ("search", {"query": "x " * 10_001}, "bad_arguments", "query"),
+    ("search", {"query": "x", "set": {"lexical_weight": [1]}}, "bad_arguments", "set"),
+    ("search", {}, "bad_arguments", "query"),
+    ("search", {"query": "x", "rql": "SELECT * FROM chunk"}, "bad_arguments", "rql"),
+    ("search", {"rql": "SELECT * FROM chunk", "mode": "lexical"}, "bad_arguments", "mode"),
+    ("search", {"rql": "SELECT nothing"}, "rql_syntax", "FROM"),
+    ("search", {"query": "x", "filter": "doc.tgas = 'a'"}, "unknown_field", "doc.tags"),
+    ("search", {"query": "x", "set": {"nope": 1}}, "unknown_key", "nope"),
+    ("search", {"query": "x", "set": {"min_score": 2}}, "bad_value", "min_score"),
+    ("context", {"query": "x", "budgetTokens": 0}, "bad_arguments", "budgetTokens"),
+    ("explain", {"query": "x"}, "bad_arguments", "target"),
+    ("explain", {"query": "x", "target": "log.txt"}, "unknown_target", "log.txt"),
+    ("whynot", {"query": "x", "target": "notes/nope.md"}, "unknown_target", "notes/nope.md"),
+    ("get", {}, "bad_arguments", "targets"),
+    ("get", {"targets": []}, "bad_arguments", "targets"),
+    ("get", {"targets": ["a"], "glob": "b"}, "bad_arguments", "glob"),
+    ("get", {"targets": ["../x"]}, "bad_path", "../x"),
+    ("get", {"targets": ["/etc/passwd"]}, "bad_path", "/etc/passwd"),
+    ("get", {"targets": ["log.txt:301"]}, "bad_lines", "300"),
+    ("get", {"targets": ["log.txt"], "lines": "301-302"}, "bad_lines", "300"),
+    ("get", {"targets": ["odd/grösse und mehr.md"]}, "unknown_target", "odd/größe und mehr.md"),
+    ("list", {"offset": -1}, "bad_arguments", "offset"),
+    ("status", {"all": True}, "bad_arguments", "all"),
+    ("memory_search", {"query": "x", "corpus": "wiki"}, "unknown_corpus", "wiki"),
+    ("memory_get", {"path": "log.txt", "from": 301}, "bad_lines", "300"),
+    ("memory_get", {"path": "../x"}, "bad_path", "../x"),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "code", "named"), ERRORS)
+def test_a_call_that_fails_says_why_and_what_to_do_in_the_words_of_tools(
+    client: Client, tool: str, arguments: dict[str, Any], code: str, named: str
+) -> None:
+    told = client.error(tool, **arguments)
+
+    assert told["code"] == code
+    assert named in json.dumps(told, ensure_ascii=False)
+    assert not COMMANDS.search(str(told.get("hint")))
+
+
+def test_the_place_of_a_mistake_in_a_filter_is_told(client: Client) -> None:
+    details = client.error("search", query="x", filter="doc.path GLOB 'a' AND doc.tgas = 'a'")["details"]
+
+    assert details["span"] == [22, 30]
+    assert (details["line"], details["column"]) == (1, 23)
+
+
+def test_names_that_are_nearly_right_are_told(client: Client) -> None:
+    assert client.error("get", targets=["log.tx"])["details"]["near"] == ["log.txt"]
+    assert len(client.error("get", targets=["notes/n17.md"])["details"]["near"]) == 3
+
+
+def test_what_the_server_does_not_have_is_an_error_of_the_protocol(client: Client) -> None:
+    cursor = types.PaginatedRequestParams(cursor="-1")
+    asked: list[Any] = [
+        lambda session: session.call_tool("delete", {}),
+        lambda session: session.get_prompt("nope"),
+        lambda session: session.read_resource("file:///etc/passwd"),
+        lambda session: session.read_resource("recall://notes/nope.md"),
+        lambda session: session.list_resources(params=cursor),
+    ]
+
+    assert [client.refused(each).code for each in asked] == [types.INVALID_PARAMS] * len(asked)
+    assert client.refused(asked[3]).data["code"] == "unknown_target"
+
+
+def test_progress_is_told_to_who_asked_for_it(client: Client) -> None:
+    told: list[tuple[float, float | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total))
+
+    client.ask(lambda session: session.call_tool("status", {}, progress_callback=note))
+
+    assert told
+    assert told[0] == (0, 1)
+
+
+def test_what_a_client_reads_before_its_first_question_is_short(client: Client) -> None:
+    tools = client.ask(lambda session: session.list_tools())
+
+    assert len(tools.model_dump_json(by_alias=True, exclude_none=True).encode()) <= 10_240
+    assert all(each.annotations is not None and each.annotations.read_only_hint for each in tools.tools)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_answers_are_short(client: Client, question: str) -> None:
+    six = client.text("search", query=question, k=6)
+    packed = client.text("context", query=question, budgetTokens=800)
+    blocks = client.json("context", query=question, budgetTokens=800, fields="all")["context"]["blocks"]
+
+    assert len(six.encode()) <= 4_096
+    assert len(packed) <= 1.3 * sum(len(each["text"]) for each in blocks)
+
+
+def test_what_is_left_out_of_a_long_answer_is_named(client: Client, store: Path) -> None:
+    cut = client.text("get", targets=["log.txt", "words.md"], maxBytes=1000)
+    assert len(cut) < 1_300
+    assert re.search(r"Warning: \d+ of \d+ bytes are left out; go on at line \d+$", cut, re.MULTILINE)
+
+    with over_stdio(store, "--max-answer-chars", "500", "--structured") as narrow:
+        listed = narrow.text("list")
+        found = narrow.json("memory_search", query="diary")
+        structured = narrow.call("status")
+
+    assert len(listed) <= 800
+    assert re.search(r"\[left out, the answer is long: notes/n\d+\.md, .* and \d+ more\]$", listed)
+    assert found["truncated"]
+    assert structured.structured_content is not None
+    assert structured.structured_content["store"]["documents"] == len(TEXTS)
+
+
+CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("search", {"query": "diary of the harbour", "k": 4}, ["search", "diary of the harbour", "--k", "4"]),
+    ("search", {"rql": "SELECT * FROM chunk LIMIT 3"}, ["query", "SELECT * FROM chunk LIMIT 3"]),
+    (
+        "context",
+        {"query": "diary", "budgetTokens": 200},
+        ["context", "diary", "--budget-tokens", "200"],
+    ),
+    ("explain", {"query": "diary", "target": "CHUNK"}, ["explain", "diary", "--chunk", "CHUNK"]),
+    (
+        "whynot",
+        {"query": "reranker", "target": "notes/n100.md"},
+        ["whynot", "reranker", "--target", "notes/n100.md"],
+    ),
+    ("get", {"targets": ["log.txt:3-4"]}, ["get", "log.txt:3-4"]),
+    ("list", {"prefix": "odd/"}, ["ls", "odd/"]),
+    ("status", {}, ["stats"]),
+]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=[each[2][0] for each in CALLS])
+def test_the_whole_answer_is_that_of_the_command_line(
+    client: Client, store: Path, monkeypatch: pytest.MonkeyPatch, call: tuple[str, dict[str, Any], list[str]]
+) -> None:
+    tool, arguments, line = call
+    monkeypatch.chdir(store)
+    chunk = hits(client, query="diary", k=1)[0]["chunk"]["id"]
+    given = {key: chunk if value == "CHUNK" else value for key, value in arguments.items()}
+    told = client.json(tool, fields="all", **given)
+
+    out = io.StringIO()
+    argv = ["--json", *(chunk if word == "CHUNK" else word for word in line)]
+    cli.main(argv, streams=Streams(io.StringIO(), out, io.StringIO()))
+
+    assert without_times(told) == without_times(json.loads(out.getvalue()))
+
+
+def without_times(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_times(each) for key, each in value.items() if key not in ("took_ms", "timings")}
+    return [without_times(each) for each in value] if isinstance(value, list) else value
+
+
+def locked(file: Path) -> apsw.Connection:
+    """A connection that lets nobody else read the store."""
+    db = apsw.Connection(str(file))
+    db.pragma("locking_mode", "exclusive")
+    db.execute("BEGIN EXCLUSIVE; UPDATE meta SET value = value")
+    return db
+
+
+def moved(whole: Path, place: Path) -> Path:
+    """The database file, moved without what SQLite keeps beside it."""
+    for each in ("recall.db-wal", "recall.db-shm"):
+        (place / each).unlink(missing_ok=True)
+    shutil.copy(whole / "recall.toml", place / "recall.toml")
+    return Path(shutil.move(whole / "recall.db", place / "recall.db"))
+
+
+def test_a_store_that_is_not_there_then_is_there_and_changes(tmp_path: Path) -> None:
+    first = filled(tmp_path / "first", {"a.md": "Retries wait a second.\n"})
+    second = filled(tmp_path / "second", {"b.md": "Retries are counted.\n"})
+    (place := tmp_path / "place").mkdir()
+
+    with over_stdio(place) as client:
+        instructions = str(client.session.initialize_result)
+        told = client.error("search", query="retries")
+        disabled = [client.json("memory_search", query="retries"), client.json("memory_get", path="a.md")]
+        resources = client.refused(lambda session: session.list_resources())
+        file = moved(first, place)
+        holder = locked(file)
+        is_locked = client.error("search", query="retries")
+        holder.close()
+        came = client.text("search", query="retries")
+        moved(second, place)
+        replaced = client.text("search", query="retries")
+        file.write_bytes(b"no database, but long enough to be taken for one. " * 200)
+        broken = client.error("search", query="retries")
+
+    assert "no documents for now" in instructions
+    assert told["code"] == "no_store"
+    assert "ask the user to run: recall init" in told["hint"]
+    assert [each["disabled"] for each in disabled] == [True, True]
+    assert [each["results"] for each in disabled] == [[], []]
+    assert "recall init" in disabled[0]["action"]
+    assert resources.data["code"] == "no_store"
+    assert is_locked["code"] == "store_locked"
+    assert "a.md:1" in came
+    assert "b.md:1" in replaced
+    assert "a.md:1" not in replaced
+    assert broken["code"] in ("not_a_store", "store_corrupt")
+
+
+@pytest.fixture(scope="module")
+def waiting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Piped, Path, Path]]:
+    """A server with one connection and little patience, in a folder without a store, and a store to move there."""
+    folder = tmp_path_factory.mktemp("waiting")
+    (place := folder / "place").mkdir()
+    whole = filled(folder / "whole", {"a.md": "Retries wait a second.\n"})
+    with Piped(place, "--connections", "1", "--call-timeout", "2") as server:
+        yield server.opened(), whole, place
+
+
+def search(request_id: int, **meta: Any) -> dict[str, Any]:
+    params = {"name": "search", "arguments": {"query": "retries"}, **({"_meta": meta} if meta else {})}
+    return {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}
+
+
+def test_a_call_that_waits_can_be_cancelled_gets_timed_out_and_keeps_too_many_others_away(
+    waiting: tuple[Piped, Path, Path],
+) -> None:
+    server, whole, place = waiting
+    holder = locked(moved(whole, place))
+
+    server.send(search(1, progressToken="begun"))
+    begun = server.message()
+    server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    server.send(*(search(number) for number in range(100, 200)))
+    told = [server.message() for _ in range(100)]
+    holder.close()
+    server.send(search(2))
+    after = server.message()
+
+    assert begun["method"] == "notifications/progress"
+    assert sorted(each["id"] for each in told) == list(range(100, 200))
+    errors = [json.loads(each["result"]["content"][0]["text"]) for each in told]
+    codes = [each["code"] for each in errors]
+    assert set(codes) == {"busy", "timed_out"}
+    busy = errors[codes.index("busy")]
+    assert busy["details"]["retry_after_seconds"] > 0
+    assert after["id"] == 2
+    assert "a.md:1" in after["result"]["content"][0]["text"]
+
+
+def test_a_client_that_does_not_wait_any_longer_says_so_and_asks_on(client: Client) -> None:
+    async def impatient(session: ClientSession) -> types.CallToolResult:
+        import anyio  # noqa: PLC0415 - beside the event loop that it is for
+
+        begun = anyio.Event()
+
+        async def note(*_: Any) -> None:
+            begun.set()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(
+                lambda: session.call_tool(
+                    "whynot", {"query": "harbour " * 2_000, "target": "log.txt"}, progress_callback=note
+                )
+            )
+            await begun.wait()
+            group.cancel_scope.cancel()
+        return await session.call_tool("status", {})
+
+    assert text_of(client.ask(impatient)).startswith(f"{len(TEXTS)} documents")
+
+
+LOUD = f"""
+import os, subprocess, sys, threading
+from recall_core.api.recall import Recall
+was = Recall.stats
+def loud(self):
+    print("printed")
+    os.write(1, b"written\\n")
+    subprocess.run([sys.executable, "-c", "print('by a child')"])
+    threads = [threading.Thread(target=print, args=("by a thread",)) for _ in range(3)]
+    for each in threads: each.start()
+    for each in threads: each.join()
+    sys.stdout.flush()
+    return was(self)
+Recall.stats = loud
+{PROGRAM}
+"""
+
+
+def test_whatever_prints_in_the_process_stdout_carries_messages_alone(store: Path) -> None:
+    with Piped(store, program=LOUD) as server:
+        server.opened()
+        for number in range(1, 4):
+            server.request(number, "tools/call", name="status", arguments={})
+        told = [server.message() for _ in range(3)]
+        server.stdin.close()
+        assert server.line() == ""
+        code, errors = server.ended()
+
+    assert sorted(each["id"] for each in told) == [1, 2, 3]
+    assert code == 0
+    assert {"printed", "written", "by a child", "by a thread"} <= set(errors.split("\n"))
+
+
+def test_the_server_goes_on_after_what_is_no_message_and_ends_with_its_input(store: Path) -> None:
+    with Piped(store) as server:
+        server.opened()
+        server.write('garbage\n\n{"jsonrpc": "1.0"}\n\xff\xfe\n{"jsonrpc": "2.0", "id": 1}\nnull\n')
+        server.write(b"\xff\xfe\x00\n")
+        server.send([{"jsonrpc": "2.0", "id": 2, "method": "ping"}])  # batches left the protocol with 2025-06-18
+        server.request(3, "ping")
+        assert server.message() == {"jsonrpc": "2.0", "id": 3, "result": {}}
+
+        server.request(3, "ping")
+        assert server.message()["id"] == 3  # the id of a request that was answered
+
+        server.request(4, "tools/call", name="search", arguments={"query": "x" * 5_000_000})
+        assert "bad_arguments" in server.answer(4)["result"]["content"][0]["text"]
+        server.request(5, "tools/call", name="search", arguments={"query": "x", "padding": "y" * 5_000_000})
+        assert "bad_arguments" in server.answer(5)["result"]["content"][0]["text"]
+        server.request("six", "nonsense/method")
+        assert server.message()["error"]["code"] == types.METHOD_NOT_FOUND
+
+        server.write('{"jsonrpc": "2.0", "id": 7, "meth')
+        server.stdin.close()
+        assert server.line() == ""
+        assert server.ended() == (0, "")
+
+
+def test_before_initialize_nothing_is_answered_and_an_unknown_version_gets_a_known_one(store: Path) -> None:
+    with Piped(store) as server:
+        server.request(1, "tools/list")
+        refused = server.message()
+        server.request(2, "ping")
+        pinged = server.message()
+        unknown = {**INITIALIZE["params"], "protocolVersion": "1999-01-01"}
+        server.send({**INITIALIZE, "params": unknown}, INITIALIZED)
+        opened = server.answer(INITIALIZE["id"])
+        server.request(3, "tools/list")
+        listed = server.message()
+
+    assert refused["error"]["code"] == types.INVALID_PARAMS
+    assert pinged == {"jsonrpc": "2.0", "id": 2, "result": {}}
+    assert opened["result"]["protocolVersion"] == INITIALIZE["params"]["protocolVersion"]
+    assert len(listed["result"]["tools"]) == 9
+
+
+def test_a_server_whose_input_ends_at_once_ends_well(store: Path) -> None:
+    with Piped(store) as server:
+        server.stdin.close()
+        assert server.ended() == (0, "")
+
+
+@pytest.mark.parametrize("is_asked", [False, True], ids=["idle", "asked"])
+def test_a_server_whose_reader_is_gone_ends_although_its_input_is_open(store: Path, is_asked: bool) -> None:
+    with Piped(store) as server:
+        server.opened()
+        if is_asked:
+            server.send(*(search(number) for number in range(20)))
+        server.stdout.close()
+        assert server.ended() == (0, "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_server_that_works_with_a_line(store: Path, number: signal.Signals) -> None:
+    with Piped(store) as server:
+        server.opened()
+        server.send(*(search(each) for each in range(20)))
+        server.message()
+        assert server.ended(number) == (130, "error: Interrupted.\n")

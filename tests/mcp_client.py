@@ -1,0 +1,239 @@
+"""`recall mcp` as a process: asked by the official client, over stdio or HTTP, or met on its pipes line by line."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx2
+import mcp_types as types
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+
+from recall_core.api.recall import Recall
+from recall_core.types import Root
+
+Result = TypeVar("Result")
+
+ROOT = Path(__file__).parents[1]
+PATIENCE = 120.0
+"""Seconds in which the busiest machine answers."""
+NEWEST = "2025-11-25"
+INITIALIZE: dict[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {"protocolVersion": NEWEST, "capabilities": {}, "clientInfo": {"name": "wire", "version": "1"}},
+}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+PROGRAM = "from recall_core.__main__ import program; program()"
+
+
+def filled(folder: Path, texts: dict[str, str], *, settings: Sequence[str] = ()) -> Path:
+    """A store of these files, in this folder."""
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    Recall.init(str(folder), embedding="hash", settings=settings)
+    with Recall.open(str(folder)) as recall:
+        for _ in recall.add([str(folder)], Root("")):
+            pass
+    return folder
+
+
+def command(store: Path, *flags: str, program: str = "") -> list[str]:
+    """The command line of a server. program: what Python runs instead of `recall`."""
+    run = ["-c", program] if program else ["-m", "recall_core"]
+    return [sys.executable, *run, "--store", str(store), "mcp", *flags]
+
+
+def environment(home: Path) -> dict[str, str]:
+    """What a server needs, and nothing of whoever runs the tests."""
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT)}
+
+
+class Client:
+    """The official client, for tests that are not asynchronous. Every call is answered before the next one."""
+
+    def __init__(self, portal: BlockingPortal, session: ClientSession) -> None:
+        self._portal = portal
+        self.session = session
+
+    def ask(self, asked: Callable[[ClientSession], Coroutine[Any, Any, Result]]) -> Result:
+        """What the session gives, inside of its own event loop."""
+        return self._portal.call(asked, self.session)
+
+    def call(self, tool: str, **arguments: Any) -> types.CallToolResult:
+        """A tool's answer, whatever it is. from_: the argument of that name without the line below it."""
+        given = {name.rstrip("_"): value for name, value in arguments.items()}
+        result = self.ask(lambda session: session.call_tool(tool, given))
+        assert isinstance(result, types.CallToolResult)
+        return result
+
+    def text(self, tool: str, **arguments: Any) -> str:
+        """The text of an answer that is no error."""
+        result = self.call(tool, **arguments)
+        assert not result.is_error, text_of(result)
+        return text_of(result)
+
+    def json(self, tool: str, **arguments: Any) -> Any:
+        """The same of a tool that answers with JSON."""
+        return json.loads(self.text(tool, **arguments))
+
+    def error(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The error of a call that fails."""
+        result = self.call(tool, **arguments)
+        assert result.is_error, text_of(result)
+        told = json.loads(text_of(result))
+        assert {"code", "message"} <= set(told) <= {"code", "message", "hint", "details"}
+        return dict(told)
+
+    def read(self, uri: str) -> str:
+        """The text of a resource. Raises MCPError."""
+        (contents,) = self.ask(lambda session: session.read_resource(uri)).contents
+        assert isinstance(contents, types.TextResourceContents)
+        return contents.text
+
+    def refused(self, asked: Callable[[ClientSession], Coroutine[Any, Any, Any]]) -> types.ErrorData:
+        """The protocol's error for a request that fails."""
+        try:
+            answered = self.ask(asked)
+        except MCPError as error:
+            return error.error
+        raise AssertionError(f"answered with {answered}")
+
+
+def text_of(result: types.CallToolResult) -> str:
+    """The only text of an answer."""
+    (content,) = result.content
+    assert isinstance(content, types.TextContent)
+    return content.text
+
+
+@contextmanager
+def over_stdio(store: Path, *flags: str, program: str = "") -> Iterator[Client]:
+    """A client of a server that it has started itself; what the server says beside answers must be nothing."""
+    server = command(store, *flags, program=program)
+    parameters = StdioServerParameters(
+        command=server[0], args=server[1:], env=environment(store.parent), cwd=store.parent
+    )
+    log = store.parent / f"{store.name}.stderr"
+
+    @asynccontextmanager
+    async def session(errors: Any) -> Any:
+        async with stdio_client(parameters, errlog=errors) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            yield session
+
+    with log.open("w") as errors, _running(session(errors)) as client:
+        yield client
+    assert "Traceback" not in log.read_text()
+
+
+@contextmanager
+def over_http(address: str, token: str | None) -> Iterator[Client]:
+    """A client of a server that listens there."""
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+
+    @asynccontextmanager
+    async def session() -> Any:
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=PATIENCE, trust_env=False) as http,
+            streamable_http_client(address, http_client=http) as streams,
+            ClientSession(*streams) as session,
+        ):
+            await session.initialize()
+            yield session
+
+    with _running(session()) as client:
+        yield client
+
+
+@contextmanager
+def _running(session: AbstractAsyncContextManager[ClientSession]) -> Iterator[Client]:
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(session) as entered:
+        yield Client(portal, entered)
+
+
+class Piped:
+    """A server whose pipes a test writes and reads itself."""
+
+    def __init__(self, store: Path, *flags: str, program: str = "") -> None:
+        self.process = subprocess.Popen(
+            command(store, *flags, program=program), env=environment(store.parent), cwd=store.parent,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.stdin, self.stdout, self.stderr = self.process.stdin, self.process.stdout, self.process.stderr
+        self._read = b""
+
+    def __enter__(self) -> Piped:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        for each in (self.stdin, self.stdout, self.stderr):
+            with suppress(BrokenPipeError):
+                each.close()
+
+    def write(self, line: str | bytes) -> None:
+        self.stdin.write(line.encode() if isinstance(line, str) else line)
+        self.stdin.flush()
+
+    def send(self, *messages: object) -> None:
+        self.write("".join(json.dumps(each) + "\n" for each in messages))
+
+    def request(self, request_id: object, method: str, **params: Any) -> None:
+        self.send({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+
+    def line(self) -> str:
+        """The next line of stdout; "" once it is closed."""
+        while b"\n" not in self._read:
+            ready, _, _ = select.select([self.stdout], [], [], PATIENCE)
+            assert ready, "no answer"
+            got = os.read(self.stdout.fileno(), 65536)
+            if not got:
+                break
+            self._read += got
+        line, _, self._read = self._read.partition(b"\n")
+        return line.decode()
+
+    def message(self) -> dict[str, Any]:
+        """The next message."""
+        told = json.loads(self.line())
+        assert told["jsonrpc"] == "2.0"
+        return dict(told)
+
+    def answer(self, request_id: object) -> dict[str, Any]:
+        """The answer to this request; whatever comes before it is passed over."""
+        while (told := self.message()).get("id") != request_id or "method" in told:
+            pass
+        return told
+
+    def opened(self) -> Piped:
+        """The same, once it is initialized."""
+        self.send(INITIALIZE)
+        self.answer(INITIALIZE["id"])
+        self.send(INITIALIZED)
+        return self
+
+    def ended(self, number: signal.Signals | None = None) -> tuple[int, str]:
+        """Its exit code and what it has said on stderr, once it has ended. number: the signal that ends it."""
+        if number is not None:
+            os.killpg(self.process.pid, number)
+        self.process.wait(PATIENCE)
+        return self.process.returncode, self.stderr.read().decode()
