@@ -62,7 +62,8 @@ class Client:
             env={**variables, "PYTHONPATH": str(Path(__file__).parents[1]), **(environment or {})},
         )  # fmt: skip
         self._number = 0
-        self._answers: dict[int, dict[str, Any]] = {}
+        self.answers: dict[int, dict[str, Any]] = {}
+        """Those that came and nobody has asked for yet, by number."""
         client = {"name": "benchmark", "version": "0"}
         begun = self.send("initialize", protocolVersion=PROTOCOL, capabilities={}, clientInfo=client)
         self.instructions = str(self.receive(begun)["result"].get("instructions"))
@@ -90,14 +91,14 @@ class Client:
     def receive(self, number: int) -> dict[str, Any]:
         """The answer of that number, whatever comes before it. Raises EOFError where the server has ended."""
         assert self.process.stdout is not None
-        while number not in self._answers:
+        while number not in self.answers:
             line = self.process.stdout.readline()
             if not line:
                 raise EOFError(f"the server has ended with {self.process.wait()}")
             message = json.loads(line)
             if "id" in message and "method" not in message:
-                self._answers[message["id"]] = message
-        return self._answers.pop(number)
+                self.answers[message["id"]] = message
+        return self.answers.pop(number)
 
     def ask(self, tool: str, **arguments: Any) -> int:
         """Call a tool without waiting for its answer."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
+from recall_core.deadline import check
 from recall_core.named import NamedTuple
 from recall_core.text import STOP_WORDS, STOP_WORDS_NAME, spaced
 from recall_core.types import LiteralQuery, Phrase
@@ -81,6 +82,7 @@ def _read_closely(text: str, tokens: Tokens, stop_words: str) -> Iterator[_Part]
     from recall_core.retrieve.question_words import pieces  # noqa: PLC0415 - a plain question has no need of it
 
     for piece in pieces(text, with_question_words=stop_words == "questions"):
+        check()
         written = text[piece.start : piece.end]
         if piece.kind == "words":
             yield from _read(written, tokens, stop_words)

@@ -121,15 +121,20 @@ def _kind(found: re.Match[str], text: str, *, with_question_words: bool) -> Kind
 
 def _kind_of_letter(letter: str, found: re.Match[str], text: str) -> Kind:
     """A small one that touches a joint is part of a name. S and T are function words where a verb has left them."""
-    before, behind = text[: found.start()][-1:], text[found.end() :][:1]
+    before, behind = _around(text, found, 1)
     if letter.isupper():
         return "capital" if letter in "ST" and before not in tuple("'’") else "words"
     return "words" if any(mark and mark in JOINTS for mark in (before, behind)) else "letter"
 
 
+def _around(text: str, found: re.Match[str], letters: int) -> tuple[str, str]:
+    """So many letters before it and behind it, fewer at an end of the text."""
+    return text[max(0, found.start() - letters) : found.start()], text[found.end() : found.end() + letters]
+
+
 def _is_joined(found: re.Match[str], text: str) -> bool:
     """Whether a joint ties it to what stands on its other side."""
-    before, behind = text[: found.start()][-2:], text[found.end() :][:2]
+    before, behind = _around(text, found, 2)
     return any(
         len(pair) == 2 and mark in JOINTS and not other.isspace()
         for pair, mark, other in ((before, before[-1:], before[:1]), (behind, behind[:1], behind[-1:]))

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from benchmarks.serving import Client, text_of
+from recall_core.api.recall import Recall
 from tests.crash.harness import errors
 from tests.serving_writer import RESTLESS, History, caught_up, filled, started
 
@@ -79,7 +80,7 @@ def _kill_servers(folder: Path, kills: int, counted: Callable[..., None]) -> Non
     told = lost = 0
     first = 0
     for _ in range(kills):
-        with started(base, 10_000, first=first) as writer, Client(base, "--on-boot") as client:
+        with started(base, 10_000, first=first) as writer, Client(base) as client:
             try:
                 answers = _answers(client, _asked(client, random, random.randrange(1, 30)))
                 numbers = _asked(client, random, 12)
@@ -96,6 +97,29 @@ def _kill_servers(folder: Path, kills: int, counted: Callable[..., None]) -> Non
     with Client(base) as client:
         _is_right(client, base)
     counted("serving", "killed servers", kills=kills, answers=told, calls_lost_with_them=lost)
+
+
+def _kill_syncing(folder: Path, kills: int, counted: Callable[..., None]) -> None:
+    """Servers that sync by themselves, killed in the midst of it; files are written anew before each."""
+    base, random = filled(folder / "store", FILES), Random(SEED)
+    texts: dict[str, str] = {}
+    for kill in range(kills):
+        for number in range(60):
+            name = f"docs/{'kept' if number % 2 else f'kill{kill}-'}{number}.md"
+            texts[name] = f"# Kept\n\nwombat {kill} {number}\n"
+            (base / name).write_text(texts[name], encoding="utf-8")
+        with Client(base, "--on-boot", "--interval", "0.01") as client:
+            _answers(client, _asked(client, random, random.randrange(1, 12)))
+            client.kill()
+        assert errors(base) == set()
+    with Recall.open(str(base)) as recall:
+        for _ in recall.sync():
+            pass
+        held = {
+            each["path"]: recall.get(each["path"])["found"]["text"] for each in recall.list("docs/k")["documents"]
+        }
+    assert held == texts
+    counted("serving", "killed while they sync", kills=kills, documents=len(held))
 
 
 def _kill_writers(folder: Path, kills: int, counted: Callable[..., None]) -> None:
@@ -151,6 +175,12 @@ def test_a_server_that_is_killed_leaves_the_store_as_it_was(tmp_path: Path, coun
     _kill_servers(tmp_path, 1, counted)
 
 
+def test_a_server_that_is_killed_while_it_syncs_has_lost_nothing(
+    tmp_path: Path, counted: Callable[..., None]
+) -> None:
+    _kill_syncing(tmp_path, 1, counted)
+
+
 def test_a_writer_that_is_killed_leaves_the_server_a_whole_store(
     tmp_path: Path, counted: Callable[..., None]
 ) -> None:
@@ -163,7 +193,11 @@ def test_a_store_that_is_replaced_is_the_one_that_answers(tmp_path: Path, counte
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
-@pytest.mark.parametrize("act", [_kill_servers, _kill_writers, _replace], ids=["servers", "writers", "stores"])
+@pytest.mark.parametrize(
+    "act",
+    [_kill_servers, _kill_syncing, _kill_writers, _replace],
+    ids=["servers", "syncing", "writers", "stores"],
+)
 def test_so_it_is_forty_times(
     tmp_path: Path, act: Callable[[Path, int, Callable[..., None]], None], counted: Callable[..., None]
 ) -> None:

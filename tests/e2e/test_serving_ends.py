@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from benchmarks.serving import Client
 from benchmarks.speed.asked import KINDS, Asker
 from benchmarks.speed.lab import has
 from recall_core import deadline
@@ -168,6 +169,29 @@ def test_three_hundred_are_ended_at_random_moments(
     prepared = _prepared(tmp_path, kind, MANY)
     name = f"{'cancelled' if is_cancelled else 'out of time'}, {MANY} chunks, {kind}"
     _disturbed(prepared, 300, is_cancelled=is_cancelled, counted=counted, name=name)
+
+
+def test_a_call_that_a_client_cancels_gets_no_result_and_the_next_one_does(few: Prepared) -> None:
+    following = calls(few, 1, seed=6)[0]
+    expected = _fresh(few, following)
+    with Client(few.folder, "--connections", "1") as client:
+        long = client.ask("search", query=" ".join(few.pieces))
+        client.cancel(long)
+
+        told = client.call(following.tool, **following.arguments, fields="all")
+
+        assert json.dumps(_lasting(json.loads(told))) == expected
+        assert "result" not in client.answers.get(long, {})
+
+
+def test_a_call_that_takes_longer_than_the_server_grants_is_told_so_and_the_next_one_is_answered(
+    few: Prepared,
+) -> None:
+    with Client(few.folder, "--connections", "1", "--call-timeout", "0.2") as client:
+        long = json.loads(client.call("search", query=" ".join(few.pieces * 2), k=100_000))
+
+        assert long["code"] == "timed_out"
+        assert json.loads(client.call("status", fields="all"))["ok"]
 
 
 class _Counting(deadline.Deadline):

@@ -31,6 +31,7 @@ def folded_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:
 
 def stemmed_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:
     """The text as the index holds it."""
+    check()
     name, *arguments = TOKENIZER.split()
     return _run(db.fts5_tokenizer(name, arguments), text)
 
@@ -86,6 +87,7 @@ def term_stats(
 
 def phrase_stat(db: apsw.Connection, execute: Execute, phrase: Phrase, df: int, rows: int) -> TermStat:
     """The weight of a phrase that df of so many rows hold."""
+    check()
     of_words = [df] if len(phrase.tokens) == 1 else [frequency(db, execute, (each,)) for each in phrase.tokens]
     return TermStat(phrase.text, df, phrase_idf(df, of_words, rows), len(of_words))
 
