@@ -379,6 +379,7 @@ def test_no_call_opens_or_looks_for_a_file_but_those_of_its_own_documents(place:
         for tool, arguments in warming():
             BY_NAME[tool].answer(recall, arguments, Limits())
         with pytest.MonkeyPatch.context() as patched:
+            patched.chdir(place.folder / "secret")
             for where, name in functions:
                 patched.setattr(where, name, noted(where, name))
             for tool, arguments in every_call(place):
@@ -405,7 +406,7 @@ def warming() -> list[tuple[str, dict[str, Any]]]:
 def is_on_the_way(path: object, place: Place) -> bool:
     """Whether it is a folder above the store or this process, a name by an id in the latter, or one of Python's."""
     here = Path.cwd()
-    whole = here / str(path)
+    whole = Path(os.path.normpath(here / str(path)))
     is_above = whole in (place.store, *place.store.parents, here, *here.parents)
     is_id = whole.parent == here and re.fullmatch(r"[0-9a-f]{64}:[0-9-]+", whole.name) is not None
     return is_above or is_id or any(whole.is_relative_to(each) for each in sys.path if each)

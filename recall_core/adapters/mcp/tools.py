@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import UNSET
@@ -18,7 +18,8 @@ from recall_core.retrieve.targets import lines_in
 
 LIST_LIMIT = 200
 """Documents that `list` names at once."""
-GET_BYTES = 40_000
+GET_BYTES = 36_000
+"""Of all texts of `get` together: with the rest of the answer they stay within its characters."""
 _EVERY_CORPUS = frozenset(("all", "memory"))
 
 
@@ -225,10 +226,15 @@ def _source(recall: Recall, corpus: str) -> str:
 
 
 def _memory_get(recall: Recall, names: Names, asked: taken.MemoryGetArguments, limits: Limits) -> Told:
-    found = names.find(asked.path)
-    view = cast(Any, views.named(recall.get(found.target), names))["found"]
-    told = views.memory_text(view, asked.from_, min(asked.lines, taken.MOST_LINES))
-    if told["lines"] == 0 and asked.from_ > 1:
+    view: Any = recall.get(names.find(asked.path).target)["found"]
+    first, most = asked.from_, min(asked.lines, taken.MOST_LINES)
+    part = view.get("chunk", view)
+    if "line_start" in part:  # lines are counted from the beginning of the document, whatever was named of it
+        first += part["line_start"] - 1
+        most = min(most, max(1, part["line_end"] - first + 1))
+        view = recall.get(view["doc"]["id"])["found"]
+    told = views.memory_text(views.named(view, names), first, most)
+    if told["lines"] == 0 and first > 1:
         count = lines_in(view["text"])
         raise UsageError("bad_lines", f"{asked.path} has lines 1 to {count}.", hint=f'{{"from": {max(1, count)}}}')
     return Told(views.as_json(told), told)

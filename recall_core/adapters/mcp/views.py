@@ -7,6 +7,7 @@ know documents by the names of `api.serving.names`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -25,6 +26,7 @@ SNIPPET_CHARS = 480
 """Of a chunk without a passage."""
 EXCERPT_CHARS = 40
 """A passage of fewer, such as a heading, is shown with lines that follow, up to six times as many."""
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 class Piece(NamedTuple):
@@ -46,15 +48,16 @@ def mcp(answer: Mapping[str, Any], names: Names) -> list[Piece]:
 def joined(pieces: Sequence[Piece], most: int) -> str:
     """The pieces that fit into so many characters, in order, and the names of those that do not.
 
-    The first that does not fit is cut at the end of a line; every later one is left out.
+    The first that does not fit is cut at the end of a line, or within its only one; every later one is left out.
     """
     kept: list[str] = []
     room = most
     for place, piece in enumerate(pieces):
         if len(piece.text) + 1 > room:
-            cut = piece.text[: max(0, room)].rpartition("\n")[0]
-            left = [f"{piece.name} after {counted(cut.count(chr(10)) + 1, 'line')}" if cut else piece.name]
-            left += [each.name for each in pieces[place + 1 :]]
+            head, name = piece.text[: max(0, room)], piece.name or "the rest"
+            cut = head.rpartition("\n")[0] if "\n" in head else head
+            unit = counted(cut.count("\n") + 1, "line") if cut != head else counted(len(cut), "character")
+            left = [f"{name} after {unit}" if cut else name, *(each.name for each in pieces[place + 1 :])]
             return "\n".join(filter(None, [*kept, cut, f"[left out, the answer is long: {_listed(left)}]"]))
         kept.append(piece.text)
         room -= len(piece.text) + 1
@@ -83,18 +86,16 @@ def memory_results(answer: Mapping[str, Any], names: Names, *, has_text: bool) -
 
 def memory_text(view: TextView, first: int, lines: int) -> dict[str, Any]:
     """Some lines of a document, in the words of OpenClaw's `memory_get`: what is left, and where to go on."""
-    split = view["text"].split("\n")
-    count = len(split) - (split[-1] == "")
-    last = min(count, first + lines - 1)
-    body = "\n".join(split[first - 1 : last]) + ("\n" if last < len(split) else "")
+    split = _LINE.findall(view["text"])
+    last = min(len(split), first + lines - 1)
     told: dict[str, Any] = {
         "path": view["doc"]["path"],
         "from": first,
         "lines": max(0, last - first + 1),
-        "text": body,
+        "text": "".join(split[first - 1 : last]),
     }
-    if last < count:
-        told |= {"truncated": True, "linesLeft": count - last, "nextFrom": last + 1}
+    if last < len(split):
+        told |= {"truncated": True, "linesLeft": len(split) - last, "nextFrom": last + 1}
     return told
 
 

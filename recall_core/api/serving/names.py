@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 from recall_core.api.recall import Recall
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.retrieve import targets
+from recall_core.shell import Hint, Verbatim
 from recall_core.store.port import Store
 from recall_core.text import nfc
 from recall_core.types import Root
@@ -169,11 +170,18 @@ class Names:
 
     def renamed(self, error: RecallError) -> RecallError:
         """The error with documents that were asked for by the names that callers know."""
-        for stored, shown in self._renamed.items():
-            error.message = error.message.replace(stored, shown)
-            if error.hint is not None and type(error.hint) is str:
-                error.hint = error.hint.replace(stored, shown)
+        error.message = self._with_names(error.message)
+        if isinstance(error.hint, Hint):
+            words = (word if isinstance(word, Verbatim) else self._with_names(word) for word in error.hint.words)
+            error.hint = Hint(error.hint.action, *words, **dict(error.hint.options))
+        elif error.hint is not None:
+            error.hint = self._with_names(error.hint)
         return error
+
+    def _with_names(self, text: str) -> str:
+        for stored, shown in self._renamed.items():
+            text = text.replace(stored, shown)
+        return text
 
     def _elsewhere(self) -> tuple[_Place, ...]:
         """The places that are not below the base, the longest first, and last where all the rest is."""

@@ -1,0 +1,174 @@
+"""The tools without a server: what each takes and calls, and how much of a text it gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("mcp")
+
+from recall_core.adapters.mcp.arguments import MOST_LINES, schema
+from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, TOOLS, Limits, Told
+from recall_core.api.recall import Recall
+from recall_core.errors import RecallError, UsageError
+from recall_core.types import Root
+from tests.mcp_client import filled
+
+LINES = [f"Line {number} of the log.\n" for number in range(1, 301)]
+TEXTS = {
+    "log.txt": "".join(LINES),
+    "long.txt": "".join(f"Entry {number} of a very long file.\n" for number in range(3_000)),
+    "one.txt": "word " * 20_000,
+    "empty.txt": "",
+    "ä/ö.md": "# Umlauts\n\nÄöü are kept.\n",
+}
+WIKI = {"c.md": "The wiki says hello.\n"}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tools")
+    store = filled(folder / "home", TEXTS, settings=["chunk_tokens=60", "overlap_tokens=10"])
+    (folder / "wiki").mkdir()
+    for name, text in WIKI.items():
+        (folder / "wiki" / name).write_text(text)
+    with Recall.open(str(store)) as recall:
+        for _ in recall.add([str(folder / "wiki")], Root("", source="wiki")):
+            pass
+    return store
+
+
+@pytest.fixture(scope="module")
+def recall(store: Path) -> Iterator[Recall]:
+    with Recall.open(str(store)) as recall:
+        yield recall
+
+
+def told(recall: Recall, tool: str, limits: Limits = Limits(), **arguments: Any) -> Told:  # noqa: B008 - it is frozen
+    return BY_NAME[tool].answer(recall, {key.rstrip("_"): value for key, value in arguments.items()}, limits)
+
+
+def read(recall: Recall, path: str, **arguments: Any) -> dict[str, Any]:
+    return dict(json.loads(told(recall, "memory_get", path=path, **arguments).text))
+
+
+def test_the_lines_of_a_file_are_read_from_beginning_to_end(recall: Recall) -> None:
+    parts = [read(recall, "log.txt")]
+    while "nextFrom" in parts[-1]:
+        parts.append(read(recall, "log.txt", from_=parts[-1]["nextFrom"]))
+
+    assert [each["lines"] for each in parts] == [MOST_LINES, MOST_LINES, 60]
+    assert "".join(each["text"] for each in parts) == TEXTS["log.txt"]
+
+
+@given(first=st.integers(1, 300), lines=st.integers(1, 400))
+def test_memory_get_gives_the_lines_that_it_says(recall: Recall, first: int, lines: int) -> None:
+    got = read(recall, "log.txt", from_=first, lines=lines)
+
+    assert got["from"] == first
+    assert got["lines"] == min(lines, MOST_LINES, 301 - first)
+    assert got["text"] == "".join(LINES[first - 1 : first - 1 + got["lines"]])
+
+
+def test_memory_get_counts_lines_from_the_beginning_whatever_of_a_document_it_is_asked_for(recall: Recall) -> None:
+    (result,) = recall.search("Line 150")["results"][:1]
+    chunk = result["chunk"]
+
+    cited, by_id = read(recall, "log.txt:100-110"), read(recall, chunk["id"])
+
+    assert (cited["path"], cited["from"], cited["lines"], cited["nextFrom"]) == ("log.txt", 100, 11, 111)
+    assert cited["text"] == "".join(LINES[99:110])
+    assert (by_id["path"], by_id["from"]) == ("log.txt", chunk["line_start"])
+    assert by_id["text"] == "".join(LINES[chunk["line_start"] - 1 : chunk["line_end"]])
+
+
+def test_memory_get_of_an_empty_document_is_an_answer(recall: Recall) -> None:
+    assert read(recall, "empty.txt") == {"path": "empty.txt", "from": 1, "lines": 0, "text": ""}
+
+
+def test_get_cuts_a_long_text_at_a_line_and_says_where_to_go_on(recall: Recall) -> None:
+    text = told(recall, "get", targets=["long.txt"]).text
+    head, warning = text.rstrip("\n").rsplit("\n", 1)
+    kept = head.partition("\n")[2].rstrip("\n") + "\n"
+    following = int(warning.rsplit(" ", 1)[1])
+
+    assert len(kept) <= GET_BYTES
+    assert len(text) <= Limits().max_answer_chars
+    assert TEXTS["long.txt"].startswith(kept)
+    assert kept.count("\n") == following - 1
+
+
+def test_get_gives_of_a_long_line_what_fits(recall: Recall) -> None:
+    text = told(recall, "get", targets=["one.txt"], maxBytes=1_000).text
+
+    assert text.count("word") == 200
+    assert "99000 of 100000 bytes are left out" in text
+
+
+def test_get_gives_no_half_letters(recall: Recall) -> None:
+    content = told(recall, "get", targets=["ä/ö.md"], lines="3", maxBytes=3).content
+
+    assert content["answers"][0]["found"]["text"] == "Ä"
+
+
+def test_a_corpus_is_a_source_and_an_unknown_one_is_refused(recall: Recall) -> None:
+    def paths(corpus: str) -> set[str]:
+        found = told(recall, "memory_search", query="hello line", corpus=corpus).content
+        return {each["path"] for each in found["results"]}
+
+    assert paths("wiki") == {"wiki/c.md"}
+    assert paths("all") == paths("memory") > {"wiki/c.md"}
+    with pytest.raises(UsageError) as caught:
+        paths("wiki' OR TRUE")
+    assert caught.value.code == "unknown_corpus"
+
+
+def test_errors_name_documents_as_callers_know_them(recall: Recall, store: Path) -> None:
+    for tool, arguments in (
+        ("explain", {"query": "hello", "target": "wiki/c.md"}),
+        ("get", {"targets": ["wiki/c.md:9"]}),
+        ("get", {"targets": ["wiki/c.md#page=2"]}),
+    ):
+        with pytest.raises(RecallError) as caught:
+            told(recall, tool, **arguments)
+        said = f"{caught.value.message} {caught.value.hint}"
+        assert "wiki/c.md" in said
+        assert str(store.parent) not in said
+
+
+@pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
+def test_what_a_tool_takes_is_told_as_a_schema_without_references(tool: str) -> None:
+    told = schema(BY_NAME[tool].takes)
+
+    jsonschema.Draft202012Validator.check_schema(told)
+    assert told["type"] == "object"
+    assert told["additionalProperties"] is False
+    assert "$ref" not in json.dumps(told)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search", {"query": "hello", "k": 3, "mode": "lexical", "set": {"min_score": 0.1}, "fields": "compact"}),
+        ("get", {"targets": ["log.txt"], "lines": "1-2", "maxBytes": 100}),
+        ("memory_get", {"path": "log.txt", "from": 2, "lines": 3}),
+        ("memory_search", {"query": "hello", "maxResults": 2, "minScore": 0.1, "corpus": "wiki", "text": True}),
+        ("search", {"query": "hello", "k": None, "filter": None}),
+    ],
+)
+def test_what_fits_the_schema_is_answered_and_null_is_as_if_it_were_not_there(
+    recall: Recall, tool: str, arguments: dict[str, Any]
+) -> None:
+    given = {key: value for key, value in arguments.items() if value is not None}
+
+    jsonschema.validate(given, schema(BY_NAME[tool].takes))
+
+    with_null, without = told(recall, tool, **arguments), told(recall, tool, **given)
+    assert with_null.text == without.text
