@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import shlex
@@ -17,6 +19,8 @@ import apsw
 import pytest
 
 from recall_core import installing
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
 from recall_core.store.sqlite.schema import SCHEMA_VERSION
 from tests.builders import without_privileges
 
@@ -48,8 +52,11 @@ class Shell:
         return process.returncode, out, err
 
     def ask(self, *words: str) -> tuple[int, dict[str, Any]]:
-        code, out, _ = self.run("--json", *words)
-        return code, json.loads(out)
+        """The status and the answer of a command, in this process: for what leads to a test and follows it."""
+        streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+        with contextlib.chdir(self.folder):
+            code = cli.main(["--json", *words], streams=streams)
+        return code, json.loads(streams.stdout.getvalue())  # type: ignore[attr-defined]
 
     def fails(self, *words: str, code: str, exit_code: int) -> dict[str, Any]:
         """The error of a command that must fail, the same in JSON and for people."""

@@ -17,7 +17,11 @@ from recall_tui.widgets.editor import FAULT, MOST_READ, PARTNER, STYLES
 from tests.workbench_driver import Driver, workbench
 
 RQL = "SELECT * FROM chunk USING lexical('budget') "
-SIZES = ((60, 20), (80, 24), (120, 40), (200, 60))
+SIZES = (
+    (60, 20),
+    (120, 40),
+    *(pytest.param(each, marks=pytest.mark.slow) for each in ((80, 24), (200, 60))),
+)
 LINES = "SELECT *\nFROM chunk\nUSING lexical('budget')\nFILTER doc.tag = 'docs'\nORDER BY score\nLIMIT 5\nOFFSET 2"
 
 

@@ -40,20 +40,30 @@ def text_of(n: int) -> str:
     return "".join(f"Note {n} tells in sentence {s} of tide {n * s} and of the moon. " for s in range(SENTENCES))
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a store of long notes and a short one, and a stranger's embedder that counts what it reads."""
-    tests.embedders.install(tmp_path / "site", monkeypatch)
-    home = tmp_path / "home"
-    (home / "docs").mkdir(parents=True)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store of long notes and a short one."""
+    made = tmp_path_factory.mktemp("made") / "home"
+    (made / "docs").mkdir(parents=True)
     for n in range(FILES):
-        (home / f"docs/{n:02}.md").write_text(f"# Note {n}\n\n{text_of(n)}\n\n## Later\n\n{text_of(n + 99)}\n")
-    (home / "docs/short.txt").write_text("only a few words\n")
+        (made / f"docs/{n:02}.md").write_text(f"# Note {n}\n\n{text_of(n)}\n\n## Later\n\n{text_of(n + 99)}\n")
+    (made / "docs/short.txt").write_text("only a few words\n")
+    with pytest.MonkeyPatch.context() as patch:
+        tests.embedders.install(made.parent / "site", patch)
+        patch.chdir(made)
+        Recall.init(embedding="counting", settings=["chunk_tokens=60", "overlap_tokens=10"])
+        with Recall.open() as recall:
+            recall.index("docs", template=Root("", tags=("t",), source="s", meta=(("k", 1),)))
+    return made
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that folder, and a stranger's embedder that counts what it reads."""
+    tests.embedders.install(tmp_path / "site", monkeypatch)
+    home = Path(copytree(made, tmp_path / "home"))
     monkeypatch.chdir(home)
-    Recall.init(embedding="counting", settings=["chunk_tokens=60", "overlap_tokens=10"])
-    with Recall.open() as recall:
-        recall.index("docs", template=Root("", tags=("t",), source="s", meta=(("k", 1),)))
-    COUNTING.embedder.read.clear()
+    assert cli("trust", "--yes")[0] == 0
     return home
 
 
