@@ -386,7 +386,8 @@ def test_no_call_opens_or_looks_for_a_file_but_those_of_its_own_documents(place:
                 with suppress(RecallError):
                     told = BY_NAME[tool].answer(recall, arguments, Limits())
                     assert SECRET.strip() not in told.text + json.dumps(told.content)
-    assert [each for each in touched if not is_on_the_way(each[1], place)] == []
+            astray = [each for each in touched if not is_on_the_way(each[1], place)]
+    assert astray == []
 
 
 def warming() -> list[tuple[str, dict[str, Any]]]:

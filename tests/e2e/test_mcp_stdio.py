@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import re
 import shutil
 import signal
+import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -531,10 +534,31 @@ def test_before_initialize_nothing_is_answered_and_an_unknown_version_gets_a_kno
     assert len(listed["result"]["tools"]) == 9
 
 
-def test_a_server_whose_input_ends_at_once_ends_well(store: Path) -> None:
+@pytest.mark.parametrize("calls", [0, 20], ids=["at once", "with calls that are not answered yet"])
+def test_a_server_whose_input_ends_ends_well(store: Path, calls: int) -> None:
     with Piped(store) as server:
+        if calls:
+            server.opened().send(*(search(number) for number in range(calls)))
         server.stdin.close()
+        while server.line():
+            pass
         assert server.ended() == (0, "")
+
+
+def test_a_signal_ends_a_server_whose_client_reads_nothing(store: Path) -> None:
+    with Piped(store) as server:
+        server.opened()
+        for number in range(60):
+            server.request(number, "tools/call", name="list", arguments={})
+        while unread(server) < 40_000:  # a pipe is full by then, or soon
+            pass
+        assert server.ended(signal.SIGTERM) == (130, "error: Interrupted.\n")
+
+
+def unread(server: Piped) -> int:
+    """Bytes of stdout that wait for a reader."""
+    found = fcntl.ioctl(server.stdout, termios.FIONREAD, b"\0" * 4)
+    return int.from_bytes(found, sys.byteorder)
 
 
 @pytest.mark.parametrize("is_asked", [False, True], ids=["idle", "asked"])

@@ -26,6 +26,8 @@ SNIPPET_CHARS = 480
 """Of a chunk without a passage."""
 EXCERPT_CHARS = 40
 """A passage of fewer, such as a heading, is shown with lines that follow, up to six times as many."""
+_LONG = 80
+"""Characters of a line that is of use although it is cut; a path is not."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -48,14 +50,14 @@ def mcp(answer: Mapping[str, Any], names: Names) -> list[Piece]:
 def joined(pieces: Sequence[Piece], most: int) -> str:
     """The pieces that fit into so many characters, in order, and the names of those that do not.
 
-    The first that does not fit is cut at the end of a line, or within its only one; every later one is left out.
+    The first that does not fit is cut at the end of a line, or within a long one; every later one is left out.
     """
     kept: list[str] = []
     room = most
     for place, piece in enumerate(pieces):
         if len(piece.text) + 1 > room:
             head, name = piece.text[: max(0, room)], piece.name or "the rest"
-            cut = head.rpartition("\n")[0] if "\n" in head else head
+            cut = head if len(head) > _LONG and "\n" not in head else head.rpartition("\n")[0]
             unit = counted(cut.count("\n") + 1, "line") if cut != head else counted(len(cut), "character")
             left = [f"{name} after {unit}" if cut else name, *(each.name for each in pieces[place + 1 :])]
             return "\n".join(filter(None, [*kept, cut, f"[left out, the answer is long: {_listed(left)}]"]))
