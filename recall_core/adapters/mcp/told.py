@@ -56,7 +56,8 @@ CITING = "Cite what you use as path:first-last (or path#page=N), as the answers 
 
 def failure(error: RecallError) -> dict[str, Any]:
     """An error for a client: code, message, hint in the words of the tools, details."""
-    told = {"code": error.code, "message": error.message.replace("--set", "set"), "hint": hint_of(error), "details": error.details}
+    message = error.message.replace("--set", "set")
+    told = {"code": error.code, "message": message, "hint": hint_of(error), "details": error.details}
     return {key: value for key, value in told.items() if value is not None}
 
 
