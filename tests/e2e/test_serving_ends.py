@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from benchmarks.serving import Client
 from benchmarks.speed.asked import KINDS, Asker
 from benchmarks.speed.lab import has
 from recall_core import deadline
+from recall_core.adapters.mcp.arguments import LONGEST
 from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
 from recall_core.api.serving.pool import Asked, Pool, StoreSettings
@@ -59,6 +60,11 @@ def calls(prepared: Prepared, count: int, *, seed: int) -> list[Call]:
     return [random.choice(_MAKERS)(random, asker, prepared) for _ in range(count)]
 
 
+def pasted(pieces: Sequence[str]) -> str:
+    """The longest question that is taken."""
+    return " ".join(pieces)[:LONGEST]
+
+
 def _words(random: Random, asker: Asker) -> dict[str, Any]:
     mode = random.choice(("hybrid", "lexical", "semantic"))
     return {"query": asker.draw(random.choice(KINDS), 1)[0].text, "mode": mode}
@@ -67,7 +73,7 @@ def _words(random: Random, asker: Asker) -> dict[str, Any]:
 _MAKERS: tuple[Callable[[Random, Asker, Prepared], Call], ...] = (
     lambda random, asker, _: Call("search", _words(random, asker)),
     lambda random, asker, _: Call("search", {**_words(random, asker), "k": 100_000}),
-    lambda random, _, store: Call("search", {"query": " ".join(random.sample(store.pieces, 20))}),
+    lambda random, _, store: Call("search", {"query": pasted(random.sample(store.pieces, 20))}),
     lambda random, asker, _: Call("context", {**_words(random, asker), "budgetTokens": random.choice((600, 50_000))}),
     lambda random, asker, _: Call("context", {**_words(random, asker), "budgetTokens": 9_000, **_OPTIMAL}),
     lambda random, asker, store: Call("explain", {**_words(random, asker), "target": random.choice(store.chunks)}),
@@ -175,7 +181,7 @@ def test_a_call_that_a_client_cancels_gets_no_result_and_the_next_one_does(few: 
     following = calls(few, 1, seed=6)[0]
     expected = _fresh(few, following)
     with Client(few.folder, "--connections", "1") as client:
-        long = client.ask("search", query=" ".join(few.pieces))
+        long = client.ask("search", query=pasted(few.pieces))
         client.cancel(long)
 
         told = client.call(following.tool, **following.arguments, fields="all")
@@ -188,7 +194,7 @@ def test_a_call_that_takes_longer_than_the_server_grants_is_told_so_and_the_next
     few: Prepared,
 ) -> None:
     with Client(few.folder, "--connections", "1", "--call-timeout", "0.2") as client:
-        long = json.loads(client.call("search", query=" ".join(few.pieces * 2), k=100_000))
+        long = json.loads(client.call("search", query=pasted(few.pieces), k=100_000))
 
         assert long["code"] == "timed_out"
         assert json.loads(client.call("status", fields="all"))["ok"]
@@ -221,9 +227,9 @@ def test_each_row_that_is_read_and_quoted_is_a_look_at_the_deadline(few: Prepare
 
 
 def test_a_pasted_question_is_looked_at_window_by_window(few: Prepared) -> None:
-    pasted = {"query": " ".join(few.pieces[:20]), "mode": "lexical"}
+    question = {"query": pasted(few.pieces[:20]), "mode": "lexical"}
 
-    one, ten = (_looks(few, "search", {**pasted, "k": k}) for k in (1, 10))
+    one, ten = (_looks(few, "search", {**question, "k": k}) for k in (1, 10))
 
     assert ten - one > 9 * 100
 
