@@ -41,9 +41,10 @@ class Table(NamedTuple):
 
     def spelled(self, text: str) -> str:
         """A text with the key of an action in place of `{its id}`; with its name where it has no key."""
-        for action in self.actions:
-            name = key_name(action.keys[0]) if action.keys else f"“{action.help}”"
-            text = text.replace(f"{{{action.id}}}", name)
+        for action in self.actions if "{" in text else ():
+            place = f"{{{action.id}}}"
+            if place in text:
+                text = text.replace(place, key_name(action.keys[0]) if action.keys else f"“{action.help}”")
         return text
 
 
