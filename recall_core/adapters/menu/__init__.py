@@ -1,7 +1,7 @@
 """The command table: every command with its operands, flags and examples, in the order of the help."""
 
 from recall_core.adapters.flags import Command
-from recall_core.adapters.menu import asking, judging, keeping, serving
+from recall_core.adapters.menu import asking, judging, keeping
 
 COMMANDS: tuple[Command, ...] = (
     *keeping.FILLING,
@@ -11,7 +11,7 @@ COMMANDS: tuple[Command, ...] = (
     *asking.COMPARING,
     *judging.COMMANDS,
     *judging.TUNING,
-    *serving.COMMANDS,
+    *keeping.SERVING,
     *keeping.COMMANDS,
     *keeping.CARE,
 )
