@@ -56,6 +56,10 @@ class Hint(str):
         hint.action, hint.words, hint.options = action, words, tuple(options.items())
         return hint
 
+    def about(self, words: Iterable[str]) -> Hint:
+        """The same action with the same options, about these words."""
+        return Hint(self.action, *words, **dict(self.options))
+
     def __getnewargs_ex__(self) -> tuple[tuple[str, ...], dict[str, Option]]:
         """What a copy is made of."""
         return (self.action, *self.words), dict(self.options)

@@ -136,7 +136,7 @@ SERVING: tuple[Command, ...] = (
                 "--max-answer-chars",
                 "characters of an answer, beyond which it names what is left out",
                 "N",
-                least=200,
+                least=1,
             ),
             Flag("--call-timeout", "how long a call may take (60)", "SECONDS", is_seconds=True),
             Flag("--connections", "connections to the store (4)", "N", least=1),

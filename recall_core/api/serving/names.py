@@ -173,7 +173,7 @@ class Names:
         error.message = self._with_names(error.message)
         if isinstance(error.hint, Hint):
             words = (word if isinstance(word, Verbatim) else self._with_names(word) for word in error.hint.words)
-            error.hint = Hint(error.hint.action, *words, **dict(error.hint.options))
+            error.hint = error.hint.about(words)
         elif error.hint is not None:
             error.hint = self._with_names(error.hint)
         return error
