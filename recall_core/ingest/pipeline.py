@@ -133,6 +133,7 @@ class _IngestRun:
         self.tokens_before = tokens_of(embedder)
         self.told = monotonic()
         self.jobs: dict[str, tuple[Found, Root]] = {}
+        self.options: dict[str, Root] = {}
         self.skips: dict[str, Skip] = {}
         self.displaced: dict[str, Skip] = {}
         self.renewed: set[Root] = set()
@@ -265,6 +266,7 @@ class _IngestRun:
     def _take(self, found: Found, root: Root) -> None:
         """One file: left alone, refreshed, put into the batch, or skipped with its reason."""
         options = self._options(found, root)
+        del self.options[found.path]
         self._renew(root, found.path)
         known = self._as_known(found)
         if known and self.mtime_only and self._is_as_before(known, found, options):
@@ -298,7 +300,10 @@ class _IngestRun:
             self.reader.begin(raw.content, path=found.path, root=options, digest=raw.digest)
 
     def _options(self, found: Found, root: Root) -> Root:
-        return inherited(root, found.path, self.remembered)
+        """The root of a file with all that it inherits, found out once."""
+        if found.path not in self.options:
+            self.options[found.path] = inherited(root, found.path, self.remembered)
+        return self.options[found.path]
 
     def _renew(self, root: Root, path: str) -> None:
         """A root that is added again is the last one added, if that makes a difference to what a sync reads."""

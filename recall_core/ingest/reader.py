@@ -65,9 +65,11 @@ class FileReader:
     def close(self) -> None:
         """End the processes, if there are any."""
         pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.close()
-        self._worker.close()
+        try:
+            if pool is not None:
+                pool.close()
+        finally:
+            self._worker.close()
 
     def parser_of(self, raw: bytes, *, path: str, root: Root) -> str:
         """The identity of the parser that would read this file.
