@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.errors import IngestError
-from recall_core.ingest import pipeline
+from recall_core.ingest import batch, pipeline
 from recall_core.ingest.parse.pool import (
     AHEAD_BYTES,
     AHEAD_REPLY_BYTES,
@@ -45,7 +45,7 @@ class Ahead:
         yield ParsedDocument(None, text, path, digest, len(raw), {}, notes=(f"n {path}",))
 
     def say(self, *words): return " ".join(words)
-    def pid(self): return str(os.getpid())
+    def pid(self, *words): return str(os.getpid())
     def repeat(self, count): return "x" * int(count)
     def leave(self, *words): os._exit(3)
     def refuse(self, *words): raise IngestError("bad_foreign", "It is bad.")
@@ -297,6 +297,7 @@ def test_several_cores_make_of_a_folder_what_one_makes(folder: IngestFolder, mon
         folder.write(
             f"docs/{n:02}.x", ("say some words", "refuse", "leave", "say more words", "say")[n % 5] + f" {n}"
         )
+    monkeypatch.setattr(batch, "monotonic", lambda: 0.0)  # or a slow machine would commit more often
     outcomes = []
     for count in (1, 2, 4):
         set_cores(monkeypatch, count)
@@ -319,6 +320,15 @@ def test_the_file_that_crashes_is_the_one_that_is_skipped(folder: IngestFolder) 
     (skip,) = done.skipped
     assert (skip.path, skip.code, done.added) == ("docs/b.x", "parser_crashed", 2)
     assert skip.reason == "cannot be read: its process ended with exit code 3."
+
+
+def test_every_file_of_a_folder_is_parsed_by_as_many_processes_as_there_are_cores(folder: IngestFolder) -> None:
+    for n in range(MOST_WAITING + 8):
+        folder.write(f"docs/{n:02}.x", f"pid {n}")
+
+    folder.ingest("docs", template=FOREIGN)
+
+    assert len({folder.store.text_of(each.id) for each in folder.documents().values()}) <= 2
 
 
 def test_progress_never_runs_backwards(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,7 +362,8 @@ def test_a_file_that_stays_as_it_is_is_not_parsed_ahead(folder: IngestFolder) ->
 
     os.utime(places[1], ns=(1, 1))
     os.utime(places[2], ns=(1, 1))
-    folder.sync()
+    folder.write("docs/new.x", "say new")
+    assert folder.sync().added == 1
 
     assert count.read_text() == "!!!!"
 
