@@ -11,6 +11,7 @@ from recall_core import shell
 from recall_core.config import COMMIT_SECONDS, Config
 from recall_core.errors import IngestError
 from recall_core.ingest import content, discover, kinds, read
+from recall_core.ingest.ahead import ReadAhead
 from recall_core.ingest.batch import Batch
 from recall_core.ingest.discover import Found
 from recall_core.ingest.parse import AUTO, identity, is_earlier
@@ -132,6 +133,7 @@ class _IngestRun:
         self.tokens_before = tokens_of(embedder)
         self.told = monotonic()
         self.jobs: dict[str, tuple[Found, Root]] = {}
+        self.options: dict[str, Root] = {}
         self.skips: dict[str, Skip] = {}
         self.displaced: dict[str, Skip] = {}
         self.renewed: set[Root] = set()
@@ -150,8 +152,13 @@ class _IngestRun:
         self.skips = {path: skip for path, skip in self.skips.items() if path not in self.jobs}
         self._sweep(swept)
         self.is_discovered = True
-        for path, (found, root) in sorted(self.jobs.items()):
+        jobs = [self.jobs[path] for path in sorted(self.jobs)]
+        ahead = ReadAhead(jobs, reader=self.reader, options=self._options, begin=self._begin)
+        for at, (found, root) in enumerate(jobs):
+            path = found.path
+            ahead.turn(at)
             self._take(found, root)
+            self.reader.forget(path)
             self.files_done += 1
             yield from self._tell("read", path)
             if self.batch.is_due(self._chars_in_time()):
@@ -258,7 +265,8 @@ class _IngestRun:
 
     def _take(self, found: Found, root: Root) -> None:
         """One file: left alone, refreshed, put into the batch, or skipped with its reason."""
-        options = inherited(root, found.path, self.remembered)
+        options = self._options(found, root)
+        del self.options[found.path]
         self._renew(root, found.path)
         known = self._as_known(found)
         if known and self.mtime_only and self._is_as_before(known, found, options):
@@ -266,7 +274,7 @@ class _IngestRun:
             return
         try:
             raw = read.read_raw(self.base / found.os_path, path=found.path, config=self.config)
-            if known and known.hash == raw.digest and known.settings == self._settings(raw, found.path, options):
+            if known and self._is_same(known, raw, options):
                 if (known.size, known.mtime_ns) != (raw.size, raw.mtime_ns):
                     self.batch.touched.append((found.path, raw))
                 elif known.stamp != raw.stamp:
@@ -282,6 +290,21 @@ class _IngestRun:
             reason = f"{reason} ({error.hint})" if error.hint else reason
             self._skip(found.path, error.code, reason, kind=str(details.get("kind", "")))
 
+    def _begin(self, found: Found, options: Root) -> None:
+        """Have a file parsed before its turn, unless it stays as it is. Raises what reading it raises."""
+        known = self._as_known(found)
+        if known and self._is_as_before(known, found, options):
+            return
+        raw = read.read_raw(self.base / found.os_path, path=found.path, config=self.config)
+        if not (known and self._is_same(known, raw, options)):
+            self.reader.begin(raw.content, path=found.path, root=options, digest=raw.digest)
+
+    def _options(self, found: Found, root: Root) -> Root:
+        """The root of a file with all that it inherits, found out once."""
+        if found.path not in self.options:
+            self.options[found.path] = inherited(root, found.path, self.remembered)
+        return self.options[found.path]
+
     def _renew(self, root: Root, path: str) -> None:
         """A root that is added again is the last one added, if that makes a difference to what a sync reads."""
         if not self.is_sync and root not in self.renewed and is_overruled(root, path, self.remembered):
@@ -293,10 +316,12 @@ class _IngestRun:
         known = None if self.reparse or found.path in self.taken_back else self.known.get(found.path)
         return known if known and known.os_path == found.os_path else None
 
-    def _settings(self, raw: read.RawFile, path: str, options: Root) -> str:
-        """The settings that these bytes would be read with."""
-        own = self.reader.parser_of(raw.content, path=path, root=options)
-        return read.settings_by(read.asked_of(own, options), self.config)
+    def _is_same(self, known: Fingerprint, raw: read.RawFile, options: Root) -> bool:
+        """Whether a file has the bytes that it had, and would be read the same way."""
+        if known.hash != raw.digest:
+            return False
+        own = self.reader.parser_of(raw.content, path=known.path, root=options)
+        return known.settings == read.settings_by(read.asked_of(own, options), self.config)
 
     def _is_as_before(self, known: Fingerprint, found: Found, options: Root) -> bool:
         """Whether a file has the size and time it had, and would be read the same way as far as its name tells."""

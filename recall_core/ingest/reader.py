@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from recall_core.config import Config
 from recall_core.errors import IngestError
@@ -12,10 +12,13 @@ from recall_core.ingest.decode import UTF_8, decoded
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.packed import Unpacked, unpacked
 from recall_core.ingest.parse import identity, parser
-from recall_core.ingest.parse.worker import Worker
+from recall_core.ingest.parse.worker import AHEAD_BYTES, Worker
 from recall_core.marks import why_unfit as why_no_marks
-from recall_core.ports import ParsedDocument
+from recall_core.ports import ParsedDocument, Parser
 from recall_core.types import Root
+
+if TYPE_CHECKING:
+    from recall_core.ingest.parse.pool import WorkerPool
 
 BINARY = "binary"
 """The encoding of what is no text."""
@@ -30,12 +33,27 @@ class FileText(NamedTuple):
     notes: tuple[str, ...]
 
 
+class _Prepared(NamedTuple):
+    """A file that its parser may be called with. path: the name that the parser is told."""
+
+    name: str
+    parser: Parser
+    content: bytes
+    path: str
+    encoding: str
+    packing: str
+    notes: tuple[str, ...]
+
+
 class FileReader:
-    """Reads files, one after the other, with one process for all foreign code. To be closed, or used in a `with`."""
+    """Reads files, one after the other, with one process for all foreign code, and more of them for what is begun
+    before its turn. To be closed, or used in a `with`."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._worker = Worker()
+        self._pool: WorkerPool | None = None
+        self._foreign_parsers: dict[str, bool] = {}
         self._told: tuple[bytes, str, Unpacked] | None = None  # a packed file that `parser_of` was asked of last
 
     def __enter__(self) -> Self:
@@ -45,8 +63,13 @@ class FileReader:
         self.close()
 
     def close(self) -> None:
-        """End the process, if there is one."""
-        self._worker.close()
+        """End the processes, if there are any."""
+        pool, self._pool = self._pool, None
+        try:
+            if pool is not None:
+                pool.close()
+        finally:
+            self._worker.close()
 
     def parser_of(self, raw: bytes, *, path: str, root: Root) -> str:
         """The identity of the parser that would read this file.
@@ -63,7 +86,58 @@ class FileReader:
         Raises IngestError where the bytes are not what their parser reads, `bad_metadata` where it finds what no
         store can keep; UsageError `unknown_parser`, `parser_unavailable`, `unknown_encoding`.
         """
-        config = self._config
+        made = self._prepared(raw, path, root)
+        chosen, own = made.parser, identity(made.name)
+        found: Iterable[ParsedDocument]
+        if getattr(chosen, "is_foreign", False):
+            found = self._foreign(made, path, digest)
+        else:
+            found = chosen.parse(made.content, path=made.path, digest=digest)
+        is_plain = getattr(chosen, "is_verbatim", False) and made.encoding == UTF_8 and not made.packing
+        packing = f"{made.packing}+" if made.packing else ""
+        read_by = "" if is_plain else f"{_versioned(own)};{packing}{made.encoding}"
+        documents = tuple(_checked(found, path, None if made.content is raw else len(raw)))
+        return FileText(documents, own, read_by, (*made.notes, *(note for each in documents for note in each.notes)))
+
+    def is_foreign(self, path: str, size: int, root: Root) -> bool:
+        """Whether foreign code reads a file, as far as its name tells, and it is small enough to be begun early.
+
+        Raises what `parser_of` raises.
+        """
+        name = self._choice(b"", path, root)
+        if name not in self._foreign_parsers:
+            self._foreign_parsers[name] = getattr(parser(name), "is_foreign", False)
+        return self._foreign_parsers[name] and size <= AHEAD_BYTES
+
+    def has_room(self, size: int) -> bool:
+        """Whether a file of so many bytes may be begun now: on one core none ever is."""
+        if self._pool is not None:
+            return self._pool.has_room(size)
+        from recall_core.ingest.parse.pool import cores  # noqa: PLC0415 - only foreign code needs it
+
+        return cores() > 1
+
+    def begin(self, raw: bytes, *, path: str, root: Root, digest: str) -> None:
+        """Have a file parsed before its turn, if foreign code does it. A `read` of the same bytes waits for it.
+
+        Raises what `read` raises of what comes before the parser.
+        """
+        made = self._prepared(raw, path, root)
+        if not getattr(made.parser, "is_foreign", False):
+            return
+        if self._pool is None:
+            from recall_core.ingest.parse.pool import WorkerPool, cores  # noqa: PLC0415 - as above
+
+            self._pool = WorkerPool(cores())
+        self._pool.begin(made.name, made.content, key=path, path=made.path, digest=digest)
+
+    def forget(self, path: str) -> None:
+        """The turn of a file that may have been begun is over."""
+        if self._pool is not None:
+            self._pool.forget(path)
+
+    def _prepared(self, raw: bytes, path: str, root: Root) -> _Prepared:
+        """Unpacked, and decoded where its parser reads text."""
         inside = self._unpacked(raw, path)
         name = self._choice(inside.content, inside.path, root)
         chosen = parser(name)
@@ -71,20 +145,10 @@ class FileReader:
         content, encoding = inside.content, BINARY
         if getattr(chosen, "reads", "bytes") == "text":
             content, encoding, notes = decoded(
-                content, path=path, parser=name, encoding=root.encoding, guess=config.guess_encoding
+                content, path=path, parser=name, encoding=root.encoding, guess=self._config.guess_encoding
             )
-        own = identity(name)
         named = inside.path if inside.packing else path
-        found: Iterable[ParsedDocument]
-        if getattr(chosen, "is_foreign", False):
-            found = self._foreign(name, content, named, digest)
-        else:
-            found = chosen.parse(content, path=named, digest=digest)
-        is_plain = getattr(chosen, "is_verbatim", False) and encoding == UTF_8 and not inside.packing
-        packing = f"{inside.packing}+" if inside.packing else ""
-        read_by = "" if is_plain else f"{_versioned(own)};{packing}{encoding}"
-        documents = tuple(_checked(found, path, None if content is raw else len(raw)))
-        return FileText(documents, own, read_by, (*notes, *(note for each in documents for note in each.notes)))
+        return _Prepared(name, chosen, content, named, encoding, inside.packing, notes)
 
     def _unpacked(self, raw: bytes, path: str) -> Unpacked:
         """What is in the file, unpacked once for `parser_of` and a `read` that follows it."""
@@ -93,11 +157,13 @@ class FileReader:
             return told[2]
         return unpacked(raw, path=path, most=self._config.max_file_bytes)
 
-    def _foreign(self, name: str, content: bytes, path: str, digest: str) -> Iterable[ParsedDocument]:
+    def _foreign(self, made: _Prepared, key: str, digest: str) -> Iterable[ParsedDocument]:
         """What a parser makes of a file in a process of its own; source code that is too much for a grammar is read
-        by its lines."""
+        by its lines. key: what it was begun by."""
+        name, content, path = made.name, made.content, made.path
         try:
-            return self._worker.parse(name, content, path=path, digest=digest)
+            begun = self._pool.parsed(name, key=key, digest=digest) if self._pool else None
+            return self._worker.parse(name, content, path=path, digest=digest) if begun is None else begun
         except IngestError as error:
             if name != "code" or error.code not in ("parser_crashed", "parser_timeout"):
                 raise

@@ -42,6 +42,8 @@ MEMORY_BYTES = 1 << 30
 """Of the process, while it reads one file."""
 REPLY_BYTES = 256 << 20
 """Of what is made of one file."""
+AHEAD_BYTES = 32 << 20
+"""Of the files that wait to be parsed before their turn, together; a larger one is left to its turn."""
 
 _START_SECONDS = 60.0
 _LOOK_SECONDS = 0.05  # between two looks at the clock and at the memory
@@ -57,15 +59,22 @@ class Worker:
     """Parses files in a process of its own, one at a time; of one thread, or of one after the other.
 
     seconds: for one file.  memory_bytes: of the process, as the system counts what it has in memory.  reply_bytes:
-    of the documents of one file.  Nothing is started before the first file.
+    of the documents of one file.  stop: gives up the file that is being parsed, once another thread has set it; such
+    a worker belongs to one thread until it is closed.  Nothing is started before the first file.
     """
 
     def __init__(
-        self, *, seconds: float = SECONDS, memory_bytes: int = MEMORY_BYTES, reply_bytes: int = REPLY_BYTES
+        self,
+        *,
+        seconds: float = SECONDS,
+        memory_bytes: int = MEMORY_BYTES,
+        reply_bytes: int = REPLY_BYTES,
+        stop: threading.Event | None = None,
     ) -> None:
         self.seconds = seconds
         self.memory_bytes = memory_bytes
         self.reply_bytes = reply_bytes
+        self._stop = stop
         self._process: _WorkerProcess | None = None
 
     def __enter__(self) -> Self:
@@ -116,12 +125,23 @@ class Worker:
         if self._process is not None and not self._process.is_alive():
             self.close()
         if self._process is None:
-            self._process = _WorkerProcess(self.reply_bytes)
+            is_main = threading.current_thread() is threading.main_thread()
+            self._process = _WorkerProcess(self.reply_bytes, dies_with_thread=is_main or self._stop is not None)
             deadline = monotonic() + _START_SECONDS
-            self._process.answer(b"", most=0, look=lambda: _check_start(deadline))
+            self._process.answer(b"", most=0, look=lambda: self._check_start(deadline))
         return self._process
 
+    def _check_start(self, deadline: float) -> None:
+        self._check_stop()
+        if monotonic() > deadline:
+            raise _Trouble(f"no process for it has started within {_START_SECONDS:g} s")
+
+    def _check_stop(self) -> None:
+        if self._stop is not None and self._stop.is_set():
+            raise _Trouble("it was given up")
+
     def _look(self, process: _WorkerProcess, deadline: float) -> None:
+        self._check_stop()
         if monotonic() > deadline:
             raise _Trouble(f"took more than {self.seconds:g} s to read", code="parser_timeout")
         if process.memory() > self.memory_bytes:
@@ -146,13 +166,12 @@ class _Trouble(Exception):
 class _WorkerProcess:
     """One process, and the two pipes to it."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, *, dies_with_thread: bool) -> None:
         theirs_in, mine_out = os.pipe()
         mine_in, theirs_out = os.pipe()
         self._in, self._out = FileIO(mine_in, "r"), FileIO(mine_out, "w")
         os.set_blocking(mine_out, False)
-        is_main = threading.current_thread() is threading.main_thread()
-        words = json.dumps([sys.path, theirs_in, theirs_out, os.getpid(), most, is_main])
+        words = json.dumps([sys.path, theirs_in, theirs_out, os.getpid(), most, dies_with_thread])
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, words],
@@ -206,7 +225,7 @@ class _WorkerProcess:
                         if not left:
                             selector.unregister(self._out)
                     else:
-                        filled += self._read(into, filled)
+                        filled += self._read(into, filled, look)
                 if is_header and filled == len(into):
                     into, filled, is_header = _body(into, most), 0, False
                 if monotonic() - looked > _LOOK_SECONDS:
@@ -220,18 +239,18 @@ class _WorkerProcess:
         except BrokenPipeError:
             return left[:0]  # it has ended: reading says so
 
-    def _read(self, into: bytearray, filled: int) -> int:
+    def _read(self, into: bytearray, filled: int, look: Callable[[], None]) -> int:
         count = os.readv(self._in.fileno(), [memoryview(into)[filled:]])
         if not count:
-            raise _Trouble(self._why_ended())
+            raise _Trouble(self._why_ended(look))
         return count
 
-    def _why_ended(self) -> str:
-        """How it ended, or as good as ended: it has closed its pipe."""
-        try:
-            code = self._process.wait(_START_SECONDS)
-        except subprocess.TimeoutExpired:
-            return "its process stopped answering"
+    def _why_ended(self, look: Callable[[], None]) -> str:
+        """How it ended, now that it has closed its pipe. look: called until it has."""
+        while (code := self._process.poll()) is None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_LOOK_SECONDS)
+            look()
         if code >= 0:
             return f"its process ended with exit code {code}"
         try:
@@ -245,11 +264,6 @@ def _body(header: bytearray, most: int) -> bytearray:
     if size > most:
         raise _Trouble(too_long(most))
     return bytearray(size)
-
-
-def _check_start(deadline: float) -> None:
-    if monotonic() > deadline:
-        raise _Trouble(f"no process for it has started within {_START_SECONDS:g} s")
 
 
 def _as_raised(answer: ErrorReply) -> RecallError:

@@ -1,0 +1,445 @@
+"""Promises of reading ahead: several processes parse, and what a run makes of it is what one would have made."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from recall_core.errors import IngestError
+from recall_core.ingest import batch, pipeline
+from recall_core.ingest.parse.pool import (
+    AHEAD_BYTES,
+    AHEAD_REPLY_BYTES,
+    MOST_WAITING,
+    MOST_WORKERS,
+    WorkerPool,
+    cores,
+)
+from recall_core.types import Progress, Root
+from tests.ingest_folder import IngestFolder
+
+FOREIGN = Root("", parser="ahead")
+
+PARSER = """
+import os, time
+from pathlib import Path
+from recall_core.errors import IngestError
+from recall_core.ports import ParsedDocument
+
+kept = []
+
+class Ahead:
+    is_foreign = True
+
+    def parse(self, raw, *, path, digest):
+        what, _, rest = raw.decode().partition(" ")
+        text = getattr(self, what)(*rest.split())
+        yield ParsedDocument(None, text, path, digest, len(raw), {}, notes=(f"n {path}",))
+
+    def say(self, *words): return " ".join(words)
+    def pid(self, *words): return str(os.getpid())
+    def repeat(self, count): return "x" * int(count)
+    def leave(self, *words): os._exit(3)
+    def refuse(self, *words): raise IngestError("bad_foreign", "It is bad.")
+
+    def count(self, place):
+        with open(place, "a") as file:
+            file.write("!")
+        return "counted"
+
+    def meet(self, fifo, mode):
+        open(fifo, mode).close()
+        return "met"
+
+    def rewrite(self, fifo, place):
+        open(fifo, "rb").close()
+        Path(place).write_text("say new")
+        return "rewritten"
+
+    def hang(self, fifo):
+        self._open(fifo)
+        time.sleep(600)
+
+    def spin(self, fifo):
+        import re
+        self._open(fifo)
+        re.match("(a+)+$", "a" * 60 + "b")
+
+    def _open(self, fifo):
+        kept.append(open(fifo, "wb", buffering=0))
+        kept[-1].write(b"!")
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    place = tmp_path_factory.mktemp("site")
+    about = place / "ahead-1.0.dist-info"
+    about.mkdir()
+    (place / "ahead.py").write_text(PARSER)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ahead\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[recall.parser]\nahead = ahead:Ahead\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(place)
+        yield place
+
+
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_cores(monkeypatch, 2)
+
+
+def set_cores(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: count)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(range(count)), raising=False)
+
+
+@pytest.fixture
+def pool() -> Iterator[WorkerPool]:
+    pool = WorkerPool(2)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> IngestFolder:
+    return IngestFolder(tmp_path)
+
+
+@pytest.fixture
+def fifo(tmp_path: Path) -> Path:
+    """Whoever opens one end waits for the other, which is at an end when the process that had it is."""
+    os.mkfifo(tmp_path / "fifo")
+    return tmp_path / "fifo"
+
+
+def begin(pool: WorkerPool, key: str, what: str) -> None:
+    pool.begin("ahead", what.encode(), key=key, path=key, digest=sha256(what.encode()).hexdigest())
+
+
+def parsed(pool: WorkerPool, key: str, what: str) -> str | None:
+    documents = pool.parsed("ahead", key=key, digest=sha256(what.encode()).hexdigest())
+    return None if documents is None else documents[0].text
+
+
+def readers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "recall-parse"]
+
+
+# The processes.
+
+
+def test_each_file_has_what_was_made_of_it_whatever_the_order(pool: WorkerPool) -> None:
+    for n in range(MOST_WAITING):
+        begin(pool, str(n), f"say {n}")
+
+    assert [parsed(pool, str(n), f"say {n}") for n in reversed(range(MOST_WAITING))] == [
+        str(n) for n in reversed(range(MOST_WAITING))
+    ]
+
+
+def test_two_files_are_parsed_at_the_same_time(pool: WorkerPool, fifo: Path) -> None:
+    one, other = f"meet {fifo} rb", f"meet {fifo} wb"
+    begin(pool, "one", one)
+    begin(pool, "other", other)
+
+    assert (parsed(pool, "one", one), parsed(pool, "other", other)) == ("met", "met")
+
+
+def test_there_are_no_more_processes_than_workers(pool: WorkerPool) -> None:
+    for n in range(MOST_WAITING):
+        begin(pool, str(n), "pid")
+
+    assert 1 <= len({parsed(pool, str(n), "pid") for n in range(MOST_WAITING)}) <= 2
+    assert len(readers()) == 2
+
+
+def test_a_single_file_has_a_single_worker(pool: WorkerPool) -> None:
+    begin(pool, "a", "say a")
+
+    assert len(readers()) == 1
+
+
+def test_files_wait_up_to_a_number_and_leave_room_when_their_turn_is_over(pool: WorkerPool) -> None:
+    for n in range(MOST_WAITING):
+        assert pool.has_room(10)
+        begin(pool, str(n), "say x")
+
+    assert not pool.has_room(10)
+    begin(pool, "more", "say x")
+    assert parsed(pool, "more", "say x") is None
+    pool.forget("3")
+    assert pool.has_room(10)
+
+
+def test_files_wait_up_to_a_number_of_bytes_until_they_are_parsed(pool: WorkerPool, fifo: Path) -> None:
+    large = f"meet {fifo} rb".ljust(AHEAD_BYTES - 100)
+    begin(pool, "large", large)
+
+    assert pool.has_room(100)
+    assert not pool.has_room(101)
+    fifo.open("wb").close()
+    assert parsed(pool, "large", large) == "met"
+    assert pool.has_room(AHEAD_BYTES)
+    assert not pool.has_room(AHEAD_BYTES + 1)
+
+
+def test_a_text_that_is_too_long_to_wait_is_left_to_its_turn(pool: WorkerPool) -> None:
+    begin(pool, "long", what := f"repeat {AHEAD_REPLY_BYTES}")
+
+    assert parsed(pool, "long", what) is None
+
+
+def test_other_bytes_and_another_parser_are_not_what_was_begun(pool: WorkerPool) -> None:
+    begin(pool, "a", "say a")
+
+    assert parsed(pool, "a", "say b") is None
+    assert pool.parsed("text", key="a", digest=sha256(b"say a").hexdigest()) is None
+
+
+def test_a_crash_is_left_to_the_files_turn_and_harms_no_other(pool: WorkerPool) -> None:
+    for n in range(4):
+        begin(pool, f"bad{n}", "leave")
+        begin(pool, f"good{n}", "say on")
+
+    assert [parsed(pool, f"bad{n}", "leave") for n in range(4)] == [None] * 4
+    assert [parsed(pool, f"good{n}", "say on") for n in range(4)] == ["on"] * 4
+
+
+def test_an_error_that_the_parser_means_comes_at_the_files_turn(pool: WorkerPool) -> None:
+    begin(pool, "bad", "refuse")
+    begin(pool, "good", "say on")
+
+    assert parsed(pool, "good", "say on") == "on"
+    with pytest.raises(IngestError, match="It is bad"):
+        parsed(pool, "bad", "refuse")
+
+
+def test_a_file_that_takes_too_long_is_named_and_not_given_its_time_twice(fifo: Path) -> None:
+    pool = WorkerPool(1, seconds=0.5)
+    begin(pool, "slow", what := f"meet {fifo} rb")
+
+    with pytest.raises(IngestError) as caught:
+        parsed(pool, "slow", what)
+    pool.close()
+
+    assert (caught.value.code, caught.value.message) == ("parser_timeout", "slow took more than 0.5 s to read.")
+
+
+def test_closing_ends_the_processes_in_the_midst_of_their_files(pool: WorkerPool, fifo: Path) -> None:
+    for n in range(4):
+        begin(pool, str(n), f"hang {fifo}")
+    with fifo.open("rb", buffering=0) as pipe:
+        assert pipe.read(1) == b"!"
+
+        pool.close()
+
+        assert pipe.read().strip(b"!") == b""
+    assert readers() == []
+
+
+PARENT = """
+import sys
+from threading import Event
+from recall_core.ingest.parse.pool import WorkerPool
+WorkerPool(1).begin("ahead", sys.argv[1].encode(), key="a", path="a", digest="")
+Event().wait()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
+@pytest.mark.parametrize("what", ["hang", "spin"])
+def test_a_process_ends_with_a_parent_that_is_killed(fifo: Path, what: str) -> None:
+    words = [sys.executable, "-c", PARENT, f"{what} {fifo}"]
+    parent = subprocess.Popen(words, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+
+    with fifo.open("rb", buffering=0) as pipe:
+        assert pipe.read(1) == b"!"
+        parent.kill()
+        parent.wait()
+
+        assert pipe.read() == b""
+
+
+@pytest.mark.parametrize(("usable", "used"), [(1, 1), (3, 3), (64, MOST_WORKERS)])
+def test_there_is_a_worker_for_each_processor_up_to_a_number(
+    monkeypatch: pytest.MonkeyPatch, usable: int, used: int
+) -> None:
+    set_cores(monkeypatch, usable)
+
+    assert cores() == used
+
+
+# A run.
+
+
+def events(folder: IngestFolder) -> Iterator[Progress]:
+    return pipeline.ingest(
+        [str(folder.base / "docs")],
+        template=FOREIGN,
+        store=folder.store,
+        embedder=folder.embedder,
+        config=folder.config,
+        base=folder.base,
+    )
+
+
+def test_several_cores_make_of_a_folder_what_one_makes(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(20):
+        folder.write(
+            f"docs/{n:02}.x", ("say some words", "refuse", "leave", "say more words", "say")[n % 5] + f" {n}"
+        )
+    monkeypatch.setattr(batch, "monotonic", lambda: 0.0)  # or a slow machine would commit more often
+    outcomes = []
+    for count in (1, 2, 4):
+        set_cores(monkeypatch, count)
+        folder.store = folder.empty_store()
+        done = folder.ingest("docs", template=FOREIGN)
+        outcomes.append((done, folder.state(), [(path, each.id) for path, each in folder.documents().items()]))
+
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert [skip.code for skip in outcomes[0][0].skipped] == ["bad_foreign", "parser_crashed"] * 4
+    assert len(outcomes[0][0].notes) == 12
+
+
+def test_the_file_that_crashes_is_the_one_that_is_skipped(folder: IngestFolder) -> None:
+    folder.write("docs/a.x", "say a")
+    folder.write("docs/b.x", "leave")
+    folder.write("docs/c.x", "say c")
+
+    done = folder.ingest("docs", template=FOREIGN)
+
+    (skip,) = done.skipped
+    assert (skip.path, skip.code, done.added) == ("docs/b.x", "parser_crashed", 2)
+    assert skip.reason == "cannot be read: its process ended with exit code 3."
+
+
+def test_every_file_of_a_folder_is_parsed_by_as_many_processes_as_there_are_cores(folder: IngestFolder) -> None:
+    for n in range(MOST_WAITING + 8):
+        folder.write(f"docs/{n:02}.x", f"pid {n}")
+
+    folder.ingest("docs", template=FOREIGN)
+
+    assert len({folder.store.text_of(each.id) for each in folder.documents().values()}) <= 2
+
+
+def test_progress_never_runs_backwards(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0)
+    for n in range(20):
+        folder.write(f"docs/{n:02}.x", f"say {n}")
+
+    told = [(each.files_done, each.path) for each in events(folder) if each.stage == "read"]
+
+    assert told == [(n + 1, f"docs/{n:02}.x") for n in range(20)]
+
+
+def test_a_file_that_changes_after_it_was_begun_is_read_as_it_is_at_its_turn(
+    folder: IngestFolder, fifo: Path
+) -> None:
+    later = folder.write("docs/b.x", f"meet {fifo} wb")
+    folder.write("docs/a.x", f"rewrite {fifo} {later}")
+
+    done = folder.ingest("docs", template=FOREIGN)
+
+    document = folder.documents()["docs/b.x"]
+    assert done.skipped == ()
+    assert (folder.store.text_of(document.id), document.size) == ("new", len("say new"))
+
+
+def test_a_file_that_stays_as_it_is_is_not_parsed_ahead(folder: IngestFolder) -> None:
+    count = folder.base / "count"
+    places = [folder.write(f"docs/{n}.x", f"count {count}") for n in range(4)]
+    folder.ingest("docs", template=FOREIGN)
+    assert count.read_text() == "!!!!"
+
+    os.utime(places[1], ns=(1, 1))
+    os.utime(places[2], ns=(1, 1))
+    folder.write("docs/new.x", "say new")
+    assert folder.sync().added == 1
+
+    assert count.read_text() == "!!!!"
+
+
+def test_with_one_core_files_are_parsed_one_after_the_other(
+    folder: IngestFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_cores(monkeypatch, 1)
+    monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0)
+    for n in range(4):
+        folder.write(f"docs/{n}.x", "pid")
+
+    threads = [len(readers()) for _ in events(folder)]
+
+    assert set(threads) == {0}
+    assert len({folder.store.text_of(each.id) for each in folder.documents().values()}) == 1
+
+
+def test_a_single_file_starts_no_thread(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0)
+    folder.write("docs/a.x", "say a")
+
+    assert {len(readers()) for _ in events(folder)} == {0}
+
+
+def test_text_starts_nothing_and_imports_nothing_of_it(tmp_path: Path) -> None:
+    for n in range(3):
+        (tmp_path / f"{n}.md").write_text(f"# {n}\n")
+    script = """
+import sys
+from pathlib import Path
+from recall_core import Recall
+Recall.init(sys.argv[1], embedding="hash")
+with Recall.open(start=Path(sys.argv[1])) as recall:
+    print(recall.index(sys.argv[1])["ingest"]["added"], "recall_core.ingest.parse.pool" in sys.modules)
+"""
+    words = [sys.executable, "-c", script, str(tmp_path)]
+
+    answer = subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path)
+
+    assert answer.stdout == "3 False\n"
+
+
+def test_a_run_that_is_closed_leaves_no_process(
+    folder: IngestFolder, fifo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0)
+    folder.write("docs/a.x", "say a")
+    folder.write("docs/b.x", f"hang {fifo}")
+    run = events(folder)
+    assert next(each for each in run if each.stage == "read").path == "docs/a.x"
+    with fifo.open("rb", buffering=0) as pipe:
+        assert pipe.read(1) == b"!"
+
+        run.close()  # type: ignore[attr-defined]
+
+        assert pipe.read() == b""
+    assert readers() == []
+
+
+def test_ctrl_c_ends_the_run_and_its_processes(folder: IngestFolder, fifo: Path) -> None:
+    folder.write("docs/a.x", "say a")
+    folder.write("docs/b.x", f"hang {fifo}")
+    seen: list[bytes] = []
+
+    def interrupt() -> None:
+        with fifo.open("rb", buffering=0) as pipe:
+            seen.append(pipe.read(1))
+            os.kill(os.getpid(), signal.SIGINT)
+            seen.append(pipe.read())
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(events(folder))
+    thread.join()
+
+    assert seen == [b"!", b""]
+    assert readers() == []
