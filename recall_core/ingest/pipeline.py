@@ -17,6 +17,8 @@ from recall_core.ingest.discover import Found
 from recall_core.ingest.parse import AUTO, identity, is_earlier
 from recall_core.ingest.reader import FileReader
 from recall_core.ingest.targets import (
+    are_two,
+    as_remembered,
     belongs,
     inherited,
     is_as_read,
@@ -66,7 +68,7 @@ def ingest(
     """
     roots = named_roots(targets, template=template, config=config, base=base)
     run = _IngestRun(store, embedder, config, base)
-    roots = tuple(dict.fromkeys(_as_remembered(root, run.remembered) for root in roots))
+    roots = tuple(dict.fromkeys(as_remembered(root, run.remembered) for root in roots))
     run.mtime_only = mtime_only
     run.batch.roots = [root for root in roots if root not in run.remembered]
     run.take_back(roots)
@@ -225,7 +227,7 @@ class _IngestRun:
             return
         known, job = self.known.get(found.path), self.jobs.get(found.path)
         for holder in (known.os_path if known else "", job[0].os_path if job else ""):
-            if holder and holder != found.os_path and _are_two(self.base / holder, self.base / found.os_path):
+            if holder and holder != found.os_path and are_two(self.base / holder, self.base / found.os_path):
                 reason = (
                     f"its name, {found.os_path!a}, is {holder!a} in another form of Unicode, and that file is read"
                 )
@@ -453,18 +455,3 @@ class _IngestRun:
     def _tokens(self) -> int | None:
         tokens = tokens_of(self.embedder)
         return None if tokens is None else tokens - (self.tokens_before or 0)
-
-
-def _as_remembered(root: Root, remembered: Sequence[Root]) -> Root:
-    """The root that a folder has which was added before files chose their parser: it goes on to be read as text."""
-    as_text = root._replace(parser="text")
-    is_before = root.parser == AUTO and root not in remembered and as_text in remembered
-    return as_text if is_before else root
-
-
-def _are_two(place: Path, other: Path) -> bool:
-    """Whether there are two files of these names; some disks have one name for both."""
-    try:
-        return not place.samefile(other)
-    except (OSError, ValueError):
-        return False

@@ -13,7 +13,7 @@ from recall_core.config import Config
 from recall_core.errors import IngestError
 from recall_core.ingest.decode import check_encoding
 from recall_core.ingest.discover import covers, printable
-from recall_core.ingest.parse import check_name
+from recall_core.ingest.parse import AUTO, check_name
 from recall_core.ingest.read import read_raw, too_large
 from recall_core.ingest.reader import FileReader
 from recall_core.paths import os_path_of
@@ -191,3 +191,18 @@ def _check_file(target: str, template: Root, config: Config) -> None:
 
 def _unreadable(target: str, error: OSError) -> IngestError:
     return IngestError("unreadable", f"{target} cannot be read: {error.strerror}.", hint=f"ls -l {target}")
+
+
+def as_remembered(root: Root, remembered: Sequence[Root]) -> Root:
+    """The root that a folder has which was added before files chose their parser: it goes on to be read as text."""
+    as_text = root._replace(parser="text")
+    is_before = root.parser == AUTO and root not in remembered and as_text in remembered
+    return as_text if is_before else root
+
+
+def are_two(place: Path, other: Path) -> bool:
+    """Whether there are two files of these names; some disks have one name for both."""
+    try:
+        return not place.samefile(other)
+    except (OSError, ValueError):
+        return False

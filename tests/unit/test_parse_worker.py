@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.errors import IngestError, UsageError
+from recall_core.ingest.parse import worker as worker_module
 from recall_core.ingest.parse.worker import Worker
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
@@ -283,6 +284,24 @@ def test_a_file_that_takes_too_long_is_given_up() -> None:
     assert (found.code, found.message) == ("parser_timeout", "docs/a.bin took more than 0.5 s to read.")
     assert found.details == {"path": "docs/a.bin", "kind": "foreign"}
     assert again == "on"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the clock alone is known")
+def test_what_others_take_of_the_processor_is_not_laid_to_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "_PATIENCE", 1_000)
+    with Worker(seconds=0.5) as worker:
+        found = error(worker, "spin")
+
+    assert found.code == "parser_timeout"
+
+
+def test_where_processor_time_is_not_told_the_clock_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "_PATIENCE", 1_000)
+    monkeypatch.setattr(worker_module, "_busy_seconds", lambda _: None)
+    with Worker(seconds=0.5) as worker:
+        found = error(worker, "sleep")
+
+    assert found.code == "parser_timeout"
 
 
 def test_a_file_that_takes_too_much_memory_is_given_up() -> None:

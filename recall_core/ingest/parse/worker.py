@@ -37,7 +37,9 @@ from recall_core.ingest.parse.worker_process import (
 from recall_core.ports import ParsedDocument
 
 SECONDS = 30.0
-"""For one file."""
+"""Of processor time, for one file. Where the system does not tell it, by the clock."""
+_PATIENCE = 4
+"""How many times as long it may take by the clock, where others use the processor too; or where it does nothing."""
 MEMORY_BYTES = 1 << 30
 """Of the process, while it reads one file."""
 REPLY_BYTES = 256 << 20
@@ -58,9 +60,9 @@ _ANSWERS: msgspec.msgpack.Decoder[_Answer] = msgspec.msgpack.Decoder(_Answer)
 class Worker:
     """Parses files in a process of its own, one at a time; of one thread, or of one after the other.
 
-    seconds: for one file.  memory_bytes: of the process, as the system counts what it has in memory.  reply_bytes:
-    of the documents of one file.  stop: gives up the file that is being parsed, once another thread has set it; such
-    a worker belongs to one thread until it is closed.  Nothing is started before the first file.
+    seconds: for one file, see SECONDS.  memory_bytes: of the process, as the system counts what it has in memory.
+    reply_bytes: of the documents of one file.  stop: gives up the file that is being parsed, once another thread has
+    set it; such a worker belongs to one thread until it is closed.  Nothing is started before the first file.
     """
 
     def __init__(
@@ -97,7 +99,7 @@ class Worker:
         the process, takes more memory than it may, or meets an error that its parser does not know.
         """
         try:
-            answer = self._answer(FileTask(name, raw, path, digest, self.seconds))
+            answer = self._answer(FileTask(name, raw, path, digest, self.seconds * _PATIENCE))
         except _Trouble as trouble:
             self.close()
             raise trouble.error(name, raw, path) from None
@@ -112,8 +114,13 @@ class Worker:
 
     def _answer(self, task: FileTask) -> _Answer:
         process = self._started()
-        deadline = monotonic() + self.seconds
-        answer = process.answer(packed(task), most=self.reply_bytes, look=lambda: self._look(process, deadline))
+        before = process.busy_seconds()
+        deadline = monotonic() + self.seconds * (1 if before is None else _PATIENCE)
+
+        def look() -> None:
+            self._look(process, before or 0.0, deadline)
+
+        answer = process.answer(packed(task), most=self.reply_bytes, look=look)
         if process.memory() > self.memory_bytes // 2:
             self.close()  # what it did not give back is not the next file's fault
         try:
@@ -140,9 +147,9 @@ class Worker:
         if self._stop is not None and self._stop.is_set():
             raise _Trouble("it was given up")
 
-    def _look(self, process: _WorkerProcess, deadline: float) -> None:
+    def _look(self, process: _WorkerProcess, before: float, deadline: float) -> None:
         self._check_stop()
-        if monotonic() > deadline:
+        if monotonic() > deadline or (process.busy_seconds() or 0.0) > before + self.seconds:
             raise _Trouble(f"took more than {self.seconds:g} s to read", code="parser_timeout")
         if process.memory() > self.memory_bytes:
             raise _Trouble(f"took more than {size_told(self.memory_bytes)} of memory to read")
@@ -192,6 +199,10 @@ class _WorkerProcess:
     def is_alive(self) -> bool:
         """Whether it has not ended since its last answer."""
         return self._process.poll() is None
+
+    def busy_seconds(self) -> float | None:
+        """The processor time that it has had, None where the system does not tell."""
+        return _busy_seconds(self._process.pid)
 
     def memory(self) -> int:
         """Bytes that it has in memory; 0 where the system does not tell."""
@@ -269,6 +280,15 @@ def _body(header: bytearray, most: int) -> bytearray:
 def _as_raised(answer: ErrorReply) -> RecallError:
     kind = UsageError if answer.kind == "UsageError" else IngestError
     return kind(answer.code, answer.message, hint=answer.hint, details=answer.details)
+
+
+def _busy_seconds(pid: int) -> float | None:
+    """Processor time of a process, as Linux tells it; None elsewhere."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _resident(pid: int) -> int:
