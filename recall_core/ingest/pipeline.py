@@ -25,6 +25,7 @@ from recall_core.ingest.targets import (
     is_gone,
     is_no_file,
     is_overruled,
+    is_record,
     named_roots,
     standing_roots,
 )
@@ -196,13 +197,9 @@ class _IngestRun:
         """Files that are named themselves are read again, whatever folder left them out."""
         left_out = {path for paths in self.left_out.values() for path in paths}
         for name in {nfc(root.folder) for root in roots}:
-            if back := {path for path in left_out if path == name or self._is_record(path, name)}:
+            if back := {path for path in left_out if path == name or is_record(path, name, self.base)}:
                 self.taken_back.add(name)
                 self.batch.taken_back = sorted({*self.batch.taken_back, *back})
-
-    def _is_record(self, path: str, file: str) -> bool:
-        """Whether a document of this path came from this file: `file#record` may be a file of its own."""
-        return path.startswith(f"{file}#") and not os.path.lexists(self.base / path)
 
     def _discover(self, root: Root) -> Iterator[Progress]:
         place = self.base / root.folder
@@ -432,6 +429,7 @@ class _IngestRun:
 
     def _event(self, stage: Stage, path: str) -> Progress:
         self.told = monotonic()
+        tokens = tokens_of(self.embedder)
         return Progress(
             stage=stage,
             path=path,
@@ -447,11 +445,7 @@ class _IngestRun:
             removed=self.removed,
             skipped=tuple(sorted((*self.skips.values(), *self.displaced.values()))) if self.is_discovered else (),
             waiting=self.batch.waiting,
-            tokens=self._tokens(),
+            tokens=None if tokens is None else tokens - (self.tokens_before or 0),
             without_text=self.without_text,
             notes=tuple(self.notes) if stage == "done" else (),
         )
-
-    def _tokens(self) -> int | None:
-        tokens = tokens_of(self.embedder)
-        return None if tokens is None else tokens - (self.tokens_before or 0)

@@ -206,3 +206,8 @@ def are_two(place: Path, other: Path) -> bool:
         return not place.samefile(other)
     except (OSError, ValueError):
         return False
+
+
+def is_record(path: str, file: str, base: Path) -> bool:
+    """Whether a document of this path came from this file: `file#record` may be a file of its own."""
+    return path.startswith(f"{file}#") and not os.path.lexists(base / path)
