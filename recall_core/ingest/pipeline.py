@@ -317,10 +317,8 @@ class _IngestRun:
 
     def _is_same(self, known: Fingerprint, raw: read.RawFile, options: Root) -> bool:
         """Whether a file has the bytes that it had, and would be read the same way."""
-        if known.hash != raw.digest:
-            return False
-        own = self.reader.parser_of(raw.content, path=known.path, root=options)
-        return known.settings == read.settings_by(read.asked_of(own, options), self.config)
+        own = self.reader.parser_of(raw.content, path=known.path, root=options) if known.hash == raw.digest else None
+        return own is not None and known.settings == read.settings_by(read.asked_of(own, options), self.config)
 
     def _is_as_before(self, known: Fingerprint, found: Found, options: Root) -> bool:
         """Whether a file has the size and time it had, and would be read the same way as far as its name tells."""
