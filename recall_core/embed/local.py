@@ -121,10 +121,14 @@ class LocalEmbedder:
         direction = [round(sum(column) * _STEPS) / _STEPS for column in zip(*rows, strict=True)]
         if not direction:
             return [[0.0] * len(own) for own in spans]
-        found = [tokens.placed(text) for text in texts]
+        found = []
+        for text in texts:
+            check()
+            found.append(tokens.placed(text))
         values = self._products(sorted({i for placed in found for i, _ in placed}), direction)
         shared: list[list[float]] = []
         for placed, own in zip(found, spans, strict=True):
+            check()
             starts = [start for _, start in placed]
             pairs = ((bisect_left(starts, start), bisect_left(starts, end)) for start, end in own)
             shared.append([sum(values[i] for i, _ in placed[low:high]) for low, high in pairs])

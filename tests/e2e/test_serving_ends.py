@@ -226,6 +226,15 @@ def test_each_row_that_is_read_and_quoted_is_a_look_at_the_deadline(few: Prepare
     assert packed >= 5 * QUICK
 
 
+def test_each_text_that_a_local_model_reads_for_a_passage_is_a_look(tmp_path: Path) -> None:
+    few = _prepared(tmp_path, "local", 60)
+    question = {"query": few.pieces[7][:60], "mode": "semantic"}
+
+    one, all_ = (_looks(few, "search", {**question, "k": k}) for k in (1, 100_000))
+
+    assert all_ - one > 9 * 60
+
+
 def test_a_pasted_question_is_looked_at_window_by_window(few: Prepared) -> None:
     question = {"query": pasted(few.pieces[:20]), "mode": "lexical"}
 
