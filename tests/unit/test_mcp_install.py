@@ -171,6 +171,42 @@ def test_merging_keeps_every_other_key_and_value_in_order(
     assert merged(client, after, command=COMMAND) == after
 
 
+COMMENTS = ["", " // §, }", ' /* § " */', "/*§*/", " // §\u00a0", " //§ {"]
+"""Each with a character that JSON in ASCII lacks."""
+
+
+@given(
+    client=st.sampled_from(WITH_COMMENTS),
+    others=OBJECTS,
+    servers=OBJECTS,
+    comments=st.lists(st.sampled_from(COMMENTS), min_size=1, max_size=9),
+    has_trailing_comma=st.booleans(),
+)
+def test_merging_keeps_comments_wherever_a_line_ends(
+    *,
+    client: str,
+    others: dict[str, Any],
+    servers: dict[str, Any],
+    comments: list[str],
+    has_trailing_comma: bool,
+) -> None:
+    key, entry = ENTRIES[client]
+    others = {other: value for other, value in others.items() if other != key}
+    servers = {name: value for name, value in servers.items() if name not in {"recall", "servers"}}
+    lines = json.dumps({**others, key: servers}, indent=2).split("\n")
+    if has_trailing_comma:
+        lines[-2] += ","
+    before = "\n".join(line + comments[number % len(comments)] for number, line in enumerate(lines))
+
+    after = merged(client, before, command=COMMAND)
+
+    assert after.count("§") == before.count("§")
+    for comment in sorted(filter(None, comments), key=len, reverse=True):
+        after = after.replace(comment, "")
+    after = after.replace("},\n}", "}\n}")
+    assert json.loads(after) == {**others, key: {**servers, "recall": entry}}
+
+
 @given(client=st.sampled_from(JSON_CLIENTS), former=OBJECTS, layout=LAYOUTS)
 def test_an_entry_that_is_changed_and_changed_back_is_as_it_was(
     client: str, former: dict[str, Any], layout: int | str | None
