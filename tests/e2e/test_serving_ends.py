@@ -20,7 +20,7 @@ from recall_core import deadline
 from recall_core.adapters.mcp.arguments import LONGEST
 from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
-from recall_core.api.serving.pool import Asked, Pool, StoreSettings
+from recall_core.api.serving.pool import Asked, ConnectionPool, StoreSettings
 from recall_core.errors import Interrupted, RecallError, TimedOut
 from tests.parity_stores import filled
 
@@ -93,7 +93,7 @@ def _lasting(value: Any) -> Any:
     return [_lasting(each) for each in value] if isinstance(value, list) else value
 
 
-def _seconds_of(pool: Pool, call: Call) -> float:
+def _seconds_of(pool: ConnectionPool, call: Call) -> float:
     """How long a call takes that nobody disturbs."""
     started = monotonic()
     pool.ask(lambda recall: answered(recall, call), seconds=_PATIENT).result()
@@ -112,7 +112,7 @@ def _disturbed(
     asked, random = calls(prepared, count, seed=count), Random(f"moments {count} {is_cancelled}")
     following = calls(prepared, 5, seed=0)
     expected = [_fresh(prepared, each) for each in following]
-    pool = Pool(StoreSettings(str(prepared.folder)), connections=1)
+    pool = ConnectionPool(StoreSettings(str(prepared.folder)), connections=1)
     late: list[float] = []
     for number, call in enumerate(asked):
         moment = max(0.001, random.random() * _seconds_of(pool, call))

@@ -16,7 +16,7 @@ import pytest
 from benchmarks.serving import Client, text_of
 from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
-from recall_core.api.serving.pool import Pool, StoreSettings
+from recall_core.api.serving.pool import ConnectionPool, StoreSettings
 from recall_core.errors import Busy, RecallError
 from tests.serving_writer import RESTLESS, WORDS, History, commit, filled, started
 
@@ -87,7 +87,7 @@ def _texts(answer: dict[str, Any]) -> list[str]:
     return [each["found"]["text"] for each in answers if "found" in each]
 
 
-def in_the_pool(pool: Pool, call: Call) -> Answered:
+def in_the_pool(pool: ConnectionPool, call: Call) -> Answered:
     """The answer of a connection of this process."""
     try:
         told = pool.ask(lambda recall: BY_NAME[call.tool].answer(recall, call.arguments, Limits())).result()
@@ -114,7 +114,7 @@ def _beside_a_writer(folder: Path, *, clients: int, each: int, commits: int, cou
     history = History()
     history.read(base / "journal")
     stays = [each for each, chunk in history.chunks.items() if "first" in chunk.path]
-    pool = Pool(StoreSettings(str(base)))
+    pool = ConnectionPool(StoreSettings(str(base)))
     with writing(base, commits) as goes_on, ThreadPoolExecutor(clients) as threads:
 
         def ask(client: int) -> list[Answered]:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.adapters.mcp.install import CLIENTS, Installed, entry_for, merged, place_of, write
+from recall_core.adapters.menu import BY_NAME
 from recall_core.errors import RecallError
 
 COMMAND = ["/bin/python", "-m", "recall_core", "mcp", "--store", "/notes/recall.db"]
@@ -64,6 +65,12 @@ def merged_or_code(client: str, text: str) -> str:
 
 def test_the_clients_are_those_that_are_documented() -> None:
     assert sorted(CLIENTS) == sorted(ENTRIES)
+
+
+def test_the_command_line_offers_each_client_in_the_same_order() -> None:
+    install = next(flag for flag in BY_NAME["mcp"].flags if flag.name == "--install")
+
+    assert install.choices == CLIENTS
 
 
 @pytest.mark.parametrize("client", CLIENTS)

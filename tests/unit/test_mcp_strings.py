@@ -10,7 +10,7 @@ import pytest
 from recall_core.adapters.mcp import http, told
 from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
-from recall_core.api.serving.names import Names
+from recall_core.api.serving.names import CallerNames
 from recall_core.deadline import check, within
 from recall_core.errors import ConfigError, TimedOut, UnknownTarget, UsageError
 
@@ -77,7 +77,7 @@ def test_the_hint_of_settings_that_wait_is_what_a_person_types() -> None:
 
 
 def test_instructions_name_folders_from_the_base(recall: Recall, folder: Path) -> None:
-    text = told.instructions(recall, Names(recall, str(folder / "home" / "notes")))
+    text = told.instructions(recall, CallerNames(recall, str(folder / "home" / "notes")))
 
     assert "By folder: a.md (1).\nElsewhere: wiki/ (1).\n" in text
 

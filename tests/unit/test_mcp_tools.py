@@ -115,7 +115,29 @@ def test_get_gives_of_a_long_line_what_fits(recall: Recall) -> None:
 def test_get_gives_no_half_letters(recall: Recall) -> None:
     content = told(recall, "get", targets=["ä/ö.md"], lines="3", maxBytes=3).content
 
-    assert content["answers"][0]["found"]["text"] == "Ä"
+    assert content["found"]["text"] == "Ä"
+
+
+@pytest.mark.parametrize("most", [300, 1_000, 4_000])
+def test_memory_search_gives_the_first_results_that_fit_and_as_many_as_do(recall: Recall, most: int) -> None:
+    asked = {"query": "line of the log", "maxResults": 1_000, "text": True}
+    whole = json.loads(told(recall, "memory_search", Limits(10_000_000), **asked).text)
+    text = told(recall, "memory_search", Limits(most), **asked).text
+
+    kept = json.loads(text)
+    count = len(kept["results"])
+    assert len(text) <= most
+    assert kept["truncated"]
+    assert kept["results"] == whole["results"][:count]
+    following = json.dumps(whole["results"][count], ensure_ascii=False, separators=(",", ":"))
+    assert len(text) + len(following) + 1 > most
+
+
+def test_what_was_got_is_one_answer_or_a_list_of_them_whatever_the_fields(recall: Recall) -> None:
+    one, two = ["log.txt:1"], ["log.txt:1", "log.txt:2"]
+    for fields in ("compact", "all"):
+        assert "found" in told(recall, "get", targets=one, fields=fields).content
+        assert len(told(recall, "get", targets=two, fields=fields).content["answers"]) == 2
 
 
 def test_a_corpus_is_a_source_and_an_unknown_one_is_refused(recall: Recall) -> None:

@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 pytest.importorskip("mcp")
 
 from recall_core.adapters.mcp.arguments import MOST_LINES
-from recall_core.adapters.mcp.views import Piece, as_json, joined, memory_text
+from recall_core.adapters.mcp.views import AnswerPiece, as_json, joined, memory_text
 
-PIECES = st.lists(st.builds(Piece, st.sampled_from(["", "hit 1", "a.md"]), st.text("ab\n", max_size=60)), max_size=6)
+PIECES = st.lists(
+    st.builds(AnswerPiece, st.sampled_from(["", "hit 1", "a.md"]), st.text("ab\n", max_size=60)), max_size=6
+)
 
 
 @given(pieces=PIECES, most=st.integers(0, 200))
 def test_an_answer_has_no_more_characters_than_it_may_but_for_what_names_the_rest(
-    pieces: list[Piece], most: int
+    pieces: list[AnswerPiece], most: int
 ) -> None:
     whole = "\n".join(piece.text for piece in pieces)
 
@@ -36,7 +38,12 @@ def test_an_answer_has_no_more_characters_than_it_may_but_for_what_names_the_res
 
 
 def test_what_is_left_out_is_named_by_its_parts() -> None:
-    pieces = [Piece("", "3 hits."), Piece("hit 1", "one"), Piece("hit 2", "two\ntwo\ntwo"), Piece("hit 3", "three")]
+    pieces = [
+        AnswerPiece("", "3 hits."),
+        AnswerPiece("hit 1", "one"),
+        AnswerPiece("hit 2", "two\ntwo\ntwo"),
+        AnswerPiece("hit 3", "three"),
+    ]
 
     assert joined(pieces, 100) == "3 hits.\none\ntwo\ntwo\ntwo\nthree"
     assert joined(pieces, 18) == "3 hits.\none\ntwo\n[left out, the answer is long: hit 2 after 1 line, hit 3]"
@@ -44,13 +51,13 @@ def test_what_is_left_out_is_named_by_its_parts() -> None:
 
 
 def test_many_that_are_left_out_are_counted() -> None:
-    pieces = [Piece(f"n{number}.md", "x" * 10) for number in range(30)]
+    pieces = [AnswerPiece(f"n{number}.md", "x" * 10) for number in range(30)]
 
     assert joined(pieces, 11).endswith("n1.md, n2.md, n3.md, n4.md, n5.md, n6.md, n7.md, n8.md and 21 more]")
 
 
 def test_a_long_text_of_one_line_is_cut_within_it() -> None:
-    told = joined([Piece("", "**a.json**"), Piece("a.json", "x" * 1_000)], 111)
+    told = joined([AnswerPiece("", "**a.json**"), AnswerPiece("a.json", "x" * 1_000)], 111)
 
     assert told == f"**a.json**\n{'x' * 100}\n[left out, the answer is long: a.json after 100 characters]"
 

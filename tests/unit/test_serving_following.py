@@ -14,7 +14,7 @@ import pytest
 from recall_core.api.recall import Recall
 from recall_core.api.serving import following
 from recall_core.api.serving.following import Follower, Following
-from recall_core.api.serving.pool import Pool, StoreSettings
+from recall_core.api.serving.pool import ConnectionPool, StoreSettings
 from recall_core.contract.responses import IngestResponse
 from recall_core.ingest import watch
 from recall_core.types import Progress, Root
@@ -71,7 +71,7 @@ def test_what_changed_before_the_start_is_found_after_it(store: Path) -> None:
 
 
 def test_a_file_that_changes_is_found_once_it_has_rested(store: Path) -> None:
-    pool = Pool(StoreSettings(str(store)), connections=1)
+    pool = ConnectionPool(StoreSettings(str(store)), connections=1)
     assert pool.ask(lambda recall: found(recall, "quokka")).result() == ["docs/a.md"]
     with followed(store, Following(watch=True)) as said:
         (store / "docs" / "b.md").write_text("wombat")
@@ -142,7 +142,7 @@ def test_searches_go_on_with_what_was_committed_while_a_sync_runs(
 ) -> None:
     there, go = _held(monkeypatch)
     _many(store, 200)
-    pool = Pool(StoreSettings(str(store)), connections=2)
+    pool = ConnectionPool(StoreSettings(str(store)), connections=2)
     with followed(store, Following(on_boot=True)) as said:
         assert there.wait(SECONDS)
         with Recall.open(str(store)) as recall:
@@ -157,7 +157,7 @@ def test_searches_go_on_with_what_was_committed_while_a_sync_runs(
 
 def test_searches_go_on_with_the_state_before_while_a_sync_waits_for_another_writer(store: Path) -> None:
     (store / "docs" / "b.md").write_text("wombat")
-    pool = Pool(StoreSettings(str(store)), connections=1)
+    pool = ConnectionPool(StoreSettings(str(store)), connections=1)
     before = pool.ask(lambda recall: recall.store.info().digest).result()
     other = apsw.Connection(str(store / "recall.db"))
     other.execute("BEGIN IMMEDIATE")

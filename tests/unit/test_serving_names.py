@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.api.recall import Recall
-from recall_core.api.serving.names import Names
+from recall_core.api.serving.names import CallerNames
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.types import Root
 
@@ -52,8 +52,8 @@ def recall(place: Path) -> Iterator[Recall]:
 
 
 @pytest.fixture
-def names(recall: Recall) -> Names:
-    return Names(recall)
+def names(recall: Recall) -> CallerNames:
+    return CallerNames(recall)
 
 
 def text_of(recall: Recall, target: str) -> str:
@@ -75,7 +75,7 @@ def text_of(recall: Recall, target: str) -> str:
     ],
 )
 def test_a_name_means_the_document_that_answers_show_by_it(
-    recall: Recall, names: Names, name: str, text: str
+    recall: Recall, names: CallerNames, name: str, text: str
 ) -> None:
     found = names.find(name)
 
@@ -84,7 +84,7 @@ def test_a_name_means_the_document_that_answers_show_by_it(
     assert names.find(found.path).path == found.path
 
 
-def test_every_document_has_a_name_of_its_own_and_is_found_by_it(recall: Recall, names: Names) -> None:
+def test_every_document_has_a_name_of_its_own_and_is_found_by_it(recall: Recall, names: CallerNames) -> None:
     stored = [each["doc"]["path"] for each in recall.query("SELECT doc.path FROM doc")["results"]]
     shown = [names.shown(path) for path in stored]
 
@@ -94,14 +94,14 @@ def test_every_document_has_a_name_of_its_own_and_is_found_by_it(recall: Recall,
 
 
 def test_paths_may_be_relative_to_another_folder(recall: Recall, place: Path) -> None:
-    names = Names(recall, str(place))
+    names = CallerNames(recall, str(place))
 
     assert names.find("home/a.md").path == "home/a.md"
     assert names.find("wiki/c.md").path == "wiki/c.md"
     assert names.find("far/wiki/d.md").path == "far/wiki/d.md"
 
 
-def test_an_id_or_its_beginning_is_a_name(recall: Recall, names: Names) -> None:
+def test_an_id_or_its_beginning_is_a_name(recall: Recall, names: CallerNames) -> None:
     full = names.find("a.md").target
 
     assert names.find(full).target == full
@@ -109,21 +109,21 @@ def test_an_id_or_its_beginning_is_a_name(recall: Recall, names: Names) -> None:
     assert names.find(f"{full[:12]}:3").target == f"{full}:3"
 
 
-def test_an_ending_that_two_paths_have_is_refused_with_both(names: Names) -> None:
+def test_an_ending_that_two_paths_have_is_refused_with_both(names: CallerNames) -> None:
     with pytest.raises(UsageError) as caught:
         names.find("same.md")
     assert caught.value.code == "ambiguous_path"
     assert caught.value.hint == "notes/same.md or other/same.md"
 
 
-def test_a_name_that_is_nearly_one_is_told_the_nearest(names: Names) -> None:
+def test_a_name_that_is_nearly_one_is_told_the_nearest(names: CallerNames) -> None:
     with pytest.raises(UnknownTarget) as caught:
         names.find("notes/sime.md")
     assert "same.md" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("name", ["", "/etc/passwd", "~/x", "../wiki/c.md", "notes/../../wiki/c.md", "a\0b", "\\x"])
-def test_what_is_no_path_of_the_store_is_refused_as_such(names: Names, name: str) -> None:
+def test_what_is_no_path_of_the_store_is_refused_as_such(names: CallerNames, name: str) -> None:
     with pytest.raises(UsageError) as caught:
         names.find(name)
     assert caught.value.code == "bad_path"
@@ -133,7 +133,7 @@ def test_what_is_no_path_of_the_store_is_refused_as_such(names: Names, name: str
 def test_no_name_makes_a_file_be_opened_or_looked_for(place: Path, name: str) -> None:
     touched: list[object] = []
     with Recall.open(str(place / "home")) as recall, pytest.MonkeyPatch.context() as patched:
-        names = Names(recall)
+        names = CallerNames(recall)
         for where, function in ((builtins, "open"), (os, "open"), (os, "lstat"), (os, "listdir"), (os, "scandir")):
             patched.setattr(where, function, lambda *given, **_: touched.append(given))
         was = os.stat

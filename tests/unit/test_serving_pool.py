@@ -11,7 +11,7 @@ from threading import Event
 import pytest
 
 from recall_core.api.recall import Recall
-from recall_core.api.serving.pool import Asked, Pool, StoreSettings
+from recall_core.api.serving.pool import Asked, ConnectionPool, StoreSettings
 from recall_core.deadline import check
 from recall_core.errors import Busy, Interrupted, RecallError, TimedOut, UsageError
 from recall_core.types import Root
@@ -40,8 +40,8 @@ def store(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def pool(store: Path) -> Iterator[Pool]:
-    pool = Pool(StoreSettings(str(store)), connections=2, queue=4)
+def pool(store: Path) -> Iterator[ConnectionPool]:
+    pool = ConnectionPool(StoreSettings(str(store)), connections=2, queue=4)
     yield pool
     pool.close()
 
@@ -50,7 +50,7 @@ def found(recall: Recall) -> list[str]:
     return [each["doc"]["path"] for each in recall.search("retries")["results"]]
 
 
-def held(pool: Pool, count: int) -> tuple[Event, list[Asked[bool]]]:
+def held(pool: ConnectionPool, count: int) -> tuple[Event, list[Asked[bool]]]:
     """So many questions that are being answered until the event is set."""
     go, begun = Event(), [Event() for _ in range(count)]
 
@@ -66,7 +66,7 @@ def held(pool: Pool, count: int) -> tuple[Event, list[Asked[bool]]]:
     return go, asked
 
 
-def test_every_caller_gets_the_answer_that_the_method_gives(pool: Pool, store: Path) -> None:
+def test_every_caller_gets_the_answer_that_the_method_gives(pool: ConnectionPool, store: Path) -> None:
     asked = [pool.ask(found) for _ in range(4)]
 
     with Recall.open(str(store)) as recall:
@@ -75,7 +75,7 @@ def test_every_caller_gets_the_answer_that_the_method_gives(pool: Pool, store: P
     assert set(expected) >= {"a.txt", "c.txt"}
 
 
-def test_what_a_question_raises_reaches_who_asked_and_nobody_else(pool: Pool) -> None:
+def test_what_a_question_raises_reaches_who_asked_and_nobody_else(pool: ConnectionPool) -> None:
     wrong, right = pool.ask(lambda recall: recall.query("SELECT nothing")), pool.ask(found)
 
     with pytest.raises(RecallError) as caught:
@@ -84,7 +84,7 @@ def test_what_a_question_raises_reaches_who_asked_and_nobody_else(pool: Pool) ->
     assert right.result()
 
 
-def test_beyond_the_queue_a_question_is_refused_with_a_time_to_come_back(pool: Pool) -> None:
+def test_beyond_the_queue_a_question_is_refused_with_a_time_to_come_back(pool: ConnectionPool) -> None:
     go, running = held(pool, 2)
     waiting = [pool.ask(found) for _ in range(4)]
 
@@ -99,7 +99,7 @@ def test_beyond_the_queue_a_question_is_refused_with_a_time_to_come_back(pool: P
     assert pool.ask(found).result()
 
 
-def test_a_question_that_runs_is_cancelled_and_its_connection_answers_the_next_one(pool: Pool) -> None:
+def test_a_question_that_runs_is_cancelled_and_its_connection_answers_the_next_one(pool: ConnectionPool) -> None:
     _, running = held(pool, 2)
 
     for each in running:
@@ -112,7 +112,7 @@ def test_a_question_that_runs_is_cancelled_and_its_connection_answers_the_next_o
     assert pool.ask(found).result()
 
 
-def test_a_question_that_waits_is_cancelled_without_being_asked(pool: Pool) -> None:
+def test_a_question_that_waits_is_cancelled_without_being_asked(pool: ConnectionPool) -> None:
     go, _ = held(pool, 2)
     asked: list[str] = []
     waiting = pool.ask(lambda _: asked.append("asked"))
@@ -126,7 +126,7 @@ def test_a_question_that_waits_is_cancelled_without_being_asked(pool: Pool) -> N
     assert not asked
 
 
-def test_the_time_in_the_queue_counts(pool: Pool) -> None:
+def test_the_time_in_the_queue_counts(pool: ConnectionPool) -> None:
     go, _ = held(pool, 2)
     late = pool.ask(found, seconds=0.01)
     while not late._deadline.is_over():
@@ -139,7 +139,7 @@ def test_the_time_in_the_queue_counts(pool: Pool) -> None:
 
 
 def test_a_store_that_is_not_there_is_looked_for_again(tmp_path: Path) -> None:
-    pool = Pool(StoreSettings(str(tmp_path / "store")), connections=1)
+    pool = ConnectionPool(StoreSettings(str(tmp_path / "store")), connections=1)
     with pytest.raises(RecallError) as caught:
         pool.ask(found).result()
     assert caught.value.code == "no_store"
@@ -150,7 +150,7 @@ def test_a_store_that_is_not_there_is_looked_for_again(tmp_path: Path) -> None:
     pool.close()
 
 
-def test_a_store_that_was_replaced_is_opened_anew(pool: Pool, store: Path, tmp_path: Path) -> None:
+def test_a_store_that_was_replaced_is_opened_anew(pool: ConnectionPool, store: Path, tmp_path: Path) -> None:
     assert "d.txt" not in pool.ask(found).result()
     other = filled(tmp_path / "other", {"d.txt": "Retries of another store."})
     for each in ("recall.db-wal", "recall.db-shm"):
@@ -161,7 +161,7 @@ def test_a_store_that_was_replaced_is_opened_anew(pool: Pool, store: Path, tmp_p
     assert pool.ask(found).result() == ["d.txt"]
 
 
-def test_settings_that_changed_hold_for_the_next_question(pool: Pool, store: Path) -> None:
+def test_settings_that_changed_hold_for_the_next_question(pool: ConnectionPool, store: Path) -> None:
     assert len(pool.ask(found).result()) > 1
     toml = store / "recall.toml"
 
@@ -170,7 +170,7 @@ def test_settings_that_changed_hold_for_the_next_question(pool: Pool, store: Pat
     assert pool.ask(found).result() == []
 
 
-def test_connections_share_one_embedder(pool: Pool) -> None:
+def test_connections_share_one_embedder(pool: ConnectionPool) -> None:
     def embedder_of(recall: Recall, begun: Event, other: Event) -> int:
         begun.set()
         other.wait()
@@ -184,7 +184,7 @@ def test_connections_share_one_embedder(pool: Pool) -> None:
 
 
 @pytest.mark.parametrize("setting", ["rerank=onnx:/etc", "pack_counter=hf:/etc/passwd"])
-def test_no_question_names_what_is_opened_for_it(pool: Pool, setting: str) -> None:
+def test_no_question_names_what_is_opened_for_it(pool: ConnectionPool, setting: str) -> None:
     with pytest.raises(UsageError) as caught:
         pool.ask(lambda recall: recall.context("retries", settings=(setting,))).result()
     assert caught.value.code == "bad_value"
@@ -196,7 +196,7 @@ def test_no_question_names_what_is_opened_for_it(pool: Pool, setting: str) -> No
     assert caught_in_rql.value.code in ("bad_value", "unknown_option")
 
 
-def test_after_closing_no_question_is_taken_and_those_that_run_end(pool: Pool) -> None:
+def test_after_closing_no_question_is_taken_and_those_that_run_end(pool: ConnectionPool) -> None:
     _, running = held(pool, 2)
 
     pool.close()

@@ -25,7 +25,6 @@ Fields = Annotated[
     Literal["compact", "all"], Meta(description="all: the whole answer as JSON, as `recall --json` prints it")
 ]
 Value = str | int | float | bool
-Whole = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
 class QuestionArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):

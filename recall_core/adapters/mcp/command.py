@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_core.api.serving.following import Follower, Following
-from recall_core.api.serving.pool import CONNECTIONS, SECONDS, Pool, StoreSettings
+from recall_core.api.serving.pool import CONNECTIONS, SECONDS, ConnectionPool, StoreSettings
 from recall_core.api.stores import find
 from recall_core.errors import EmbedError, RecallError, UsageError
 from recall_core.paths import absolute
@@ -39,7 +39,7 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
         message = "recall mcp needs the package mcp, which is not installed."
         raise EmbedError("mcp_missing", message, hint=install_extra("mcp"))
     settings = StoreSettings(request.store or os.environ.get("RECALL_STORE") or None, Path.cwd())
-    pool = Pool(settings, connections=flags.connections or CONNECTIONS)
+    pool = ConnectionPool(settings, connections=flags.connections or CONNECTIONS)
     following = Following(flags.watch, flags.on_boot, flags.interval or 0.0)
     follower = Follower(settings, following, lambda line: streams.say(f"recall mcp: {line}"))
     try:
@@ -56,7 +56,7 @@ def _expect_serving(flags: Namespace) -> None:
             raise UsageError("conflicting_flags", f"--{name} goes with --{needed}.", hint=f"recall mcp --{needed} …")
 
 
-def _server(pool: Pool, flags: Namespace) -> RecallServer:
+def _server(pool: ConnectionPool, flags: Namespace) -> RecallServer:
     from recall_core.adapters.mcp.server import RecallServer, ServerSettings  # noqa: PLC0415 - it needs the package
     from recall_core.adapters.mcp.tools import Limits  # noqa: PLC0415 - as above
 

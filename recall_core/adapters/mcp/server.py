@@ -16,11 +16,11 @@ from mcp.shared.exceptions import MCPError
 from recall_core import __version__
 from recall_core.adapters.mcp import told
 from recall_core.adapters.mcp.arguments import schema
-from recall_core.adapters.mcp.tools import BY_NAME, LIST_LIMIT, MEMORY_TOOLS, TOOLS, Limits, Told
+from recall_core.adapters.mcp.tools import BY_NAME, LIST_LIMIT, MEMORY_TOOLS, TOOLS, Limits, Told, Tool
 from recall_core.adapters.mcp.views import as_json
 from recall_core.api.recall import Recall
-from recall_core.api.serving.names import Names
-from recall_core.api.serving.pool import Pool
+from recall_core.api.serving.names import CallerNames
+from recall_core.api.serving.pool import SECONDS, ConnectionPool
 from recall_core.errors import RecallError
 
 Result = TypeVar("Result")
@@ -36,13 +36,13 @@ class ServerSettings(NamedTuple):
 
     limits: Limits = Limits()
     structured: bool = False
-    seconds: float = 60.0
+    seconds: float = SECONDS
 
 
 class RecallServer:
     """Handlers of one server over one pool."""
 
-    def __init__(self, pool: Pool, settings: ServerSettings) -> None:
+    def __init__(self, pool: ConnectionPool, settings: ServerSettings) -> None:
         self._pool = pool
         self._settings = settings
 
@@ -68,8 +68,8 @@ class RecallServer:
         except RecallError as error:
             return told.unavailable(error)
 
-    def _names(self, recall: Recall) -> Names:
-        return Names(recall, self._settings.limits.base)
+    def _names(self, recall: Recall) -> CallerNames:
+        return CallerNames(recall, self._settings.limits.base)
 
     async def _ask(self, work: Callable[[Recall], Result]) -> Result:
         """Have it done by the pool; who is cancelled cancels it."""
@@ -83,7 +83,7 @@ class RecallServer:
     async def _list_tools(
         self, _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_tool(each.name, self._settings.structured) for each in TOOLS])
+        return types.ListToolsResult(tools=[_tool(each, self._settings.structured) for each in TOOLS])
 
     async def _call_tool(
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
@@ -190,8 +190,7 @@ class RecallServer:
             raise MCPError(code, error.message, json.loads(as_json(found))) from error
 
 
-def _tool(name: str, has_output: bool) -> types.Tool:
-    tool = BY_NAME[name]
+def _tool(tool: Tool, has_output: bool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -202,7 +201,7 @@ def _tool(name: str, has_output: bool) -> types.Tool:
     )
 
 
-def _uri(names: Names, path: str) -> str:
+def _uri(names: CallerNames, path: str) -> str:
     return SCHEME + quote(names.shown(path))
 
 

@@ -12,7 +12,7 @@ from recall_core.shell import AGAIN, INSTALL, REST, Hint
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
-    from recall_core.api.serving.names import Names
+    from recall_core.api.serving.names import CallerNames
 
 FOLDERS = 12
 """How many folders are named to a client."""
@@ -88,7 +88,7 @@ def disabled(error: RecallError) -> dict[str, Any]:
     return {"results": [], **told, **({"action": action} if action else {})}
 
 
-def instructions(recall: Recall, names: Names) -> str:
+def instructions(recall: Recall, names: CallerNames) -> str:
     """What the store holds and how to ask it, for a model."""
     store = recall.store
     with store.reading():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -11,7 +11,7 @@ from msgspec import UNSET
 from recall_core.adapters.mcp import arguments as taken
 from recall_core.adapters.mcp import views
 from recall_core.api.recall import Recall
-from recall_core.api.serving.names import Names
+from recall_core.api.serving.names import CallerNames
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.targets import lines_in
@@ -38,7 +38,7 @@ class Told(NamedTuple):
 
 
 Answer: TypeAlias = Mapping[str, Any]
-Call: TypeAlias = Callable[[Recall, Names, Any, Limits], Told]
+Call: TypeAlias = Callable[[Recall, CallerNames, Any, Limits], Told]
 
 
 class Tool(NamedTuple):
@@ -53,7 +53,7 @@ class Tool(NamedTuple):
     def answer(self, recall: Recall, given: Mapping[str, Any], limits: Limits) -> Told:
         """The answer to a call. Raises RecallError."""
         asked = taken.read(self.takes, given)
-        names = Names(recall, limits.base)
+        names = CallerNames(recall, limits.base)
         with recall.store.reading():
             try:
                 return self.call(recall, names, asked, limits)
@@ -88,33 +88,33 @@ def _words(asked: taken.QuestionArguments) -> tuple[str | None, str | None]:
     return _given(asked.query), _given(asked.rql)
 
 
-def _told(answer: Answer, asked: Any, names: Names, limits: Limits) -> Told:
+def _told(answer: Answer, asked: Any, names: CallerNames, limits: Limits) -> Told:
     content = dict(answer)
     if asked.fields == "all":
         return Told(views.as_json(content), content)
     return Told(views.joined(views.mcp(answer, names), limits.max_answer_chars), content)
 
 
-def _search(recall: Recall, names: Names, asked: taken.SearchArguments, limits: Limits) -> Told:
+def _search(recall: Recall, names: CallerNames, asked: taken.SearchArguments, limits: Limits) -> Told:
     ask, (words, rql) = _ask(asked), _words(asked)
     answer = recall.search(words, ask) if rql is None else recall.query(rql, ask)  # type: ignore[arg-type]
     return _told(answer, asked, names, limits)
 
 
-def _context(recall: Recall, names: Names, asked: taken.ContextArguments, limits: Limits) -> Told:
+def _context(recall: Recall, names: CallerNames, asked: taken.ContextArguments, limits: Limits) -> Told:
     ask, (words, rql) = _ask(asked), _words(asked)
     answer = recall.context(words, ask, Pack(budget_tokens=_given(asked.budget_tokens)), rql=rql)
     return _told(answer, asked, names, limits)
 
 
-def _explain(recall: Recall, names: Names, asked: taken.ExplainArguments, limits: Limits) -> Told:
+def _explain(recall: Recall, names: CallerNames, asked: taken.ExplainArguments, limits: Limits) -> Told:
     ask, (words, rql) = _ask(asked), _words(asked)
     target = _chunk(names, asked.target)
     versus = _chunk(names, asked.versus) if asked.versus else None
     return _told(recall.explain(words, target, ask, versus=versus, rql=rql), asked, names, limits)
 
 
-def _chunk(names: Names, name: str) -> str:
+def _chunk(names: CallerNames, name: str) -> str:
     """The id of a chunk that a caller named. Raises UnknownTarget, also for a document or lines of it."""
     found = names.find(name)
     if found.path is not None:
@@ -123,7 +123,7 @@ def _chunk(names: Names, name: str) -> str:
     return found.target
 
 
-def _whynot(recall: Recall, names: Names, asked: taken.WhyNotArguments, limits: Limits) -> Told:
+def _whynot(recall: Recall, names: CallerNames, asked: taken.WhyNotArguments, limits: Limits) -> Told:
     ask, (words, rql) = _ask(asked), _words(asked)
     pack = Pack(budget_tokens=_given(asked.budget_tokens))
     answer = recall.why_not(words, _missed(names, asked.target), ask, pack, rql=rql)
@@ -131,7 +131,7 @@ def _whynot(recall: Recall, names: Names, asked: taken.WhyNotArguments, limits: 
     return _told(answer, asked, names, limits)
 
 
-def _missed(names: Names, target: str) -> str:
+def _missed(names: CallerNames, target: str) -> str:
     """What is missed: a text in quotes as it is, a name by its id, any other text in quotes."""
     if len(target) > 2 and target[0] == target[-1] == '"':
         return target
@@ -143,7 +143,7 @@ def _missed(names: Names, target: str) -> str:
         return f'"{target}"'
 
 
-def _get(recall: Recall, names: Names, asked: taken.GetArguments, limits: Limits) -> Told:
+def _get(recall: Recall, names: CallerNames, asked: taken.GetArguments, limits: Limits) -> Told:
     if (asked.targets is UNSET) == (asked.glob is UNSET):
         raise UsageError("bad_arguments", "get takes either targets or glob.", hint='{"targets": ["notes/a.md"]}')
     behind = f":{asked.lines}" if asked.lines else ""
@@ -154,13 +154,18 @@ def _get(recall: Recall, names: Names, asked: taken.GetArguments, limits: Limits
         targets = [names.find(each + behind).target for each in asked.targets or ()]
     answers = [recall.get(each) for each in targets]
     if asked.fields == "all":
-        content: dict[str, Any] = dict(answers[0]) if len(answers) == 1 else {"answers": answers}
+        content = _content(answers)
         return Told(views.as_json(content), content)
     cut = _bounded([dict(each) for each in answers], GET_BYTES if asked.max_bytes is UNSET else asked.max_bytes)
     pieces = [piece for each in cut for piece in views.mcp(each, names)]
     if not answers:
-        pieces = [views.Piece("", "0 documents match.")]
-    return Told(views.joined(pieces, limits.max_answer_chars), {"answers": cut})
+        pieces = [views.AnswerPiece("", "0 documents match.")]
+    return Told(views.joined(pieces, limits.max_answer_chars), _content(cut))
+
+
+def _content(answers: Sequence[Answer]) -> dict[str, Any]:
+    """The object of what was got: one answer as the command line gives it, several in a list."""
+    return dict(answers[0]) if len(answers) == 1 else {"answers": [*answers]}
 
 
 def _bounded(answers: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
@@ -183,7 +188,7 @@ def _bounded(answers: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
     return kept
 
 
-def _list(recall: Recall, names: Names, asked: taken.ListArguments, limits: Limits) -> Told:
+def _list(recall: Recall, names: CallerNames, asked: taken.ListArguments, limits: Limits) -> Told:
     prefix, glob = (asked.prefix or "").removeprefix("./"), asked.glob
     answer = recall.list(
         names.stored_as(prefix) if prefix else "",
@@ -194,20 +199,21 @@ def _list(recall: Recall, names: Names, asked: taken.ListArguments, limits: Limi
     return _told(answer, asked, names, limits)
 
 
-def _status(recall: Recall, names: Names, asked: taken.StatusArguments, limits: Limits) -> Told:
+def _status(recall: Recall, names: CallerNames, asked: taken.StatusArguments, limits: Limits) -> Told:
     return _told(recall.stats(), asked, names, limits)
 
 
-def _memory_search(recall: Recall, names: Names, asked: taken.MemorySearchArguments, limits: Limits) -> Told:
+def _memory_search(recall: Recall, names: CallerNames, asked: taken.MemorySearchArguments, limits: Limits) -> Told:
     settings = () if asked.min_score is UNSET else (f"min_score={asked.min_score}",)
     filter_ = None if asked.corpus in _EVERY_CORPUS else _source(recall, asked.corpus)
     answer = recall.search(asked.query, Ask(k=asked.max_results, settings=settings, filter=filter_))
     told = views.memory_results(answer, names, has_text=asked.text)
     provider, model = recall.config.embedding.partition(":")[0], recall.store.embedder()
     told = {"results": told.pop("results"), "provider": provider, "model": model, **told}
-    while told["results"] and len(views.as_json(told)) > limits.max_answer_chars:
-        told["results"].pop()
-        told["truncated"] = True
+    room = limits.max_answer_chars - len(views.as_json({**told, "results": []}))
+    kept = views.first_that_fit(told["results"], room)
+    if len(kept) < len(told["results"]):
+        told |= {"results": kept, "truncated": True}
     return Told(views.as_json(told), told)
 
 
@@ -225,7 +231,7 @@ def _source(recall: Recall, corpus: str) -> str:
     return f"doc.source = '{quoted}'"
 
 
-def _memory_get(recall: Recall, names: Names, asked: taken.MemoryGetArguments, limits: Limits) -> Told:
+def _memory_get(recall: Recall, names: CallerNames, asked: taken.MemoryGetArguments, limits: Limits) -> Told:
     view: Any = recall.get(names.find(asked.path).target)["found"]
     first, most = asked.from_, min(asked.lines, taken.MOST_LINES)
     part = view.get("chunk", view)

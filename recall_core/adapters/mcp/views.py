@@ -17,7 +17,7 @@ from recall_core.deadline import check
 from recall_core.text import behind
 
 if TYPE_CHECKING:
-    from recall_core.api.serving.names import Names
+    from recall_core.api.serving.names import CallerNames
     from recall_core.contract.responses import Response
     from recall_core.contract.views import ResultView, TextView
     from recall_core.contract.whynot import FixView
@@ -31,14 +31,14 @@ _LONG = 80
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-class Piece(NamedTuple):
+class AnswerPiece(NamedTuple):
     """A part of an answer, and what it is called where it is left out."""
 
     name: str
     text: str
 
 
-def mcp(answer: Mapping[str, Any], names: Names) -> list[Piece]:
+def mcp(answer: Mapping[str, Any], names: CallerNames) -> list[AnswerPiece]:
     """The answer of any method that a tool calls, in pieces: the first says what it is, and never is left out."""
     told = cast("Response", renamed(answer, names))
     for key, pieces in _BY_CONTENT.items():
@@ -47,7 +47,7 @@ def mcp(answer: Mapping[str, Any], names: Names) -> list[Piece]:
     raise AssertionError(f"no tool answers with {sorted(told)}")
 
 
-def joined(pieces: Sequence[Piece], most: int) -> str:
+def joined(pieces: Sequence[AnswerPiece], most: int) -> str:
     """The pieces that fit into so many characters, in order, and the names of those that do not.
 
     The first that does not fit is cut at the end of a line, or within a long one; every later one is left out.
@@ -76,7 +76,7 @@ def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def memory_results(answer: Mapping[str, Any], names: Names, *, has_text: bool) -> dict[str, Any]:
+def memory_results(answer: Mapping[str, Any], names: CallerNames, *, has_text: bool) -> dict[str, Any]:
     """The hits of a search in the words of OpenClaw's `memory_search`."""
     told = renamed(answer, names)
     return {
@@ -84,6 +84,19 @@ def memory_results(answer: Mapping[str, Any], names: Names, *, has_text: bool) -
         "digest": told["stats"]["digest"][:DIGITS],
         "warnings": told["warnings"],
     }
+
+
+def first_that_fit(results: Sequence[Mapping[str, Any]], most: int) -> list[Mapping[str, Any]]:
+    """The first of some objects that take so many characters as JSON, with what says that others are left out."""
+    room = most - len(',"truncated":true')
+    kept = []
+    for result in results:
+        check()
+        room -= len(as_json(result)) + 1
+        if room < 0:
+            break
+        kept.append(result)
+    return kept
 
 
 def memory_text(view: TextView, first: int, lines: int) -> dict[str, Any]:
@@ -116,14 +129,14 @@ def _memory_result(result: Mapping[str, Any], *, has_text: bool) -> dict[str, An
     return told | {"text": chunk["text"]} if has_text else told
 
 
-def _results(told: Response) -> Iterator[Piece]:
+def _results(told: Response) -> Iterator[AnswerPiece]:
     results, stats = told["results"], told["stats"]
     total = stats.get("total_hits", len(results))
     more = f"; {total - len(results)} more with a larger k" if total > len(results) else ""
-    yield Piece("", f"{counted(len(results), 'hit')}{more}. Digest {stats['digest'][:DIGITS]}.")
+    yield AnswerPiece("", f"{counted(len(results), 'hit')}{more}. Digest {stats['digest'][:DIGITS]}.")
     for rank, result in enumerate(results, start=told.get("query", {}).get("offset", 0) + 1):
         check()
-        yield Piece(f"hit {rank}", _hit(rank, result))
+        yield AnswerPiece(f"hit {rank}", _hit(rank, result))
 
 
 def _hit(rank: int, result: ResultView) -> str:
@@ -183,23 +196,23 @@ def _cited(path: str, first: int, last: int, place: str | None = None) -> str:
     return path + behind(path, first, last if last > first else None, place)
 
 
-def _context(told: Response) -> Iterator[Piece]:
+def _context(told: Response) -> Iterator[AnswerPiece]:
     view = told["context"]
     blocks = view["blocks"]
     about = f"{counted(len(blocks), 'block')}, {view['used_tokens']} of {view['budget_tokens']} tokens"
-    yield Piece("", f"{about} ({view['counter']}). Digest {told['stats']['digest'][:DIGITS]}.")
+    yield AnswerPiece("", f"{about} ({view['counter']}). Digest {told['stats']['digest'][:DIGITS]}.")
     for block in blocks:
         where = _cited(block["path"], block["line_start"], block["line_end"], block.get("place"))
         cut = " (cut)" if block.get("truncated") else ""
-        yield Piece(f"block {block['n']}", f"\n[{block['n']}] {clean(where)}{cut}\n{block.get('text', '')}")
+        yield AnswerPiece(f"block {block['n']}", f"\n[{block['n']}] {clean(where)}{cut}\n{block.get('text', '')}")
 
 
-def _explanation(told: Response) -> Iterator[Piece]:
-    yield Piece("", "\n".join(ledger.lines(told)))
+def _explanation(told: Response) -> Iterator[AnswerPiece]:
+    yield AnswerPiece("", "\n".join(ledger.lines(told)))
 
 
-def _whynot(told: Response) -> Iterator[Piece]:
-    yield Piece("", "\n".join(whynot.account(told["whynot"], _fix)))
+def _whynot(told: Response) -> Iterator[AnswerPiece]:
+    yield AnswerPiece("", "\n".join(whynot.account(told["whynot"], _fix)))
 
 
 def _fix(fix: FixView, change: str) -> str:
@@ -207,7 +220,7 @@ def _fix(fix: FixView, change: str) -> str:
     return f"{change} (set {', '.join(fix['settings'])})" if fix["settings"] else change
 
 
-def _found(told: Response) -> Iterator[Piece]:
+def _found(told: Response) -> Iterator[AnswerPiece]:
     view = told["found"]
     doc, chunk = view["doc"], view.get("chunk")
     where = doc["path"]
@@ -217,33 +230,33 @@ def _found(told: Response) -> Iterator[Piece]:
         where = _cited(where, 1, 1, view["place"])
     elif "line_start" in view:
         where = _cited(where, view["line_start"], view["line_end"])
-    yield Piece("", f"**{clean(where)}**{_state(doc)}")
+    yield AnswerPiece("", f"**{clean(where)}**{_state(doc)}")
     if view["text"]:
-        yield Piece(where, view["text"])
+        yield AnswerPiece(where, view["text"])
 
 
-def _documents(told: Response) -> Iterator[Piece]:
+def _documents(told: Response) -> Iterator[AnswerPiece]:
     documents = told["documents"]
     following = f"; go on with offset {told['next_offset']}" if "next_offset" in told else ""
-    yield Piece("", f"{len(documents)} of {counted(told['total'], 'document')}{following}.")
-    yield from (Piece(each["path"], each["path"]) for each in documents)
+    yield AnswerPiece("", f"{len(documents)} of {counted(told['total'], 'document')}{following}.")
+    yield from (AnswerPiece(each["path"], each["path"]) for each in documents)
 
 
-def _store(told: Response) -> Iterator[Piece]:
+def _store(told: Response) -> Iterator[AnswerPiece]:
     store = told["store"]
     amount = f"{counted(store['documents'], 'document')}, {counted(store['chunks'], 'chunk')}"
-    yield Piece(
+    yield AnswerPiece(
         "",
         f"{amount}, {store['vectors']} with vectors of {store['embedder']}. Digest {store['digest'][:DIGITS]}.",
     )
 
 
-def _warned(told: Response) -> Iterator[Piece]:
+def _warned(told: Response) -> Iterator[AnswerPiece]:
     if told.get("warnings"):
-        yield Piece("warnings", "\n" + "\n".join(f"Warning: {clean(each)}" for each in told["warnings"]))
+        yield AnswerPiece("warnings", "\n" + "\n".join(f"Warning: {clean(each)}" for each in told["warnings"]))
 
 
-_BY_CONTENT: dict[str, Callable[[Response], Iterator[Piece]]] = {
+_BY_CONTENT: dict[str, Callable[[Response], Iterator[AnswerPiece]]] = {
     "results": _results,
     "context": _context,
     "explanation": _explanation,
@@ -262,7 +275,7 @@ def _quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.rstrip("\n").split("\n"))
 
 
-def named(value: Any, names: Names) -> Any:
+def named(value: Any, names: CallerNames) -> Any:
     """The answer with every path as callers know it."""
     if isinstance(value, dict):
         check()
@@ -273,7 +286,7 @@ def named(value: Any, names: Names) -> Any:
     return [named(each, names) for each in value] if isinstance(value, list) else value
 
 
-def renamed(answer: Mapping[str, Any], names: Names) -> dict[str, Any]:
+def renamed(answer: Mapping[str, Any], names: CallerNames) -> dict[str, Any]:
     """The same, and what its warnings call documents."""
     shown = {path: names.shown(path) for path in _paths(answer)}
     others = sorted((path for path in shown if shown[path] != path), key=len, reverse=True)

@@ -32,25 +32,25 @@ _REST = "outside"
 """The label of documents that no folder was added for."""
 
 
-class Found(NamedTuple):
+class NamedTarget(NamedTuple):
     """What a caller's name means. target: for the methods of Recall, always by an id. path: as callers know it."""
 
     target: str
     path: str | None
 
 
-class _Place(NamedTuple):
+class _LabelledFolder(NamedTuple):
     """A folder on disk, and what stands for it, with a slash at its end, before the names of what is below."""
 
     folder: str
     label: str
 
 
-_known: WeakKeyDictionary[Store, tuple[tuple[str, int], tuple[_Place, ...]]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Store, tuple[tuple[str, int], tuple[_LabelledFolder, ...]]] = WeakKeyDictionary()
 """What lies elsewhere, by store: for which base and generation, and the places."""
 
 
-class Names:
+class CallerNames:
     """The names of one store's documents for callers.
 
     base: the folder that paths are relative to; what lies elsewhere begins with the name of the folder that was
@@ -62,7 +62,7 @@ class Names:
         self._home = os.path.abspath(recall.engine.base)  # noqa: PTH100 - links stay as they are
         self._base = self._home if base is None else os.path.abspath(base)  # noqa: PTH100
         self._is_home = self._base == self._home
-        self._places: tuple[_Place, ...] | None = None
+        self._places: tuple[_LabelledFolder, ...] | None = None
         self._renamed: dict[str, str] = {}
 
     def shown(self, path: str) -> str:
@@ -76,7 +76,7 @@ class Names:
             each.label + whole[len(each.folder) :] for each in self._elsewhere() if whole.startswith(each.folder)
         )
 
-    def find(self, name: str) -> Found:
+    def find(self, name: str) -> NamedTarget:
         """The document, lines of it, place in it or chunk of that name.
 
         A whole path comes first, then an id or the beginning of one, then the end of a path that no other has.
@@ -87,13 +87,13 @@ class Names:
         for whole, part in _readings(path):
             found = self._document(whole)
             if found is not None:
-                return Found(found + part, self.shown_of(found))
+                return NamedTarget(found + part, self.shown_of(found))
         for whole, part in _readings(path):
             if _ID.fullmatch(whole) and (one := targets.by_id(self._store, whole)) is not None:
-                return Found(one[1] + part, None)
+                return NamedTarget(one[1] + part, None)
         for whole, part in _readings(path):
             if (ending := self._ending(whole)) is not None:
-                return Found(ending + part, self.shown_of(ending))
+                return NamedTarget(ending + part, self.shown_of(ending))
         raise self._unknown(name)
 
     def shown_of(self, doc_id: str) -> str:
@@ -183,7 +183,7 @@ class Names:
             text = text.replace(stored, shown)
         return text
 
-    def _elsewhere(self) -> tuple[_Place, ...]:
+    def _elsewhere(self) -> tuple[_LabelledFolder, ...]:
         """The places that are not below the base, the longest first, and last where all the rest is."""
         if self._places is None:
             state = (self._base, self._store.info().generation)
@@ -193,7 +193,7 @@ class Names:
             self._places = known[1]
         return self._places
 
-    def _found_elsewhere(self) -> tuple[_Place, ...]:
+    def _found_elsewhere(self) -> tuple[_LabelledFolder, ...]:
         folders = dict.fromkeys(map(self._folder_of, self._store.roots()))
         outside = [each for each in folders if not _below(each).startswith(_below(self._base))]
         taken = {name.rstrip("/") for name in self.folders()}
@@ -201,7 +201,7 @@ class Names:
         for whole in (*outside, "/"):
             label = next(each for each in _numbered(posixpath.basename(whole) or _REST) if each not in taken)
             taken.add(label)
-            places.append(_Place(_below(whole), f"{label}/"))
+            places.append(_LabelledFolder(_below(whole), f"{label}/"))
         return tuple(sorted(places, key=lambda place: (-len(place.folder), place.folder)))
 
     def _folder_of(self, root: Root) -> str:

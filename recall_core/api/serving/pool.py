@@ -74,7 +74,7 @@ class StoreSettings(NamedTuple):
     trust: bool = False
 
 
-class Pool:
+class ConnectionPool:
     """Connections to one store, each with a thread of its own; questions wait in one queue, the oldest first.
 
     What is kept in memory of a state of the store is the same for all of them, and so is the embedder's model. A
