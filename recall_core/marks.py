@@ -77,6 +77,18 @@ class Outline:
         """The names of the units that hold the position, the outermost first; None where none has a name."""
         return self._tree.path_at(position)
 
+    @property
+    def has_names(self) -> bool:
+        """Whether a definition in it has a name."""
+        return self._tree.has_names
+
+    def names_within(self, start: int, end: int) -> tuple[str, ...]:
+        """The names of the definitions of which [start, end) has a part, in the order of the text, each once.
+
+        Definitions are the units with a name that stay whole where they fit; sections are none.
+        """
+        return tuple(dict.fromkeys(self._tree.names_within(start, end)))
+
     def units_around(self, position: int) -> list[Unit]:
         """The units that a cut at the position would divide, the largest first."""
         found = self._tree.units_around(position)
@@ -115,12 +127,26 @@ class _Tree:
         names = [self._marks[i].name for i in self._holding(position) if self._marks[i].name]
         return SEPARATOR.join(reversed(names)) or None
 
+    @property
+    def has_names(self) -> bool:
+        return any(map(_defines, self._marks))
+
+    def names_within(self, start: int, end: int) -> Iterable[str]:
+        inside = range(bisect_right(self._offsets, start), bisect_left(self._offsets, end))
+        for i in (*reversed([*self._holding(start)]), *inside):
+            if _defines(self._marks[i]):
+                yield self._marks[i].name
+
     def units_around(self, position: int) -> list[Unit]:
         return [
             Unit(self._offsets[i], self._ends[i])
             for i in self._holding(position)
             if self._offsets[i] < position < self._ends[i] and self._marks[i].kind not in _FLAT
         ]
+
+
+def _defines(mark: Mark) -> bool:
+    return bool(mark.name) and mark.kind not in _FLAT and mark.kind not in _SOFT
 
 
 class Places:

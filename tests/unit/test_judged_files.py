@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.files import compare, corpora
+from benchmarks.files import compare, corpora, known
 from benchmarks.files.compare import Cut, HitPlace, JudgedQuestion, JudgedSpan, LineRange
 
 APART = 100
@@ -272,3 +272,20 @@ def test_the_command_compares_a_collection_and_lists_its_worst_questions(
     assert [line.split()[4] for line in table[5:]] == ["c05", "c06", "c04"]
     assert found["before"]["scores"] == found["after"]["scores"]
     assert found["before"]["scores"][question.id] > 0
+
+
+def test_known_items_are_asked_for_in_three_ways_where_no_other_has_the_same_name(tmp_path: Path) -> None:
+    body = "\n".join(f"    line{n} = {n}" for n in range(6))
+    (tmp_path / "a.py").write_text(f'def readLines_of():\n    """Read the lines of it."""\n{body}\ndef f(): 0\n')
+    (tmp_path / "b.py").write_text(f"def f():\n{body}\nclass Twice:\n{body}\n")
+    (tmp_path / "c.py").write_text(f"class Twice:\n{body}\n")
+    (tmp_path / "test_a.py").write_text(f"def test_it_all():\n{body}\n")
+
+    found = {each.way: each.questions for each in known.questions_of(tmp_path)}
+
+    assert {way: [each.text for each in questions] for way, questions in found.items()} == {
+        "name": ["readLines_of", "f"],
+        "words of the name": ["read lines of"],
+        "docstring": ["Read the lines of it."],
+    }
+    assert found["name"][0].grades == (span("a.py", 1, 8, grade=1),)

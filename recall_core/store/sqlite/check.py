@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from hashlib import sha256
 from itertools import chain, groupby, islice
@@ -22,6 +22,7 @@ from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
 from recall_core.store.sqlite.records import digest_of, metadata, text_of
 from recall_core.store.sqlite.schema import MIGRATIONS, reading_hash, vector_checksum
+from recall_core.store.sqlite.titles import titles_of
 from recall_core.store.values import READ_AGAIN, Finding, StoreCheck
 from recall_core.text import chunk_id, counter, document_id, spaced
 
@@ -40,7 +41,7 @@ UNION SELECT path FROM doc WHERE deleted = 0 GROUP BY path HAVING count(*) > 1
 """
 _SLICES = """
 SELECT d.path, c.offset, c.end_offset, c.text, c.tokens, c.line_start, c.line_end,
-  iif(f.os_path <> '', c.heading, NULL), c.place
+  iif(f.os_path <> '', c.heading, NULL), c.place, c.title, d.title
 FROM doc d JOIN chunk c ON c.doc = d.rowid LEFT JOIN file f ON f.rowid = d.file
 WHERE d.deleted = 0 AND c.deleted = 0 ORDER BY d.rowid, c.offset
 """
@@ -179,9 +180,9 @@ def _is_text(text: bytes, kept: bytes | None) -> bool:
 
 
 def _is_titled(title: bytes, own: bytes) -> bool:
-    """Whether a chunk stands below its document's title."""
+    """Whether a chunk stands below its document's title; `slices` looks at the names behind it."""
     try:
-        return spaced(own.decode()) == title.decode()
+        return f"{title.decode()}\n".startswith(f"{spaced(own.decode())}\n")
     except UnicodeDecodeError:
         return False
 
@@ -219,8 +220,8 @@ def ids(store: SqliteCatalog) -> Finding:
 def slices(store: SqliteCatalog) -> Finding:
     """Whether the chunks of each document cover it without a gap, agree where they overlap, and know their place.
 
-    The place: their lines and, where a file was read, the heading above them and where the file has them, as the
-    document's marks say; where it has none, the heading stands in its text.
+    The place: their lines and, where a file was read, the heading above them, where the file has them and the names
+    that full text has of them, as the document's marks say; where it has none, the heading stands in its text.
     """
     rows = chain.from_iterable(blocks(store, _SLICES))
     wrong = [
@@ -235,7 +236,7 @@ def _is_cut(chunks: Iterable[tuple[Any, ...]], marks: list[str]) -> bool:
     """Whether these rows, by offset, are the chunks of one text, where it has them. marks: as kept, or none."""
     whole, end, line, begin = "", 0, 1, 0
     told: list[_Told] = []
-    for _, offset, row_end, text, _, line_start, line_end, heading, place in chunks:
+    for _, offset, row_end, text, _, line_start, line_end, heading, place, *titles in chunks:
         shared = end - offset
         line += whole.count("\n", begin, offset)
         if shared < 0 or row_end - offset != len(text) or not text.startswith(whole[offset:]):
@@ -244,28 +245,31 @@ def _is_cut(chunks: Iterable[tuple[Any, ...]], marks: list[str]) -> bool:
             return False
         whole += text[shared:]
         end, begin = row_end, offset
-        told.append(_Told(offset, row_end, offset + len(text) - len(text.lstrip()), heading, place))
+        told.append(_Told(offset, row_end, offset + len(text) - len(text.lstrip()), heading, place, *titles))
     return _are_marked(told, marks[0], len(whole)) if marks else _are_inside([each.heading for each in told], whole)
 
 
 class _Told(NamedTuple):
-    """What a chunk says of itself. visible: where its first visible character stands."""
+    """What a chunk says of itself. visible: where its first visible character stands. title: as full text has it."""
 
     offset: int
     end: int
     visible: int
     heading: str | None
     place: str | None
+    title: str
+    document_title: str
 
 
-def _are_marked(told: Iterable[_Told], kept: str, size: int) -> bool:
-    """Whether chunks of a text of that size have the headings and places that its marks give them."""
+def _are_marked(told: Sequence[_Told], kept: str, size: int) -> bool:
+    """Whether chunks of a text of that size have the headings, places and names that its marks give them."""
     try:
         marks = loaded(kept)
     except ValueError:
         return False
     outline, places = Outline(marks, size), Places(marks)
-    return all(
+    titles = titles_of(told[0].document_title, marks, [(each.offset, each.end) for each in told])
+    return all(each.title in ("", title) for each, title in zip(told, titles, strict=True)) and all(
         each.heading in (None, outline.heading_at(min(each.visible, each.end - 1)))
         and (not places.kind or each.place == places.at(each.offset, each.end))
         for each in told

@@ -23,6 +23,8 @@ _FOUND = "SELECT rowid, recall_instances(chunk_fts) FROM chunk_fts WHERE chunk_f
 
 _SEEKING = "rowid IN (SELECT value FROM json_each(?))"
 
+_MATCHING = f"SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? AND {_SEEKING}"
+
 _WALKING = "+" + _SEEKING  # as `postings.counted` has to of FTS5's own syntax, for the same counts
 
 _SEEK = 1_000  # entries of posting lists that FTS5 walks past in the time in which it finds one row in them
@@ -45,7 +47,8 @@ def instances(
         numbers: dict[Stems, int] = {}
         for number, each in enumerate(stems):
             numbers.setdefault(each, number)
-        return [_in_tokens(row, numbers, tokens, is_all=query.match == "all") for row in rows]
+        matching = _matching(execute, query, rows) if query.match == "all" else {row.rowid for row in rows}
+        return [_in_tokens(row, numbers, tokens) if row.rowid in matching else () for row in rows]
     found = _asked_for(db, execute, query, terms, rows)
     return [_in_row(row, sorted(found.get(row.rowid, ())), tokens) for row in rows]
 
@@ -101,12 +104,20 @@ def _in_row(row: Row, places: Sequence[_Place], tokens: Tokens) -> tuple[Instanc
     for column, text in enumerate((row.doc.title, row.chunk.text)):
         held = [place for place in places if place[0] == column]
         if held:
-            found += _spanned(text, held, *_tokens_of(text, tokens))
+            read = _tokens_of(text, tokens)
+            own = [place for place in held if place[1] + place[2] <= len(read[1])]  # names stand behind the title
+            found += _spanned(text, own, *read)
     return tuple(found)
 
 
-def _in_tokens(row: Row, phrases: Mapping[Stems, int], tokens: Tokens, *, is_all: bool) -> tuple[Instance, ...]:
-    """The same of phrases that count wherever their stems stand. is_all: where the row holds every one of them."""
+def _matching(execute: Execute, query: LiteralQuery, rows: Sequence[Row]) -> set[int]:
+    """The rowids of those that hold every phrase."""
+    rowids = json.dumps([row.rowid for row in rows])
+    return {rowid for (rowid,) in execute(_MATCHING, (expression(query), rowids))}
+
+
+def _in_tokens(row: Row, phrases: Mapping[Stems, int], tokens: Tokens) -> tuple[Instance, ...]:
+    """The same of phrases that count wherever their stems stand."""
     check()
     by_first: dict[str, list[tuple[Stems, int]]] = {}
     for stems, number in phrases.items():
@@ -124,7 +135,7 @@ def _in_tokens(row: Row, phrases: Mapping[Stems, int], tokens: Tokens, *, is_all
         ]
         held.sort()
         found += _spanned(text, held, *read)
-    return tuple(found) if not is_all or {each.phrase for each in found} == set(phrases.values()) else ()
+    return tuple(found)
 
 
 def _tokens_of(text: str, tokens: Tokens) -> tuple[bytes, Sequence[tuple[int, int, str]]]:

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
-from itertools import islice, product
+from itertools import groupby, islice, product
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from recall_core.errors import StoreCorrupt
+from recall_core.marks import loaded
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
 from recall_core.store.flaws import flaws
 from recall_core.store.sqlite import blocks, census, sums
@@ -25,6 +27,7 @@ from recall_core.store.sqlite.records import metadata, root_of
 from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, chunk_of, completed
 from recall_core.store.sqlite.salvage import Row, Salvage, text_of, vectors
 from recall_core.store.sqlite.schema import reading_hash, vector_checksum, with_encoding
+from recall_core.store.sqlite.titles import titles_of, without_names
 from recall_core.store.values import Lost, MadeWith
 from recall_core.text import embedded_hash, spaced, utc
 
@@ -60,6 +63,8 @@ INSERT OR IGNORE INTO chunk(rowid, id, doc, offset, end_offset, line_start, line
 _PLACES = """
 SELECT rowid, offset, end_offset, tokens, line_start, line_end, text FROM chunk WHERE doc = ? ORDER BY offset
 """
+
+_SPANS = "SELECT doc, rowid, offset, end_offset FROM chunk ORDER BY doc, offset"
 
 _KEPT = "SELECT embedding, windows, checksum FROM vec_cache WHERE text_hash = ?"
 
@@ -191,7 +196,8 @@ class _Rebuild:
             return
         if self.put(_PUT_CHUNK, (rowid, put[0], row["doc"], *put[1:])):
             self.text_hashes[rowid] = put[-3]
-            document.titles.add(text_of(row["title"]) or ("" if document.title == "" else put[-5]))
+            title = text_of(row["title"])
+            document.titles |= {title, without_names(title)} if title else {"" if document.title == "" else put[-5]}
 
     # What was put, held against itself.
 
@@ -312,14 +318,25 @@ class _Rebuild:
 
     def _retitle(self) -> None:
         """A chunk is kept, and embedded, below the title of its document, which is known only by now."""
+        titles = self._chunk_titles()
         for row, doc, offset, text, title in self.put("SELECT rowid, doc, offset, text, title FROM chunk ORDER BY 1"):
             document = self.documents[doc]
             above = document.title or ""
             above = "" if not title and above.startswith(text, offset) else above
-            own, spelled = embedded_hash(document.path, above, text), spaced(above)
+            own, spelled = embedded_hash(document.path, above, text), titles[row] if above else ""
             if (own, spelled) != (self.text_hashes[row], title):
                 self.put("UPDATE chunk SET title = ?, text_hash = ? WHERE rowid = ?", (spelled, own, row))
                 self.text_hashes[row] = own
+
+    def _chunk_titles(self) -> dict[int, str]:
+        """By the rowid of a chunk its title, as full text has it."""
+        found: dict[int, str] = {}
+        for doc, rows in groupby(self.put(_SPANS), itemgetter(0)):
+            document, chunks = self.documents[doc], list(rows)
+            marks = loaded(document.marks) if document.marks else ()
+            titles = titles_of(document.title or "", marks, [(start, end) for _, _, start, end in chunks])
+            found |= {row: title for (_, row, _, _), title in zip(chunks, titles, strict=True)}
+        return found
 
     # What is made of the texts, and what people said of them.
 

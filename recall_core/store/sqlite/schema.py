@@ -306,6 +306,35 @@ def _keep_readings(db: apsw.Connection) -> None:
         db.execute("DELETE FROM root WHERE rowid = ?", (rowid,))
 
 
+_DEFINING = """
+SELECT d.rowid, d.title, r.marks FROM doc d JOIN doc_reading r ON r.doc = d.rowid ORDER BY d.rowid
+"""
+_SPANS_OF = (
+    "SELECT rowid, offset, end_offset FROM chunk WHERE doc = ? AND deleted = 0 AND title <> '' ORDER BY offset"
+)
+_LOCK_TEXTS = """
+CREATE TRIGGER chunk_text_is_immutable BEFORE UPDATE OF title, text, search_text ON chunk
+BEGIN SELECT RAISE(ABORT, 'chunk text is immutable'); END;
+INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild');
+"""
+
+
+def _name_definitions(db: apsw.Connection) -> None:
+    """The names of what code defines, in the titles of full text: see `titles`."""
+    from recall_core.marks import loaded  # noqa: PLC0415 - only an upgrade has need of it
+    from recall_core.store.sqlite.titles import titles_of  # noqa: PLC0415 - as above
+
+    renamed: list[tuple[str, int]] = []
+    for doc, title, marks in db.execute(_DEFINING):
+        chunks: list[tuple[Any, ...]] = db.execute(_SPANS_OF, (doc,)).fetchall()
+        titles = titles_of(title, loaded(marks), [(start, end) for _, start, end in chunks])
+        renamed += [(own, row) for own, (row, _, _) in zip(titles, chunks, strict=True) if "\n" in own]
+    if renamed:
+        db.execute("DROP TRIGGER chunk_text_is_immutable")
+        db.executemany("UPDATE chunk SET title = ? WHERE rowid = ?", renamed)
+        db.execute(_LOCK_TEXTS)
+
+
 def with_encoding(spec: str) -> str:
     """A root as it is kept from this version on. Raises ValueError, LookupError for what is none."""
     root = json.loads(spec)
@@ -327,6 +356,7 @@ MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (
     _keep_copies,
     _keep_places,
     _keep_readings,
+    _name_definitions,
 )
 """Step i brings a file from schema version i to i + 1. Steps are only ever appended."""
 

@@ -72,6 +72,16 @@ ON CONFLICT DO UPDATE SET grade = excluded.grade
 _REMOVE_JUDGEMENT = "DELETE FROM judgement WHERE query = ? AND path = ? AND offset = ? AND end_offset = ?"
 
 
+def _titles(document: NewDocument) -> list[str]:
+    """What full text has above each of its chunks."""
+    if not document.marks:
+        return [spaced(document.title)] * len(document.chunks)
+    from recall_core.store.sqlite.titles import titles_of  # noqa: PLC0415 - a search never writes
+
+    spans = [(chunk.span.offset, chunk.span.end) for chunk in document.chunks]
+    return titles_of(document.title, document.marks, spans)
+
+
 class SqliteWriter:
     """Changes inside an open transaction. `finish` records the new generation, digest and counts if anything changed.
 
@@ -291,8 +301,7 @@ class SqliteWriter:
         with making_sense(self._path):
             self._sum = digest_sum((own,), before=self._sum)
         self._tally.come([chunk.span.tokens for chunk in document.chunks])
-        title = spaced(document.title)
-        for chunk in document.chunks:
+        for chunk, title in zip(document.chunks, _titles(document), strict=True):
             self._insert_chunk(chunk, doc_id, rowid, "" if chunk.is_title else title)
 
     def _put_reading(self, rowid: int, document: NewDocument) -> None:

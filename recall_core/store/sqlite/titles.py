@@ -1,0 +1,36 @@
+"""What full text has in a chunk's title: that of its document and, below it, the names of what the chunk defines.
+
+The names are those of all definitions of which the chunk has a part. They weigh as titles do, so that the place where
+something is defined ranks before those where it is used; and of a name that is several words in one, the words are
+there as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from recall_core.marks import Mark, Outline
+from recall_core.text import spaced
+
+_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def titles_of(title: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[str]:
+    """For each of a document's chunks, which have these spans in order; that of the document alone where it is ""."""
+    own = spaced(title)
+    outline = Outline(marks, spans[-1][1] if spans else 0)
+    if not own or not outline.has_names:
+        return [own for _ in spans]
+    return ["\n".join((own, *map(_searchable, outline.names_within(*span)))) for span in spans]
+
+
+def without_names(title: str) -> str:
+    """The title of the document, as it stands in that of a chunk."""
+    return title.partition("\n")[0]
+
+
+def _searchable(name: str) -> str:
+    """`class NetRCAuth Net RC Auth`: a name, and behind it the words that are written as one."""
+    name = spaced(name)
+    return " ".join((name, *(apart for word in name.split() if (apart := _JOINT.sub(" ", word)) != word)))

@@ -1,0 +1,176 @@
+"""Where something is defined ranks before where it is used: full text knows the names that a chunk defines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shutil import copytree
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_core import Recall
+from recall_core.marks import Mark, Outline
+from recall_core.store.sqlite.schema import MIGRATIONS
+from recall_core.store.sqlite.titles import titles_of, without_names
+
+USES = "for kind in kinds:\n    connections = pool.of(kind)\n    close_all(connections)\n    log(kind)\n"
+SESSION = '''\
+class HTTPSession:
+    """Talks to a server."""
+
+    def open(self):
+        return self.pool.take()
+
+
+def close_all(connections):
+    for each in connections:
+        each.shut()
+'''
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tmp_path = tmp_path_factory.mktemp("made")
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "a_uses.py").write_text(f"from session import close_all\n\n{USES}\n", encoding="utf-8")
+    (source / "session.py").write_text(SESSION, encoding="utf-8")
+    for n in range(12):
+        (source / f"other{n}.py").write_text(f"def other{n}():\n    return {n}\n", encoding="utf-8")
+    (source / "notes.md").write_text("# Session\n\nWhat the class is for.\n", encoding="utf-8")
+    Recall.init(str(tmp_path), embedding="hash", settings=("chunk_tokens=30", "overlap_tokens=0"))
+    with Recall.open(str(tmp_path)) as recall:
+        recall.index(str(source))
+    return tmp_path
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """A store of code and notes."""
+    return Path(copytree(made, tmp_path / "folder"))
+
+
+def found(recall: Recall, text: str, **asked: object) -> list[str]:
+    return [hit["doc"]["path"] for hit in recall.search(text, mode="lexical", **asked)["results"]]  # type: ignore[arg-type]
+
+
+def titles(store: Path) -> dict[str, str]:
+    db = apsw.Connection(str(store / "recall.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    rows = db.execute("SELECT d.path, c.title FROM chunk c JOIN doc d ON d.rowid = c.doc ORDER BY c.offset DESC")
+    return {str(path).rpartition("/")[2]: str(title) for path, title in rows}
+
+
+def test_a_definition_ranks_before_the_places_that_use_it(folder: Path) -> None:
+    with Recall.open(str(folder)) as recall:
+        assert found(recall, "close_all")[0].endswith("session.py")
+        assert found(recall.under(["title_weight=0"]), "close_all")[0].endswith("a_uses.py")
+
+
+def test_a_name_of_several_words_is_found_by_each_of_them(folder: Path) -> None:
+    with Recall.open(str(folder)) as recall:
+        assert [path.rpartition("/")[2] for path in found(recall, "http")] == ["session.py"]
+
+
+@pytest.mark.parametrize("match", ["any", "all"])
+def test_words_of_a_name_mark_nothing_in_the_text_where_they_do_not_stand_alone(folder: Path, match: str) -> None:
+    with Recall.open(str(folder)) as recall:
+        (hit, *_) = recall.under([f"match={match}"]).search("http server", mode="lexical")["results"]
+        text, start = hit["chunk"]["text"], hit["chunk"]["offset"]
+        assert [text[first - start : last - start] for first, last, *_ in hit["passage"]["matches"]] == ["server"]
+        assert not hit["passage"].get("title_matches")
+
+
+def test_fts5s_own_syntax_counts_a_name_and_marks_only_what_stands_in_title_and_text(folder: Path) -> None:
+    with Recall.open(str(folder)) as recall:
+        hits = recall.query("SELECT * FROM chunk USING lexical_fts('title:http OR server')")["results"]
+        text, start = hits[0]["chunk"]["text"], hits[0]["chunk"]["offset"]
+        assert [text[first - start : last - start] for first, last, *_ in hits[0]["passage"]["matches"]] == ["server"]
+
+
+def test_sections_have_no_name_in_a_title(folder: Path) -> None:
+    assert titles(folder)["notes.md"] == "Session"
+
+
+def test_export_and_import_give_the_same_titles(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    with Recall.open(str(folder)) as recall, file.open("w", encoding="utf-8") as out:
+        recall.export(out)
+    other = tmp_path / "other"
+    other.mkdir()
+    Recall.init(str(other), embedding="hash", settings=("chunk_tokens=30", "overlap_tokens=0"))
+    with Recall.open(str(other)) as recall:
+        recall.import_(file)
+    assert titles(other) == titles(folder)
+
+
+def spoiled(store: Path, sql: str) -> None:
+    db = apsw.Connection(str(store / "recall.db"))
+    db.execute("DROP TRIGGER chunk_text_is_immutable")
+    db.execute(sql)
+    db.execute(
+        "CREATE TRIGGER chunk_text_is_immutable BEFORE UPDATE OF title, text, search_text ON chunk"
+        " BEGIN SELECT RAISE(ABORT, 'chunk text is immutable'); END"
+    )
+    db.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
+    db.close()
+
+
+def test_doctor_finds_another_name(folder: Path) -> None:
+    spoiled(folder, "UPDATE chunk SET title = replace(title, 'close_all', 'open_all')")
+    with Recall.open(str(folder)) as recall:
+        wrong = [check["code"] for check in recall.doctor()["checks"] if check["severity"] == "error"]
+        assert wrong == ["slices"]
+
+
+def test_an_upgrade_gives_names_to_what_was_read_before(folder: Path) -> None:
+    before = titles(folder)
+    spoiled(folder, "UPDATE chunk SET title = substr(title, 1, instr(title || char(10), char(10)) - 1)")
+    assert titles(folder) != before
+    db = apsw.Connection(str(folder / "recall.db"))
+    db.pragma("user_version", len(MIGRATIONS) - 1)
+    db.close()
+    with Recall.open(str(folder)) as recall:
+        assert [check for check in recall.doctor()["checks"] if check["severity"] == "error"] == []
+        assert found(recall, "close_all")[0].endswith("session.py")
+    assert titles(folder) == before
+
+
+def test_a_name_is_said_with_the_words_that_it_is_made_of() -> None:
+    marks = (Mark(0, "class", "class NetRCAuth"), Mark(10, "method", "def flow", 2), Mark(20, "heading", "Notes"))
+    assert titles_of("auth.py", marks, [(0, 12), (12, 20), (20, 30)]) == [
+        "auth.py\nclass NetRCAuth Net RC Auth\ndef flow",
+        "auth.py\nclass NetRCAuth Net RC Auth\ndef flow",
+        "auth.py",
+    ]
+    assert without_names("auth.py\ndef flow") == without_names("auth.py") == "auth.py"
+
+
+@given(
+    st.lists(
+        st.builds(
+            Mark,
+            st.integers(0, 40),
+            st.sampled_from(["function", "class", "heading", "block", "end", "page", "line"]),
+            st.sampled_from(["", "a", "b", "c"]),
+            st.integers(1, 3),
+        ),
+        max_size=12,
+    ),
+    st.integers(0, 39),
+    st.integers(1, 40),
+)
+def test_names_within_a_stretch_are_those_of_the_definitions_that_share_a_part_of_it(
+    marks: list[Mark], start: int, size: int
+) -> None:
+    marks.sort(key=lambda mark: mark.offset)
+    end, total = min(start + size, 41), 41
+    units = [mark for mark in marks if mark.kind not in ("page", "line")]
+    expected: dict[str, None] = {}
+    for i, mark in enumerate(units):
+        last = next((later.offset for later in units[i + 1 :] if later.level <= mark.level), total)
+        is_part = mark.offset < end and (last > start if mark.offset <= start else True)
+        if mark.kind in ("function", "class") and mark.name and is_part:
+            expected[mark.name] = None
+    assert Outline(marks, total).names_within(start, end) == tuple(expected)
