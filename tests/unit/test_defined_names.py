@@ -174,3 +174,12 @@ def test_names_within_a_stretch_are_those_of_the_definitions_that_share_a_part_o
         if mark.kind in ("function", "class") and mark.name and is_part:
             expected[mark.name] = None
     assert Outline(marks, total).names_within(start, end) == tuple(expected)
+
+
+def test_a_store_that_is_made_anew_has_the_same_titles(folder: Path) -> None:
+    before = titles(folder)
+    with Recall.open(str(folder)) as recall:
+        recall.store.rebuild(copy=None, made_with=lambda: None)
+    assert titles(folder) == before
+    with Recall.open(str(folder)) as recall:
+        assert [check for check in recall.doctor()["checks"] if check["severity"] == "error"] == []
