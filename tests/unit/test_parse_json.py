@@ -264,7 +264,7 @@ def test_slices_of_an_array_are_its_elements(seeds: list[int], indent: int | Non
     values = [odd(seed, keys=KEYS, words=WORDS) for seed in seeds]
     raw = before + json.dumps(values, indent=indent)
 
-    found = [*elements(raw.encode())]
+    found = [(line, bytes(written)) for line, written in elements(raw.encode())]
 
     assert [json.loads(written) for _, written in found] == values
     assert all(raw.split("\n")[line - 1].lstrip()[:1] == written.decode()[:1] for line, written in found if indent)

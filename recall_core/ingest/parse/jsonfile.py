@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from recall_core.ingest.parse.jsonl import records, take_name
 from recall_core.ingest.parse.messages import KEYS, Conversation, Shape, conversation_in, conversation_of, shape_of
 from recall_core.ingest.parse.rawjson import (
+    Slice,
     elements,
     first_elements,
     first_lines,
@@ -36,10 +37,6 @@ class _File(NamedTuple):
     path: str
     digest: str
     size: int
-
-
-_Numbered = tuple[int, int, bytes]
-"""Of a value its number, from 1, its line, and its bytes."""
 
 
 class JsonFile:
@@ -76,8 +73,7 @@ def _documents(file: _File) -> Iterable[ParsedDocument]:
         slices = _slices(file, form)
         if slices is None:
             return (_verbatim(file, "text"),)
-        named = slices if form == "array" else ((line, line, raw) for _, line, raw in slices)
-        return records(named, path=file.path)
+        return records(slices, path=file.path, in_array=form == "array")
     return _transcripts(file, form, shape) or (_verbatim(file, "object" if form == "object" else "text"),)
 
 
@@ -113,11 +109,10 @@ def _given(file: _File, keys: Sequence[str]) -> list[bytes]:
         return []
 
 
-def _slices(file: _File, form: str) -> list[_Numbered] | None:
-    """The lines or the elements with their numbers, from 1; None where the array turns out to be none."""
+def _slices(file: _File, form: str) -> Iterator[Slice] | None:
+    """The lines or the elements; None where the array turns out to be none."""
     try:
-        slices = (lines_of if form == "lines" else elements)(file.raw)
-        return [(number, line, raw) for number, (line, raw) in enumerate(slices, start=1)]
+        return (lines_of if form == "lines" else elements)(file.raw)
     except (ValueError, RecursionError):
         return None
 
@@ -145,20 +140,20 @@ def _whole(file: _File, told: Conversation, *, notes: tuple[str, ...] = ()) -> P
     return rendered(told, path=file.path, digest=file.digest, size=file.size, notes=notes)
 
 
-def _readable(slices: Iterable[_Numbered], broken: list[int]) -> Iterator[object]:
-    for _, line, raw in slices:
+def _readable(slices: Iterable[Slice], broken: list[int]) -> Iterator[object]:
+    for line, raw in slices:
         value = value_of(raw)
         if value is None:
             broken.append(line)
         yield value
 
 
-def _each(file: _File, slices: Iterable[_Numbered]) -> list[ParsedDocument] | None:
+def _each(file: _File, slices: Iterable[Slice]) -> list[ParsedDocument] | None:
     """A record for each conversation."""
     found: list[ParsedDocument] = []
     names: dict[str, int] = {}
     broken: list[int] = []
-    for i, line, raw in slices:
+    for i, (line, raw) in enumerate(slices, start=1):
         value = value_of(raw)
         told = conversation_of(value) if isinstance(value, dict) else None
         if told is None or not isinstance(value, dict):

@@ -16,7 +16,10 @@ _SAMPLED = 256 * 1024  # characters after which no further one is asked
 
 
 Slice = tuple[int, bytes]
-"""A value in a file: the line where it begins, from 1, and its bytes as they are written there."""
+"""A value in a file: the line where it begins, from 1, and its bytes as they are written there.
+
+They may be a `msgspec.Raw`, a view that can be hashed and decoded; it has no methods of bytes until it is made some.
+"""
 
 
 def decoded(raw: bytes) -> Any:
@@ -29,7 +32,7 @@ def decoded(raw: bytes) -> Any:
     try:
         return fast_decoder().decode(raw)
     except (MsgspecError, UnicodeDecodeError):
-        return _LENIENT.decode(mended(raw).decode())
+        return _LENIENT.decode(mended(bytes(raw)).decode())
 
 
 def is_deeper(value: object, *, most: int = DEEPEST) -> bool:
@@ -64,7 +67,7 @@ def elements(raw: bytes) -> Iterator[Slice]:
     """The elements of an array, in order, as slices of its bytes. Raises ValueError, RecursionError as `decoded`."""
     sound, written = _skipped(raw, _slices())
     if sound is raw and b"\n" not in raw:
-        return ((1, bytes(element)) for element in written)
+        return ((1, element) for element in written)
     return _with_lines(raw, sound, written)
 
 
