@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from itertools import chain, pairwise
 
-from recall_core.ingest.parse.front_matter import NONE, Value, front_matter, sorted_out
+from recall_core.ingest.parse.front_matter import NONE, Value, front_matter
+from recall_core.ingest.parse.lightmarkup.document import document
 from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, Line, lines_of, marks_of
 from recall_core.ingest.parse.lightmarkup.names import asciidoc_name
 from recall_core.ingest.parse.text import decode
@@ -26,22 +27,8 @@ class Asciidoc:
         text = decode(raw, path=path)
         front = front_matter(text) or NONE
         outline = _AsciidocOutline(text, front.end)
-        title, tags, meta = sorted_out(outline.attributes)
-        title = front.title or title or next((mark.name for mark in outline.headings if mark.name), "")
-        blocks = [Block(0, front.end), *outline.blocks] if front.end else outline.blocks
-        return (
-            ParsedDocument(
-                None,
-                text,
-                title or path.rpartition("/")[2],
-                digest,
-                len(raw),
-                {**meta, **front.meta},
-                marks_of(outline.headings, blocks),
-                tags=tuple(dict.fromkeys((*front.tags, *tags))),
-                notes=front.notes,
-            ),
-        )
+        marks = marks_of(outline.headings, outline.blocks)
+        return document(raw, text, marks, path=path, digest=digest, front=front, said=outline.attributes)
 
 
 _SECTION = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
@@ -60,7 +47,7 @@ class _AsciidocOutline:
 
     def __init__(self, text: str, start: int) -> None:
         self.headings: list[Mark] = []
-        self.blocks: list[Block] = []
+        self.blocks = [Block(0, start)] if start else []
         self.attributes: dict[str, Value] = {}
         self._open: dict[str, int] = {}  # where each delimited block began, by its delimiter, the innermost last
         self._is_header = True

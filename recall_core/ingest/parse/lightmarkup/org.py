@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from recall_core.ingest.parse.front_matter import Value, sorted_out
+from recall_core.ingest.parse.front_matter import Value
+from recall_core.ingest.parse.lightmarkup.document import document
 from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, Line, lines_of, marks_of
 from recall_core.ingest.parse.lightmarkup.names import org_name, short_name
 from recall_core.ingest.parse.text import decode
@@ -23,10 +24,8 @@ class Org:
         """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         outline = _OrgOutline(text)
-        title, tags, meta = sorted_out(outline.keywords)
-        title = title or next((mark.name for mark in outline.headings if mark.name), "") or path.rpartition("/")[2]
         marks = marks_of(outline.headings, outline.blocks)
-        return (ParsedDocument(None, text, title, digest, len(raw), meta, marks, tags=tags),)
+        return document(raw, text, marks, path=path, digest=digest, said=outline.keywords)
 
 
 _HEADING = re.compile(r"(\*+)[ \t]+(.*)")

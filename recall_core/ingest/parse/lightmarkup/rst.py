@@ -6,7 +6,8 @@ import re
 from array import array
 from itertools import accumulate
 
-from recall_core.ingest.parse.front_matter import Value, sorted_out
+from recall_core.ingest.parse.front_matter import Value
+from recall_core.ingest.parse.lightmarkup.document import document
 from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, marks_of, with_line_feeds
 from recall_core.ingest.parse.lightmarkup.names import rst_name
 from recall_core.ingest.parse.text import decode
@@ -26,10 +27,8 @@ class Rst:
         """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         outline = _RstOutline(text)
-        title, tags, meta = sorted_out(outline.fields)
-        title = title or next((mark.name for mark in outline.headings if mark.name), "") or path.rpartition("/")[2]
         marks = marks_of(outline.headings, outline.blocks)
-        return (ParsedDocument(None, text, title, digest, len(raw), meta, marks, tags=tags),)
+        return document(raw, text, marks, path=path, digest=digest, said=outline.fields)
 
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*+")
