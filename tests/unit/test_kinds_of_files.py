@@ -66,6 +66,10 @@ def chosen(path: str, raw: bytes = b"words\n", *, parser: str = "auto", **overri
         ("a.csv", b"a,b\n", "table"),
         ("feed.xml", b'<?xml version="1.0"?><rss version="2.0">', "xml"),
         ("pom.xml", b'<?xml version="1.0"?><project>', "text"),
+        ("pom.xml", b"<project><!-- <book> --><set name='a'>", "text"),
+        ("page.xml", b"<!DOCTYPE library><library><book>", "text"),
+        ("feed.xml", b"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- a -->\n<rss>", "xml"),
+        ("guide.xml", b"<?xml version='1.0'?><!DOCTYPE book [<!ENTITY a 'b'>]><book>", "xml"),
         ("a.rss", b"<rss>", "xml"),
         ("a.json", b"{}", "json"),
         ("a.jsonl", b"{}", "json"),
@@ -77,12 +81,18 @@ def chosen(path: str, raw: bytes = b"words\n", *, parser: str = "auto", **overri
         ("notes.1", b"one note\n", "text"),
         ("libfoo.so.1", b"words\n", "text"),
         ("a.txt", b"words\n", "text"),
+        ("a.txt", b"#!/bin/sh\nwords\n", "text"),
+        ("CMakeLists.txt", b"project(a)\n", "code"),
         ("README", b"words\n", "text"),
         (".hidden", b"words\n", "text"),
     ],
 )
 def test_a_file_is_read_by_its_name_and_then_by_its_content(path: str, raw: bytes, name: str) -> None:
     assert chosen(path, raw) == name
+
+
+def test_comments_above_what_is_no_page_are_passed_over_once() -> None:
+    assert chosen("page", b"<!---->" * 500 + b"words\n") == "text"
 
 
 def test_what_the_folder_was_added_with_comes_before_everything() -> None:
