@@ -258,6 +258,50 @@ def test_a_file_packed_by_zstd_is_read_through() -> None:
         unpacked(raw[:-5], path="a.txt.zst", most=1 << 20)
 
 
+ZLIB = zlib.decompressobj
+
+
+class CountingZlib:
+    """A decompressor of zlib that counts the bytes that go in and come back unused."""
+
+    def __init__(self, counts: list[int], wbits: int) -> None:
+        self._one = ZLIB(wbits=wbits)
+        self._counts = counts
+
+    def __getattr__(self, name: str) -> object:
+        found = getattr(self._one, name)
+        if name == "unused_data":
+            self._counts.append(len(found))
+        return found
+
+    def decompress(self, raw: bytes, most: int) -> bytes:
+        self._counts.append(len(raw))
+        return self._one.decompress(raw, most)
+
+
+def test_of_twice_as_many_members_twice_as_many_bytes_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[int] = []
+    monkeypatch.setattr(zlib, "decompressobj", lambda wbits: CountingZlib(counts, wbits))
+
+    def copied(members: int) -> int:
+        counts.clear()
+        raw = gzip.compress(b"word ") * members
+        assert unpacked(raw, path="a.txt.gz", most=1 << 20).content == b"word " * members
+        return sum(counts)
+
+    assert copied(2000) <= 2.1 * copied(1000)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("padding", [1, 1023, 5000])
+def test_zeros_behind_a_packed_file_are_padding(pack: Callable[[bytes], bytes], padding: int) -> None:
+    suffix = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
+
+    whole = unpacked(pack(b"one ") + pack(b"two") + b"\0" * padding, path=f"a.txt.{suffix}", most=100)
+
+    assert whole.content == b"one two"
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_what_unpacks_to_too_much_is_refused(pack: Callable[[bytes], bytes]) -> None:
     suffix = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
