@@ -8,6 +8,8 @@ import lzma
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from encodings.aliases import aliases
 from pathlib import Path
 
 import pytest
@@ -197,8 +199,16 @@ def test_an_encoding_that_is_asked_for_is_taken_or_refused() -> None:
     with pytest.raises(UsageError) as unknown:
         check_encoding("klingon")
     assert unknown.value.code == "unknown_encoding"
-    with pytest.raises(UsageError):
-        check_encoding("base64")  # a codec, and none of texts
+    for name in ("base64", "undefined", "idna", "punycode"):  # codecs, and none of texts
+        with pytest.raises(UsageError):
+            check_encoding(name)
+
+
+@pytest.mark.parametrize("name", sorted({*aliases.values(), "undefined", "idna", "punycode"}))
+def test_whatever_codec_a_file_declares_it_is_read_or_refused(name: str) -> None:
+    for raw in (b"", b"\xfc.\xff\\x", b"xn--a \\ud800", b"+2AA-"):
+        with suppress(IngestError):
+            text_of(f'<meta charset="{name}">'.encode() + raw, parser="html")
 
 
 def test_an_encoding_is_guessed_on_request_alone() -> None:
