@@ -64,26 +64,26 @@ class _Package:
     def _related(self, part: str) -> dict[str, str]:
         folder, name = posixpath.split(part)
         relations = _Relations(folder)
-        self._read_if_there(posixpath.join(folder, "_rels", f"{name}.rels"), relations)
+        self.read(posixpath.join(folder, "_rels", f"{name}.rels"), relations, is_needed=False)
         return relations.targets
 
     def styles(self) -> Styles:
         """Its styles."""
         styles = Styles()
-        self._read_if_there(self._parts.get("styles", ""), styles, only=Styles.READ)
+        self.read(self._parts.get("styles", ""), styles, only=Styles.READ, is_needed=False)
         return styles
 
     def notes(self) -> NoteTexts:
         """Its footnotes and endnotes."""
         notes = NoteTexts()
         for kind in ("footnotes", "endnotes"):
-            self._read_if_there(self._parts.get(kind, ""), notes, only=READ, unread=UNREAD)
+            self.read(self._parts.get(kind, ""), notes, only=READ, unread=UNREAD, is_needed=False)
         return notes
 
     def properties(self) -> _Properties:
         """What it says of itself."""
         properties = _Properties()
-        self._read_if_there(self._core, properties)
+        self.read(self._core, properties, is_needed=False)
         return properties
 
     def read(
@@ -93,21 +93,15 @@ class _Package:
         *,
         only: frozenset[str] | None = None,
         unread: frozenset[str] = frozenset(),
+        is_needed: bool = True,
     ) -> None:
-        """Tells a handler all of a part, or of these elements, and nothing of what others hold."""
-        events = XmlEvents(handler, path=self._path, code=_CODE, only=only, unread=unread)
-        events.read(self.archive.read(name))
+        """Tells a handler all of a part, or of these elements, and nothing of what others hold.
 
-    def _read_if_there(
-        self,
-        name: str,
-        handler: XmlHandler,
-        *,
-        only: frozenset[str] | None = None,
-        unread: frozenset[str] = frozenset(),
-    ) -> None:
-        if name in self.archive:
-            self.read(name, handler, only=only, unread=unread)
+        Raises IngestError `bad_docx` where the part is needed and not there.
+        """
+        if is_needed or name in self.archive:
+            events = XmlEvents(handler, path=self._path, code=_CODE, only=only, unread=unread)
+            events.read(self.archive.read(name))
 
 
 class _Relations:
