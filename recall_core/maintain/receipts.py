@@ -173,7 +173,7 @@ def read(source: Path) -> Receipt:
         paths.expect_file(source)
         with source.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise _bad(str(source), f"cannot be read: {why_unread(error)}") from error
     return understood(raw, name=str(source))
 

@@ -79,7 +79,7 @@ def import_(
         raise UsageError("bad_value", f"{flag('on_conflict')} cannot be {on_conflict!r}.", hint=f"one of: {choices}")
     try:
         raw_lines = source.open("rb")
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise StoreError(
             "import_unreadable", f"{source} cannot be read: {why_unread(error)}.", hint=f"ls -l {source}"
         ) from error
