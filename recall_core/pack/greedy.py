@@ -98,7 +98,7 @@ def pack(
     return Packed(
         text=text,
         budget_tokens=budget_tokens,
-        used_tokens=counter.count(text),
+        used_tokens=sheet.count(text),
         counter=counter.name,
         candidates=total,
         blocks=tuple(map(finished, drafts)),

@@ -47,6 +47,7 @@ class Layout(NamedTuple):
     is_numbered: bool
     """Every line of a block begins with its number and a tab."""
     count: Callable[[str], int]
+    """The counter's, with a look at the deadline before each text."""
     gap_tokens: int
     summable: bool
     counts_words: bool
@@ -66,7 +67,12 @@ def layout(config: Config, counter: Counter) -> Layout:
     numbered = config.line_numbers
     summable = adds_up and spaced
     cut = _CUT_TOKENS if summable and counter.name in _ROUNDED else _CUT_PIECES
-    return Layout(config.header, footer, separator, numbered, counter.count, gap, summable, counts_words, cut)
+
+    def count(text: str) -> int:
+        check()
+        return counter.count(text)
+
+    return Layout(config.header, footer, separator, numbered, count, gap, summable, counts_words, cut)
 
 
 def draft(layout: Layout, block: Block, heading: str) -> Draft:

@@ -96,7 +96,7 @@ def pack_optimal(
     return Packed(
         text=text,
         budget_tokens=budget_tokens,
-        used_tokens=counter.count(text),
+        used_tokens=sheet.count(text),
         counter=counter.name,
         candidates=total,
         blocks=tuple(each.block for each in drafts),
