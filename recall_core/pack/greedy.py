@@ -10,8 +10,9 @@ from typing import Literal, NamedTuple
 from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.pack.blocks import beginning, chunk_of, least_beginning, longest_beginning, omission, whole
+from recall_core.pack.context import context, unseen_pins
 from recall_core.pack.copies import ALONE, Alike, Taker
-from recall_core.pack.layout import Draft, Layout, finished, fits, fits_behind, joined, layout, placed, render
+from recall_core.pack.layout import Draft, Layout, fits, fits_behind, joined, layout, placed, render
 from recall_core.pack.reserve import Injected, Reserve, fill, least_budget, reserve
 from recall_core.text import Counter, united
 from recall_core.types import Hit, Omission, Packed
@@ -69,44 +70,23 @@ def pack(
     apart = own.ranks
     queue = (hit for hit in chain(pins, rest) if hit.rank not in apart)
     ranked, omitted, misfit = _fill(sheet, queue, limits, alike)
-    added = fill(
-        sheet,
-        own,
-        ranked,
-        budget_tokens=budget_tokens,
-        min_fragment=config.min_fragment,
-        widest=total,
-        may_cut=bool(ranked) or misfit is None,
-    )
+    least, may_cut = config.min_fragment, bool(ranked) or misfit is None
+    added = fill(sheet, own, ranked, budget_tokens=budget_tokens, min_fragment=least, widest=total, may_cut=may_cut)
     drafts = [*ranked, *added.drafts]
     omitted += added.omitted
     waiting = _apart(own, added, alike, omitted)
-    warnings = [f"W_PIN: {chunk_id} is not among the candidates" for chunk_id in sorted(absent)]
+    warnings = unseen_pins(absent)
     if misfit is not None and misfit.hit is not None:
         fragment = _fragment(sheet, ranked, added, misfit.hit, limits)
-        waiting = chain(misfit.rest(), queue, waiting)
-        if fragment is not None:
-            drafts = [*drafts, fragment]
-        else:
-            waiting = chain([misfit.hit], waiting)
-            if not drafts:
-                warnings.append(_too_small(sheet, misfit.hit, limits, config))
+        drafts += [] if fragment is None else [fragment]
+        waiting = chain([misfit.hit] if fragment is None else [], misfit.rest(), queue, waiting)
+        if not drafts:
+            warnings.append(_too_small(sheet, misfit.hit, limits, config))
     left = total - sum(each.chunks for each in omitted) - sum(len(each.block.ranks) for each in drafts)
     if left > 0 and (first_left := next(waiting, None)) is not None:
         omitted.append(omission("budget", first_left, count=left))
-    text = render(sheet, drafts)
-    return Packed(
-        text=text,
-        budget_tokens=budget_tokens,
-        used_tokens=sheet.count(text),
-        counter=counter.name,
-        candidates=total,
-        blocks=tuple(map(finished, drafts)),
-        omitted=tuple(omitted),
-        warnings=tuple(warnings),
-        reserved_for=own.ids,
-        reserved_tokens=own.tokens,
-        reserved_used_tokens=added.used_tokens,
+    return context(
+        sheet, drafts, own, added, total=total, budget_tokens=budget_tokens, omitted=omitted, warnings=warnings
     )
 
 

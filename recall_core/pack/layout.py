@@ -46,6 +46,8 @@ class Layout(NamedTuple):
     separator: str
     is_numbered: bool
     """Every line of a block begins with its number and a tab."""
+    counter: str
+    """The counter's name."""
     count: Callable[[str], int]
     """The counter's, with a look at the deadline before each text."""
     gap_tokens: int
@@ -72,7 +74,7 @@ def layout(config: Config, counter: Counter) -> Layout:
         check()
         return counter.count(text)
 
-    return Layout(config.header, footer, separator, numbered, count, gap, summable, counts_words, cut)
+    return Layout(config.header, footer, separator, numbered, counter.name, count, gap, summable, counts_words, cut)
 
 
 def draft(layout: Layout, block: Block, heading: str) -> Draft:
