@@ -121,7 +121,7 @@ def _by_text(path: str, head: bytes, suffix: str) -> str:
     return "text"
 
 
-class Wanted(NamedTuple):
+class WantedPackage(NamedTuple):
     """Files that a package which is not installed would read, or would read better. install: what brings it."""
 
     files: int
@@ -129,7 +129,7 @@ class Wanted(NamedTuple):
     install: str
 
 
-def wanted(paths: Iterable[str]) -> list[Wanted]:
+def wanted(paths: Iterable[str]) -> list[WantedPackage]:
     """What these files want that is not installed, as far as their names tell; by kind."""
     files: Counter[str] = Counter()
     packages: dict[str, set[str]] = {}
@@ -137,7 +137,7 @@ def wanted(paths: Iterable[str]) -> list[Wanted]:
         for kind, package in _missing(path):
             files[kind] += 1
             packages.setdefault(kind, set()).update(package)
-    return [Wanted(files[kind], kind, _install(_EXTRAS[kind], packages[kind])) for kind in sorted(files)]
+    return [WantedPackage(files[kind], kind, _install(_EXTRAS[kind], packages[kind])) for kind in sorted(files)]
 
 
 def _missing(path: str) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -18,7 +18,7 @@ from recall_core.text import Counter, united
 from recall_core.types import Hit, Omission, Packed
 
 
-class _Limits(NamedTuple):
+class _PackLimits(NamedTuple):
     """own: who has a part of the budget to themselves; the ranked rows have the rest."""
 
     budget_tokens: int
@@ -66,7 +66,7 @@ def pack(
     sheet = layout(config, counter)
     pins, rest, absent = _pinned_first(candidates, pinned - dropped)
     own = reserve(injected, budget_tokens=budget_tokens, config=config, settled=pinned | dropped, pins=pins)
-    limits = _Limits(budget_tokens, config.min_fragment, config.diversity, dropped, own)
+    limits = _PackLimits(budget_tokens, config.min_fragment, config.diversity, dropped, own)
     apart = own.ranks
     queue = (hit for hit in chain(pins, rest) if hit.rank not in apart)
     ranked, omitted, misfit = _fill(sheet, queue, limits, alike)
@@ -117,7 +117,7 @@ def _apart(own: Reserve, added: Injected, alike: Alike, omitted: list[Omission])
 
 
 def _fill(
-    sheet: Layout, queue: Iterator[Hit], limits: _Limits, alike: Alike
+    sheet: Layout, queue: Iterator[Hit], limits: _PackLimits, alike: Alike
 ) -> tuple[list[Draft], list[Omission], Taker | None]:
     """The blocks before the first misfit, the hits passed over on the way, and the misfit."""
     drafts: list[Draft] = []
@@ -144,7 +144,7 @@ def _fill(
 
 
 def _refusal(
-    hit: Hit, drafts: Sequence[Draft], packed_of: Tally[str], limits: _Limits
+    hit: Hit, drafts: Sequence[Draft], packed_of: Tally[str], limits: _PackLimits
 ) -> Literal["empty", "dropped", "duplicate", "diversity"] | None:
     chunk = chunk_of(hit)
     if not chunk.text:
@@ -210,7 +210,9 @@ def _moved(sheet: Layout, draft: Draft, number: int) -> Draft:
     return placed(sheet, block, draft.heading, texts=draft.texts, text_tokens=draft.text_tokens)
 
 
-def _fragment(sheet: Layout, ranked: Sequence[Draft], added: Injected, misfit: Hit, limits: _Limits) -> Draft | None:
+def _fragment(
+    sheet: Layout, ranked: Sequence[Draft], added: Injected, misfit: Hit, limits: _PackLimits
+) -> Draft | None:
     """The longest beginning of the misfit, short of the whole, that fits and is no smaller than a fragment may be.
 
     Behind whole ranked rows there is none while an injected one is cut or left out: only the last block may be cut.
@@ -238,7 +240,7 @@ def _cost(sheet: Layout, misfit: Hit, length: int, number: int) -> int:
     return sheet.count(sheet.separator + render(sheet, [beginning(sheet, misfit, length, number=number)]))
 
 
-def _too_small(sheet: Layout, misfit: Hit, limits: _Limits, config: Config) -> str:
+def _too_small(sheet: Layout, misfit: Hit, limits: _PackLimits, config: Config) -> str:
     """Why nothing could be packed, with the smallest budget that would hold a beginning."""
     own, text = len(limits.own.hits), chunk_of(misfit).text
     least = least_beginning(sheet, text, 1) or len(text)

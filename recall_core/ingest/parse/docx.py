@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recall_core.ingest.parse.docx_styles import Styles
-from recall_core.ingest.parse.docx_text import READ, UNREAD, Body, NoteTexts
+from recall_core.ingest.parse.docx_text import READ, UNREAD, DocxBody, NoteTexts
 from recall_core.ingest.parse.html_head import line
 from recall_core.ingest.parse.xml_events import XmlEvents, XmlHandler
 from recall_core.ingest.parse.zipped import Archive
@@ -33,8 +33,8 @@ class Docx:
 
         Raises IngestError `bad_docx` (also for a document under a password), `unpacked_too_large` and `too_deep`.
         """
-        package = _Package(raw, path)
-        body = Body(package.styles(), package.notes())
+        package = _DocxPackage(raw, path)
+        body = DocxBody(package.styles(), package.notes())
         package.read(package.document, body, only=READ, unread=UNREAD)
         if not body.is_document:
             raise package.archive.bad(f"its {package.document} is no Word document")
@@ -47,7 +47,7 @@ class Docx:
         return (ParsedDocument(None, text, title, digest, len(raw), meta, tuple(flow.marks), tags=tags, notes=notes),)
 
 
-class _Package:
+class _DocxPackage:
     """The parts of a document by what they are for."""
 
     def __init__(self, raw: bytes, path: str) -> None:

@@ -234,7 +234,7 @@ def slices(store: SqliteCatalog) -> Finding:
 def _is_cut(chunks: Iterable[tuple[Any, ...]], marks: list[str]) -> bool:
     """Whether these rows, by offset, are the chunks of one text, where it has them. marks: as kept, or none."""
     whole, end, line, begin = "", 0, 1, 0
-    told: list[_Told] = []
+    told: list[_ClaimedSpan] = []
     for _, offset, row_end, text, _, line_start, line_end, heading, place in chunks:
         shared = end - offset
         line += whole.count("\n", begin, offset)
@@ -244,11 +244,11 @@ def _is_cut(chunks: Iterable[tuple[Any, ...]], marks: list[str]) -> bool:
             return False
         whole += text[shared:]
         end, begin = row_end, offset
-        told.append(_Told(offset, row_end, offset + len(text) - len(text.lstrip()), heading, place))
+        told.append(_ClaimedSpan(offset, row_end, offset + len(text) - len(text.lstrip()), heading, place))
     return _are_marked(told, marks[0], len(whole)) if marks else _are_inside([each.heading for each in told], whole)
 
 
-class _Told(NamedTuple):
+class _ClaimedSpan(NamedTuple):
     """What a chunk says of itself. visible: where its first visible character stands."""
 
     offset: int
@@ -258,7 +258,7 @@ class _Told(NamedTuple):
     place: str | None
 
 
-def _are_marked(told: Iterable[_Told], kept: str, size: int) -> bool:
+def _are_marked(told: Iterable[_ClaimedSpan], kept: str, size: int) -> bool:
     """Whether chunks of a text of that size have the headings and places that its marks give them."""
     try:
         marks = loaded(kept)

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 
 from recall_core.ingest.parse.front_matter import NONE, Value, front_matter
 from recall_core.ingest.parse.lightmarkup.document import document
-from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, Line, lines_of, marks_of
+from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, MarkupBlock, MarkupLine, lines_of, marks_of
 from recall_core.ingest.parse.lightmarkup.names import asciidoc_name
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
@@ -47,17 +47,17 @@ class _AsciidocOutline:
 
     def __init__(self, text: str, start: int) -> None:
         self.headings: list[Mark] = []
-        self.blocks = [Block(0, start)] if start else []
+        self.blocks = [MarkupBlock(0, start)] if start else []
         self.attributes: dict[str, Value] = {}
         self._open: dict[str, int] = {}  # where each delimited block began, by its delimiter, the innermost last
         self._is_header = True
         self._in_paragraph = self._is_discrete = False
         is_read = False
-        for line, below in pairwise(chain(lines_of(text, start), [Line(len(text), len(text), "")])):
+        for line, below in pairwise(chain(lines_of(text, start), [MarkupLine(len(text), len(text), "")])):
             is_read = not is_read and self._line(line, below.text)
-        self.blocks += [Block(start, len(text)) for start in self._open.values()]
+        self.blocks += [MarkupBlock(start, len(text)) for start in self._open.values()]
 
-    def _line(self, line: Line, below: str) -> bool:
+    def _line(self, line: MarkupLine, below: str) -> bool:
         """Read a line; whether the line below is read with it."""
         text = line.text
         if text in self._open:
@@ -77,7 +77,7 @@ class _AsciidocOutline:
             return self._block_start(line, below)
         return False
 
-    def _block_start(self, line: Line, below: str) -> bool:
+    def _block_start(self, line: MarkupLine, below: str) -> bool:
         text = line.text
         if not self._open and (found := _SECTION.fullmatch(text)):
             title = found[2].removesuffix(f" {found[1]}")
@@ -94,14 +94,14 @@ class _AsciidocOutline:
         self._is_discrete = False
         return False
 
-    def _heading(self, line: Line, title: str, level: int) -> None:
+    def _heading(self, line: MarkupLine, title: str, level: int) -> None:
         if not self._is_discrete:
             name = asciidoc_name(title)
             self.headings.append(Mark(line.start, "heading", name, min(level, DEEPEST_HEADING)))
         self._is_header = self._is_header and level == 1 and len(self.headings) == 1
         self._in_paragraph = False
 
-    def _opens(self, line: Line) -> bool:
+    def _opens(self, line: MarkupLine) -> bool:
         """Whether a delimited block begins at the line."""
         text = line.text
         if not _DELIMITER.fullmatch(text) or len(self._open) >= _DEEPEST:
@@ -114,7 +114,7 @@ class _AsciidocOutline:
         """End the block of that delimiter, and all in it that have not ended."""
         while True:
             innermost, start = self._open.popitem()
-            self.blocks.append(Block(start, end))
+            self.blocks.append(MarkupBlock(start, end))
             if innermost == delimiter:
                 break
         self._in_paragraph = False

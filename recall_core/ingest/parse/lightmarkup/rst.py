@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from recall_core.ingest.parse.front_matter import Value
 from recall_core.ingest.parse.lightmarkup.document import document
-from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, marks_of, with_line_feeds
+from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, MarkupBlock, marks_of, with_line_feeds
 from recall_core.ingest.parse.lightmarkup.names import rst_name
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
@@ -51,7 +51,7 @@ class _RstOutline:
 
     def __init__(self, text: str) -> None:
         self.headings: list[Mark] = []
-        self.blocks: list[Block] = []
+        self.blocks: list[MarkupBlock] = []
         self.fields: dict[str, Value] = {}
         self._texts = with_line_feeds(text).split("\n")
         self._starts = array("I", accumulate((len(line) + 1 for line in self._texts), initial=0))
@@ -146,7 +146,7 @@ class _RstOutline:
         last = after
         while not self._texts[last - 1]:
             last -= 1
-        self.blocks.append(Block(self._starts[first], self._starts[last]))
+        self.blocks.append(MarkupBlock(self._starts[first], self._starts[last]))
         return after
 
     def _below(self, i: int) -> int:
