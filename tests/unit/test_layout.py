@@ -18,7 +18,7 @@ PAPERS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 LONGEST = 450
 NAMED_TWICE = ("Named",)
-"""Names of two classes, an underscore before them not counted: a message of Textual is known by its sender's too."""
+"""Names of two classes, an underscore not counted: this one is also a message, inside of the screen that sends it."""
 MAP = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
