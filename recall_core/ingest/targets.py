@@ -43,11 +43,15 @@ def named_roots(targets: Sequence[str], *, template: Root, config: Config, base:
 def check_labels(root: Root) -> None:
     """Raises UsageError `bad_value` for a tag, a source or a pattern that no store can keep, IngestError
     `bad_metadata` for such metadata."""
-    texts = {"tag": root.tags, "source": (root.source or "",), "glob": root.globs, "ignore": root.ignores}
-    for name, values in texts.items():
+    texts = {
+        flag("tag"): root.tags,
+        flag("source"): (root.source or "",),
+        flag("glob"): root.globs,
+        flag("ignore"): root.ignores,
+    }
+    for spelt, values in texts.items():
         if unfit := next((each for each in values if not is_storable(each)), None):
-            message = f"{flag(name)} {printable(unfit)!r} is not valid UTF-8."
-            raise UsageError("bad_value", message, hint=f"{flag(name)} WORD")
+            raise UsageError("bad_value", f"{spelt} {printable(unfit)!r} is not valid UTF-8.", hint=f"{spelt} WORD")
     if reason := why_unfit(dict(root.meta)):
         raise IngestError("bad_metadata", f"What the files are to be added with: {reason}.")
 
