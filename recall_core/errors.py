@@ -155,8 +155,10 @@ class Interrupted(RecallError):
     exit_code = 130
 
 
-def why_unread(error: OSError | UnicodeDecodeError) -> str:
+def why_unread(error: OSError | ValueError) -> str:
     """Why a file could not be read or written, in words that follow a colon and end without a full stop."""
     if isinstance(error, UnicodeDecodeError):
         return f"it is not UTF-8 text (byte {error.start})"
+    if isinstance(error, ValueError):
+        return "no file can have this name"
     return error.strerror[:1].lower() + error.strerror[1:] if error.strerror else str(error)

@@ -14,6 +14,7 @@ from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import EmbedError
 from recall_core.ports import Embedder
 from recall_core.types import Vector
+from tests.plug_ins import write_plug_in
 
 KEY = "STRANGER_API_KEY"
 WINDOW_WORDS = 8
@@ -112,7 +113,4 @@ def install(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def write_package(place: Path) -> None:
     """What an installed package of that name looks like on disk."""
-    folder = place / "stranger-1.0.dist-info"
-    folder.mkdir(parents=True)
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
-    (folder / "entry_points.txt").write_text(_ENTRY_POINTS)
+    write_plug_in(place, "stranger", _ENTRY_POINTS)

@@ -40,7 +40,7 @@ class CommandParser(argparse.ArgumentParser):
         return super()._get_values(action, arg_strings)
 
 
-class _Once(argparse.Action):
+class _GivenOnce(argparse.Action):
     """Keeps the value of a flag, and refuses a second one: which of the two counts would be a guess."""
 
     def __call__(
@@ -116,7 +116,7 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
         else:
             parser.add_argument(
                 *names,
-                action="append" if flag.many else _Once,
+                action="append" if flag.many else _GivenOnce,
                 default=None,
                 type=partial(_value, flag),
                 choices=flag.choices or None,

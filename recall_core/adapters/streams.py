@@ -115,7 +115,7 @@ def shown(text: str, stream: TextIO, *, raw: bool = False) -> str:
     return text
 
 
-class Lines:
+class TerminalLines:
     """A terminal's stdout for data in lines, whose controls are escaped as JSON escapes them."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -138,7 +138,7 @@ class Lines:
 
 def for_data(stream: TextIO) -> TextIO:
     """The stream for lines of data: byte for byte, but on a terminal."""
-    return cast("TextIO", Lines(stream)) if stream.isatty() else stream
+    return cast("TextIO", TerminalLines(stream)) if stream.isatty() else stream
 
 
 def standard() -> Streams:

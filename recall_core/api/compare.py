@@ -56,7 +56,7 @@ class DiffRequest(NamedTuple):
     gate: str | None = None
 
 
-class _Compared(NamedTuple):
+class _ComparedQuestion(NamedTuple):
     """One question of a set: its id, its text, and its two answers side by side."""
 
     query: str
@@ -157,7 +157,7 @@ def _many(
 ) -> Generator[Progress, None, tuple[DiffView, list[str]]]:
     compared = []
     for number, (query, text) in enumerate(texts.items(), start=1):
-        compared.append(_Compared(query, text, sides.diff(sides.answers(text))))
+        compared.append(_ComparedQuestion(query, text, sides.diff(sides.answers(text))))
         yield Progress("ask", query, number, len(texts), 0, 0, 0, 0, 0, 0, 0, 0, ())
     view = _view(shown, [each.diff for each in compared], sides.k)
     changed = [each for each in compared if _is_changed(each.diff)]
@@ -214,7 +214,7 @@ def _side_view(own: Asker, other: Asker, ask: Ask) -> SideView:
     return cast(SideView, view)
 
 
-def _query_view(compared: _Compared) -> QueryDiffView:
+def _query_view(compared: _ComparedQuestion) -> QueryDiffView:
     found = compared.diff
     return QueryDiffView(
         query=compared.query,

@@ -22,6 +22,7 @@ from recall_core.ingest import pipeline, skips
 from recall_core.ingest.discover import Found, walk
 from recall_core.ingest.kinds import wanted
 from recall_core.ingest.read import RawFile
+from recall_core.ingest.targets import check_labels
 from recall_core.paths import os_path_of, typed
 from recall_core.shell import REST, Hint, flag
 from recall_core.store.port import Store
@@ -70,6 +71,7 @@ def _add_content(
 ) -> Generator[Progress, None, IngestResponse]:
     if len(names) != 1:
         raise UsageError("unexpected_argument", "Content has one name.", hint=Hint("add", "-", name="notes/today.md"))
+    check_labels(template)
     raw = RawFile(content, len(content), time_ns(), sha256(content).hexdigest())
     events = pipeline.ingest_content(
         raw,

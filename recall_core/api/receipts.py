@@ -55,7 +55,9 @@ def receipt_of_context(
     config, _, pinned, dropped = terms(found, pack, store)
     given = pack._replace(pins=tuple(sorted(pinned)), drops=tuple(sorted(dropped)))._asdict()
     packing = ReceiptPacking(**{name: given[name] for name in ReceiptPacking.__struct_fields__})
-    return receipt_view(_receipt(found, _question(found.plan, ask, packing), rows, store, _Packed(config, context)))
+    return receipt_view(
+        _receipt(found, _question(found.plan, ask, packing), rows, store, _PackedUnder(config, context))
+    )
 
 
 def _question(plan: Plan, ask: Ask, packing: ReceiptPacking | None = None) -> ReceiptQuestion:
@@ -73,7 +75,7 @@ def _question(plan: Plan, ask: Ask, packing: ReceiptPacking | None = None) -> Re
     )
 
 
-class _Packed(NamedTuple):
+class _PackedUnder(NamedTuple):
     """A context, and the settings that it was packed under."""
 
     config: Config
@@ -81,7 +83,11 @@ class _Packed(NamedTuple):
 
 
 def _receipt(
-    found: Answer, question: ReceiptQuestion, rows: Sequence[ReceiptRow], store: Store, packed: _Packed | None = None
+    found: Answer,
+    question: ReceiptQuestion,
+    rows: Sequence[ReceiptRow],
+    store: Store,
+    packed: _PackedUnder | None = None,
 ) -> Receipt:
     plan = found.plan
     config = plan.config if packed is None else packed.config

@@ -21,7 +21,7 @@ from recall_core.contract.responses import RootsResponse
 from recall_core.errors import UnknownTarget, UsageError
 from recall_core.ingest.decode import check_encoding
 from recall_core.ingest.parse import check_name
-from recall_core.ingest.targets import belongs
+from recall_core.ingest.targets import belongs, check_labels
 from recall_core.rql.patterns import check_glob
 from recall_core.shell import Hint
 from recall_core.store.port import Store
@@ -151,6 +151,7 @@ def _check(engine: Engine, before: Root, after: Root, fields: Sequence[str]) -> 
         check_glob(pattern)
     check_name(after.parser)
     check_encoding(after.encoding)
+    check_labels(after)
     of_folders = [name for name in fields if name in _OF_FOLDERS]
     if of_folders and os.path.isfile(engine.base / before.folder):  # noqa: PTH113 - Path.is_file raises for some
         message = f"{before.folder} is a file: {', '.join(of_folders)} are for folders."

@@ -28,12 +28,13 @@ from recall_core.config.toml import written
 from recall_core.contract import OK
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.embed.trust import EMBEDDER, STORE, FoundSettings
-from recall_core.errors import ConfigError, StoreError, UsageError
+from recall_core.errors import ConfigError, StoreError, UsageError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.paths import PRIVATE
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store, StoreKind
 from recall_core.store.sqlite.connect import MEMORY, reaching, unmade
+from recall_core.text import is_storable
 from recall_core.types import StoreInfo
 
 if TYPE_CHECKING:
@@ -268,12 +269,16 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     embedding, settings = options.get("embedding"), options.get("settings", ())
     config, warnings = initial_config(embedding, settings)
     kept: KeptSettings | None = None
-    _expect_apart(path, name or config.store_path)
+    if not is_storable(str(path)):
+        message = f"{str(folder)!r} cannot hold a store: its path is not UTF-8."
+        raise StoreError("folder_unusable", message, hint=Hint("init", "DIR"))
     try:
+        _expect_apart(path, name or config.store_path)
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else why_unread(error)
         raise StoreError(
-            "folder_unusable", f"{folder} cannot be made: {error.strerror}.", hint=Hint("init", "DIR")
+            "folder_unusable", f"{folder} cannot be made: {reason}.", hint=Hint("init", "DIR")
         ) from error
     toml = folder / FILE_NAME
     with reaching(toml):

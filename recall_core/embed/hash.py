@@ -145,7 +145,7 @@ _PLAIN_SHARE_CHARS = 100_000  # below it, plain Python costs less than importing
 _SHORTEST = min(GRAMS)
 
 
-class _Asked(NamedTuple):
+class _AskedWord(NamedTuple):
     """A word of the question: how its grams weigh, and the pairs that `features` gives."""
 
     word: str
@@ -170,9 +170,9 @@ def word_shares(question: str, texts: Sequence[str], dimension: int) -> list[lis
     ]
 
 
-def _asked_words(question: str, dimension: int) -> list[_Asked]:
+def _asked_words(question: str, dimension: int) -> list[_AskedWord]:
     return [
-        _Asked(word, log_tf(n), Counter(_grams(word)), gram_weight(len(word)), features(word, dimension))
+        _AskedWord(word, log_tf(n), Counter(_grams(word)), gram_weight(len(word)), features(word, dimension))
         for word, n in words(question).items()
     ]
 
@@ -268,7 +268,7 @@ def _grams(word: str) -> list[str]:
 
 
 def _shares(
-    asked: Sequence[_Asked], wanted: Sequence[str], text: str, sums: Sequence[float], lengths: float
+    asked: Sequence[_AskedWord], wanted: Sequence[str], text: str, sums: Sequence[float], lengths: float
 ) -> Iterator[Share]:
     if not lengths:
         return

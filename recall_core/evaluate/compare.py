@@ -125,14 +125,14 @@ Values = Mapping[str, Mapping[str, float]]
 _MEASURED = Hint("eval", json=True)
 
 
-class _Measure(msgspec.Struct):
+class _BaselineMeasure(msgspec.Struct):
     measure: str
     values: dict[str, float]
 
 
 class _Mode(msgspec.Struct):
     mode: str
-    measures: list[_Measure]
+    measures: list[_BaselineMeasure]
 
 
 class _Evaluation(msgspec.Struct):
@@ -140,7 +140,7 @@ class _Evaluation(msgspec.Struct):
     unit: Unit = "doc"  # before answers said it, documents were measured
 
 
-class _Answer(msgspec.Struct):
+class _BaselineAnswer(msgspec.Struct):
     evaluation: _Evaluation
 
 
@@ -179,7 +179,7 @@ def read_baseline(path: Path, measured: Callable[[dict[str, list[str]]], Values]
     if not text.lstrip().startswith("{"):
         return Baseline({RUN: measured(parse_run(text, name=str(path)))})
     try:
-        answer = msgspec.json.decode(text, type=_Answer)
+        answer = msgspec.json.decode(text, type=_BaselineAnswer)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise UsageError(
             "bad_baseline",

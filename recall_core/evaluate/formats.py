@@ -139,7 +139,7 @@ def _text(path: Path, code: str, hint: str) -> str:
     """The whole file."""
     try:
         return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise UsageError(code, f"{path} cannot be read: {why_unread(error)}.", hint=hint) from error
 
 

@@ -77,7 +77,7 @@ class TuneOptions(NamedTuple):
     """As in EvalOptions."""
 
 
-class _Found(NamedTuple):
+class _TunedSteps(NamedTuple):
     """Every query's steps, a list a combination; and how far the current weight is from changing each query."""
 
     values: list[list[Step]]
@@ -126,8 +126,8 @@ def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generat
 
 def _asked(
     asked: Questions, asker: Asker, ask: Ask, combinations: Sequence[Config], measure: Measure
-) -> Generator[Progress, None, _Found]:
-    found = _Found([[] for _ in combinations], [[] for _ in combinations], [])
+) -> Generator[Progress, None, _TunedSteps]:
+    found = _TunedSteps([[] for _ in combinations], [[] for _ in combinations], [])
     for number, (query, text) in enumerate(asked.texts.items(), start=1):
         pools = _pools(asker, partial(asker.words_plan, text, ask), combinations, asked.grades[query], asked.unit)
         for place, (config, pool) in enumerate(pools):

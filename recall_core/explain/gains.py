@@ -147,7 +147,7 @@ def sure_change(
     """
     by_chance, now = np.array(largest), exact(weight)
     sure = (
-        _Candidate((others + (far > 0), far, -statistic, place, at), gains)
+        _GainCandidate((others + (far > 0), far, -statistic, place, at), gains)
         for place, (curve, others) in enumerate(zip(curves, changed, strict=True))
         for at, far, statistic, gains in _tried(curve, current, now, stays=others > 0)
         if statistic > 0 and chance(by_chance, statistic) <= SIGNIFICANT
@@ -170,7 +170,7 @@ def sure_change(
     )
 
 
-class _Candidate(NamedTuple):
+class _GainCandidate(NamedTuple):
     order: tuple[int, Fraction, float, int, float]
     """Settings changed, how far the weight moves, the statistic negated, which curve, the weight."""
     gains: Floats

@@ -36,6 +36,9 @@ _DECLARED = {
 }
 """How files of a kind say what they are in, by parser."""
 
+_OF_NAMES = ("idna", "punycode", "undefined")
+"""Codecs of host names, and of nothing, which Python counts among those of texts."""
+
 _AS_BROWSERS = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 """What HTML means by these names (WHATWG Encoding Standard, section 4.2)."""
 
@@ -148,4 +151,4 @@ def _codec(name: str) -> str | None:
         info = codecs.lookup(name)
     except (LookupError, ValueError):
         return None
-    return info.name if getattr(info, "_is_text_encoding", True) else None
+    return info.name if getattr(info, "_is_text_encoding", True) and info.name not in _OF_NAMES else None

@@ -107,8 +107,11 @@ def matches_any(patterns: Sequence[str], relative: str) -> bool:
 
 
 def printable(name: str) -> str:
-    """A name that can be shown: bytes that are not UTF-8 become backslash escapes."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    """A name that can be shown: what is not UTF-8 becomes backslash escapes."""
+    try:
+        return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # half a surrogate pair that stands for no byte
+        return name.encode("utf-8", "backslashreplace").decode()
 
 
 class _Node(NamedTuple):

@@ -57,11 +57,15 @@ _NOT_READ = {
 
 _NAME = re.compile(r"[\w.-]+")
 _HEAD = 4096  # bytes of a file by which its kind is told
-_HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
+_HTML = re.compile(rb"(?:\s+|<!--.*?-->)*+<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
 
-_PROSE = re.compile(rb"<(?:rss|feed|rdf:RDF|article|book|chapter|part|preface|refentry|section|set)[\s>]")
-"""The first element of feeds and of DocBook. XML of another kind is read as it is written: its names and attributes
-are what is looked for."""
+_PROSE = re.compile(
+    rb"""(?:\xef\xbb\xbf)?(?:\s+|<\?.*?\?>|<!--.*?-->)*+<(?:!DOCTYPE\s+)?
+    (?:rss|feed|rdf:RDF|article|book|chapter|part|preface|refentry|section|set)[\s>]""",
+    re.DOTALL | re.VERBOSE,
+)
+"""The outermost element of feeds and of DocBook, or its declaration. XML of another kind is read as it is written:
+its names and attributes are what is looked for."""
 _PACKAGES = {"pdf": ("PDF", "pypdfium2"), "zst": ("file compressed by zstd", "zstandard")}
 """By suffix: what a file is called, and the package that reads it."""
 _EXTRAS = {"PDF": "pdf", "file compressed by zstd": "files", "source file": "code"}
@@ -85,7 +89,7 @@ def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str,
         kind = _NOT_READ[suffix]
         message = f"{path} is a file of {kind}, which is not read."
         raise IngestError("not_read", message, details={"path": path, "kind": f"{kind} (.{suffix})"})
-    return _by_content(head, suffix) or _BY_SUFFIX.get(suffix) or _by_text(path, head)
+    return _by_content(head, suffix) or _BY_SUFFIX.get(suffix) or _by_text(path, head, suffix)
 
 
 def _built_in(name: str) -> str:
@@ -100,15 +104,15 @@ def _by_content(head: bytes, suffix: str) -> str | None:
     """By bytes that leave no doubt, whatever the file is called."""
     if b"%PDF-" in head[:1024] and head.lstrip()[:5] == b"%PDF-":
         return "pdf"
-    if suffix == "xml" and _PROSE.search(head):
+    if suffix == "xml" and _PROSE.match(head):
         return "xml"
     if _HTML.match(head) and suffix not in ("md", "markdown", "xhtml"):
         return "html"
     return None
 
 
-def _by_text(path: str, head: bytes) -> str:
-    first_line = head.partition(b"\n")[0].decode("utf-8", "replace")
+def _by_text(path: str, head: bytes, suffix: str) -> str:
+    first_line = "" if suffix == "txt" else head.partition(b"\n")[0].decode("utf-8", "replace")
     text = head.decode("utf-8", "replace")
     if is_man(path, text):
         return "man"
@@ -117,7 +121,7 @@ def _by_text(path: str, head: bytes) -> str:
     return "text"
 
 
-class Wanted(NamedTuple):
+class WantedPackage(NamedTuple):
     """Files that a package which is not installed would read, or would read better. install: what brings it."""
 
     files: int
@@ -125,7 +129,7 @@ class Wanted(NamedTuple):
     install: str
 
 
-def wanted(paths: Iterable[str]) -> list[Wanted]:
+def wanted(paths: Iterable[str]) -> list[WantedPackage]:
     """What these files want that is not installed, as far as their names tell; by kind."""
     files: Counter[str] = Counter()
     packages: dict[str, set[str]] = {}
@@ -133,7 +137,7 @@ def wanted(paths: Iterable[str]) -> list[Wanted]:
         for kind, package in _missing(path):
             files[kind] += 1
             packages.setdefault(kind, set()).update(package)
-    return [Wanted(files[kind], kind, _install(_EXTRAS[kind], packages[kind])) for kind in sorted(files)]
+    return [WantedPackage(files[kind], kind, _install(_EXTRAS[kind], packages[kind])) for kind in sorted(files)]
 
 
 def _missing(path: str) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -9,8 +9,8 @@ from recall_core.errors import IngestError
 
 _RATIO = 100  # unpacked bytes to packed ones, beyond _SMALL
 _SMALL = 1 << 20
-_STEP = 1 << 16
-_ZSTD_STEP = 1 << 10  # bytes of zstd, of which at most some 40 MB come out
+_STEP = 1 << 16  # bytes that are to come out at once
+_GIVEN = 1 << 10  # bytes that go in at once: of zstd at most some 40 MB come out, and little is left behind a stream
 
 _MAGIC = {b"\x1f\x8b\x08": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"(\xb5/\xfd": "zstd"}
 _SUFFIXES = {"gzip": ("gz", "tgz"), "bzip2": ("bz2", "tbz2"), "xz": ("xz", "txz"), "zstd": ("zst", "tzst")}
@@ -31,6 +31,9 @@ class _Decompressor(Protocol):
 
     @property
     def needs_input(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
 
@@ -53,31 +56,27 @@ def unpacked(raw: bytes, *, path: str, most: int) -> Unpacked:
 
 
 def _content(raw: bytes, packing: str, path: str, most: int) -> bytes:
+    """All streams of a file, one after the other. Zeros behind the last are padding."""
     pieces: list[bytes] = []
-    size, rest = 0, raw
+    size, position, padding = 0, 0, len(raw.rstrip(b"\0"))
     new = _decompressor(packing, path)
     try:
-        while rest:
+        while position < padding:
             one = new()
             while not one.eof:
-                piece = one.decompress(rest, _STEP)
-                rest = b""
+                given = raw[position : position + _GIVEN] if one.needs_input else b""
+                position += len(given)
+                piece = one.decompress(given, _STEP)
                 size += len(piece)
                 pieces.append(piece)
                 if size > most:
                     raise _too_large(path, most)
-                if not rest and not piece and one.needs_input and not one.eof:
+                if not given and not piece and one.needs_input and not one.eof:
                     raise _bad(path, "it ends too early")
-            rest = _behind(one)
+            position -= len(one.unused_data)
     except (OSError, EOFError, ValueError) as error:
         raise _bad(path, str(error)) from error
     return b"".join(pieces)
-
-
-def _behind(one: _Decompressor) -> bytes:
-    """Another stream behind the one that has ended; zeros at the end are padding."""
-    rest: bytes = getattr(one, "unused_data", b"")
-    return rest if rest.strip(b"\0") else b""
 
 
 def _decompressor(packing: str, path: str) -> Callable[[], _Decompressor]:
@@ -102,7 +101,6 @@ class _Gzip:
 
         self._one = zlib.decompressobj(wbits=31)
         self._error = zlib.error
-        self._left = memoryview(b"")
 
     @property
     def eof(self) -> bool:
@@ -110,19 +108,15 @@ class _Gzip:
 
     @property
     def needs_input(self) -> bool:
-        return not self._one.unconsumed_tail and not self._left
+        return not self._one.unconsumed_tail
 
     @property
     def unused_data(self) -> bytes:
-        return self._one.unused_data + bytes(self._left)
+        return self._one.unused_data
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        self._left = memoryview(data) if data else self._left
-        piece: bytes | memoryview = self._one.unconsumed_tail
-        if not piece:
-            piece, self._left = self._left[:_STEP], self._left[_STEP:]
         try:
-            return self._one.decompress(piece, max_length)
+            return self._one.decompress(self._one.unconsumed_tail or data, max_length)
         except self._error as error:
             raise ValueError(str(error)) from error
 
@@ -168,14 +162,13 @@ def _zstd(path: str) -> Callable[[], _Decompressor]:
 
 
 class _Zstd:
-    """zstandard's own, which has no bound on what one call gives, given little at a time."""
+    """zstandard's own, which has no bound on what one call gives."""
 
     def __init__(self) -> None:
         import zstandard  # noqa: PLC0415 - few files are packed
 
         self._one = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
         self._error = zstandard.ZstdError
-        self._left = memoryview(b"")
 
     @property
     def eof(self) -> bool:
@@ -183,18 +176,16 @@ class _Zstd:
 
     @property
     def needs_input(self) -> bool:
-        return not self._left
+        return True
 
     @property
     def unused_data(self) -> bytes:
-        return bytes(self._one.unused_data) + bytes(self._left)
+        return bytes(self._one.unused_data)
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
         del max_length
-        self._left = memoryview(data) if data else self._left
-        piece, self._left = self._left[:_ZSTD_STEP], self._left[_ZSTD_STEP:]
         try:
-            return bytes(self._one.decompress(piece))
+            return bytes(self._one.decompress(data))
         except self._error as error:
             raise ValueError(str(error)) from error
 

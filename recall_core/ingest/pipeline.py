@@ -9,13 +9,14 @@ from time import monotonic
 
 from recall_core import shell
 from recall_core.config import COMMIT_SECONDS, Config
-from recall_core.errors import IngestError
+from recall_core.errors import IngestError, UsageError
 from recall_core.ingest import content, discover, kinds, read
 from recall_core.ingest.ahead import ReadAhead
 from recall_core.ingest.batch import Batch
 from recall_core.ingest.discover import Found
 from recall_core.ingest.parse import AUTO, identity, is_earlier
 from recall_core.ingest.reader import FileReader
+from recall_core.ingest.skips import skip_of
 from recall_core.ingest.targets import (
     are_two,
     as_remembered,
@@ -283,11 +284,10 @@ class _IngestRun:
                 self._put(found, raw, root, self._documents(found, raw, options))
         except OSError as error:
             self._skip(found.path, "unreadable", f"it cannot be read: {error.strerror}")
-        except IngestError as error:
-            reason = error.message.removeprefix(found.path).lstrip(": ")
-            details = error.details if isinstance(error.details, dict) else {}
-            reason = f"{reason} ({error.hint})" if error.hint else reason
-            self._skip(found.path, error.code, reason, kind=str(details.get("kind", "")))
+        except (IngestError, UsageError) as error:
+            if isinstance(error, UsageError) and (options.parser, options.encoding) == (AUTO, ""):
+                raise  # recall.toml is wrong, and with it every root
+            self.skips[found.path] = skip_of(found.path, error)
 
     def _begin(self, found: Found, options: Root) -> None:
         """Have a file parsed before its turn, unless it stays as it is. Raises what reading it raises."""
@@ -370,8 +370,8 @@ class _IngestRun:
         else:
             self.added += 1
 
-    def _skip(self, path: str, code: str, reason: str, *, kind: str = "") -> None:
-        self.skips[path] = Skip(path, code, reason, kind)
+    def _skip(self, path: str, code: str, reason: str) -> None:
+        self.skips[path] = Skip(path, code, reason)
 
     def _chars_in_time(self) -> float:
         """How many characters the embedder reads in the time between two commits."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
+from recall_core.errors import RecallError
 from recall_core.types import Skip
 
 NAMED = 3  # paths of a group that are named
@@ -40,6 +41,8 @@ _KINDS = {
     "symlink_loop": "link in a circle",
     "symlink_outside": "link out of the folder",
     "too_deep": "nested too deep",
+    "unknown_encoding": "to be read in an unknown encoding",
+    "unknown_parser": "to be read by an unknown parser",
     "unpacked_too_large": "too large once unpacked",
     "unreadable": "unreadable",
 }
@@ -55,6 +58,14 @@ class SkipGroup(NamedTuple):
     """How many of them nobody was told of before."""
     first: tuple[str, ...]
     """The first paths of those that are new, else of all."""
+
+
+def skip_of(path: str, error: RecallError) -> Skip:
+    """What is told of a file that an error keeps from being read."""
+    reason = error.message.removeprefix(path).lstrip(": ")
+    details = error.details if isinstance(error.details, dict) else {}
+    reason = f"{reason} ({error.hint})" if error.hint else reason
+    return Skip(path, error.code, reason, str(details.get("kind", "")))
 
 
 def by_reason(skips: Iterable[Skip], told: Collection[str] = ()) -> tuple[SkipGroup, ...]:

@@ -10,16 +10,17 @@ from pathlib import Path
 
 from recall_core import shell
 from recall_core.config import Config
-from recall_core.errors import IngestError
+from recall_core.errors import IngestError, UsageError
 from recall_core.ingest.decode import check_encoding
 from recall_core.ingest.discover import covers, printable
+from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.parse import AUTO, check_name
 from recall_core.ingest.read import read_raw, too_large
 from recall_core.ingest.reader import FileReader
 from recall_core.paths import os_path_of
 from recall_core.rql.patterns import check_glob
-from recall_core.shell import Hint
-from recall_core.text import nfc
+from recall_core.shell import Hint, flag
+from recall_core.text import is_storable, nfc
 from recall_core.types import Fingerprint, Root, Stamp
 
 
@@ -28,14 +29,31 @@ def named_roots(targets: Sequence[str], *, template: Root, config: Config, base:
 
     A file is read and parsed here to see that it can be.  Raises IngestError `missing_path`, `unreadable`,
     `not_a_file`, `bad_name`, `file_too_large` and whatever the parser raises; UsageError `unknown_parser`,
-    `bad_pattern`.
+    `bad_pattern`; what `check_labels` raises.
     """
     for pattern in (*template.globs, *template.ignores):
         check_glob(pattern)
     check_name(template.parser)
     check_encoding(template.encoding)
+    check_labels(template)
     roots = [_named_root(target, template, config, base) for target in targets]
     return tuple(dict.fromkeys(roots))
+
+
+def check_labels(root: Root) -> None:
+    """Raises UsageError `bad_value` for a tag, a source or a pattern that no store can keep, IngestError
+    `bad_metadata` for such metadata."""
+    texts = {
+        flag("tag"): root.tags,
+        flag("source"): (root.source or "",),
+        flag("glob"): root.globs,
+        flag("ignore"): root.ignores,
+    }
+    for spelt, values in texts.items():
+        if unfit := next((each for each in values if not is_storable(each)), None):
+            raise UsageError("bad_value", f"{spelt} {printable(unfit)!r} is not valid UTF-8.", hint=f"{spelt} WORD")
+    if reason := why_unfit(dict(root.meta)):
+        raise IngestError("bad_metadata", f"What the files are to be added with: {reason}.")
 
 
 def standing_roots(roots: Iterable[Root], *, known: Mapping[str, Fingerprint], base: Path) -> tuple[Root, ...]:

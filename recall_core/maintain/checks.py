@@ -161,7 +161,7 @@ def _can_be_added(stale: _Stale, base: Path, config: Config) -> bool:
 
 
 def _can_be_read(place: Path, path: str, root: Root, config: Config) -> bool:
-    """A parser that is not installed ends a sync, which says so: that is no fault of the file."""
+    """A parser that is not installed is told by a sync: that is no fault of the file."""
     try:
         raw = read_raw(place, path=path, config=config)
         with FileReader(config) as reader:

@@ -38,7 +38,10 @@ def backup(
     Raises StoreError `backup_exists`, `purge_incomplete`, `disk_full`, StoreCorrupt where the store is damaged,
     RecallError `out_unwritable`, UsageError `bad_value` for the store's own file.
     """
-    place = Path(os.path.realpath(target))
+    try:
+        place = Path(os.path.realpath(target))
+    except ValueError as error:
+        raise _unwritable(target, error) from error
     part = files.part_of(place)
     try:
         _expect_room(store, target, place, force=force)
@@ -50,8 +53,7 @@ def backup(
             part.chmod(place.stat().st_mode if mode is None else mode)
         files.put_in_place(part, place)
     except OSError as error:
-        message = f"{target} cannot be written: {why_unread(error)}."
-        raise RecallError("out_unwritable", message, hint=_AGAIN) from error
+        raise _unwritable(target, error) from error
     finally:
         kind.discard(str(part))
     return BackupView(
@@ -99,6 +101,11 @@ def _held(kind: StoreKind, part: Path, path: str) -> StoreInfo:
         return copy.info()
 
 
+def _unwritable(target: Path, error: OSError | ValueError) -> RecallError:
+    message = f"{target} cannot be written: {why_unread(error)}."
+    return RecallError("out_unwritable", message, hint=_AGAIN)
+
+
 def _progress(done: int, pages: int) -> Progress:
     return Progress("copy", "", done, pages, 0, 0, 0, 0, 0, 0, 0, 0, ())
 
@@ -114,7 +121,7 @@ def verify(source: Path, kind: StoreKind) -> tuple[VerifiedView, list[CheckView]
             is_export = raw.read(1) in (b"{", b"[")
     except FileNotFoundError as error:
         raise StoreError("no_store", f"There is nothing at {source}.", hint=Hint("verify", "FILE")) from error
-    except OSError as error:
+    except (OSError, ValueError) as error:
         message = f"{source} cannot be read: {why_unread(error)}."
         raise StoreError("store_unreadable", message, hint=f"ls -l {quote(str(source))}") from error
     return _export_verified(source) if is_export else _store_verified(source, kind)

@@ -47,11 +47,11 @@ _ASIDE = ("version", "store")
 """What may differ while an answer is the same."""
 
 
-class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _ReceiptStruct(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of a receipt. What it does not know, it does not take."""
 
 
-class ReceiptPacking(_Part, frozen=True):
+class ReceiptPacking(_ReceiptStruct, frozen=True):
     """How a context was asked to be packed; None leaves what is set."""
 
     budget_tokens: int | None
@@ -63,7 +63,7 @@ class ReceiptPacking(_Part, frozen=True):
     pack: Literal["rank", "optimal"] | None
 
 
-class ReceiptQuestion(_Part, frozen=True):
+class ReceiptQuestion(_ReceiptStruct, frozen=True):
     """What was asked, as a person said it. settings: those of this question alone. packing: None where rows were."""
 
     text: str
@@ -76,7 +76,7 @@ class ReceiptQuestion(_Part, frozen=True):
     packing: ReceiptPacking | None
 
 
-class EffectivePlan(_Part, frozen=True):
+class EffectivePlan(_ReceiptStruct, frozen=True):
     """What the question came down to."""
 
     mode: str
@@ -87,7 +87,7 @@ class EffectivePlan(_Part, frozen=True):
     index: str
 
 
-class ReceiptState(_Part, frozen=True):
+class ReceiptState(_ReceiptStruct, frozen=True):
     """What the store was."""
 
     digest: str
@@ -95,7 +95,7 @@ class ReceiptState(_Part, frozen=True):
     counter: str
 
 
-class Labels(_Part, frozen=True):
+class Labels(_ReceiptStruct, frozen=True):
     """What a document had beside its text."""
 
     mtime: str
@@ -105,7 +105,7 @@ class Labels(_Part, frozen=True):
     meta: dict[str, Any]
 
 
-class ReceiptRow(_Part, frozen=True):
+class ReceiptRow(_ReceiptStruct, frozen=True):
     """A row of the answer, or a chunk of the context. chunk, offset, end: None for a document without chunks."""
 
     rank: int
@@ -119,7 +119,7 @@ class ReceiptRow(_Part, frozen=True):
     end: int | None
 
 
-class ReceiptContext(_Part, frozen=True):
+class ReceiptContext(_ReceiptStruct, frozen=True):
     """The packed text, by its hash."""
 
     sha256: str
@@ -127,7 +127,7 @@ class ReceiptContext(_Part, frozen=True):
     counter: str
 
 
-class Receipt(_Part, frozen=True):
+class Receipt(_ReceiptStruct, frozen=True):
     """An answer with all that decided it. settings: every one that was in force."""
 
     recall_receipt: int
@@ -173,7 +173,7 @@ def read(source: Path) -> Receipt:
         paths.expect_file(source)
         with source.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise _bad(str(source), f"cannot be read: {why_unread(error)}") from error
     return understood(raw, name=str(source))
 

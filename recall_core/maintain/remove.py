@@ -95,21 +95,21 @@ def named(store: Store, targets: Sequence[str], *, base: Path, purge: bool = Fal
     )
 
 
-class _Unread(NamedTuple):
+class _NotSynced(NamedTuple):
     """What no sync is to read again. left_out: by the folder that was added. sources: files that were added."""
 
     left_out: dict[Root, list[str]]
     sources: list[str]
 
 
-def _unread(store: Store, paths: Sequence[str]) -> _Unread:
+def _unread(store: Store, paths: Sequence[str]) -> _NotSynced:
     """Of the files with these documents: each of which nothing stays, else its records that go."""
     roots = store.roots()
     going, held = frozenset(paths), defaultdict[str, list[str]](list)
     for path, file in store.document_files() if roots else ():
         if file is not None:
             held[file].append(path)
-    found = _Unread({}, [])
+    found = _NotSynced({}, [])
     for file, records in held.items():
         leaving = [path for path in records if path in going]
         is_whole = len(leaving) == len(records)

@@ -79,7 +79,7 @@ def import_(
         raise UsageError("bad_value", f"{flag('on_conflict')} cannot be {on_conflict!r}.", hint=f"one of: {choices}")
     try:
         raw_lines = source.open("rb")
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise StoreError(
             "import_unreadable", f"{source} cannot be read: {why_unread(error)}.", hint=f"ls -l {source}"
         ) from error
@@ -87,7 +87,7 @@ def import_(
         # Before the lock: a pipe may be silent for long.
         incoming = _Incoming(lines.decoded(raw_lines), lambda root: with_roots or _is_inside(root, base))
         keep = incoming.header.embeddings and not reembed
-        put, same = (0, 0), _Same(store, source) if on_conflict == "error" else None
+        put, same = (0, 0), _SameExport(store, source) if on_conflict == "error" else None
         with store.writer() as writer:
             _check_fits(incoming.header, store, embedder, source, reembed=reembed)
             for file in incoming.files(writer):
@@ -145,7 +145,7 @@ def _sum(count: tuple[int, int], file: NewFile) -> tuple[int, int]:
     return count[0] + len(file.documents), count[1] + sum(len(each.chunks) for each in file.documents)
 
 
-class _Same:
+class _SameExport:
     """Whether the store holds the whole export already, as after an import that ended before it could say so."""
 
     def __init__(self, store: Store, source: Path) -> None:

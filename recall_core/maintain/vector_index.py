@@ -28,7 +28,7 @@ _WORDS = 5
 _DEPTH = 10
 
 
-class Recalled(NamedTuple):
+class IndexRecall(NamedTuple):
     """What share of the nearest rows the index finds, on average over some questions of words."""
 
     questions: int
@@ -62,7 +62,7 @@ def make_anew(store: Store, config: Config) -> None:
     store.sign(wanted)
 
 
-def recalled(store: Store, embedder: Embedder, config: Config) -> Recalled:
+def recalled(store: Store, embedder: Embedder, config: Config) -> IndexRecall:
     """How much of what is nearest is found by the signatures that the settings want, each of which is there.
 
     A question is made of each of up to 20 chunks, evenly spaced by path and offset: five of the words of its text
@@ -78,7 +78,7 @@ def recalled(store: Store, embedder: Embedder, config: Config) -> Recalled:
                 exact = store.nearest(vector, where=None, k=depth).cosines
                 for k in shares:
                     shares[k] += _share(exact, near.cosines, k)
-    return Recalled(len(shares[depth]), _mean(shares[_DEPTH]), _mean(shares[depth]), config.pool)
+    return IndexRecall(len(shares[depth]), _mean(shares[_DEPTH]), _mean(shares[depth]), config.pool)
 
 
 def _sampled(store: Store) -> list[Row]:
@@ -137,7 +137,7 @@ def _is_ready(store: Store, signing: Signing) -> bool:
     return "signatures" in store.capabilities and store.is_signed(signing)
 
 
-def _recalled(store: Store, own: Callable[[], Embedder], config: Config) -> Recalled | str:
+def _recalled(store: Store, own: Callable[[], Embedder], config: Config) -> IndexRecall | str:
     """How much it finds, or why nobody knows: no text is sent off this machine for it."""
     try:
         if kind(config.embedding).sends_text(config):

@@ -14,12 +14,14 @@ from functools import cache, lru_cache
 from itertools import product
 from operator import add
 
+from recall_core.deadline import check
 from recall_core.model_tokens.costs import COMMON, DIGITS, ENDS, SCRIPTS, STARTS, UNIT, WHOLE
 from recall_core.named import NamedTuple
 
 _ACCENTED = "\xe9"
 _SYMBOLS = "".join(map(chr, range(0x21, 0x7F))) + _ACCENTED
 _SHORT = 96  # characters of a word that may well come again, so that its cost is remembered
+_AT_ONCE = 1 << 16  # words between two looks at the deadline
 _WORDS, _CHARACTERS = 1 << 14, 1 << 12  # that are remembered
 
 
@@ -29,10 +31,11 @@ def model_tokens(text: str) -> int:
     narrow = text if text.isascii() else patterns.wide.sub(" ", text)
     words = narrow.split()
     lengths = list(map(len, words))
-    if max(lengths, default=0) <= _SHORT:
-        units = sum(map(_remembered, words))
-    else:
-        units = sum([_remembered(word) if len(word) <= _SHORT else _word(word) for word in words])
+    count = _remembered if max(lengths, default=0) <= _SHORT else _counted
+    units = 0
+    for start in range(0, len(words), _AT_ONCE):
+        check()
+        units += sum(map(count, words[start : start + _AT_ONCE]))
     if narrow is not text:
         units += sum(map(_wide, patterns.wide.findall(text)))
     line_ends = len(narrow) - sum(lengths) - narrow.count(" ")
@@ -79,6 +82,10 @@ def _word(word: str) -> int:
 
 
 _remembered = lru_cache(_WORDS)(_word)
+
+
+def _counted(word: str) -> int:
+    return _remembered(word) if len(word) <= _SHORT else _word(word)
 
 
 @cache

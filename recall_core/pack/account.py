@@ -82,7 +82,7 @@ def _heading(block: Block, chunks: Mapping[str, Chunk]) -> str:
     return first.heading or ""
 
 
-class Twins(NamedTuple):
+class NearDuplicates(NamedTuple):
     """Near-duplicates: ranks, best first, and how many tokens the packed ones behind the first take."""
 
     ranks: tuple[int, ...]
@@ -103,7 +103,7 @@ class Account(NamedTuple):
     efficiency: float | None
     documents: int
     redundancy: float
-    duplicates: tuple[Twins, ...]
+    duplicates: tuple[NearDuplicates, ...]
     truncated_tokens: int
 
 
@@ -193,12 +193,12 @@ def _redundancy(packed: Packed) -> float:
     return 1 - len(frozenset().union(*sets)) / whole if whole else 0.0
 
 
-def _twins(hits: Sequence[Hit], kept: Mapping[int, float]) -> tuple[Twins, ...]:
+def _twins(hits: Sequence[Hit], kept: Mapping[int, float]) -> tuple[NearDuplicates, ...]:
     found = []
     for group in near_duplicates([_chunk(hit).text for hit in hits]):
         inside = [hits[position] for position in group if hits[position].rank in kept]
         wasted = sum(_chunk(hit).tokens for hit in inside[1:])
-        found.append(Twins(tuple(hits[position].rank for position in group), wasted))
+        found.append(NearDuplicates(tuple(hits[position].rank for position in group), wasted))
     return tuple(found)
 
 

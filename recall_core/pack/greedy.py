@@ -10,14 +10,15 @@ from typing import Literal, NamedTuple
 from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.pack.blocks import beginning, chunk_of, least_beginning, longest_beginning, omission, whole
+from recall_core.pack.context import context, unseen_pins
 from recall_core.pack.copies import ALONE, Alike, Taker
-from recall_core.pack.layout import Draft, Layout, finished, fits, fits_behind, joined, layout, placed, render
+from recall_core.pack.layout import Draft, Layout, fits, fits_behind, joined, layout, placed, render
 from recall_core.pack.reserve import Injected, Reserve, fill, least_budget, reserve
 from recall_core.text import Counter, united
 from recall_core.types import Hit, Omission, Packed
 
 
-class _Limits(NamedTuple):
+class _PackLimits(NamedTuple):
     """own: who has a part of the budget to themselves; the ranked rows have the rest."""
 
     budget_tokens: int
@@ -65,48 +66,27 @@ def pack(
     sheet = layout(config, counter)
     pins, rest, absent = _pinned_first(candidates, pinned - dropped)
     own = reserve(injected, budget_tokens=budget_tokens, config=config, settled=pinned | dropped, pins=pins)
-    limits = _Limits(budget_tokens, config.min_fragment, config.diversity, dropped, own)
+    limits = _PackLimits(budget_tokens, config.min_fragment, config.diversity, dropped, own)
     apart = own.ranks
     queue = (hit for hit in chain(pins, rest) if hit.rank not in apart)
     ranked, omitted, misfit = _fill(sheet, queue, limits, alike)
-    added = fill(
-        sheet,
-        own,
-        ranked,
-        budget_tokens=budget_tokens,
-        min_fragment=config.min_fragment,
-        widest=total,
-        may_cut=bool(ranked) or misfit is None,
-    )
+    least, may_cut = config.min_fragment, bool(ranked) or misfit is None
+    added = fill(sheet, own, ranked, budget_tokens=budget_tokens, min_fragment=least, widest=total, may_cut=may_cut)
     drafts = [*ranked, *added.drafts]
     omitted += added.omitted
     waiting = _apart(own, added, alike, omitted)
-    warnings = [f"W_PIN: {chunk_id} is not among the candidates" for chunk_id in sorted(absent)]
+    warnings = unseen_pins(absent)
     if misfit is not None and misfit.hit is not None:
         fragment = _fragment(sheet, ranked, added, misfit.hit, limits)
-        waiting = chain(misfit.rest(), queue, waiting)
-        if fragment is not None:
-            drafts = [*drafts, fragment]
-        else:
-            waiting = chain([misfit.hit], waiting)
-            if not drafts:
-                warnings.append(_too_small(sheet, misfit.hit, limits, config))
+        drafts += [] if fragment is None else [fragment]
+        waiting = chain([misfit.hit] if fragment is None else [], misfit.rest(), queue, waiting)
+        if not drafts:
+            warnings.append(_too_small(sheet, misfit.hit, limits, config))
     left = total - sum(each.chunks for each in omitted) - sum(len(each.block.ranks) for each in drafts)
     if left > 0 and (first_left := next(waiting, None)) is not None:
         omitted.append(omission("budget", first_left, count=left))
-    text = render(sheet, drafts)
-    return Packed(
-        text=text,
-        budget_tokens=budget_tokens,
-        used_tokens=counter.count(text),
-        counter=counter.name,
-        candidates=total,
-        blocks=tuple(map(finished, drafts)),
-        omitted=tuple(omitted),
-        warnings=tuple(warnings),
-        reserved_for=own.ids,
-        reserved_tokens=own.tokens,
-        reserved_used_tokens=added.used_tokens,
+    return context(
+        sheet, drafts, own, added, total=total, budget_tokens=budget_tokens, omitted=omitted, warnings=warnings
     )
 
 
@@ -137,7 +117,7 @@ def _apart(own: Reserve, added: Injected, alike: Alike, omitted: list[Omission])
 
 
 def _fill(
-    sheet: Layout, queue: Iterator[Hit], limits: _Limits, alike: Alike
+    sheet: Layout, queue: Iterator[Hit], limits: _PackLimits, alike: Alike
 ) -> tuple[list[Draft], list[Omission], Taker | None]:
     """The blocks before the first misfit, the hits passed over on the way, and the misfit."""
     drafts: list[Draft] = []
@@ -164,7 +144,7 @@ def _fill(
 
 
 def _refusal(
-    hit: Hit, drafts: Sequence[Draft], packed_of: Tally[str], limits: _Limits
+    hit: Hit, drafts: Sequence[Draft], packed_of: Tally[str], limits: _PackLimits
 ) -> Literal["empty", "dropped", "duplicate", "diversity"] | None:
     chunk = chunk_of(hit)
     if not chunk.text:
@@ -230,7 +210,9 @@ def _moved(sheet: Layout, draft: Draft, number: int) -> Draft:
     return placed(sheet, block, draft.heading, texts=draft.texts, text_tokens=draft.text_tokens)
 
 
-def _fragment(sheet: Layout, ranked: Sequence[Draft], added: Injected, misfit: Hit, limits: _Limits) -> Draft | None:
+def _fragment(
+    sheet: Layout, ranked: Sequence[Draft], added: Injected, misfit: Hit, limits: _PackLimits
+) -> Draft | None:
     """The longest beginning of the misfit, short of the whole, that fits and is no smaller than a fragment may be.
 
     Behind whole ranked rows there is none while an injected one is cut or left out: only the last block may be cut.
@@ -258,7 +240,7 @@ def _cost(sheet: Layout, misfit: Hit, length: int, number: int) -> int:
     return sheet.count(sheet.separator + render(sheet, [beginning(sheet, misfit, length, number=number)]))
 
 
-def _too_small(sheet: Layout, misfit: Hit, limits: _Limits, config: Config) -> str:
+def _too_small(sheet: Layout, misfit: Hit, limits: _PackLimits, config: Config) -> str:
     """Why nothing could be packed, with the smallest budget that would hold a beginning."""
     own, text = len(limits.own.hits), chunk_of(misfit).text
     least = least_beginning(sheet, text, 1) or len(text)

@@ -46,7 +46,10 @@ class Layout(NamedTuple):
     separator: str
     is_numbered: bool
     """Every line of a block begins with its number and a tab."""
+    counter: str
+    """The counter's name."""
     count: Callable[[str], int]
+    """The counter's, with a look at the deadline before each text."""
     gap_tokens: int
     summable: bool
     counts_words: bool
@@ -66,7 +69,12 @@ def layout(config: Config, counter: Counter) -> Layout:
     numbered = config.line_numbers
     summable = adds_up and spaced
     cut = _CUT_TOKENS if summable and counter.name in _ROUNDED else _CUT_PIECES
-    return Layout(config.header, footer, separator, numbered, counter.count, gap, summable, counts_words, cut)
+
+    def count(text: str) -> int:
+        check()
+        return counter.count(text)
+
+    return Layout(config.header, footer, separator, numbered, counter.name, count, gap, summable, counts_words, cut)
 
 
 def draft(layout: Layout, block: Block, heading: str) -> Draft:

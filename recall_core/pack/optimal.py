@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter as Counts
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, islice
 
 from recall_core.config import OPTIMAL_ROWS, Config
 from recall_core.deadline import check
 from recall_core.pack.blocks import chunk_of, omission, whole
+from recall_core.pack.context import context, unseen_pins
 from recall_core.pack.copies import ALONE, Alike, Taker
 from recall_core.pack.knapsack import Thing, choose
 from recall_core.pack.layout import Draft, Layout, fits, layout, render
@@ -47,8 +48,7 @@ def pack_optimal(
     Where a counter does not add up over blocks, the choice is made again with less room until the text fits.
     """
     sheet = layout(config, counter)
-    takers: dict[int, Taker] = {}
-    passed_over: list[Omission] = []
+    takers, passed_over = dict[int, Taker](), list[Omission]()
     stream = _undropped(candidates, dropped, alike, takers, passed_over)
     hits = list(islice(stream, OPTIMAL_ROWS))
     last = hits[-1].rank if hits else 0
@@ -65,46 +65,21 @@ def pack_optimal(
     chosen = _settled(sheet, fixed, free, below, own.hits, budget_tokens=room, diversity=config.diversity)
     hits += below.read
     ranked = _drafts(sheet, chosen)
-    added = fill(
-        sheet,
-        own,
-        ranked,
-        budget_tokens=budget_tokens,
-        min_fragment=config.min_fragment,
-        widest=total,
-        may_cut=True,
-    )
+    least = config.min_fragment
+    added = fill(sheet, own, ranked, budget_tokens=budget_tokens, min_fragment=least, widest=total, may_cut=True)
     drafts = [*ranked, *added.drafts]
-    text = render(sheet, drafts)
-    ranks = {hit.rank for hit in chosen}
-    left = sorted((hit for hit in hits if hit.rank not in ranks), key=lambda hit: hit.rank)
-    omitted = [_omission(hit, [*chosen, *own.hits], config.diversity, dropped) for hit in left]
-    omitted += added.omitted
-    kept = {rank for each in drafts if not each.block.truncated for rank in each.block.ranks}
-    for hit in (*hits, *own.hits):
-        if hit.rank in kept:
-            omitted += (takers.get(hit.rank) or Taker(hit, alike)).copies()
-    omitted += passed_over
-    tail = total - sum(each.chunks for each in omitted) - sum(len(each.block.ranks) for each in drafts)
-    if tail:
+    left_out = _left_out(hits, chosen, own.hits, config.diversity, dropped)
+    omitted = [*left_out, *added.omitted, *_copies([*hits, *own.hits], drafts, takers, alike), *passed_over]
+    unread = total - sum(each.chunks for each in omitted) - sum(len(each.block.ranks) for each in drafts)
+    if unread:
         known = {hit.rank for hit in hits} | apart
-        omitted.append(Omission("budget", next(rank for rank in count(last + 1) if rank not in known), tail, "", ""))
-    absent = pinned - dropped - {chunk_of(hit).id for hit in hits}
-    warnings = [f"W_PIN: {chunk_id} is not among the candidates" for chunk_id in sorted(absent)]
+        first = next(rank for rank in count(last + 1) if rank not in known)
+        omitted.append(Omission("budget", first, unread, "", ""))
+    warnings = unseen_pins(pinned - dropped - {chunk_of(hit).id for hit in hits})
     if hits and not drafts:
         warnings.append(f"W_BUDGET: no whole chunk fits into {budget_tokens} tokens; pack = rank cuts one")
-    return Packed(
-        text=text,
-        budget_tokens=budget_tokens,
-        used_tokens=counter.count(text),
-        counter=counter.name,
-        candidates=total,
-        blocks=tuple(each.block for each in drafts),
-        omitted=tuple(omitted),
-        warnings=tuple(warnings),
-        reserved_for=own.ids,
-        reserved_tokens=own.tokens,
-        reserved_used_tokens=added.used_tokens,
+    return context(
+        sheet, drafts, own, added, total=total, budget_tokens=budget_tokens, omitted=omitted, warnings=warnings
     )
 
 
@@ -268,6 +243,25 @@ def _beside(kept: Sequence[Hit], things: Sequence[Thing], capacity: int, diversi
 
 def _drafts(sheet: Layout, hits: Sequence[Hit]) -> list[Draft]:
     return [whole(sheet, hit, number=number) for number, hit in enumerate(hits, 1)]
+
+
+def _left_out(
+    hits: Iterable[Hit], chosen: Sequence[Hit], apart: Sequence[Hit], diversity: int, dropped: frozenset[str]
+) -> list[Omission]:
+    """Why each hit that was not chosen is not, by rank. apart: hits packed elsewhere, which count for the cap."""
+    ranks = {hit.rank for hit in chosen}
+    left = sorted((hit for hit in hits if hit.rank not in ranks), key=lambda hit: hit.rank)
+    return [_omission(hit, [*chosen, *apart], diversity, dropped) for hit in left]
+
+
+def _copies(
+    hits: Iterable[Hit], drafts: Iterable[Draft], takers: Mapping[int, Taker], alike: Alike
+) -> Iterator[Omission]:
+    """Candidates whose text is packed, whole, with another."""
+    packed = {rank for each in drafts if not each.block.truncated for rank in each.block.ranks}
+    for hit in hits:
+        if hit.rank in packed:
+            yield from (takers.get(hit.rank) or Taker(hit, alike)).copies()
 
 
 def _omission(hit: Hit, chosen: Sequence[Hit], diversity: int, dropped: frozenset[str]) -> Omission:

@@ -15,7 +15,7 @@ from recall_core.rank.weighing import Ranking
 _FIRST = 24  # places of the order that are looked at first: a page, mostly
 
 
-class Texts(NamedTuple):
+class RepeatedTexts(NamedTuple):
     """The texts that stand more than once in a pool, whatever its order."""
 
     numbers: Mapping[int, int]
@@ -29,13 +29,13 @@ class Texts(NamedTuple):
         return len(self.numbers) - len(self.rows)
 
 
-def texts_among(numbers: Mapping[int, int]) -> Texts:
+def texts_among(numbers: Mapping[int, int]) -> RepeatedTexts:
     """numbers: position to the number of a text, of which some stand only once in the pool."""
     rows: dict[int, list[int]] = {}
     for position in sorted(numbers):
         rows.setdefault(numbers[position], []).append(position)
     rows = {text: alike for text, alike in rows.items() if len(alike) > 1}
-    return Texts({position: text for text, alike in rows.items() for position in alike}, rows)
+    return RepeatedTexts({position: text for text, alike in rows.items() for position in alike}, rows)
 
 
 class Copies:
@@ -45,7 +45,7 @@ class Copies:
     leading: positions that stand for their texts, each in the place of the row that otherwise would.
     """
 
-    def __init__(self, ranking: Ranking, texts: Texts, *, least: float, leading: Sequence[int] = ()) -> None:
+    def __init__(self, ranking: Ranking, texts: RepeatedTexts, *, least: float, leading: Sequence[int] = ()) -> None:
         self.ranking = ranking
         self._all = texts
         self._texts = texts.numbers
@@ -81,7 +81,7 @@ class Copies:
         """The rows that stand, then those that min_score cut; the struck ones are nowhere."""
         if not self.struck:
             return self.ranking
-        return self.ranking.reordered(_Standing(self), kept=self.kept)
+        return self.ranking.reordered(_StandingPositions(self), kept=self.kept)
 
     def alike(self, position: int) -> Sequence[int]:
         """All candidates with its text, itself among them, whether they are in the list or not."""
@@ -174,7 +174,7 @@ def _rest(copies: Copies) -> Iterator[int]:
     yield from copies.rest()
 
 
-class _Standing(Sequence[int]):
+class _StandingPositions(Sequence[int]):
     """The positions of `Copies.standing`, worked out as far as they are looked at. Equal to the list of them."""
 
     __slots__ = ("_copies", "_known", "_walk")

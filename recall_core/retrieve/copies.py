@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from recall_core.named import NamedTuple
-from recall_core.rank.copies import Copies, Texts, texts_among
+from recall_core.rank.copies import Copies, RepeatedTexts, texts_among
 from recall_core.rank.fuse import Same
 from recall_core.rank.weighing import Ranking
 from recall_core.retrieve.plan import Plan
@@ -27,7 +27,7 @@ def collapsed(ranking: Ranking, numbers: Mapping[int, int], plan: Plan) -> Copie
 
 
 @lru_cache(maxsize=2)
-def _among(numbers: Same[Mapping[int, int]]) -> Texts:
+def _among(numbers: Same[Mapping[int, int]]) -> RepeatedTexts:
     """Kept, because a store may give one answer for all its rows again and again, and a weight that moves asks."""
     return texts_among(numbers.value)
 

@@ -18,7 +18,7 @@ _QUOTED = re.compile(r'"([^"]*)"?')
 _STAYS, _FUNCTION, _LEFTOVER, _ASKING = range(4)
 
 
-class _Part(NamedTuple):
+class _PhraseGroup(NamedTuple):
     """Phrases that stay or go together. written: what is told of them once they are dropped."""
 
     kind: int
@@ -35,12 +35,12 @@ def literal(text: str, *, tokens: Tokens, match: str, stop_words: str = "english
     reaches to the end.
     """
     read = _read_closely if stop_words in ("leftovers", "questions") else _read
-    parts: list[_Part] = []
+    parts: list[_PhraseGroup] = []
     end = 0
     for found in _QUOTED.finditer(text):
         parts += read(text[end : found.start()], tokens, stop_words)
         if folded := tokens(spaced(found.group(1))):
-            parts.append(_Part(_STAYS, (Phrase(f'"{found.group(1).strip()}"', folded),)))
+            parts.append(_PhraseGroup(_STAYS, (Phrase(f'"{found.group(1).strip()}"', folded),)))
         end = found.end()
     parts += read(text[end:], tokens, stop_words)
     most = _most_dropped(parts, text, stop_words)
@@ -70,14 +70,14 @@ def telling(words: Iterable[str], stop_words: str) -> list[str]:
     return left if stop_words == "leftovers" else [word for word in left if word not in QUESTION_WORDS]
 
 
-def _read(text: str, tokens: Tokens, stop_words: str) -> Iterator[_Part]:
+def _read(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
     """Every word, and which ones are function words."""
     for token in tokens(spaced(text)):
         is_function = token in STOP_WORDS and stop_words != "none"
-        yield _Part(_FUNCTION if is_function else _STAYS, (Phrase(token, (token,)),))
+        yield _PhraseGroup(_FUNCTION if is_function else _STAYS, (Phrase(token, (token,)),))
 
 
-def _read_closely(text: str, tokens: Tokens, stop_words: str) -> Iterator[_Part]:
+def _read_closely(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
     """The same, with what is known of words by what stands around them."""
     from recall_core.retrieve.question_words import pieces  # noqa: PLC0415 - a plain question has no need of it
 
@@ -91,18 +91,18 @@ def _read_closely(text: str, tokens: Tokens, stop_words: str) -> Iterator[_Part]
         words = tuple(Phrase(token, (token,)) for token in folded)
         match piece.kind:
             case "phrase":
-                yield _Part(_STAYS, (Phrase(written, folded),))
+                yield _PhraseGroup(_STAYS, (Phrase(written, folded),))
             case "capital":
-                yield _Part(_STAYS, words)
+                yield _PhraseGroup(_STAYS, words)
             case "question":
-                yield _Part(_ASKING, words, written)
+                yield _PhraseGroup(_ASKING, words, written)
             case _ if all(token in STOP_WORDS for token in folded):
-                yield _Part(_FUNCTION, words)
+                yield _PhraseGroup(_FUNCTION, words)
             case _:
-                yield _Part(_LEFTOVER, words, written)
+                yield _PhraseGroup(_LEFTOVER, words, written)
 
 
-def _most_dropped(parts: Sequence[_Part], text: str, stop_words: str) -> int:
+def _most_dropped(parts: Sequence[_PhraseGroup], text: str, stop_words: str) -> int:
     """The last kind that is dropped together with those before it."""
     left = [
         sum(len(phrase.tokens) for part in parts if _is_kept(part, kind) for phrase in part.phrases)
@@ -116,5 +116,5 @@ def _most_dropped(parts: Sequence[_Part], text: str, stop_words: str) -> int:
     return next((kind for kind in (_LEFTOVER, _FUNCTION) if left[kind]), _STAYS)
 
 
-def _is_kept(part: _Part, most: int) -> bool:
+def _is_kept(part: _PhraseGroup, most: int) -> bool:
     return part.kind == _STAYS or part.kind > most

@@ -57,7 +57,7 @@ _SPECIAL = rf"""
 """
 
 
-class Piece(NamedTuple):
+class QuestionPiece(NamedTuple):
     """A stretch of a text outside quotes.
 
     words: whatever the index makes of it; phrase: an abbreviation, whose letters stand together; capital: a letter
@@ -69,7 +69,7 @@ class Piece(NamedTuple):
     end: int
 
 
-def pieces(text: str, *, with_question_words: bool) -> Iterator[Piece]:
+def pieces(text: str, *, with_question_words: bool) -> Iterator[QuestionPiece]:
     """The text in pieces, in order and without a gap. Read alone, each gives the index the tokens it gives there."""
     if _is_plain(text):
         yield from _plain_pieces(text, with_question_words=with_question_words)
@@ -78,10 +78,10 @@ def pieces(text: str, *, with_question_words: bool) -> Iterator[Piece]:
     for found in _special().finditer(text):
         kind = _kind(found, text, with_question_words=with_question_words)
         if kind != "words":
-            yield Piece("words", end, found.start())
-            yield Piece(kind, found.start(), found.end())
+            yield QuestionPiece("words", end, found.start())
+            yield QuestionPiece(kind, found.start(), found.end())
             end = found.end()
-    yield Piece("words", end, len(text))
+    yield QuestionPiece("words", end, len(text))
 
 
 def _is_plain(text: str) -> bool:
@@ -95,15 +95,15 @@ def _is_plain_word(word: str) -> bool:
     return not word or (word.isalnum() and (len(word) > 1 or word.isdigit()))
 
 
-def _plain_pieces(text: str, *, with_question_words: bool) -> Iterator[Piece]:
+def _plain_pieces(text: str, *, with_question_words: bool) -> Iterator[QuestionPiece]:
     end = start = 0
     for word in text.split(" "):
         if with_question_words and word.lower() in QUESTION_WORDS:
-            yield Piece("words", end, start)
+            yield QuestionPiece("words", end, start)
             end = start + len(word)
-            yield Piece("question", start, end)
+            yield QuestionPiece("question", start, end)
         start += len(word) + 1
-    yield Piece("words", end, len(text))
+    yield QuestionPiece("words", end, len(text))
 
 
 def _kind(found: re.Match[str], text: str, *, with_question_words: bool) -> Kind:

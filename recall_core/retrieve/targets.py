@@ -15,7 +15,7 @@ from recall_core.named import NamedTuple
 from recall_core.paths import path_of
 from recall_core.shell import Hint
 from recall_core.store.port import Store
-from recall_core.text import nfc
+from recall_core.text import is_storable, nfc
 from recall_core.types import Row
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Reading(NamedTuple):
 def one(store: Store, target: str, *, base: Path, start: Path | None = None) -> tuple[str, str] | None:
     """(kind, id) of the only document or chunk that a live path, an id or a prefix names. start: see `readings`.
 
-    Raises UsageError `ambiguous_path`, `ambiguous_id`, `empty_target`.
+    Raises what `readings` raises; UsageError `ambiguous_path`, `ambiguous_id`.
     """
     meanings = readings(target, base=base, start=start)
     ids = [first for each in meanings if (first := _first(store, each.names)) is not None]
@@ -79,10 +79,13 @@ def readings(target: str, *, base: Path, start: Path | None = None) -> tuple[Rea
 
     A path that says where it begins (`.`, `..`, `./x`, `../x`, `/x`) has the first meaning alone, and so has one
     where both are the same; without a current folder a relative path has the second alone.  base: the store's
-    folder.  start: stands for the current folder.  Raises UsageError `empty_target`; RecallError `no_folder`.
+    folder.  start: stands for the current folder.  Raises UsageError `empty_target`; UnknownTarget for what no store
+    has as a name; RecallError `no_folder`.
     """
     if not target:
         raise UsageError("empty_target", "An empty name names nothing.", hint=Hint("stats"))
+    if not is_storable(target):
+        raise unknown(target)
     typed, start = target.replace(os.sep, "/"), start or paths.known()
     if Path(typed).is_absolute():
         names = _names(Path(typed), base)

@@ -75,7 +75,7 @@ class NoVocabulary:
         return ()
 
 
-class _Place(NamedTuple):
+class _CursorPlace(NamedTuple):
     """Where the cursor stands. prefix: what is typed of the word that a candidate replaces from start to end."""
 
     words: tuple[Word, ...]
@@ -104,7 +104,7 @@ def complete(text: str, cursor: int, *, vocabulary: Vocabulary) -> list[Completi
     return found
 
 
-def _place(text: str, cursor: int) -> _Place | None:
+def _place(text: str, cursor: int) -> _CursorPlace | None:
     words: list[Word] = []
     for word in _words(text):
         if word.start >= cursor:
@@ -115,17 +115,17 @@ def _place(text: str, cursor: int) -> _Place | None:
         if is_quoted and (cursor < word.end or word.kind == "open"):
             return _in_string(text, word, cursor, tuple(words))
         if word.kind in ("name", "number") and cursor <= word.end:
-            return _Place(tuple(words), text[word.start : cursor], word.start, word.end)
+            return _CursorPlace(tuple(words), text[word.start : cursor], word.start, word.end)
         if word.kind != "comment":
             words.append(word)
-    return _Place(tuple(words), "", cursor, cursor)
+    return _CursorPlace(tuple(words), "", cursor, cursor)
 
 
-def _in_string(text: str, word: Word, cursor: int, words: tuple[Word, ...]) -> _Place:
+def _in_string(text: str, word: Word, cursor: int, words: tuple[Word, ...]) -> _CursorPlace:
     """The rest of a string is replaced too, unless it holds white space: then its quote may belong to another."""
     rest = text[cursor : word.end]
     end = cursor if word.kind == "open" or any(map(str.isspace, rest)) else word.end
-    return _Place(words, text[word.start + 1 : cursor], word.start, end, quoted=True)
+    return _CursorPlace(words, text[word.start + 1 : cursor], word.start, end, quoted=True)
 
 
 def _words(text: str) -> Iterator[Word]:
@@ -150,7 +150,7 @@ def _continues(held: Word, piece: SourceWord) -> bool:
     return piece.text == "."
 
 
-def _keywords(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
+def _keywords(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
     unfit = _unfit_operators(expected.field)
     for word in expected.keywords:
         kind: CandidateKind = "operator" if word in _OPERATORS else "keyword"
@@ -158,7 +158,7 @@ def _keywords(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iter
             yield Completion(word, kind, place.start, place.end, "")
 
 
-def _symbols(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
+def _symbols(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
     unfit = _unfit_operators(expected.field)
     for symbol in expected.symbols:
         if not place.prefix and symbol not in unfit:
@@ -173,7 +173,7 @@ def _unfit_operators(raw: str | None) -> tuple[str, ...]:
     return _UNFIT.get(kind, ()) + (() if kind == "tags" else _NOT_TAGS)
 
 
-def _fields(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
+def _fields(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
     if place.prefix.startswith("doc.meta."):
         yield from _meta_fields(place, vocabulary)
         return
@@ -187,19 +187,19 @@ def _fits(info: FieldInfo, expected: Expected) -> bool:
     return not (expected.documents_only and info.table == "chunk")
 
 
-def _meta_fields(place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
+def _meta_fields(place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
     typed = place.prefix.removeprefix("doc.meta.").strip("'\"")
     for known in vocabulary.keys(typed):
         text = print_field(Field("doc", "meta", str(known.value)))
         yield Completion(text, "field", place.start, place.end, _counted(known.documents))
 
 
-def _score(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
+def _score(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
     if _begins("score", place.prefix):
         yield Completion("score", "field", place.start, place.end, "how well a row answers USING")
 
 
-def _tables(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
+def _tables(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
     for table in TABLES:
         if _begins(table, place.prefix):
             yield Completion(table, "table", place.start, place.end, f"one row for each {_ROWS[table]}")
@@ -208,20 +208,20 @@ def _tables(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterat
 _ROWS = {"chunk": "chunk", "doc": "document"}
 
 
-def _functions(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
+def _functions(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
     taken = {other for name in expected.functions for other in _SIGNAL.get(name, ())}
     for name in FUNCTIONS:
         if _begins(name, place.prefix) and name not in taken:
             yield Completion(f"{name}(", "function", place.start, place.end, _FUNCTION_DOCS[name])
 
 
-def _options(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
+def _options(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
     for name, option in OPTIONS.items():
         if _begins(name, place.prefix) and name not in expected.options[:-1]:
             yield Completion(name, "option", place.start, place.end, option.doc)
 
 
-def _settings(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
+def _settings(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
     option = OPTIONS.get(expected.options[-1]) if expected.options else None
     if option is None:
         return
@@ -231,7 +231,7 @@ def _settings(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iter
             yield Completion(choice, "value", place.start, place.end, option.doc)
 
 
-def _values(expected: Expected, place: _Place, vocabulary: Vocabulary) -> Iterator[Completion]:
+def _values(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
     field = _field(expected.field)
     if field is None:
         return

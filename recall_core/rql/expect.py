@@ -96,7 +96,7 @@ class Expected(NamedTuple):
     """A chunk's field makes no sense here."""
 
 
-class _Reader:
+class _ClauseReader:
     """The state after each word. A word that does not fit leaves the state as it is, a clause always begins."""
 
     def __init__(self) -> None:
@@ -172,7 +172,7 @@ class _Reader:
 
 def expected_after(words: Iterable[Word]) -> Expected:
     """What the grammar allows after these words; what does not fit is passed over."""
-    reader = _Reader()
+    reader = _ClauseReader()
     for word in words:
         reader.read(word)
     return reader.expected()

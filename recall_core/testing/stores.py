@@ -317,7 +317,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
             assert store.resolve(row.chunk.id) == store.resolve(row.chunk.id[:12]) == [("chunk", row.chunk.id)]
             assert store.rowid("chunk", row.chunk.id) == row.rowid
             assert store.resolve(row.doc.path) == store.resolve(row.doc.id[:12]) == [("doc", row.doc.id)]
-        assert store.resolve("unheard.txt") == store.resolve("") == []
+        assert store.resolve("unheard.txt") == store.resolve("\ud800") == store.resolve("") == []
 
     def test_chunks_are_found_by_place_and_text(self) -> None:
         store = self.filled()

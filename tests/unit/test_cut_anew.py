@@ -28,6 +28,7 @@ from recall_core.store.values import JudgementRow
 from recall_core.types import Progress, Root
 from tests.contracts import validator
 from tests.embedders import COUNTING
+from tests.plug_ins import write_plug_in
 
 FILES = 12
 SENTENCES = 12
@@ -449,11 +450,7 @@ class Notes:
 def notes(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder read by a parser of a stranger: a note with headings, and one that any parser would have cut so."""
     site = home.parent / "notes-site"
-    about = site / "recall_notes-1.0.dist-info"
-    about.mkdir(parents=True)
-    (site / "recall_notes.py").write_text(PLUG_IN)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: recall-notes\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[recall.parser]\nnotes = recall_notes:Notes\n")
+    write_plug_in(site, "recall_notes", "[recall.parser]\nnotes = recall_notes:Notes\n", source=PLUG_IN)
     monkeypatch.syspath_prepend(site)
     (home / "notes").mkdir()
     (home / "notes/headed.note").write_text(f"# One\n\n{text_of(1)}\n\n# Two\n\n{text_of(2)}")

@@ -32,6 +32,7 @@ from recall_core.explain.lines import weighted
 from recall_core.explain.sweep import stretches, sweep
 from recall_core.explain.whynot.predicates import drops
 from recall_core.explain.winning import rank_line
+from recall_core.model_tokens import model_tokens
 from recall_core.pack.account import near_duplicates
 from recall_core.pack.greedy import pack
 from recall_core.pack.knapsack import Thing, choose
@@ -43,7 +44,7 @@ from recall_core.store.sqlite import vectors
 from recall_core.store.sqlite.kind import open_store
 from recall_core.store.sqlite.lexical import stem_spans, stemmed
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.text import counter
+from recall_core.text import Counter, counter
 from recall_core.types import Hit, RawQuery
 from tests.builders import EMBEDDER, fish_store, memory_store, new_file, put
 from tests.provider_server import provider_server
@@ -321,6 +322,7 @@ LOOPS: dict[str, Callable[[], Callable[[], Any]]] = {
     "sign flips": lambda: lambda: sign_flip(np.ones((2, 2))),
     "predicates to drop": dropping,
     "spans": lambda: lambda: stem_spans("fish", stemmed(("fish",))),
+    "tokens of a model": lambda: lambda: model_tokens("a few words"),
 }
 
 
@@ -331,6 +333,29 @@ def test_every_loop_that_can_be_long_looks_at_the_deadline(name: str) -> None:
 
     with within(1, clock=past()), pytest.raises(TimedOut):
         run()
+
+
+@pytest.mark.parametrize("pack", [pack, pack_optimal])
+def test_packing_looks_at_the_deadline_between_any_two_texts_that_it_counts(pack: Callable[..., Any]) -> None:
+    clock, seen = Looks(inf), list[int]()
+    counting = Counter("letters", lambda text: seen.append(clock.seen) or len(text))  # type: ignore[func-returns-value]
+
+    with within(1, clock=clock):
+        pack(hits(), total=4, budget_tokens=60, counter=counting, config=Config())
+
+    assert len(seen) > 4
+    assert len(set(seen)) == len(seen)
+
+
+def test_counting_looks_at_the_deadline_more_often_in_a_longer_text() -> None:
+    clock = Looks(inf)
+    with within(1, clock=clock):
+        few = model_tokens("words " * 1_000)
+        after_few = clock.seen
+        many = model_tokens("words " * 500_000)
+
+    assert many > 400 * few
+    assert clock.seen - after_few > 5
 
 
 def run(*argv: str) -> tuple[int, str, str]:

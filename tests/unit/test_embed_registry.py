@@ -20,6 +20,7 @@ from recall_core.errors import EmbedError, RecallError
 from recall_core.ports import Embedder
 from recall_core.shell import install_extra
 from recall_core.testing import DeterministicEmbedderConformance
+from tests.plug_ins import write_plug_in
 
 PLUG_IN = """
 from recall_core.config import Config
@@ -53,15 +54,11 @@ class Lengths:
 def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An installed distribution with an embedder, a broken embedder and a reranker."""
     site = tmp_path / "site"
-    info = site / "stranger-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "stranger_of_recall.py").write_text(PLUG_IN, encoding="utf-8")
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text(
+    entry_points = (
         "[recall.embedder]\necho = stranger_of_recall:ECHO\nbroken = stranger_of_recall_missing:X\n"
-        "hash = stranger_of_recall:ECHO\n[recall.reranker]\nlengths = stranger_of_recall:Lengths\n",
-        encoding="utf-8",
+        "hash = stranger_of_recall:ECHO\n[recall.reranker]\nlengths = stranger_of_recall:Lengths\n"
     )
+    write_plug_in(site, "stranger_of_recall", entry_points, source=PLUG_IN)
     monkeypatch.syspath_prepend(str(site))
     importlib.invalidate_caches()
 

@@ -144,3 +144,21 @@ def test_what_is_left_out_comes_along_with_an_export(home: Path, fresh: Path) ->
         with (fresh / "again.jsonl").open("w", encoding="utf-8", newline="\n") as out:
             recall.export(out)
     assert (fresh / "again.jsonl").read_bytes() == (home.parent / "left.jsonl").read_bytes()
+
+
+def test_a_root_that_asks_for_an_unknown_encoding_is_told_and_the_others_are_synced(home: Path, fresh: Path) -> None:
+    for name in ("docs", "others"):
+        (fresh / name).mkdir()
+        (fresh / name / "b.txt").write_text("a wombat digs\n")
+    with Recall.open(str(fresh)) as recall:
+        recall.index(str(fresh / "others"))
+        recall.import_(exported(home, encoding="klingon"), on_conflict="skip")
+        (fresh / "others" / "c.txt").write_text("a numbat eats\n")
+
+        *_, done = recall.sync()
+
+        assert [(skip.path, skip.code) for skip in done.skipped] == [("docs/b.txt", "unknown_encoding")]
+        assert recall.get("others/c.txt")["ok"]
+        assert recall.doctor()["ok"]
+        asked = recall.why_not("wombat", target="docs/b.txt")
+        assert "unknown_encoding" in str(asked)

@@ -25,6 +25,7 @@ from recall_core.ingest.parse.pool import (
 )
 from recall_core.types import Progress, Root
 from tests.ingest_folder import IngestFolder
+from tests.plug_ins import write_plug_in
 
 FOREIGN = Root("", parser="ahead")
 
@@ -82,11 +83,7 @@ class Ahead:
 @pytest.fixture(scope="module", autouse=True)
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     place = tmp_path_factory.mktemp("site")
-    about = place / "ahead-1.0.dist-info"
-    about.mkdir()
-    (place / "ahead.py").write_text(PARSER)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: ahead\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[recall.parser]\nahead = ahead:Ahead\n")
+    write_plug_in(place, "ahead", "[recall.parser]\nahead = ahead:Ahead\n", source=PARSER)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(place)
         yield place

@@ -9,6 +9,7 @@ import pytest
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest.parse import identity, is_earlier, parser
 from recall_core.ports import ParsedDocument
+from tests.plug_ins import write_plug_in
 
 
 def parsed(raw: bytes, *, name: str = "text", path: str = "docs/a.txt") -> list[ParsedDocument]:
@@ -177,13 +178,8 @@ class Shout:
 
 
 def test_an_installed_parser_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "recall_shout.py").write_text(PLUG_IN)
-    about = tmp_path / "recall_shout-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: recall-shout\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(
-        "[recall.parser]\nshout = recall_shout:Shout\nbroken = recall_shout:Missing\ntext = recall_shout:Shout\n"
-    )
+    names = "shout = recall_shout:Shout\nbroken = recall_shout:Missing\ntext = recall_shout:Shout\n"
+    write_plug_in(tmp_path, "recall_shout", f"[recall.parser]\n{names}", source=PLUG_IN)
     monkeypatch.syspath_prepend(tmp_path)
 
     assert parsed(b"quiet", name="shout")[0].text == "QUIET"

@@ -595,6 +595,36 @@ def test_an_option_that_means_nothing_is_a_usage_error_whatever_is_there(
     assert caught.value.code == code
 
 
+@pytest.mark.parametrize(
+    ("asked", "code"), [({"encoding": "klingon"}, "unknown_encoding"), ({"parser": "txet"}, "unknown_parser")]
+)
+def test_files_of_a_root_whose_settings_mean_nothing_are_skipped_and_the_others_read(
+    folder: IngestFolder, asked: dict[str, str], code: str
+) -> None:
+    folder.write("bad/a.md")
+    folder.write("good/b.md")
+    with folder.store.writer() as writer:  # as an import brings them
+        writer.put_root(Root("bad", **asked))  # type: ignore[arg-type]
+        writer.put_root(Root("good"))
+
+    done = folder.sync()
+
+    assert [(skip.path, skip.code) for skip in done.skipped] == [("bad/a.md", code)]
+    assert list(folder.documents()) == ["good/b.md"]
+
+
+def test_a_parser_that_the_settings_misname_ends_a_sync(folder: IngestFolder) -> None:
+    folder.write("docs/a.md")
+    folder.ingest("docs")
+    folder.write("docs/a.md", "other words\n")
+    folder.config = folder.config._replace(parsers=(("*.md", "txet"),))
+
+    with pytest.raises(UsageError) as caught:
+        folder.sync()
+
+    assert caught.value.code == "unknown_parser"
+
+
 def test_a_text_without_a_feature_is_stored_without_a_vector(folder: IngestFolder) -> None:
     folder.write("a.md", "the and of\n")
     folder.write("b.md", "")

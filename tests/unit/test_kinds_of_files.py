@@ -8,6 +8,8 @@ import lzma
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from encodings.aliases import aliases
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,10 @@ def chosen(path: str, raw: bytes = b"words\n", *, parser: str = "auto", **overri
         ("a.csv", b"a,b\n", "table"),
         ("feed.xml", b'<?xml version="1.0"?><rss version="2.0">', "xml"),
         ("pom.xml", b'<?xml version="1.0"?><project>', "text"),
+        ("pom.xml", b"<project><!-- <book> --><set name='a'>", "text"),
+        ("page.xml", b"<!DOCTYPE library><library><book>", "text"),
+        ("feed.xml", b"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- a -->\n<rss>", "xml"),
+        ("guide.xml", b"<?xml version='1.0'?><!DOCTYPE book [<!ENTITY a 'b'>]><book>", "xml"),
         ("a.rss", b"<rss>", "xml"),
         ("a.json", b"{}", "json"),
         ("a.jsonl", b"{}", "json"),
@@ -77,12 +83,18 @@ def chosen(path: str, raw: bytes = b"words\n", *, parser: str = "auto", **overri
         ("notes.1", b"one note\n", "text"),
         ("libfoo.so.1", b"words\n", "text"),
         ("a.txt", b"words\n", "text"),
+        ("a.txt", b"#!/bin/sh\nwords\n", "text"),
+        ("CMakeLists.txt", b"project(a)\n", "code"),
         ("README", b"words\n", "text"),
         (".hidden", b"words\n", "text"),
     ],
 )
 def test_a_file_is_read_by_its_name_and_then_by_its_content(path: str, raw: bytes, name: str) -> None:
     assert chosen(path, raw) == name
+
+
+def test_comments_above_what_is_no_page_are_passed_over_once() -> None:
+    assert chosen("page", b"<!---->" * 500 + b"words\n") == "text"
 
 
 def test_what_the_folder_was_added_with_comes_before_everything() -> None:
@@ -187,8 +199,16 @@ def test_an_encoding_that_is_asked_for_is_taken_or_refused() -> None:
     with pytest.raises(UsageError) as unknown:
         check_encoding("klingon")
     assert unknown.value.code == "unknown_encoding"
-    with pytest.raises(UsageError):
-        check_encoding("base64")  # a codec, and none of texts
+    for name in ("base64", "undefined", "idna", "punycode"):  # codecs, and none of texts
+        with pytest.raises(UsageError):
+            check_encoding(name)
+
+
+@pytest.mark.parametrize("name", sorted({*aliases.values(), "undefined", "idna", "punycode"}))
+def test_whatever_codec_a_file_declares_it_is_read_or_refused(name: str) -> None:
+    for raw in (b"", b"\xfc.\xff\\x", b"xn--a \\ud800", b"+2AA-"):
+        with suppress(IngestError):
+            text_of(f'<meta charset="{name}">'.encode() + raw, parser="html")
 
 
 def test_an_encoding_is_guessed_on_request_alone() -> None:
@@ -246,6 +266,50 @@ def test_a_file_packed_by_zstd_is_read_through() -> None:
     assert whole.content == b"one " + b"two" * 50_000
     with pytest.raises(IngestError, match="ends too early"):
         unpacked(raw[:-5], path="a.txt.zst", most=1 << 20)
+
+
+ZLIB = zlib.decompressobj
+
+
+class CountingZlib:
+    """A decompressor of zlib that counts the bytes that go in and come back unused."""
+
+    def __init__(self, counts: list[int], wbits: int) -> None:
+        self._one = ZLIB(wbits=wbits)
+        self._counts = counts
+
+    def __getattr__(self, name: str) -> object:
+        found = getattr(self._one, name)
+        if name == "unused_data":
+            self._counts.append(len(found))
+        return found
+
+    def decompress(self, raw: bytes, most: int) -> bytes:
+        self._counts.append(len(raw))
+        return self._one.decompress(raw, most)
+
+
+def test_of_twice_as_many_members_twice_as_many_bytes_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[int] = []
+    monkeypatch.setattr(zlib, "decompressobj", lambda wbits: CountingZlib(counts, wbits))
+
+    def copied(members: int) -> int:
+        counts.clear()
+        raw = gzip.compress(b"word ") * members
+        assert unpacked(raw, path="a.txt.gz", most=1 << 20).content == b"word " * members
+        return sum(counts)
+
+    assert copied(2000) <= 2.1 * copied(1000)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("padding", [1, 1023, 5000])
+def test_zeros_behind_a_packed_file_are_padding(pack: Callable[[bytes], bytes], padding: int) -> None:
+    suffix = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
+
+    whole = unpacked(pack(b"one ") + pack(b"two") + b"\0" * padding, path=f"a.txt.{suffix}", most=100)
+
+    assert whole.content == b"one two"
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])

@@ -17,6 +17,8 @@ PACKAGES = ("recall_core", "recall_tui")
 PAPERS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 LONGEST = 450
+NAMED_TWICE = ("Named",)
+"""Names of two classes, an underscore not counted: this one is also a message, inside of the screen that sends it."""
 MAP = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -83,6 +85,16 @@ def test_every_module_says_its_job_and_is_short(module: Path) -> None:
 
     assert not text.strip() or ast.get_docstring(ast.parse(text))
     assert text.count("\n") <= LONGEST
+
+
+def test_no_two_classes_share_a_name() -> None:
+    files: dict[str, list[str]] = {}
+    for module, name in zip(MODULES, named(MODULES), strict=True):
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and node.name.lstrip("_") not in NAMED_TWICE:
+                files.setdefault(node.name.lstrip("_"), []).append(name)
+
+    assert {name: found for name, found in files.items() if len(found) > 1} == {}
 
 
 def test_every_room_is_on_the_map_and_every_room_on_the_map_exists() -> None:

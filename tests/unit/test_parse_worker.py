@@ -18,6 +18,7 @@ from recall_core.ingest.parse import worker as worker_module
 from recall_core.ingest.parse.worker import Worker
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
+from tests.plug_ins import write_plug_in
 
 FOREIGN = """
 import ctypes, os, sys, time
@@ -95,11 +96,7 @@ class Foreign:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A parser of a stranger, where this process alone knows of it, and a current folder without anything."""
     place = tmp_path_factory.mktemp("site")
-    about = place / "foreign-1.0.dist-info"
-    about.mkdir()
-    (place / "foreign.py").write_text(FOREIGN)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: foreign\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[recall.parser]\nforeign = foreign:Foreign\n")
+    write_plug_in(place, "foreign", "[recall.parser]\nforeign = foreign:Foreign\n", source=FOREIGN)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(place)
         patch.delenv("PYTHONPATH", raising=False)

@@ -28,6 +28,7 @@ from recall_tui.state.requests import QueryRequest
 from recall_tui.threads.command_thread import CommandThread
 from recall_tui.threads.query_thread import QueryThread
 from tests.event_log import EventLog
+from tests.plug_ins import write_plug_in
 from tests.provider_server import ProviderServer, provider_server
 
 KEY = "the-key-of-this-person"
@@ -492,13 +493,9 @@ def test_a_reranker_that_was_accepted_asks(
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A plug-in; the file is there once it was loaded."""
     site = tmp_path / "site"
-    info = site / "stranger-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "stranger_to_trust.py").write_text(PLUG_IN)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[recall.embedder]\nstranger = stranger_to_trust:KIND\n[recall.reranker]\nscorer = stranger_to_trust:KIND\n"
-    )
+    embedder, reranker = "stranger = stranger_to_trust:KIND\n", "scorer = stranger_to_trust:KIND\n"
+    entry_points = f"[recall.embedder]\n{embedder}[recall.reranker]\n{reranker}"
+    write_plug_in(site, "stranger_to_trust", entry_points, source=PLUG_IN)
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.delitem(sys.modules, "stranger_to_trust", raising=False)
     importlib.invalidate_caches()

@@ -30,20 +30,20 @@ async def streams() -> AsyncIterator[tuple[Any, Any]]:
     reading, writing = _taken(0, os.open(os.devnull, os.O_RDONLY)), _taken(1, os.dup(2))
     with anyio.CancelScope() as scope, _signals(scope.cancel) as signals:
         _when_unread(writing, scope.cancel)
-        async with stdio_server(cast(Any, _Wire(reading)), cast(Any, _Wire(writing))) as both:
+        async with stdio_server(cast(Any, _DescriptorLines(reading)), cast(Any, _DescriptorLines(writing))) as both:
             yield both
     if signals:
         raise Interrupted("interrupted", "Interrupted.")
 
 
-class _Wire:
+class _DescriptorLines:
     """Lines of a descriptor. Threads wait for them that the process does not wait for: the SDK's own keep it."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._file = os.fdopen(descriptor, "rb", closefd=False)
 
-    def __aiter__(self) -> _Wire:
+    def __aiter__(self) -> _DescriptorLines:
         return self
 
     async def __anext__(self) -> str:

@@ -159,21 +159,21 @@ def _state(doc: Mapping[str, Any]) -> str:
 _STATES = {"modified": "its file has changed since", "missing": "its file is gone"}
 
 
-class _Excerpt(NamedTuple):
+class _ShownText(NamedTuple):
     """What is shown of a chunk, and the lines that it is on, None where those were not asked for."""
 
     text: str
     lines: tuple[int, int] | None
 
 
-def _excerpt(chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> _Excerpt:
+def _excerpt(chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> _ShownText:
     """The passage, and the lines below it in the chunk until there is enough to judge it by."""
     if passage is None:
         lines = (chunk["line_start"], chunk["line_end"]) if "line_start" in chunk else None
-        return _Excerpt(_short(chunk["text"]), lines)
+        return _ShownText(_short(chunk["text"]), lines)
     first, last = passage["line_start"], passage["line_end"]
     if not {"offset", "text"} <= chunk.keys():
-        return _Excerpt(passage["text"], (first, last))
+        return _ShownText(passage["text"], (first, last))
     whole, start, end = chunk["text"], *(passage[place] - chunk["offset"] for place in ("offset", "end"))
     while end < len(whole) and end - start < EXCERPT_CHARS:
         following = whole.find("\n", end + 1)
@@ -183,10 +183,10 @@ def _excerpt(chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> _Ex
         last += whole.count("\n", end, following)
         end = following
     text = whole[start:end].rstrip()
-    return _Excerpt(text, (first, last - whole[start:end].count("\n") + text.count("\n")))
+    return _ShownText(text, (first, last - whole[start:end].count("\n") + text.count("\n")))
 
 
-def _citation(doc: Mapping[str, Any], chunk: Mapping[str, Any], shown: _Excerpt) -> str:
+def _citation(doc: Mapping[str, Any], chunk: Mapping[str, Any], shown: _ShownText) -> str:
     if shown.lines is None:
         return str(doc["path"])
     return _cited(doc["path"], *shown.lines, chunk.get("place"))

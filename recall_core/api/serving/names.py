@@ -32,7 +32,7 @@ _REST = "outside"
 """The label of documents that no folder was added for."""
 
 
-class NamedTarget(NamedTuple):
+class ServedTarget(NamedTuple):
     """What a caller's name means. target: for the methods of Recall, always by an id. path: as callers know it."""
 
     target: str
@@ -76,7 +76,7 @@ class CallerNames:
             each.label + whole[len(each.folder) :] for each in self._elsewhere() if whole.startswith(each.folder)
         )
 
-    def find(self, name: str) -> NamedTarget:
+    def find(self, name: str) -> ServedTarget:
         """The document, lines of it, place in it or chunk of that name.
 
         A whole path comes first, then an id or the beginning of one, then the end of a path that no other has.
@@ -87,13 +87,13 @@ class CallerNames:
         for whole, part in _readings(path):
             found = self._document(whole)
             if found is not None:
-                return NamedTarget(found + part, self.shown_of(found))
+                return ServedTarget(found + part, self.shown_of(found))
         for whole, part in _readings(path):
             if _ID.fullmatch(whole) and (one := targets.by_id(self._store, whole)) is not None:
-                return NamedTarget(one[1] + part, None)
+                return ServedTarget(one[1] + part, None)
         for whole, part in _readings(path):
             if (ending := self._ending(whole)) is not None:
-                return NamedTarget(ending + part, self.shown_of(ending))
+                return ServedTarget(ending + part, self.shown_of(ending))
         raise self._unknown(name)
 
     def shown_of(self, doc_id: str) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from recall_core import shell
 from recall_core.config import Config
-from recall_core.errors import IngestError
+from recall_core.errors import IngestError, UsageError
 from recall_core.explain.whynot.stage import STAGES, Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought, Target
 from recall_core.ingest import ignore
@@ -162,7 +162,7 @@ def _by_content(root: Root, place: Path, name: str, config: Config) -> Reason:
         raw = read_raw(place, path=name, config=config)
         with FileReader(config) as reader:
             reader.read(raw.content, path=name, root=root, digest=raw.digest)
-    except IngestError as error:
+    except (IngestError, UsageError) as error:
         return Reason(error.message, (error.code,), error.hint)  # adding it by name would end with the same error
     except OSError as error:
         return Reason(f"it cannot be read: {error.strerror}", ("unreadable",), f"ls -l {shell.quote(str(place))}")

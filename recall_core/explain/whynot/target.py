@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from recall_core.retrieve import targets
 from recall_core.retrieve.asking import Asker
+from recall_core.text import is_storable
 from recall_core.types import Row
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?")
@@ -142,7 +143,7 @@ def _is_file(place: Path) -> bool:
 
 
 def _text(asker: Asker, typed: str, snippet: str) -> Target:
-    rowids = asker.store.chunks_with(snippet) if snippet.strip() else []
+    rowids = asker.store.chunks_with(snippet) if snippet.strip() and is_storable(snippet) else []
     if not rowids:
         if typed == snippet and (several := targets.by_ending(asker.store, typed, base=asker.base)):
             raise targets.several(typed, several)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recall_core.ingest.parse.docx_styles import Styles
-from recall_core.ingest.parse.docx_text import READ, UNREAD, Body, NoteTexts
+from recall_core.ingest.parse.docx_text import READ, UNREAD, DocxBody, NoteTexts
 from recall_core.ingest.parse.html_head import line
 from recall_core.ingest.parse.xml_events import XmlEvents, XmlHandler
 from recall_core.ingest.parse.zipped import Archive
@@ -33,8 +33,8 @@ class Docx:
 
         Raises IngestError `bad_docx` (also for a document under a password), `unpacked_too_large` and `too_deep`.
         """
-        package = _Package(raw, path)
-        body = Body(package.styles(), package.notes())
+        package = _DocxPackage(raw, path)
+        body = DocxBody(package.styles(), package.notes())
         package.read(package.document, body, only=READ, unread=UNREAD)
         if not body.is_document:
             raise package.archive.bad(f"its {package.document} is no Word document")
@@ -47,7 +47,7 @@ class Docx:
         return (ParsedDocument(None, text, title, digest, len(raw), meta, tuple(flow.marks), tags=tags, notes=notes),)
 
 
-class _Package:
+class _DocxPackage:
     """The parts of a document by what they are for."""
 
     def __init__(self, raw: bytes, path: str) -> None:
@@ -64,26 +64,26 @@ class _Package:
     def _related(self, part: str) -> dict[str, str]:
         folder, name = posixpath.split(part)
         relations = _Relations(folder)
-        self._read_if_there(posixpath.join(folder, "_rels", f"{name}.rels"), relations)
+        self.read(posixpath.join(folder, "_rels", f"{name}.rels"), relations, is_needed=False)
         return relations.targets
 
     def styles(self) -> Styles:
         """Its styles."""
         styles = Styles()
-        self._read_if_there(self._parts.get("styles", ""), styles, only=Styles.READ)
+        self.read(self._parts.get("styles", ""), styles, only=Styles.READ, is_needed=False)
         return styles
 
     def notes(self) -> NoteTexts:
         """Its footnotes and endnotes."""
         notes = NoteTexts()
         for kind in ("footnotes", "endnotes"):
-            self._read_if_there(self._parts.get(kind, ""), notes, only=READ, unread=UNREAD)
+            self.read(self._parts.get(kind, ""), notes, only=READ, unread=UNREAD, is_needed=False)
         return notes
 
     def properties(self) -> _Properties:
         """What it says of itself."""
         properties = _Properties()
-        self._read_if_there(self._core, properties)
+        self.read(self._core, properties, is_needed=False)
         return properties
 
     def read(
@@ -93,21 +93,15 @@ class _Package:
         *,
         only: frozenset[str] | None = None,
         unread: frozenset[str] = frozenset(),
+        is_needed: bool = True,
     ) -> None:
-        """Tells a handler all of a part, or of these elements, and nothing of what others hold."""
-        events = XmlEvents(handler, path=self._path, code=_CODE, only=only, unread=unread)
-        events.read(self.archive.read(name))
+        """Tells a handler all of a part, or of these elements, and nothing of what others hold.
 
-    def _read_if_there(
-        self,
-        name: str,
-        handler: XmlHandler,
-        *,
-        only: frozenset[str] | None = None,
-        unread: frozenset[str] = frozenset(),
-    ) -> None:
-        if name in self.archive:
-            self.read(name, handler, only=only, unread=unread)
+        Raises IngestError `bad_docx` where the part is needed and not there.
+        """
+        if is_needed or name in self.archive:
+            events = XmlEvents(handler, path=self._path, code=_CODE, only=only, unread=unread)
+            events.read(self.archive.read(name))
 
 
 class _Relations:

@@ -136,7 +136,7 @@ class NoteTexts(_Paragraphs):
             self._note.append(text)
 
 
-class Body(_Paragraphs):
+class DocxBody(_Paragraphs):
     """The body of a document as it becomes text."""
 
     def __init__(self, styles: Styles, notes: NoteTexts) -> None:

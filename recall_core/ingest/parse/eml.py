@@ -71,7 +71,7 @@ class Eml:
         Raises IngestError `bad_eml` and `too_deep`.
         """
         message = _message(raw, path)
-        reading = _Reading(path)
+        reading = _MessageText(path)
         for leaf in _leaves(message):
             reading.see(leaf)
         flow = reading.flow
@@ -177,7 +177,7 @@ def _payload(part: Message) -> bytes:
     return payload if isinstance(payload, bytes) else b""
 
 
-class _Reading:
+class _MessageText:
     """The text of a message as its parts are read."""
 
     def __init__(self, path: str) -> None:

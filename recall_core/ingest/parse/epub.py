@@ -108,7 +108,7 @@ def _protected(archive: Archive, path: str) -> frozenset[str]:
     return frozenset(encryption.names)
 
 
-class _Elements:
+class _EpubElements:
     """Of a file of which attributes alone count."""
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
@@ -121,7 +121,7 @@ class _Elements:
         """Its text."""
 
 
-class _Container(_Elements):
+class _Container(_EpubElements):
     package = ""
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
@@ -129,7 +129,7 @@ class _Container(_Elements):
             self.package = _entry("", seen.get("full-path", ""))
 
 
-class _Encryption(_Elements):
+class _Encryption(_EpubElements):
     def __init__(self) -> None:
         self.names: list[str] = []
         self._algorithm = ""
@@ -143,7 +143,7 @@ class _Encryption(_Elements):
             self.names.append(_entry("", seen.get("URI", "")))
 
 
-class _Package(_Elements):
+class _Package(_EpubElements):
     """What a package document says. values: of its metadata, by their names."""
 
     def __init__(self, folder: str) -> None:

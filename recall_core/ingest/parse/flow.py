@@ -31,7 +31,7 @@ class Opened(NamedTuple):
     marks: int
 
 
-class _Rows:
+class _TableRows:
     """A table. is_plain: each of its rows is one line, which holds until a cell turns out to be more than a cell."""
 
     def __init__(self, opened: Opened) -> None:
@@ -53,8 +53,8 @@ class TextFlow:
         self._gap = self._marker = ""
         self._until = 0
         self._lists: list[int | None] = []
-        self._tables: list[_Rows] = []
-        self._cell: _Rows | None = None  # the plain table in whose cell the text is
+        self._tables: list[_TableRows] = []
+        self._cell: _TableRows | None = None  # the plain table in whose cell the text is
         self._pre: Opened | None = None
 
     def text(self) -> str:
@@ -248,7 +248,7 @@ class TextFlow:
         """A table begins. What holds it is no row."""
         self._lay_out()
         self.parted()
-        self._tables.append(_Rows(self.opened()))
+        self._tables.append(_TableRows(self.opened()))
         self._cell = None
 
     def open_row(self) -> None:

@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recall_core.ingest.parse.front_matter import NONE, front_matter
+from recall_core.ingest.parse.lightmarkup.document import document
 from recall_core.ingest.parse.lightmarkup.lines import BLOCK_LEVEL, with_line_feeds
 from recall_core.ingest.parse.lightmarkup.names import markdown_name
 from recall_core.ingest.parse.text import decode
@@ -42,9 +43,7 @@ class Markdown:
         text = decode(raw, path=path)
         front = front_matter(text) or NONE
         outline = MarkdownOutline(text, front.end)
-        title = front.title or outline.title or path.rpartition("/")[2]
-        marks, notes = tuple(outline.marks), (*front.notes, *outline.notes)
-        return (ParsedDocument(None, text, title, digest, len(raw), front.meta, marks, tags=front.tags, notes=notes),)
+        return document(raw, text, tuple(outline.marks), path=path, digest=digest, front=front, notes=outline.notes)
 
 
 _LINE = re.compile(
@@ -89,11 +88,6 @@ class MarkdownOutline:
         if start:
             self._add_block(0, start)
         self._read()
-
-    @property
-    def title(self) -> str:
-        """The name of the first heading that has one, or ""."""
-        return next((mark.name for mark in self.marks if mark.name), "")
 
     def _read(self) -> None:
         readers: dict[str | None, Callable[[re.Match[str]], int]] = {

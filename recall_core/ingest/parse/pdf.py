@@ -71,7 +71,7 @@ class Pdf:
         return (ParsedDocument(None, text, title, digest, len(raw), meta, marks, notes=tuple(_notes(read))),)
 
 
-class _Page(NamedTuple):
+class _PdfPage(NamedTuple):
     """A page as it was read."""
 
     lines: list[str]
@@ -139,8 +139,8 @@ def _no_text(path: str, count: int) -> IngestError:
     return IngestError("no_text", message, hint="ocrmypdf in.pdf out.pdf", details=details)
 
 
-def _read_pages(api: Any, document: Any, count: int, path: str) -> list[_Page]:
-    pages: list[_Page] = []
+def _read_pages(api: Any, document: Any, count: int, path: str) -> list[_PdfPage]:
+    pages: list[_PdfPage] = []
     chars = 0
     for i in range(count):
         pages.append(_read_page(api, document, i))
@@ -152,13 +152,13 @@ def _read_pages(api: Any, document: Any, count: int, path: str) -> list[_Page]:
     return pages
 
 
-def _read_page(api: Any, document: Any, i: int) -> _Page:
+def _read_page(api: Any, document: Any, i: int) -> _PdfPage:
     page = api.FPDF_LoadPage(document, i)
     if not page:
-        return _Page([], is_readable=False)
+        return _PdfPage([], is_readable=False)
     try:
         lines = lines_of(_page_text(api, page))
-        return _Page(lines, is_picture=not lines and _has_picture(api, page))
+        return _PdfPage(lines, is_picture=not lines and _has_picture(api, page))
     finally:
         api.FPDF_ClosePage(page)
 
@@ -254,7 +254,7 @@ def _created(told: str) -> str:
     return moment.isoformat() if found[4] else moment.date().isoformat()
 
 
-def _notes(pages: Sequence[_Page]) -> Iterator[str]:
+def _notes(pages: Sequence[_PdfPage]) -> Iterator[str]:
     pictures = [i + 1 for i, page in enumerate(pages) if page.is_picture]
     unread = [i + 1 for i, page in enumerate(pages) if not page.is_readable]
     if pictures:

@@ -22,7 +22,7 @@ _LANGUAGE = re.compile(r"Language:[ \t]*([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)[ \
 _ROLLED = 8  # lines of a cue that may stand in the next one again
 
 
-class _Block(NamedTuple):
+class _CueBlock(NamedTuple):
     """Lines between empty ones. line: of the first of them, from 1."""
 
     line: int
@@ -69,17 +69,17 @@ class Subtitles:
         return (ParsedDocument(None, "".join(pieces), title, digest, len(raw), meta, tuple(marks), notes=notes),)
 
 
-def _blocks(text: str) -> Iterator[_Block]:
+def _blocks(text: str) -> Iterator[_CueBlock]:
     """The blocks between empty lines; a time begins one too, with the number above it."""
-    block = _Block(1, [])
+    block = _CueBlock(1, [])
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
         is_time = "-->" in line and _TIME.match(line) is not None
         if block.lines and (not line.strip() or (is_time and not _is_name(block.lines))):
             above = [block.lines.pop()] if is_time and len(block.lines) > 1 and block.lines[-1].isdecimal() else []
             yield block
-            block = _Block(number - len(above), above)
+            block = _CueBlock(number - len(above), above)
         if line.strip():
-            block = block if block.lines else _Block(number, [])
+            block = block if block.lines else _CueBlock(number, [])
             block.lines.append(line)
     if block.lines:
         yield block
@@ -90,7 +90,7 @@ def _is_name(lines: Sequence[str]) -> bool:
     return len(lines) == 1 and not lines[0].startswith("WEBVTT") and not _TIME.match(lines[0])
 
 
-def _header(blocks: Sequence[_Block]) -> tuple[str, dict[str, Any] | None]:
+def _header(blocks: Sequence[_CueBlock]) -> tuple[str, dict[str, Any] | None]:
     """The title and the metadata of a WebVTT file; None in their place where it has no header."""
     lines = blocks[0].lines if blocks else []
     if not lines or not lines[0].startswith("WEBVTT"):

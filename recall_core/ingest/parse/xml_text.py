@@ -62,7 +62,7 @@ class XmlText:
         return (ParsedDocument(None, text, title, digest, len(raw), meta, flow.marked(int), notes=notes),)
 
 
-class _Open:
+class _OpenElement:
     """An element that is open. pending: the gap that its last child leaves, if no text of its own follows."""
 
     __slots__ = ("at", "close", "has_blocks", "has_text", "is_block", "name", "pending", "values")
@@ -83,7 +83,7 @@ class _Elements:
         self.title = self.lang = ""
         self.position: Callable[[], int] = int
         self._path = path
-        self._stack = [_Open("")]
+        self._stack = [_OpenElement("")]
         self._sections = self._unseen = self._pres = self._lists = self._tables = 0
         self._is_feed = self._is_data = False
         self._at = 0
@@ -95,7 +95,7 @@ class _Elements:
         if self._unseen or name in _UNSEEN:
             self._unseen += 1
             return
-        parent, opened = self._stack[-1], _Open(name)
+        parent, opened = self._stack[-1], _OpenElement(name)
         if len(self._stack) == 1:
             self._is_feed = name in _FEEDS
             self._is_data = not self._is_feed and name not in _SECTIONS
@@ -148,13 +148,13 @@ class _Elements:
             element.has_text, element.pending = True, ""
             self.flow.words(text, at, self._at)
 
-    def _settle(self, element: _Open) -> None:
+    def _settle(self, element: _OpenElement) -> None:
         """What follows is no text of the element itself: its last child was a block."""
         if element.pending:
             self.flow.parted(element.pending)
             element.pending = ""
 
-    def _open(self, name: str, opened: _Open, parent: _Open) -> None:
+    def _open(self, name: str, opened: _OpenElement, parent: _OpenElement) -> None:
         flow = self.flow
         if self._is_section(name):
             self._sections += 1
@@ -183,7 +183,7 @@ class _Elements:
     def _is_section(self, name: str) -> bool:
         return name in _SECTIONS and not (name == "entry" and self._tables)
 
-    def _title(self, opened: _Open, parent: _Open) -> None:
+    def _title(self, opened: _OpenElement, parent: _OpenElement) -> None:
         """A title: a heading where it is a section's, the document's where it is the outermost element's."""
         holder = self._stack[-3] if parent.name.endswith("info") and len(self._stack) > 3 else parent
         is_outermost = len(self._stack) - 2 <= 1 + (holder is not parent) or parent.name in ("channel", "feed")

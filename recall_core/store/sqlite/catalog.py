@@ -16,7 +16,7 @@ from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.records import LIVE
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER, TOLD_SKIPS
 from recall_core.store.sqlite.write import SqliteWriter
-from recall_core.text import STOP_WORDS_NAME
+from recall_core.text import STOP_WORDS_NAME, is_storable
 from recall_core.types import Document, Fingerprint, NewDocument, NewFile, Root, Row, Stamp, StoreInfo, Vector
 
 if TYPE_CHECKING:
@@ -334,6 +334,8 @@ class SqliteCatalog(OpenStore):
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
         """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
+        if not is_storable(target):
+            return []
         live = self.document_at(target)
         if live is not None or not records.is_prefix(target):
             return [] if live is None else [("doc", live)]

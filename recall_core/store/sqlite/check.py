@@ -235,7 +235,7 @@ def slices(store: SqliteCatalog) -> Finding:
 def _is_cut(chunks: Iterable[tuple[Any, ...]], marks: list[str]) -> bool:
     """Whether these rows, by offset, are the chunks of one text, where it has them. marks: as kept, or none."""
     whole, end, line, begin = "", 0, 1, 0
-    told: list[_Told] = []
+    told: list[_ClaimedSpan] = []
     for _, offset, row_end, text, _, line_start, line_end, heading, place, *titles in chunks:
         shared = end - offset
         line += whole.count("\n", begin, offset)
@@ -245,11 +245,11 @@ def _is_cut(chunks: Iterable[tuple[Any, ...]], marks: list[str]) -> bool:
             return False
         whole += text[shared:]
         end, begin = row_end, offset
-        told.append(_Told(offset, row_end, offset + len(text) - len(text.lstrip()), heading, place, *titles))
+        told.append(_ClaimedSpan(offset, row_end, offset + len(text) - len(text.lstrip()), heading, place, *titles))
     return _are_marked(told, marks[0], len(whole)) if marks else _are_inside([each.heading for each in told], whole)
 
 
-class _Told(NamedTuple):
+class _ClaimedSpan(NamedTuple):
     """What a chunk says of itself. visible: where its first visible character stands. title: as full text has it."""
 
     offset: int
@@ -261,7 +261,7 @@ class _Told(NamedTuple):
     document_title: str
 
 
-def _are_marked(told: Sequence[_Told], kept: str, size: int) -> bool:
+def _are_marked(told: Sequence[_ClaimedSpan], kept: str, size: int) -> bool:
     """Whether chunks of a text of that size have the headings, places and names that its marks give them."""
     try:
         marks = loaded(kept)

@@ -263,7 +263,7 @@ def _open_immutable(path: str) -> apsw.Connection:
 
 
 def _uri(path: str) -> str:
-    return "file:" + quote(str(Path(path).absolute()))
+    return "file:" + quote(os.fsencode(Path(path).absolute()))
 
 
 def _prepare(db: apsw.Connection) -> None:

@@ -262,7 +262,7 @@ def scores_of(execute: Execute, match: str, rowids: Sequence[int], *, title_weig
     return {rowid: abs(raw) for rowid, raw in found}
 
 
-class _Token(NamedTuple):
+class _StemSpan(NamedTuple):
     """A stem of a text, with the code points that it stands for."""
 
     start: int
@@ -304,7 +304,7 @@ def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str) -> Iterator[_StemSpan]:
     """The stems of a text as the index holds them; its own places, whatever was spaced out for the index."""
     indexed = spaced(text)
     places = _places(text, indexed)
@@ -314,7 +314,7 @@ def _tokens(text: str) -> Iterator[_Token]:
     code_points = _code_points(indexed)
     for start, end, stem in found:
         first, last = code_points[start], code_points[end] - 1
-        yield _Token(places[first], places[last] + 1, stem)
+        yield _StemSpan(places[first], places[last] + 1, stem)
 
 
 @cache

@@ -66,13 +66,13 @@ def near_pairs(store: SqliteCatalog, *, least: float, shown: int) -> NearPairs:
     rowids.
     """
     with store.reading():
-        search = _Search(store, least, shown)
+        search = _PairSearch(store, least, shown)
         for top in range(0, len(search.rowids), _ROWS):
             search.take(top)
     return NearPairs(search.count, search.named())
 
 
-class _Search:
+class _PairSearch:
     """One search for pairs: the chunks in natural order, and what was found so far."""
 
     def __init__(self, store: SqliteCatalog, least: float, shown: int) -> None:

@@ -53,7 +53,7 @@ def passage_lines(passage: DocumentPassage, cut: int | None, shade: Style, width
     lines += [Text(line, DIM) for line in folded(_legend(glyphs), width)]
     if not passage.from_start:
         lines.append(Text(fit(f"{glyphs.cut} begins earlier; e opens the file", width, glyphs), DIM))
-    page = _Page(passage, own, shade, width, glyphs)
+    page = _PassageLines(passage, own, shade, width, glyphs)
     row = len(lines)
     for piece in chain.from_iterable(map(page.pieces, passage.lines)):
         for chunk in piece.chunks:
@@ -103,7 +103,7 @@ def _legend(glyphs: Glyphs) -> str:
     return parted.join([*shown, f"{glyphs.upright} one other"])
 
 
-class _Piece(NamedTuple):
+class _LinePiece(NamedTuple):
     """A line, or what of it lies between the beginnings of two chunks."""
 
     number: str
@@ -116,7 +116,7 @@ class _Piece(NamedTuple):
     """Those that have their rules before it."""
 
 
-class _Page:
+class _PassageLines:
     """How the lines of one document are drawn."""
 
     def __init__(self, passage: DocumentPassage, own: Stretch, shade: Style, width: int, glyphs: Glyphs) -> None:
@@ -141,7 +141,7 @@ class _Page:
         line = told + glyphs.line * max(0, self._width - cell_len(told))
         return Text(fit(line, self._width, glyphs), Style(bold=is_own, dim=None if is_own else True))
 
-    def pieces(self, line: PassageLine) -> Iterator[_Piece]:
+    def pieces(self, line: PassageLine) -> Iterator[_LinePiece]:
         """A line parted where chunks begin in it."""
         text, end = self._styled(line), line.offset + len(line.text)
         chunks = self._chunks[bisect_left(self._offsets, line.offset) : bisect_right(self._offsets, end)]
@@ -150,9 +150,9 @@ class _Page:
         parts = text.divide([start - line.offset for start in starts[1:]])
         ends = [*starts[1:], end + 1]
         for (start, begun), last, part in zip(groups, ends, parts, strict=True):
-            yield _Piece(str(line.number) if start == line.offset else "", start, last, part, begun)
+            yield _LinePiece(str(line.number) if start == line.offset else "", start, last, part, begun)
 
-    def piece(self, piece: _Piece, cut: int | None) -> Iterator[Text]:
+    def piece(self, piece: _LinePiece, cut: int | None) -> Iterator[Text]:
         """A piece of a line, folded; a rule where the context ends in it."""
         if cut is None or not piece.offset < cut <= piece.end:
             yield from self._folded(piece)
@@ -182,7 +182,7 @@ class _Page:
             text.stylize(KINDS[mark.kind], mark.start, mark.end)
         return text
 
-    def _folded(self, piece: _Piece) -> Iterator[Text]:
+    def _folded(self, piece: _LinePiece) -> Iterator[Text]:
         text, plain = piece.text, piece.text.plain
         if "\t" in plain:
             text.expand_tabs(TAB)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from itertools import chain, pairwise
 
-from recall_core.ingest.parse.front_matter import NONE, Value, front_matter, sorted_out
-from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, Line, lines_of, marks_of
+from recall_core.ingest.parse.front_matter import NONE, Value, front_matter
+from recall_core.ingest.parse.lightmarkup.document import document
+from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, MarkupBlock, MarkupLine, lines_of, marks_of
 from recall_core.ingest.parse.lightmarkup.names import asciidoc_name
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
@@ -26,22 +27,8 @@ class Asciidoc:
         text = decode(raw, path=path)
         front = front_matter(text) or NONE
         outline = _AsciidocOutline(text, front.end)
-        title, tags, meta = sorted_out(outline.attributes)
-        title = front.title or title or next((mark.name for mark in outline.headings if mark.name), "")
-        blocks = [Block(0, front.end), *outline.blocks] if front.end else outline.blocks
-        return (
-            ParsedDocument(
-                None,
-                text,
-                title or path.rpartition("/")[2],
-                digest,
-                len(raw),
-                {**meta, **front.meta},
-                marks_of(outline.headings, blocks),
-                tags=tuple(dict.fromkeys((*front.tags, *tags))),
-                notes=front.notes,
-            ),
-        )
+        marks = marks_of(outline.headings, outline.blocks)
+        return document(raw, text, marks, path=path, digest=digest, front=front, said=outline.attributes)
 
 
 _SECTION = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
@@ -60,17 +47,17 @@ class _AsciidocOutline:
 
     def __init__(self, text: str, start: int) -> None:
         self.headings: list[Mark] = []
-        self.blocks: list[Block] = []
+        self.blocks = [MarkupBlock(0, start)] if start else []
         self.attributes: dict[str, Value] = {}
         self._open: dict[str, int] = {}  # where each delimited block began, by its delimiter, the innermost last
         self._is_header = True
         self._in_paragraph = self._is_discrete = False
         is_read = False
-        for line, below in pairwise(chain(lines_of(text, start), [Line(len(text), len(text), "")])):
+        for line, below in pairwise(chain(lines_of(text, start), [MarkupLine(len(text), len(text), "")])):
             is_read = not is_read and self._line(line, below.text)
-        self.blocks += [Block(start, len(text)) for start in self._open.values()]
+        self.blocks += [MarkupBlock(start, len(text)) for start in self._open.values()]
 
-    def _line(self, line: Line, below: str) -> bool:
+    def _line(self, line: MarkupLine, below: str) -> bool:
         """Read a line; whether the line below is read with it."""
         text = line.text
         if text in self._open:
@@ -90,7 +77,7 @@ class _AsciidocOutline:
             return self._block_start(line, below)
         return False
 
-    def _block_start(self, line: Line, below: str) -> bool:
+    def _block_start(self, line: MarkupLine, below: str) -> bool:
         text = line.text
         if not self._open and (found := _SECTION.fullmatch(text)):
             title = found[2].removesuffix(f" {found[1]}")
@@ -107,14 +94,14 @@ class _AsciidocOutline:
         self._is_discrete = False
         return False
 
-    def _heading(self, line: Line, title: str, level: int) -> None:
+    def _heading(self, line: MarkupLine, title: str, level: int) -> None:
         if not self._is_discrete:
             name = asciidoc_name(title)
             self.headings.append(Mark(line.start, "heading", name, min(level, DEEPEST_HEADING)))
         self._is_header = self._is_header and level == 1 and len(self.headings) == 1
         self._in_paragraph = False
 
-    def _opens(self, line: Line) -> bool:
+    def _opens(self, line: MarkupLine) -> bool:
         """Whether a delimited block begins at the line."""
         text = line.text
         if not _DELIMITER.fullmatch(text) or len(self._open) >= _DEEPEST:
@@ -127,7 +114,7 @@ class _AsciidocOutline:
         """End the block of that delimiter, and all in it that have not ended."""
         while True:
             innermost, start = self._open.popitem()
-            self.blocks.append(Block(start, end))
+            self.blocks.append(MarkupBlock(start, end))
             if innermost == delimiter:
                 break
         self._in_paragraph = False

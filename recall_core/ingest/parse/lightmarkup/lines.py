@@ -12,14 +12,14 @@ BLOCK_LEVEL = 7
 DEEPEST_HEADING = 6
 
 
-class Block(NamedTuple):
+class MarkupBlock(NamedTuple):
     """A half-open stretch of a text that stays whole where it fits; blocks may hold blocks."""
 
     start: int
     end: int
 
 
-def marks_of(headings: Iterable[Mark], blocks: Iterable[Block]) -> tuple[Mark, ...]:
+def marks_of(headings: Iterable[Mark], blocks: Iterable[MarkupBlock]) -> tuple[Mark, ...]:
     """The marks of headings and blocks, in text order; a block in a block is one level deeper."""
     marks = [*headings]
     open_ends: list[int] = []
@@ -37,7 +37,7 @@ def _order(mark: Mark) -> tuple[int, int]:
     return mark.offset, -mark.level if mark.kind == "end" else mark.level
 
 
-class Line(NamedTuple):
+class MarkupLine(NamedTuple):
     """A line of a text without its line end. start, end: its offsets, the line end included."""
 
     start: int
@@ -45,12 +45,12 @@ class Line(NamedTuple):
     text: str
 
 
-def lines_of(text: str, start: int = 0) -> Iterator[Line]:
+def lines_of(text: str, start: int = 0) -> Iterator[MarkupLine]:
     """The lines of a text from an offset on. Blanks at its end are no part of a line's text."""
     text = with_line_feeds(text)
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
-        yield Line(start, end, text[start:end].rstrip())
+        yield MarkupLine(start, end, text[start:end].rstrip())
         start = end
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from recall_core.ingest.parse.front_matter import Value, sorted_out
-from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, Line, lines_of, marks_of
+from recall_core.ingest.parse.front_matter import Value
+from recall_core.ingest.parse.lightmarkup.document import document
+from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, MarkupBlock, MarkupLine, lines_of, marks_of
 from recall_core.ingest.parse.lightmarkup.names import org_name, short_name
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
@@ -23,10 +24,8 @@ class Org:
         """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         outline = _OrgOutline(text)
-        title, tags, meta = sorted_out(outline.keywords)
-        title = title or next((mark.name for mark in outline.headings if mark.name), "") or path.rpartition("/")[2]
         marks = marks_of(outline.headings, outline.blocks)
-        return (ParsedDocument(None, text, title, digest, len(raw), meta, marks, tags=tags),)
+        return document(raw, text, marks, path=path, digest=digest, said=outline.keywords)
 
 
 _HEADING = re.compile(r"(\*+)[ \t]+(.*)")
@@ -47,7 +46,7 @@ class _OrgOutline:
 
     def __init__(self, text: str) -> None:
         self.headings: list[Mark] = []
-        self.blocks: list[Block] = []
+        self.blocks: list[MarkupBlock] = []
         self.keywords: dict[str, Value] = {}
         self._states = {"TODO", "DONE"}
         self._open: dict[str, int] = {}  # where blocks and drawers began that may end before the next heading
@@ -63,7 +62,7 @@ class _OrgOutline:
         if found and found[1].lower() in _STATES:
             self._states |= {each.partition("(")[0] for each in found[2].split() if each != "|"}
 
-    def _line(self, line: Line) -> None:
+    def _line(self, line: MarkupLine) -> None:
         text = line.text
         first = text.lstrip(" \t")[:1]
         if first != "|":
@@ -79,7 +78,7 @@ class _OrgOutline:
         elif first == "|" and self._table < 0 and not self._open:
             self._table = line.start
 
-    def _sharp(self, line: Line) -> None:
+    def _sharp(self, line: MarkupLine) -> None:
         if found := _BEGIN.match(line.text):
             self._open.setdefault(f"_{(found[1] or '').lower()}", line.start)
         elif found := _END.fullmatch(line.text):
@@ -87,7 +86,7 @@ class _OrgOutline:
         elif not self._open and (found := _KEYWORD.fullmatch(line.text)):
             self._keyword(found[1].lower(), found[2])
 
-    def _drawer(self, name: str, line: Line) -> None:
+    def _drawer(self, name: str, line: MarkupLine) -> None:
         if name != "end":
             if not self._open:
                 self._open[":"] = line.start
@@ -101,12 +100,12 @@ class _OrgOutline:
         while True:
             innermost, start = self._open.popitem()
             if innermost == key:
-                self.blocks.append(Block(start, end))
+                self.blocks.append(MarkupBlock(start, end))
                 return
 
     def _end_table(self, end: int) -> None:
         if self._table >= 0:
-            self.blocks.append(Block(self._table, end))
+            self.blocks.append(MarkupBlock(self._table, end))
             self._table = -1
 
     def _keyword(self, key: str, value: str) -> None:

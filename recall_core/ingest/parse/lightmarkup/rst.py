@@ -6,8 +6,9 @@ import re
 from array import array
 from itertools import accumulate
 
-from recall_core.ingest.parse.front_matter import Value, sorted_out
-from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, Block, marks_of, with_line_feeds
+from recall_core.ingest.parse.front_matter import Value
+from recall_core.ingest.parse.lightmarkup.document import document
+from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, MarkupBlock, marks_of, with_line_feeds
 from recall_core.ingest.parse.lightmarkup.names import rst_name
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
@@ -26,10 +27,8 @@ class Rst:
         """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         outline = _RstOutline(text)
-        title, tags, meta = sorted_out(outline.fields)
-        title = title or next((mark.name for mark in outline.headings if mark.name), "") or path.rpartition("/")[2]
         marks = marks_of(outline.headings, outline.blocks)
-        return (ParsedDocument(None, text, title, digest, len(raw), meta, marks, tags=tags),)
+        return document(raw, text, marks, path=path, digest=digest, said=outline.fields)
 
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*+")
@@ -52,7 +51,7 @@ class _RstOutline:
 
     def __init__(self, text: str) -> None:
         self.headings: list[Mark] = []
-        self.blocks: list[Block] = []
+        self.blocks: list[MarkupBlock] = []
         self.fields: dict[str, Value] = {}
         self._texts = with_line_feeds(text).split("\n")
         self._starts = array("I", accumulate((len(line) + 1 for line in self._texts), initial=0))
@@ -147,7 +146,7 @@ class _RstOutline:
         last = after
         while not self._texts[last - 1]:
             last -= 1
-        self.blocks.append(Block(self._starts[first], self._starts[last]))
+        self.blocks.append(MarkupBlock(self._starts[first], self._starts[last]))
         return after
 
     def _below(self, i: int) -> int:

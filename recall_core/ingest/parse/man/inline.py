@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from recall_core.ingest.parse.man.layout import Layout
+from recall_core.ingest.parse.man.layout import ManLayout
 from recall_core.ingest.parse.man.roff import Roff
 from recall_core.ingest.parse.man.standards import att, berkeley, library, standard, system
 
@@ -41,28 +41,30 @@ _LINES = ("Cd", "Fd", "Ft", "Vt", "In", "Fn", "Fo", "Nm")
 _TOKEN = re.compile(r'[ ]*(?:"((?:[^"]|"")*+)"?|((?:[^ \\]|\\[\s\S]?)++))')
 
 
-class Token(NamedTuple):
+class RoffToken(NamedTuple):
     """A word of a line. is_quoted: it is no macro and no delimiter, whatever it looks like."""
 
     text: str
     is_quoted: bool = False
 
 
-def tokens_of(rest: str) -> list[Token]:
+def tokens_of(rest: str) -> list[RoffToken]:
     """The words of a line of macros."""
     if '"' not in rest and "\\ " not in rest:
-        return [Token(word) for word in rest.split(" ") if word]
+        return [RoffToken(word) for word in rest.split(" ") if word]
     found = _TOKEN.findall(rest.rstrip(" ") if rest[-2:] != "\\ " else rest)
-    return [Token(bare) if bare else Token(quoted.replace('""', '"'), is_quoted=True) for quoted, bare in found]
+    return [
+        RoffToken(bare) if bare else RoffToken(quoted.replace('""', '"'), is_quoted=True) for quoted, bare in found
+    ]
 
 
-_GLUE = Token("Ns")
+_GLUE = RoffToken("Ns")
 
 
 class Inline:
     """Tells a layout what lines of macros say; what an enclosure leaves open lasts over lines."""
 
-    def __init__(self, roff: Roff, layout: Layout) -> None:
+    def __init__(self, roff: Roff, layout: ManLayout) -> None:
         self.name = ""
         """What .Nm stands for."""
         self.is_synopsis = False
@@ -87,7 +89,7 @@ class Inline:
         }  # fmt: skip
         self.macros = frozenset((*_AROUND, *_OPENS, *_CLOSES, *_WORDS, *self._gathering, "Ns", "Ap", "Pf", "Ta"))
 
-    def run(self, tokens: list[Token], number: int) -> None:
+    def run(self, tokens: list[RoffToken], number: int) -> None:
         """What a line says, its first macro included."""
         self._number = number
         last = len(tokens)
@@ -112,7 +114,7 @@ class Inline:
         while self._behind:
             self._layout.add(self._behind.pop(), self._number, glued=True)
 
-    def _read(self, token: Token, *, is_first: bool) -> None:
+    def _read(self, token: RoffToken, *, is_first: bool) -> None:
         text = token.text
         if token.is_quoted:
             self._word(text)

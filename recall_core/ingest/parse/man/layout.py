@@ -24,7 +24,7 @@ class _Item(NamedTuple):
     ends_here: bool
 
 
-class Layout:
+class ManLayout:
     """A text in the making. Everything is added in reading order; number: the line of the file that it comes from."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from recall_core.ingest.parse.man.escapes import words
-from recall_core.ingest.parse.man.layout import HEADING, Layout
+from recall_core.ingest.parse.man.layout import HEADING, ManLayout
 from recall_core.ingest.parse.man.roff import Roff
 from recall_core.ingest.parse.man.tables import rows_of
 
@@ -33,7 +33,7 @@ _EMPTY = re.compile(r"\\[&%:|^/,)]|\s")
 class ManMacros:
     """Tells a layout what the macros and lines of man(7) say."""
 
-    def __init__(self, roff: Roff, layout: Layout) -> None:
+    def __init__(self, roff: Roff, layout: ManLayout) -> None:
         self.layout = layout
         self.title: list[str] = []
         """The arguments of .TH."""
@@ -95,7 +95,7 @@ class ManMacros:
         """A table: a row a line."""
 
         def told(inner: list[str]) -> str:
-            cell = ManMacros(self._roff, Layout())
+            cell = ManMacros(self._roff, ManLayout())
             self._roff.within(inner, cell)
             return " ".join(cell.layout.done().split())
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from recall_core.ingest.parse.man.escapes import words
-from recall_core.ingest.parse.man.inline import CLOSING, Inline, Token, tokens_of
-from recall_core.ingest.parse.man.layout import HEADING, Layout
+from recall_core.ingest.parse.man.inline import CLOSING, Inline, RoffToken, tokens_of
+from recall_core.ingest.parse.man.layout import HEADING, ManLayout
 from recall_core.ingest.parse.man.macros import SILENT
 from recall_core.ingest.parse.man.roff import Roff
 from recall_core.ingest.parse.man.tables import rows_of
@@ -26,7 +26,7 @@ class _List(NamedTuple):
 class Mdoc:
     """Tells a layout what the macros and lines of mdoc(7) say."""
 
-    def __init__(self, roff: Roff, layout: Layout) -> None:
+    def __init__(self, roff: Roff, layout: ManLayout) -> None:
         self.layout = layout
         self.title: list[str] = []
         """Name and section, of .Dt."""
@@ -82,7 +82,7 @@ class Mdoc:
         """A table: a row a line."""
 
         def told(inner: list[str]) -> str:
-            cell = Mdoc(self._roff, Layout())
+            cell = Mdoc(self._roff, ManLayout())
             cell._inline.name = self._inline.name
             self._roff.within(inner, cell)
             return " ".join(cell.layout.done().split())
@@ -116,7 +116,7 @@ class Mdoc:
         tokens = tokens_of(rest)
         if not any(token.text in self._inline.macros for token in tokens):
             return self._plain(rest)
-        layout = Layout()
+        layout = ManLayout()
         inline = Inline(self._roff, layout)
         inline.name = self._inline.name
         inline.run(tokens, self._number)
@@ -239,7 +239,7 @@ class Mdoc:
     def _of_reference(self, kind: str, rest: str) -> None:
         text = self._plain(rest)
         if self._reference is None:
-            self._inline.run([Token("No"), *_unread(tokens_of(rest))], self._number)
+            self._inline.run([RoffToken("No"), *_unread(tokens_of(rest))], self._number)
         else:
             self._reference.setdefault(kind, []).append(text)
 
@@ -287,15 +287,15 @@ class Mdoc:
         self.layout.add(text, self._number)
 
 
-def _unread(tokens: list[Token]) -> list[Token]:
+def _unread(tokens: list[RoffToken]) -> list[RoffToken]:
     """Words none of which is a macro; delimiters at the end stay what they are."""
-    return [token if token.text in CLOSING else Token(token.text, is_quoted=True) for token in tokens]
+    return [token if token.text in CLOSING else RoffToken(token.text, is_quoted=True) for token in tokens]
 
 
-def _cells(token: Token) -> list[Token]:
+def _cells(token: RoffToken) -> list[RoffToken]:
     """A word with tabs in it, which stand between cells."""
     cells = [cell.strip(" ") for cell in token.text.split("\t")]
-    parts = [each for cell in cells for each in (Token("Ta"), Token(cell, token.is_quoted))]
+    parts = [each for cell in cells for each in (RoffToken("Ta"), RoffToken(cell, token.is_quoted))]
     return [each for each in parts[1:] if each.text]
 
 

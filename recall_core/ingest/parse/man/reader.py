@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from recall_core.ingest.parse.man.layout import Layout
+from recall_core.ingest.parse.man.layout import ManLayout
 from recall_core.ingest.parse.man.macros import ManMacros
 from recall_core.ingest.parse.man.mdoc import Mdoc
 from recall_core.ingest.parse.man.roff import Roff
@@ -30,7 +30,7 @@ class Man:
         """The page. One that only asks for another page is a document without a text, and a note says of which."""
         source = raw.decode(errors="replace").replace("\r\n", "\n")
         source = _CONTROLS.sub("", source)
-        page = Page(source)
+        page = ManPage(source)
         file = path.rpartition("/")[2]
         notes = tuple(page.notes)
         if not page.text and page.sources:
@@ -41,12 +41,12 @@ class Man:
         return (ParsedDocument(None, page.text, title, digest, len(raw), meta, tuple(page.marks), notes=notes),)
 
 
-class Page:
+class ManPage:
     """A manual page, read: its text, marks, and what its macros say of it."""
 
     def __init__(self, source: str) -> None:
-        roff, layout = Roff(len(source)), Layout()
-        reader = _Reader(roff, layout)
+        roff, layout = Roff(len(source)), ManLayout()
+        reader = _ManReader(roff, layout)
         roff.run(source.split("\n"), reader)
         self.text = layout.done()
         self.marks = layout.marks
@@ -55,10 +55,10 @@ class Page:
         self.name, self.section, self.date = name, section, date
 
 
-class _Reader:
+class _ManReader:
     """Hands lines to the macros that the page is written in."""
 
-    def __init__(self, roff: Roff, layout: Layout) -> None:
+    def __init__(self, roff: Roff, layout: ManLayout) -> None:
         self._man, self._mdoc = ManMacros(roff, layout), Mdoc(roff, layout)
         self._now: ManMacros | Mdoc = self._man
         self.text = self._now.text
@@ -83,7 +83,7 @@ class _Reader:
         self.text = other.text
 
 
-def _described(page: Page, file: str) -> tuple[str, Mapping[str, Any]]:
+def _described(page: ManPage, file: str) -> tuple[str, Mapping[str, Any]]:
     """Title and metadata."""
     names, description = _names(page)
     meta: dict[str, Any] = {}
@@ -109,7 +109,7 @@ def _spelled(name: str, names: list[str], file: str) -> str:
     return (names[0] if names and (not name or name.isupper()) else name)[:_NAME_CHARS]
 
 
-def _names(page: Page) -> tuple[list[str], str]:
+def _names(page: ManPage) -> tuple[list[str], str]:
     """The names before the dash of the first section, and what stands behind it."""
     headings = [mark for mark in page.marks if mark.kind == "heading"][:2]
     if not headings:

@@ -27,7 +27,7 @@ _STRUCTURE = frozenset(("TH", "SH", "SS", "Dd", "Dt", "Sh", "Ss"))
 """Macros that mean what they always mean, whatever the page defines."""
 
 
-class _Frame:
+class _RoffFrame:
     """Lines that are being read: the page's own, or those of a macro with its arguments."""
 
     __slots__ = ("arguments", "at", "lines")
@@ -54,7 +54,7 @@ class Roff:
         self.translates = False
         """Whether .tr has changed how characters look."""
         self._left = _GROWTH * size + _SPARE
-        self._frames: list[_Frame] = []
+        self._frames: list[_RoffFrame] = []
         self._chosen: list[bool] = []
         self._nested = 0
         self._sink: Sink
@@ -75,7 +75,7 @@ class Roff:
     def run(self, lines: list[str], sink: Sink) -> None:
         """Tell the sink what the lines of the page say."""
         self._sink = sink
-        self._frames = frames = [_Frame(lines, None)]
+        self._frames = frames = [_RoffFrame(lines, None)]
         while frames:
             frame = frames[-1]
             if frame.at >= len(frame.lines):
@@ -124,7 +124,7 @@ class Roff:
         if line.startswith(('.\\"', "'\\\"")):
             return line
         parts = []
-        frame = self._frames[-1] if self._frames else _Frame([], None)
+        frame = self._frames[-1] if self._frames else _RoffFrame([], None)
         while line.endswith("\\") and (len(line) - len(line.rstrip("\\"))) % 2:
             if frame.at >= len(frame.lines):
                 line = line[:-1]
@@ -204,7 +204,7 @@ class Roff:
         if len(self._frames) > DEEPEST:
             self.note(f"its macros are nested deeper than {DEEPEST}: they were cut short")
         elif self._spend(sum(map(len, body)) + _LINE * (len(body) + 1)):
-            self._frames.append(_Frame(body, words(rest)))
+            self._frames.append(_RoffFrame(body, words(rest)))
 
     def _deeper(self, line: str) -> None:
         """A line within a line."""

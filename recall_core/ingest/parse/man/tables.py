@@ -14,14 +14,14 @@ _CELL_START, _CELL_END = "T{", "T}"
 
 def rows_of(lines: list[str], told: Callable[[list[str]], str], roff: Roff) -> list[str]:
     """The rows of a table. told: what the lines of one cell say, in one line."""
-    table = _Table(told, roff)
+    table = _ManTable(told, roff)
     for line in lines:
         table.read(line)
     table.close()
     return table.rows
 
 
-class _Table:
+class _ManTable:
     def __init__(self, told: Callable[[list[str]], str], roff: Roff) -> None:
         self.rows: list[str] = []
         self._told = told
