@@ -48,7 +48,7 @@ def one(store: Store, target: str, *, base: Path, start: Path | None = None) -> 
     Raises UsageError `ambiguous_path`, `ambiguous_id`, `empty_target`.
     """
     meanings = readings(target, base=base, start=start)
-    ids = [first for each in meanings if (first := _first(store, each.names)) is not None]
+    ids = [first for each in meanings if (first := first_document(store, each.names)) is not None]
     if len(set(ids)) > 1:
         raise ambiguous(target, base=base)
     return ("doc", ids[0]) if ids else by_id(store, target)
@@ -127,13 +127,25 @@ def record_at(store: Store, path: str, line: int, *, base: Path) -> str | None:
     Raises UnknownTarget where no record is on this line.
     """
     names = [name for each in readings(path, base=base) for name in each.names]
-    for name in names:
-        if rowids := store.chunks_of_file(name, place=f"line {line}"):
-            return store.fetch(rowids[:1])[0].doc.id
+    if (record := record_on(store, names, line)) is not None:
+        return record
     if any(map(store.chunks_of_file, names)):
         message = f"{path} has no record with a text on line {line}."
         raise UnknownTarget("unknown_target", message, hint=Hint("search", "WORDS"))
     return None
+
+
+def record_on(store: Store, names: Iterable[str], line: int) -> str | None:
+    """The id of the record that the first file of these has on a line."""
+    for name in names:
+        if rowids := store.chunks_of_file(name, place=f"line {line}"):
+            return store.fetch(rowids[:1])[0].doc.id
+    return None
+
+
+def first_document(store: Store, names: Iterable[str]) -> str | None:
+    """The id of the first live document of these."""
+    return next((found for name in names if (found := store.document_at(name)) is not None), None)
 
 
 def no_such_place(path: str, place: str, marks: Sequence[Mark]) -> UsageError:
@@ -197,11 +209,6 @@ def _is_there(place: Path) -> bool:
         return os.path.lexists(place)
     except ValueError:  # no file has a NUL in its name
         return False
-
-
-def _first(store: Store, names: Iterable[str]) -> str | None:
-    """The id of the first live document of these."""
-    return next((found for name in names if (found := store.document_at(name)) is not None), None)
 
 
 def _from(start: Path, typed: str, base: Path) -> Reading:
