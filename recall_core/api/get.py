@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from recall_core.store.port import Store
 
 _RANGE = "(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?"  # int() has a limit itself
-_PART = re.compile(rf"(?P<path>.+)(?::|#(?P<kind>{'|'.join(PLACES)})=){_RANGE}")
+_PART = re.compile(rf"(?P<path>.+)(?::|#(?P<kind>{'|'.join(PLACES)})=){_RANGE}", re.DOTALL)
 _DIGITS = 12  # of an id in a name that is told
 
 

@@ -23,6 +23,9 @@ from recall_core.types import Root, Skip
 NEVER_READ = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__"})
 """Folders that are passed over wherever they lie, whatever the options say."""
 
+_REPOSITORY = frozenset({"HEAD", "config", "objects", "refs"})
+"""What a folder holds that is git's own, whatever it is called."""
+
 _BESIDE_STORE = re.compile(r"(\.bak(-(schema-)?[0-9]+)?)?(-wal|-shm|-journal)?")
 
 
@@ -40,8 +43,9 @@ class Found(NamedTuple):
 def walk(root: Root, base: Path, config: Config) -> Iterator[Found | Skip]:
     """The files below a root in code-point order of their paths, each found or skipped with its reason.
 
-    What a rule excludes (hidden names, `.gitignore`, globs, built-in folders, virtual environments, the store's own
-    files) is not mentioned. A link is read only where it leads to a file inside the folder, unless `follow`.
+    What a rule excludes (hidden names, `.gitignore`, globs, built-in folders, virtual environments, bare
+    repositories, the store's own files) is not mentioned. A link is read only where it leads to a file inside the
+    folder, unless `follow`.
     """
     walker = _Walker(root, base, config)
     waiting: list[_Node] = [walker.top()]
@@ -143,7 +147,7 @@ class _Walker:
                 found = {entry.name: entry for entry in entries}
         except OSError as error:
             return [], [self._skip(node.relative, "unreadable", f"the folder cannot be read: {error.strerror}")]
-        if node.relative and "pyvenv.cfg" in found:
+        if node.relative and ("pyvenv.cfg" in found or found.keys() >= _REPOSITORY):
             return [], []
         rules = node.rules
         if self.root.gitignore and ".git" in found and node.relative:

@@ -104,6 +104,13 @@ def test_the_end_of_a_path_is_a_file_before_it_is_a_place() -> None:
     assert text_of("b.md#line=1") == "one\n"
 
 
+def test_a_name_with_a_line_break_has_lines_too(home: Path) -> None:
+    (home / "two\nlines.md").write_text("one\ntwo\n")
+    assert run("add", "two\nlines.md")["ok"]
+
+    assert text_of("two\nlines.md:2") == "two\n"
+
+
 @pytest.mark.usefixtures("home")
 def test_lines_are_a_place_by_that_word_too() -> None:
     assert text_of("r.jsonl#line=3") == "gamma"

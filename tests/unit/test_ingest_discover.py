@@ -172,6 +172,14 @@ def test_two_links_to_one_folder_are_followed_once(tmp_path: Path) -> None:
     assert listed(tmp_path, Root("in", follow=True)) == (["in/a.md", "in/one/b.md"], {"in/two": "symlink_inside"})
 
 
+def test_a_bare_repository_is_passed_over_and_a_folder_with_some_of_its_names_is_not(tmp_path: Path) -> None:
+    make(tmp_path, "p.git/HEAD", "p.git/config", "p.git/objects/ab/cd", "p.git/refs/heads/main")
+    make(tmp_path, "q/HEAD", "q/refs/a.md", "a.md")
+
+    assert listed(tmp_path) == (["a.md", "q/HEAD", "q/refs/a.md"], {})
+    assert listed(tmp_path, Root("p.git"))[0][:2] == ["p.git/HEAD", "p.git/config"]
+
+
 def test_a_broken_link_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.md").symlink_to("nowhere.md")
 

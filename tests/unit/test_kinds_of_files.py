@@ -113,6 +113,15 @@ def test_office_files_that_are_not_read_are_named() -> None:
     assert chosen("budget.doc", b"words in plain text\n") == "text"
 
 
+@pytest.mark.parametrize("path", ["letter.rtf", "letter.doc", "letter"])
+def test_the_markup_of_rtf_is_not_taken_for_a_text_whatever_the_file_is_called(path: str) -> None:
+    with pytest.raises(IngestError, match=f"{path} is a file of RTF, which is not read") as caught:
+        chosen(path, b"{\\rtf1\\ansi A letter.\\par}")
+
+    assert (caught.value.code, caught.value.details["kind"]) == ("not_read", "RTF (.rtf)")  # type: ignore[index]
+    assert chosen(path, b"{\\rtf1\\ansi A letter.\\par}", parser="text") == "text"
+
+
 def test_the_table_of_parsers_survives_being_written_and_read(tmp_path: Path) -> None:
     toml = tmp_path / "recall.toml"
     config = Config(parsers=(("*.log", "text"), ("docs/**", "markdown")), guess_encoding=True)

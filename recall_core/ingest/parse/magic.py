@@ -121,6 +121,18 @@ def kind_of(raw: bytes, *, path: str) -> FileKind | None:
     return next(found, None) or next(inside, None) or _by_form(raw, suffix)
 
 
+def instead(raw: bytes, *, path: str) -> str:
+    """What a file is that is not what its name says, behind `is`; "" where nobody knows."""
+    if not raw.strip(b"\0 \t\r\n"):
+        return "empty"
+    if (kind := kind_of(raw, path=path)) is not None:
+        return kind.name
+    try:
+        return "" if b"\0" in raw or not raw.decode() else "text"
+    except UnicodeDecodeError:
+        return ""
+
+
 def _by_form(raw: bytes, suffix: str) -> FileKind | None:
     """What is told by more than fixed bytes at a fixed place."""
     if raw.startswith(_OLE):
