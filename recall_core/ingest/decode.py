@@ -87,9 +87,16 @@ def decoded(raw: bytes, *, path: str, parser: str, encoding: str = "", guess: bo
         if parser == "html" and own in _AS_BROWSERS:
             own = _AS_BROWSERS[own]
         return _as_declared(raw, own, declared, path)
-    if asked:
+    if asked and not (asked.startswith(_WIDE) and _is_utf_8(raw)):
         return _in(raw, asked, path, flag("encoding"))
     return _utf8_or_guessed(raw, path, guess=guess)
+
+
+def _is_utf_8(raw: bytes) -> bool:
+    try:
+        return raw.decode() is not None
+    except UnicodeDecodeError:
+        return False
 
 
 def _wide(raw: bytes, asked: str, path: str) -> Decoded:

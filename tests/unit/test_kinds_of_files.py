@@ -242,6 +242,11 @@ def test_text_with_nul_bytes_is_read_where_its_encoding_is_asked_for(encoding: s
     assert text_of(text.encode(encoding), encoding=encoding) == (text, encoding)
 
 
+def test_a_text_without_a_nul_byte_is_not_taken_apart_into_pairs_of_bytes() -> None:
+    assert text_of(b"name;v\r\nx;1\r\n", encoding="utf-16-le") == ("name;v\r\nx;1\r\n", "utf-8")
+    assert text_of("価格".encode("utf-16-le"), encoding="utf-16-le") == ("価格", "utf-16-le")
+
+
 @pytest.mark.parametrize("raw", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"a\0\0\0\0\0\0\0"], ids=["picture", "bytes"])
 def test_what_is_no_text_stays_binary_whatever_encoding_is_asked_for(raw: bytes) -> None:
     with pytest.raises(IngestError) as caught:
