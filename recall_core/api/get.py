@@ -19,6 +19,7 @@ from recall_core.retrieve.targets import (
     ambiguous,
     by_ending,
     first_document,
+    holder,
     lines_in,
     no_such_lines,
     no_such_place,
@@ -87,11 +88,11 @@ def _older(engine: Engine) -> list[str]:
 
 
 def _by_ending(store: Store, name: str, base: Path) -> str | None:
-    """The only path that ends so, None without one. Raises UsageError `ambiguous_path`."""
+    """The only path, of a document or a file of records, that ends so; None without one. Raises `ambiguous_path`."""
     paths = by_ending(store, name, base=base)
     if len(paths) > 1:
         raise several(name, paths)
-    return paths[0] if paths and store.document_at(paths[0]) is not None else None
+    return paths[0] if paths else None
 
 
 def find(store: Store, target: str, *, base: Path) -> GetResponse:
@@ -137,7 +138,7 @@ def _part(store: Store, target: str, base: Path) -> GetResponse:
     for name in (target, named["path"]) if named and not kind else (target,):
         if not kind and (path := _by_ending(store, name, base)):
             return find(store, str(base / path) + target[len(name) :], base=base)
-    raise unknown(target, store)
+    raise holder(store, target, base=base) or unknown(target, store)
 
 
 def _other_meaning(store: Store, target: str, doc_id: str, base: Path) -> list[str]:
@@ -180,7 +181,7 @@ def _stretch(store: Store, doc_id: str, base: Path, kind: str, places: tuple[int
     text, marks = store.text_of(doc_id), store.marks_of(doc_id)
     found = stretch(marks, len(text), kind, first, last) if first <= last else None
     place = f"{kind} {first}" if first == last else f"{kind} {first}-{last}"
-    if found is None:
+    if found is None or (kind == "bytes" and found.start == len(text)):
         raise no_such_place(document.path, place, marks)
     doc, warnings = _checked(store, views.doc_view(document), base)
     view: TextView = {"kind": "place", "doc": doc, "place": place, "text": text[found.start : found.end]}

@@ -157,7 +157,7 @@ def no_such_place(path: str, place: str, marks: Sequence[Mark]) -> UsageError:
         hint = Hint("get", path)
         return UsageError("bad_place", f"{path} has no {place.partition(' ')[0]}: its places are lines.", hint=hint)
     first, last = own.bounds
-    message = f"{path} has no {place}: it has {own.kind} {first} to {last}."
+    message = f"{path} has no {place}: it has {own.kind} {first}{'' if first == last else f' to {last}'}."
     return UsageError("bad_place", message, hint=f"{path}#{own.kind}={first}")
 
 
@@ -174,6 +174,8 @@ def lines_in(text: str) -> int:
 
 def no_such_lines(path: str, count: int) -> UsageError:
     """The error for lines that a document of `count` lines has not."""
+    if not count:
+        return UsageError("bad_lines", f"{path} has no lines: it is empty.")
     return UsageError("bad_lines", f"{path} has lines 1 to {count}.", hint=f"{path}:1-{count}")
 
 
@@ -187,6 +189,18 @@ def unknown(target: str, store: Store | None = None) -> UnknownTarget:
         hint = f"did you mean {shell.quote(near)}?"
     message = f"The store holds nothing {'with the text' if is_quoted else 'named'} {target}."
     return UnknownTarget("unknown_target", message, hint=hint)
+
+
+def holder(store: Store, target: str, *, base: Path) -> UnknownTarget | None:
+    """The error for a folder, or a file of records, where a document is wanted; None where the target is neither."""
+    for reading in readings(target, base=base):
+        for name in reading.names:
+            if paths := store.paths_below(name):
+                kind = "a file of {} record{}" if paths[0].startswith(f"{name}#") else "a folder of {} document{}"
+                message = f"{target} is {kind.format(len(paths), 's' * (len(paths) > 1))}."
+                hint = Hint("ls", *([] if name == "." else [name]))
+                return UnknownTarget("unknown_target", message, hint=hint)
+    return None
 
 
 def nearest(store: Store, target: str) -> str | None:

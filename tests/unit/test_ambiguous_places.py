@@ -127,3 +127,46 @@ def test_the_warning_is_a_line_on_stderr_and_the_text_alone_goes_to_stdout() -> 
     assert status == 0
     assert streams.stdout.getvalue() == "A file of that name.\n"  # type: ignore[attr-defined]
     assert streams.stderr.getvalue().startswith("warning: W_AMBIGUOUS_PATH: ")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("target", "message", "hint"),
+    [
+        ("new", "new is a folder of 2 documents.", "recall ls new"),
+        ("r.jsonl", "r.jsonl is a file of 3 records.", "recall ls r.jsonl"),
+        (".", ". is a folder of 13 documents.", "recall ls"),
+    ],
+)
+@pytest.mark.usefixtures("home")
+def test_a_folder_and_a_file_of_records_are_said_to_be_that(target: str, message: str, hint: str) -> None:
+    error = run("get", target)["error"]
+
+    assert (error["code"], error["message"], error["hint"]) == ("unknown_target", message, hint)
+    assert run(*hint.split()[1:])["ok"]
+
+
+def test_a_record_is_found_by_the_end_of_its_files_path_and_its_line(home: Path) -> None:
+    (home / "deep" / "s.jsonl").write_text('{"id": "k", "text": "delta"}\n\n{"text": "epsilon"}\n')
+    run("add", "deep")
+
+    assert text_of("s.jsonl:3") == text_of("s.jsonl#line=3") == "epsilon"
+    assert run("get", "s.jsonl:2")["error"]["code"] == "unknown_target"
+
+
+def test_a_document_without_text_has_no_lines(home: Path) -> None:
+    (home / "empty.txt").write_text("")
+    run("add", ".")
+
+    error = run("get", "empty.txt:1")["error"]
+    assert (error["code"], error["message"]) == ("bad_lines", "empty.txt has no lines: it is empty.")
+    assert error["hint"] is None
+
+
+def test_a_place_behind_the_end_is_refused_and_what_there_is_is_told(home: Path) -> None:
+    (home / "page.html").write_text("<html><p>One.</p></html>")
+    (home / "one.json").write_text(json.dumps(CHAT[:1]))
+    run("add", ".")
+
+    assert run("get", "page.html#bytes=9-13")["found"]["text"] == "One."
+    assert run("get", "page.html#bytes=500-600")["error"]["code"] == "bad_place"
+    assert run("get", "one.json#turn=2")["error"]["message"] == "one.json has no turn 2: it has turn 1."
