@@ -13,9 +13,10 @@ from recall_core.api.engine import Engine
 from recall_core.config import assignments, outdated
 from recall_core.contract import OK
 from recall_core.errors import StoreCorrupt, UnknownTarget, UsageError
-from recall_core.marks import PLACES, Places, stretch
+from recall_core.marks import Places, stretch
 from recall_core.retrieve.freshness import stale_documents
 from recall_core.retrieve.targets import (
+    PART,
     ambiguous,
     by_ending,
     first_document,
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from recall_core.contract.views import DocView, StatsView, TextView
     from recall_core.store.port import Store
 
-_RANGE = "(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?"  # int() has a limit itself
-_PART = re.compile(rf"(?P<path>.+)(?::|#(?P<kind>{'|'.join(PLACES)})=){_RANGE}", re.DOTALL)
 _DIGITS = 12  # of an id in a name that is told
 
 
@@ -124,7 +123,7 @@ def find(store: Store, target: str, *, base: Path) -> GetResponse:
 def _part(store: Store, target: str, base: Path) -> GetResponse:
     """What of a document lies at the place at the end of a name: `a.md:3-9`, `a.pdf#page=3`; else the only document
     whose path ends so, or part of it. Raises what `find` raises, and UsageError `bad_place`, `bad_lines`."""
-    named = _PART.fullmatch(target)
+    named = PART.fullmatch(target)
     kind, doc_id = (one(store, named["path"], base=base) if named else None) or ("", "")
     if named and kind == "doc":
         first, last = int(named["first"]), int(named["last"] or named["first"])
@@ -146,7 +145,7 @@ def _other_meaning(store: Store, target: str, doc_id: str, base: Path) -> list[s
 
     Raises UsageError `ambiguous_path` where the one is meant as seen from this folder, the other as Recall prints it.
     """
-    named = _PART.fullmatch(target)
+    named = PART.fullmatch(target)
     if named is None:
         return []
     behind, found = target[len(named["path"]) :], []

@@ -21,6 +21,10 @@ from recall_core.types import Row
 if TYPE_CHECKING:
     from recall_core.marks import Mark
 
+_RANGE = "(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?"  # int() has a limit itself
+PART = re.compile(rf"(?P<path>.+)(?::|#(?P<kind>[a-z]+)=){_RANGE}", re.DOTALL)
+"""A path with lines or another place of its document behind it."""
+
 _SAYS_WHERE = re.compile(r"\.\.?(/|$)")
 
 _LINES = re.compile(r":[0-9]+(-[0-9]+)?$")

@@ -170,3 +170,30 @@ def test_a_place_behind_the_end_is_refused_and_what_there_is_is_told(home: Path)
     assert run("get", "page.html#bytes=9-13")["found"]["text"] == "One."
     assert run("get", "page.html#bytes=500-600")["error"]["code"] == "bad_place"
     assert run("get", "one.json#turn=2")["error"]["message"] == "one.json has no turn 2: it has turn 1."
+
+
+MANUAL = '.TH GNU 1\n.\\" 2\n.\\" 3\n.\\" 4\n.SH NAME\ngnu \\- an antelope\n.SH HABITAT\nIt lives in the\nplains.\n'
+
+
+@pytest.mark.parametrize(
+    ("target", "holds"),
+    [("gnu.1:8-9", "plains"), ("gnu.1#line=8", "plains"), ("gnu.1:6", "antelope"), ("chat.json#turn=1", "How long")],
+)
+def test_what_is_missed_is_named_by_the_place_that_get_takes(home: Path, target: str, holds: str) -> None:
+    (home / "gnu.1").write_text(MANUAL)
+    run("add", ".")
+
+    sought = run("whynot", "zebra", "--target", target)["whynot"]["target"]
+
+    assert holds in text_of(target)
+    assert sought["chosen"]["path"] == target.partition("#")[0].partition(":")[0]
+    assert holds in text_of(sought["chosen"]["chunk_id"])
+
+
+def test_a_place_that_a_document_has_not_is_refused_by_whynot_too(home: Path) -> None:
+    (home / "gnu.1").write_text(MANUAL)
+    run("add", ".")
+
+    assert run("whynot", "zebra", "--target", "chat.json#turn=3")["error"]["code"] == "bad_place"
+    assert run("get", "chat.json#verse=1")["error"]["code"] == "bad_place"
+    assert run("whynot", "zebra", "--target", "gnu.1:1-2")["error"]["code"] == "bad_place"

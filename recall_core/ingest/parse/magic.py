@@ -57,6 +57,7 @@ _MAGIC = {
     b"\x89HDF\r\n\x1a\n": FileKind("an HDF5 file", "array (.h5)"),
     b"MATLAB 5.0 MAT-file": FileKind("data of MATLAB", "array (.mat)"),
     b"PAR1\x15": FileKind("a Parquet table", "table (.parquet)"),
+    b"\x80\x02": FileKind("a pickled object of Python", "pickle"),
     b"\x80\x03": FileKind("a pickled object of Python", "pickle"),
     b"\x80\x04\x95": FileKind("a pickled object of Python", "pickle"),
     b"\x80\x05\x95": FileKind("a pickled object of Python", "pickle"),
