@@ -48,6 +48,8 @@ _MARGIN = 4096  # bytes at either end of a file in which it may
 
 _WIDE = ("utf-16", "utf-32")  # encodings with NUL bytes in plain text
 
+_OF_NAMES = ("undefined", "idna", "punycode")  # codecs of no text, or of the names of hosts alone
+
 _AS_BROWSERS = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 """What HTML means by these names (WHATWG Encoding Standard, section 4.2)."""
 
@@ -194,4 +196,4 @@ def _codec(name: str) -> str | None:
         info = codecs.lookup(name)
     except (LookupError, ValueError):
         return None
-    return info.name if getattr(info, "_is_text_encoding", True) else None
+    return info.name if getattr(info, "_is_text_encoding", True) and info.name not in _OF_NAMES else None

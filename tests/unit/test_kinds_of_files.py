@@ -224,6 +224,17 @@ def test_a_declaration_in_the_way_of_its_kind_comes_after_what_is_asked_for_and_
         assert caught.value.code == "not_utf8"
 
 
+@pytest.mark.parametrize("name", ["undefined", "idna", "punycode"])
+def test_a_codec_that_is_of_no_texts_is_no_encoding_of_a_file(name: str) -> None:
+    found = decoded(f"# coding: {name}\nx = 1\n".encode(), path="a.py", parser="code")
+
+    assert (found.encoding, found.notes) == ("utf-8", (f"it declares the unknown encoding {name}: read as UTF-8",))
+    with pytest.raises(IngestError, match="is not UTF-8"):
+        text_of(f"-*- coding: {name} -*-\n".encode() + b"\xe9\n")
+    with pytest.raises(UsageError, match="There is no encoding"):
+        check_encoding(name)
+
+
 def test_an_encoding_that_is_asked_for_is_taken_or_refused() -> None:
     assert text_of(b"gr\xfc\xdfe", encoding="latin-1") == ("grüße", "iso8859-1")
     with pytest.raises(IngestError) as caught:
