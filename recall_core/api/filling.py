@@ -204,6 +204,8 @@ def _why_nothing(engine: Engine, template: Root, targets: Sequence[str], view: I
         files = sum(group["files"] for group in groups)
         every = "the one file" if files == 1 else f"each of the {files} files"
         way = _way_out(groups[0], targets, engine.base)
+        if way and groups[0]["files"] < files:
+            way = f"for {groups[0]['files']} ({groups[0]['kind']}): {way}"
         yield f"W_NOTHING_ADDED: {every} that could have been read was skipped{f'; {way}' if way else ''}"
         return
     known = [each.root for each in engine.store.known_roots()]
@@ -218,7 +220,7 @@ def _way_out(group: SkipGroupView, targets: Sequence[str], base: Path) -> str:
     if group["kind"].startswith(("compressed", "archive")):
         return "unpack what is to be found, and add that"
     if group["code"] == "not_utf8" or group["kind"].startswith("UTF-"):
-        return "save them as UTF-8, and add them again"
+        return f"save them as UTF-8, or name what they are in: {Hint('add', *targets, encoding='NAME')}"
     ways: dict[str, str] = {
         "file_too_large": "raise max_file_bytes in recall.toml",
         "left_out": Hint("add", *(typed(base / name) for name in group["first"])),

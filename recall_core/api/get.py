@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -11,16 +12,22 @@ from recall_core import views
 from recall_core.api.engine import Engine
 from recall_core.config import assignments, outdated
 from recall_core.contract import OK
-from recall_core.errors import StoreCorrupt
-from recall_core.marks import PLACES, Places, stretch
+from recall_core.errors import StoreCorrupt, UnknownTarget, UsageError
+from recall_core.marks import Places, stretch
 from recall_core.retrieve.freshness import stale_documents
 from recall_core.retrieve.targets import (
+    PART,
+    ambiguous,
     by_ending,
+    first_document,
+    holder,
     lines_in,
     no_such_lines,
     no_such_place,
     one,
+    readings,
     record_at,
+    record_on,
     several,
     unknown,
 )
@@ -31,9 +38,7 @@ if TYPE_CHECKING:
     from recall_core.contract.views import DocView, StatsView, TextView
     from recall_core.store.port import Store
 
-_RANGE = "(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?"  # int() has a limit itself
-_PLACE = re.compile(rf"(?P<path>.+)#(?P<kind>{'|'.join(PLACES)})={_RANGE}")
-_LINES = re.compile(rf"(?P<path>.+):{_RANGE}")
+_DIGITS = 12  # of an id in a name that is told
 
 
 def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
@@ -82,36 +87,26 @@ def _older(engine: Engine) -> list[str]:
 
 
 def _by_ending(store: Store, name: str, base: Path) -> str | None:
-    """The only path that ends so, None without one. Raises UsageError `ambiguous_path`."""
+    """The only path, of a document or a file of records, that ends so; None without one. Raises `ambiguous_path`."""
     paths = by_ending(store, name, base=base)
     if len(paths) > 1:
         raise several(name, paths)
-    return paths[0] if paths and store.document_at(paths[0]) is not None else None
+    return paths[0] if paths else None
 
 
 def find(store: Store, target: str, *, base: Path) -> GetResponse:
     """The document, lines or chunk of that name, verbatim as ingested, with a warning when its file has changed.
 
-    Live paths are tried first, then ids. Raises what `one` raises, and UnknownTarget.
+    Live paths are tried first, then ids, then places. A path that is a place of another document too comes with a
+    warning that says how to get that. Raises what `one` raises, and UnknownTarget.
     """
     kind, full_id = one(store, target, base=base) or ("", "")
-    if not kind and (placed := _placed(store, target, base)) is not None:
-        return placed
     if not kind:
-        lines = _LINES.fullmatch(target)
-        whole = one(store, lines["path"], base=base) if lines else None
-        if lines and whole is None and lines["last"] is None:
-            record = record_at(store, lines["path"], int(lines["first"]), base=base)
-            if record is not None:
-                return _document(store, record, base, lines=None)
-        if whole is None and (path := _by_ending(store, target if lines is None else lines["path"], base)):
-            return find(store, str(base / path) + ("" if lines is None else target[lines.end("path") :]), base=base)
-        if lines is None or whole is None or whole[0] != "doc":
-            raise unknown(target, store)
-        first = int(lines["first"])
-        return _document(store, whole[1], base, lines=(first, int(lines["last"] or first)))
+        return _part(store, target, base)
     if kind == "doc":
-        return _document(store, full_id, base, lines=None)
+        answer = _document(store, full_id, base, lines=None)
+        answer["warnings"] += _other_meaning(store, target, full_id, base)
+        return answer
     row = next(iter(store.fetch([store.rowid("chunk", full_id)])), None)
     if row is None:
         raise _damaged(store, full_id)
@@ -125,16 +120,56 @@ def find(store: Store, target: str, *, base: Path) -> GetResponse:
     return {**OK, "found": view, "warnings": warnings}
 
 
-def _placed(store: Store, target: str, base: Path) -> GetResponse | None:
-    """What lies at a place that is no line: `a.pdf#page=3`; None where the target names none. Raises `bad_place`."""
-    named = _PLACE.fullmatch(target)
-    whole = one(store, named["path"], base=base) if named else None
-    if named and whole is None and (path := _by_ending(store, named["path"], base)):
-        whole = one(store, str(base / path), base=base)
-    if named is None or whole is None or whole[0] != "doc":
+def _part(store: Store, target: str, base: Path) -> GetResponse:
+    """What of a document lies at the place at the end of a name: `a.md:3-9`, `a.pdf#page=3`; else the only document
+    whose path ends so, or part of it. Raises what `find` raises, and UsageError `bad_place`, `bad_lines`."""
+    named = PART.fullmatch(target)
+    kind, doc_id = (one(store, named["path"], base=base) if named else None) or ("", "")
+    if named and kind == "doc":
+        first, last = int(named["first"]), int(named["last"] or named["first"])
+        if named["kind"] and (named["kind"] != "line" or Places(store.marks_of(doc_id)).kind):
+            return _stretch(store, doc_id, base, named["kind"], (first, last))
+        return _document(store, doc_id, base, lines=(first, last))
+    if named and not kind and named["kind"] in (None, "line") and named["last"] is None:
+        record = record_at(store, named["path"], int(named["first"]), base=base)
+        if record is not None:
+            return _document(store, record, base, lines=None)
+    for name in (target, named["path"]) if named and not kind else (target,):
+        if not kind and (path := _by_ending(store, name, base)):
+            return find(store, str(base / path) + target[len(name) :], base=base)
+    raise holder(store, target, base=base) or unknown(target, store)
+
+
+def _other_meaning(store: Store, target: str, doc_id: str, base: Path) -> list[str]:
+    """A warning for the name of a document that is a place in another too, with a name for what lies there.
+
+    Raises UsageError `ambiguous_path` where the one is meant as seen from this folder, the other as Recall prints it.
+    """
+    named = PART.fullmatch(target)
+    if named is None:
+        return []
+    behind, found = target[len(named["path"]) :], []
+    for whole, file in zip(readings(target, base=base), readings(named["path"], base=base), strict=False):
+        other = _at(store, file.names, named, behind, base)
+        if other is not None and not doc_id.startswith(other):
+            if first_document(store, whole.names) is None:
+                raise ambiguous(target, base=base)
+            found.append(f"W_AMBIGUOUS_PATH: {target} is a place in {named['path']} too: {Hint('get', other)}")
+    return found
+
+
+def _at(store: Store, names: Sequence[str], named: re.Match[str], behind: str, base: Path) -> str | None:
+    """A name by id for what a document, or a file of records, has at a place; None where it has nothing there."""
+    doc_id = first_document(store, names)
+    if doc_id is None:
+        is_line = named["kind"] in (None, "line") and named["last"] is None
+        record = record_on(store, names, int(named["first"])) if is_line else None
+        return record and record[:_DIGITS]
+    try:
+        find(store, doc_id + behind, base=base)
+    except (UnknownTarget, UsageError):
         return None
-    last = named["last"] or named["first"]
-    return _stretch(store, whole[1], base, named["kind"], (int(named["first"]), int(last)))
+    return doc_id[:_DIGITS] + behind
 
 
 def _stretch(store: Store, doc_id: str, base: Path, kind: str, places: tuple[int, int]) -> GetResponse:
@@ -145,7 +180,7 @@ def _stretch(store: Store, doc_id: str, base: Path, kind: str, places: tuple[int
     text, marks = store.text_of(doc_id), store.marks_of(doc_id)
     found = stretch(marks, len(text), kind, first, last) if first <= last else None
     place = f"{kind} {first}" if first == last else f"{kind} {first}-{last}"
-    if found is None:
+    if found is None or (kind == "bytes" and found.start == len(text)):
         raise no_such_place(document.path, place, marks)
     doc, warnings = _checked(store, views.doc_view(document), base)
     view: TextView = {"kind": "place", "doc": doc, "place": place, "text": text[found.start : found.end]}

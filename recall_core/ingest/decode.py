@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest.parse.text import decode as as_utf8
+from recall_core.ingest.parse.text import why_binary
 from recall_core.shell import flag, install_extra
 
 UTF_8 = "utf-8"
@@ -36,8 +37,18 @@ _DECLARED = {
 }
 """How files of a kind say what they are in, by parser."""
 
-_OF_NAMES = ("idna", "punycode", "undefined")
-"""Codecs of host names, and of nothing, which Python counts among those of texts."""
+_IN_PASSING = re.compile(
+    rb"-\*-[^\n]{0,200}?coding:\s*([\w.-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})"
+    rb"|\\usepackage\[([\w.-]{1,40})\]\{inputenc\}|@charset\s+[\"']([\w.:-]{1,40})"
+    rb"|Content-Type:[ \t]*text/[\w.-]{1,40};[ \t]*charset=\"?([\w.:-]{1,40})"
+    rb"|\bscriptencoding[ \t]+([\w.:-]{1,40})|\bvim?:[^\n]{0,200}?\b(?:fenc|fileencoding)=([\w.:-]{1,40})"
+)
+"""How a text that is not UTF-8 may say what it is in: Emacs, XML, LaTeX, CSS, catalogues of messages, Vim."""
+_MARGIN = 4096  # bytes at either end of a file in which it may
+
+_WIDE = ("utf-16", "utf-32")  # encodings with NUL bytes in plain text
+
+_OF_NAMES = ("undefined", "idna", "punycode")  # codecs of no text, or of the names of hosts alone
 
 _AS_BROWSERS = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 """What HTML means by these names (WHATWG Encoding Standard, section 4.2)."""
@@ -69,17 +80,37 @@ def decoded(raw: bytes, *, path: str, parser: str, encoding: str = "", guess: bo
     for mark, name in _BOMS:
         if raw.startswith(mark):
             return _in(raw[len(mark) :], name, path, "its byte order mark")
+    asked = check_encoding(encoding)
     if b"\0" in raw[:_PROBE_BYTES]:
-        as_utf8(raw, path=path)  # says what the file is
+        return _wide(raw, asked, path)
     declared = _declared(raw, parser)
     if declared:
         own = _codec(declared)
         if parser == "html" and own in _AS_BROWSERS:
             own = _AS_BROWSERS[own]
         return _as_declared(raw, own, declared, path)
-    if encoding:
-        return _in(raw, check_encoding(encoding), path, flag("encoding"))
+    if asked and not (asked.startswith(_WIDE) and _is_utf_8(raw)):
+        return _in(raw, asked, path, flag("encoding"))
     return _utf8_or_guessed(raw, path, guess=guess)
+
+
+def _is_utf_8(raw: bytes) -> bool:
+    try:
+        return raw.decode() is not None
+    except UnicodeDecodeError:
+        return False
+
+
+def _wide(raw: bytes, asked: str, path: str) -> Decoded:
+    """A file with NUL bytes: text where an encoding that has them was asked for, and gives none of them back."""
+    from recall_core.ingest.parse.magic import kind_of  # noqa: PLC0415 - few texts have such a byte
+
+    kind = kind_of(raw, path=path)
+    if asked.startswith(_WIDE) and (kind is None or kind.label.startswith("UTF-")):
+        found = _in(raw, asked, path, flag("encoding"))
+        if b"\0" not in found.content[:_PROBE_BYTES]:
+            return found
+    raise why_binary(raw, path)
 
 
 def _as_declared(raw: bytes, own: str | None, declared: str, path: str) -> Decoded:
@@ -121,7 +152,11 @@ def _utf8_or_guessed(raw: bytes, path: str, *, guess: bool) -> Decoded:
         as_utf8(raw, path=path)
         return Decoded(raw, UTF_8)
     except IngestError as error:
-        if not guess or error.code != "not_utf8":
+        if error.code != "not_utf8":
+            raise
+        if (found := _as_said_in_passing(raw)) is not None:
+            return found
+        if not guess:
             raise
     try:
         from charset_normalizer import from_bytes  # noqa: PLC0415 - only for files that are not UTF-8, and on request
@@ -137,6 +172,16 @@ def _utf8_or_guessed(raw: bytes, path: str, *, guess: bool) -> Decoded:
             "not_utf8", f"{path} is not UTF-8, and its encoding cannot be guessed.", details={"path": path}
         )
     return Decoded(raw.decode(own).encode(), own, (f"its encoding was guessed: {own}",))
+
+
+def _as_said_in_passing(raw: bytes) -> Decoded | None:
+    """A text that is not UTF-8 in the encoding that it names in the way of its kind; None where that is not it."""
+    said = _IN_PASSING.search(raw[:_MARGIN]) or _IN_PASSING.search(raw[-_MARGIN:])
+    own = _codec(next(filter(None, said.groups())).decode("ascii", "replace")) if said else None
+    try:
+        return None if own is None else Decoded(raw.decode(own).encode(), own)
+    except (UnicodeDecodeError, UnicodeEncodeError):
+        return None
 
 
 def _declared(raw: bytes, parser: str) -> str:

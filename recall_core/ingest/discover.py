@@ -16,11 +16,15 @@ from recall_core.files import is_part
 from recall_core.ingest import ignore
 from recall_core.ingest.ignore import Rules
 from recall_core.rql.patterns import glob_match
+from recall_core.shell import flag
 from recall_core.text import nfc
 from recall_core.types import Root, Skip
 
 NEVER_READ = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__"})
 """Folders that are passed over wherever they lie, whatever the options say."""
+
+_REPOSITORY = frozenset({"HEAD", "config", "objects", "refs"})
+"""What a folder holds that is git's own, whatever it is called."""
 
 _BESIDE_STORE = re.compile(r"(\.bak(-(schema-)?[0-9]+)?)?(-wal|-shm|-journal)?")
 
@@ -39,8 +43,9 @@ class Found(NamedTuple):
 def walk(root: Root, base: Path, config: Config) -> Iterator[Found | Skip]:
     """The files below a root in code-point order of their paths, each found or skipped with its reason.
 
-    What a rule excludes (hidden names, `.gitignore`, globs, built-in folders, virtual environments, the store's own
-    files) is not mentioned. A link is read only where it leads to a file inside the folder, unless `follow`.
+    What a rule excludes (hidden names, `.gitignore`, globs, built-in folders, virtual environments, bare
+    repositories, the store's own files) is not mentioned. A link is read only where it leads to a file inside the
+    folder, unless `follow`.
     """
     walker = _Walker(root, base, config)
     waiting: list[_Node] = [walker.top()]
@@ -145,7 +150,7 @@ class _Walker:
                 found = {entry.name: entry for entry in entries}
         except OSError as error:
             return [], [self._skip(node.relative, "unreadable", f"the folder cannot be read: {error.strerror}")]
-        if node.relative and "pyvenv.cfg" in found:
+        if node.relative and ("pyvenv.cfg" in found or found.keys() >= _REPOSITORY):
             return [], []
         rules = node.rules
         if self.root.gitignore and ".git" in found and node.relative:
@@ -166,8 +171,10 @@ class _Walker:
         try:
             status = os.stat(node.place)  # noqa: PTH116 - a Path for each of many files costs more than the call
         except OSError as error:
-            code = "broken_link" if error.errno == errno.ENOENT and os.path.islink(node.place) else "unreadable"  # noqa: PTH114
-            return self._skip(node.relative, code, f"it cannot be read: {error.strerror}")
+            if error.errno == errno.ENOENT and os.path.islink(node.place):  # noqa: PTH114
+                aim = printable(os.readlink(node.place))  # noqa: PTH115
+                return self._skip(node.relative, "broken_link", f"the link leads to {aim}, where nothing is")
+            return self._skip(node.relative, "unreadable", f"it cannot be read: {error.strerror}")
         if not stat.S_ISREG(status.st_mode):
             return self._skip(node.relative, "not_a_file", "it is neither a file nor a folder")
         if status.st_size > self.config.max_file_bytes:
@@ -213,16 +220,14 @@ class _Walker:
         around = next((folder for folder in self.inside if _is_below(real, folder)), None)
         if not node.is_folder:
             if around is None and not self.root.follow:
-                return self._skip(
-                    node.relative, "symlink_outside", f"the link leaves the folder, to {printable(real)}"
-                )
+                return self._skip(node.relative, "symlink_outside", _leaves(real))
             return node
         if _is_below(os.path.realpath(os.path.dirname(node.place)), real):  # noqa: PTH120
             return self._skip(node.relative, "symlink_loop", "the link leads to a folder that it lies in")
         if around is not None:
             return self._skip(node.relative, "symlink_inside", "the link leads to a folder that is walked anyway")
         if not self.root.follow:
-            return self._skip(node.relative, "symlink_outside", f"the link leaves the folder, to {printable(real)}")
+            return self._skip(node.relative, "symlink_outside", _leaves(real))
         self.inside.append(real)
         return node
 
@@ -233,6 +238,10 @@ class _Walker:
 
     def _skip(self, relative: str, code: str, reason: str) -> Skip:
         return Skip(nfc(printable(self._os_path(relative))), code, reason)
+
+
+def _leaves(real: str) -> str:
+    return f"the link leaves the folder, to {printable(real)} ({flag('follow')} reads it)"
 
 
 def _is_asked_for(root: Root, relative: str) -> bool:

@@ -85,7 +85,9 @@ def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str,
             return _built_in(own)
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
     head = raw[:_HEAD]
-    if suffix in _NOT_READ and b"\0" in head + raw[:8192]:
+    is_rtf = head.startswith(b"{\\rtf")
+    if is_rtf or (suffix in _NOT_READ and b"\0" in head + raw[:8192]):
+        suffix = "rtf" if is_rtf else suffix
         kind = _NOT_READ[suffix]
         message = f"{path} is a file of {kind}, which is not read."
         raise IngestError("not_read", message, details={"path": path, "kind": f"{kind} (.{suffix})"})

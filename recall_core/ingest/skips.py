@@ -48,6 +48,10 @@ _KINDS = {
 }
 
 
+_SAY_MORE = ("bad_pdf", "no_text", "pdf_encrypted")
+"""Reasons that say more than what kind of file it is."""
+
+
 class SkipGroup(NamedTuple):
     """Files that were skipped for one reason. kind: what they are, or the reason in words."""
 
@@ -79,7 +83,12 @@ def by_reason(skips: Iterable[Skip], told: Collection[str] = ()) -> tuple[SkipGr
 
 def kind_of(skip: Skip) -> str:
     """What was skipped, in words: by its first bytes, else by the reason; a plug-in's reason is its code."""
-    return skip.kind or _KINDS.get(skip.code) or skip.code.replace("_", " ")
+    return (
+        (skip.code in _SAY_MORE and _KINDS[skip.code])
+        or skip.kind
+        or _KINDS.get(skip.code)
+        or skip.code.replace("_", " ")
+    )
 
 
 def key(skip: Skip) -> str:

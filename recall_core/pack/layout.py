@@ -45,7 +45,7 @@ class Layout(NamedTuple):
     """With the line end before it; or ""."""
     separator: str
     is_numbered: bool
-    """Every line of a block begins with its number and a tab."""
+    """Every line of a block begins with its number in the file and a tab, where the text is the file's own."""
     counter: str
     """The counter's name."""
     count: Callable[[str], int]
@@ -156,7 +156,7 @@ def text_ranges(layout: Layout, drafts: Sequence[Draft]) -> list[tuple[int, int]
 def _shown(layout: Layout, block: Block, texts: Sequence[str]) -> str:
     """The block's text as it stands in the context."""
     text = "".join(texts)
-    if not layout.is_numbered:
+    if not layout.is_numbered or block.place is not None:
         return text
     lines = text.removesuffix("\n").split("\n")
     end = "\n" if text.endswith("\n") else ""

@@ -21,6 +21,10 @@ from recall_core.types import Row
 if TYPE_CHECKING:
     from recall_core.marks import Mark
 
+_RANGE = "(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?"  # int() has a limit itself
+PART = re.compile(rf"(?P<path>.+)(?::|#(?P<kind>[a-z]+)=){_RANGE}", re.DOTALL)
+"""A path with lines or another place of its document behind it."""
+
 _SAYS_WHERE = re.compile(r"\.\.?(/|$)")
 
 _LINES = re.compile(r":[0-9]+(-[0-9]+)?$")
@@ -48,7 +52,7 @@ def one(store: Store, target: str, *, base: Path, start: Path | None = None) -> 
     Raises what `readings` raises; UsageError `ambiguous_path`, `ambiguous_id`.
     """
     meanings = readings(target, base=base, start=start)
-    ids = [first for each in meanings if (first := _first(store, each.names)) is not None]
+    ids = [first for each in meanings if (first := first_document(store, each.names)) is not None]
     if len(set(ids)) > 1:
         raise ambiguous(target, base=base)
     return ("doc", ids[0]) if ids else by_id(store, target)
@@ -130,13 +134,25 @@ def record_at(store: Store, path: str, line: int, *, base: Path) -> str | None:
     Raises UnknownTarget where no record is on this line.
     """
     names = [name for each in readings(path, base=base) for name in each.names]
-    for name in names:
-        if rowids := store.chunks_of_file(name, place=f"line {line}"):
-            return store.fetch(rowids[:1])[0].doc.id
+    if (record := record_on(store, names, line)) is not None:
+        return record
     if any(map(store.chunks_of_file, names)):
         message = f"{path} has no record with a text on line {line}."
         raise UnknownTarget("unknown_target", message, hint=Hint("search", "WORDS"))
     return None
+
+
+def record_on(store: Store, names: Iterable[str], line: int) -> str | None:
+    """The id of the record that the first file of these has on a line."""
+    for name in names:
+        if rowids := store.chunks_of_file(name, place=f"line {line}"):
+            return store.fetch(rowids[:1])[0].doc.id
+    return None
+
+
+def first_document(store: Store, names: Iterable[str]) -> str | None:
+    """The id of the first live document of these."""
+    return next((found for name in names if (found := store.document_at(name)) is not None), None)
 
 
 def no_such_place(path: str, place: str, marks: Sequence[Mark]) -> UsageError:
@@ -148,7 +164,7 @@ def no_such_place(path: str, place: str, marks: Sequence[Mark]) -> UsageError:
         hint = Hint("get", path)
         return UsageError("bad_place", f"{path} has no {place.partition(' ')[0]}: its places are lines.", hint=hint)
     first, last = own.bounds
-    message = f"{path} has no {place}: it has {own.kind} {first} to {last}."
+    message = f"{path} has no {place}: it has {own.kind} {first}{'' if first == last else f' to {last}'}."
     return UsageError("bad_place", message, hint=f"{path}#{own.kind}={first}")
 
 
@@ -165,6 +181,8 @@ def lines_in(text: str) -> int:
 
 def no_such_lines(path: str, count: int) -> UsageError:
     """The error for lines that a document of `count` lines has not."""
+    if not count:
+        return UsageError("bad_lines", f"{path} has no lines: it is empty.")
     return UsageError("bad_lines", f"{path} has lines 1 to {count}.", hint=f"{path}:1-{count}")
 
 
@@ -178,6 +196,18 @@ def unknown(target: str, store: Store | None = None) -> UnknownTarget:
         hint = f"did you mean {shell.quote(near)}?"
     message = f"The store holds nothing {'with the text' if is_quoted else 'named'} {target}."
     return UnknownTarget("unknown_target", message, hint=hint)
+
+
+def holder(store: Store, target: str, *, base: Path) -> UnknownTarget | None:
+    """The error for a folder, or a file of records, where a document is wanted; None where the target is neither."""
+    for reading in readings(target, base=base):
+        for name in reading.names:
+            if paths := store.paths_below(name):
+                kind = "a file of {} record{}" if paths[0].startswith(f"{name}#") else "a folder of {} document{}"
+                message = f"{target} is {kind.format(len(paths), 's' * (len(paths) > 1))}."
+                hint = Hint("ls", *([] if name == "." else [name]))
+                return UnknownTarget("unknown_target", message, hint=hint)
+    return None
 
 
 def nearest(store: Store, target: str) -> str | None:
@@ -200,11 +230,6 @@ def _is_there(place: Path) -> bool:
         return os.path.lexists(place)
     except ValueError:  # no file has a NUL in its name
         return False
-
-
-def _first(store: Store, names: Iterable[str]) -> str | None:
-    """The id of the first live document of these."""
-    return next((found for name in names if (found := store.document_at(name)) is not None), None)
 
 
 def _from(start: Path, typed: str, base: Path) -> Reading:

@@ -60,6 +60,35 @@ def test_lines_are_numbered_as_in_the_file(recall: Recall) -> None:
         assert bare == block["text"].removesuffix("\n")
 
 
+MAPPED = {
+    "page.html": ("<html>\n<head>\n</head>\n<h1>Wombat</h1>\n\n\n<p>It digs\nburrows.</p></html>\n", "#bytes=26-59"),
+    "lab.ipynb": ('{"cells": [{"cell_type": "markdown", "source": ["# Wombat\\n", "It digs."]}]}', "#cell=1"),
+    "notes.jsonl": ('\n{"id": "w", "text": "The wombat\\ndigs."}\n', "#w:1-2"),
+    "talk.srt": ("1\n00:00:01,000 --> 00:00:02,000\nThe wombat\ndigs.\n", "#cue=1"),
+    "chat.json": ('[{"role": "user", "content": "Which wombat\\ndigs?"}]', "#turn=1"),
+    "wombat.1": (".TH WOMBAT 1\n.SH NAME\nwombat \\- dig\n.SH HOW\nA wombat\ndigs\nburrows.\n", ":2-5"),
+}
+
+
+@pytest.mark.parametrize("name", MAPPED)
+@pytest.mark.parametrize("format_", ["plain", "markdown", "xml"])
+def test_a_text_that_is_not_the_files_own_is_placed_and_not_numbered(tmp_path: Path, name: str, format_: str) -> None:
+    text, place = MAPPED[name]
+    (tmp_path / name).write_text(text)
+    Recall.init(str(tmp_path))
+    with Recall.open(str(tmp_path)) as recall:
+        recall.index(str(tmp_path / name))
+        view = recall.context("wombat", Ask(settings=("line_numbers=true",)), Pack(format=format_))["context"]
+        path, _, lines = f"{name}{place}".rpartition(":" if ":" in place else "#")
+        told = f'path="{path}" lines="{lines}"' if format_ == "xml" else f"{name}{place}"
+        found = recall.get(f"{name}{place}")["found"]["text"]
+
+    (block,) = view["blocks"]
+    assert view["text"][slice(*block["text_range"])] == block["text"]
+    assert told in view["text"].partition("\n")[0]
+    assert block["text"].strip() in found
+
+
 @pytest.mark.parametrize("format_", ["plain", "markdown", "xml"])
 @pytest.mark.parametrize("budget_tokens", [9, 14, 200])
 def test_each_block_says_where_its_text_stands(recall: Recall, format_: str, budget_tokens: int) -> None:

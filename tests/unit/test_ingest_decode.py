@@ -72,6 +72,24 @@ def archived() -> bytes:
         ("a.webp", b"RIFF\0\1\0\0WEBPVP8 ", "a WebP image", "image (.webp)"),
         ("libc.so", b"\x7fELF\x02\x01\x01\0", "compiled code", "compiled (ELF)"),
         ("a.pyc", b"\xa7\r\r\n\0\0\0\0", "compiled code", "compiled (.pyc)"),
+        ("Rome", b"TZif2\0\0\0\0", "data of a time zone", "time zone"),
+        ("a.heic", b"\0\0\0\x18ftypheic\0", "a HEIF image", "image (.heic)"),
+        ("a.avif", b"\0\0\0\x1cftypavif\0", "an AVIF image", "image (.avif)"),
+        ("a.m4a", b"\0\0\0\x1cftypM4A \0", "a recording", "audio"),
+        ("a.mp4", b"\0\0\0\x1cftypisom\0", "a video or a recording", "video"),
+        ("a.bmp", b"BM\x46\x12\0\0\0\0\0\0", "a BMP image", "image (.bmp)"),
+        ("a.psd", b"8BPS\0\1\0\0", "an image of Photoshop", "image (.psd)"),
+        ("a.pbm", b"P4\n16 16\n\xfb\xe1", "a Netpbm image", "image (.pbm)"),
+        ("a.aiff", b"FORM\0\0\1\0AIFF", "a recording", "audio"),
+        ("a.mp3", b"\xff\xfb\x90\x64\0\x0f", "a recording", "audio"),
+        ("a.mat", b"MATLAB 5.0 MAT-file, Platform\0", "data of MATLAB", "array (.mat)"),
+        ("a.h5", b"\x89HDF\r\n\x1a\n\0", "an HDF5 file", "array (.h5)"),
+        ("a.parquet", b"PAR1\x15\0\x15", "a Parquet table", "table (.parquet)"),
+        ("a.pkl", b"\x80\x04\x95\x10\0", "a pickled object of Python", "pickle"),
+        ("a.dylib", b"\xcf\xfa\xed\xfe\x07\0", "compiled code", "compiled (Mach-O)"),
+        ("key.gpg", b"\x99\x02\x0d\x04g\xe9>\0", "a key of OpenPGP", "key (OpenPGP)"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "an Office document of the old kind", "Office (.doc, .xls)"),
+        ("a.msi", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "a compound file of Windows", "compound (OLE)"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -93,6 +111,14 @@ def test_text_in_another_form_of_unicode_is_called_so_with_the_way_out(encoding:
     assert caught.value.hint == "re-save it as UTF-8, or --encoding NAME"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_text_of_two_bytes_a_letter_is_known_without_a_mark(encoding: str) -> None:
+    with pytest.raises(IngestError) as caught:
+        decode("name;price\r\ncafé;3\r\n".encode(encoding), path="a.csv")
+
+    assert caught.value.message == "a.csv is text in UTF-16 without a byte order mark, not in UTF-8."
+
+
 def test_a_database_is_called_so(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "a.db") as db:
         db.execute("CREATE TABLE a(b)")
@@ -106,6 +132,34 @@ def test_a_database_is_called_so(tmp_path: Path) -> None:
 def test_old_text_that_happens_to_begin_so_is_no_other_kind_of_file(begin: str) -> None:
     with pytest.raises(IngestError, match="is not UTF-8: byte 0xe9"):
         decode(f"{begin} is the name of the café\n".encode("latin-1"), path="a.txt")
+
+
+@pytest.mark.parametrize("begin", ["BM", "P4", "8BPS", "PAR1", "FORM", "CDF", "MATLAB 5"])
+def test_a_text_is_none_of_them_for_its_first_letters(begin: str) -> None:
+    with pytest.raises(IngestError, match="is not UTF-8: byte 0xe9"):
+        decode(f"{begin} is the name of the café\n".encode("latin-1"), path="a.txt")
+
+
+def test_bytes_of_which_many_are_control_characters_are_no_text_without_a_nul_too() -> None:
+    raw = bytes(range(1, 256)) * 4
+
+    with pytest.raises(IngestError) as caught:
+        decode(raw, path="a.bin")
+
+    assert (caught.value.code, caught.value.hint) == ("binary_file", None)
+    assert caught.value.message == "a.bin is a binary file: many of its bytes are control characters."
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "koi8_r", "shift_jis", "gb18030", "cp437"])
+def test_text_in_an_old_encoding_is_not_taken_for_binary(encoding: str) -> None:
+    text = {"koi8_r": "Привет, мир\n", "shift_jis": "こんにちは\n", "gb18030": "你好\n"}.get(
+        encoding, "Grüße, café\n"
+    )
+
+    with pytest.raises(IngestError) as caught:
+        decode(f"\x1b[1m{text}\x0c{text}".encode(encoding) * 3, path="a.txt")
+
+    assert caught.value.code == "not_utf8"
 
 
 @pytest.mark.parametrize("raw", [b"%PDF-1.4 plain", b"GIF89a and more", b"BZh91AY&SY"])

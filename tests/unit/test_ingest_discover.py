@@ -137,6 +137,8 @@ def test_a_link_out_of_the_folder_is_skipped_unless_followed(tmp_path: Path) -> 
         ["in/a.md"],
         {"in/file.md": "symlink_outside", "in/folder": "symlink_outside"},
     )
+    reasons = [step.reason for step in walk(Root("in"), tmp_path, Config()) if isinstance(step, Skip)]
+    assert reasons[0] == f"the link leaves the folder, to {tmp_path.resolve() / 'c.md'} (--follow reads it)"
     assert listed(tmp_path, Root("in", follow=True)) == (["in/a.md", "in/file.md", "in/folder/b.md"], {})
 
 
@@ -170,10 +172,21 @@ def test_two_links_to_one_folder_are_followed_once(tmp_path: Path) -> None:
     assert listed(tmp_path, Root("in", follow=True)) == (["in/a.md", "in/one/b.md"], {"in/two": "symlink_inside"})
 
 
+def test_a_bare_repository_is_passed_over_and_a_folder_with_some_of_its_names_is_not(tmp_path: Path) -> None:
+    make(tmp_path, "p.git/HEAD", "p.git/config", "p.git/objects/ab/cd", "p.git/refs/heads/main")
+    make(tmp_path, "q/HEAD", "q/refs/a.md", "a.md")
+
+    assert listed(tmp_path) == (["a.md", "q/HEAD", "q/refs/a.md"], {})
+    assert listed(tmp_path, Root("p.git"))[0][:2] == ["p.git/HEAD", "p.git/config"]
+
+
 def test_a_broken_link_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.md").symlink_to("nowhere.md")
 
     assert listed(tmp_path) == ([], {"a.md": "broken_link"})
+    (skip,) = walk(EVERYTHING, tmp_path, Config())
+    assert isinstance(skip, Skip)
+    assert skip.reason == "the link leads to nowhere.md, where nothing is"
 
 
 def test_what_is_skipped_in_a_folder_comes_in_code_point_order(tmp_path: Path) -> None:

@@ -125,6 +125,15 @@ def test_office_files_that_are_not_read_are_named() -> None:
     assert chosen("budget.doc", b"words in plain text\n") == "text"
 
 
+@pytest.mark.parametrize("path", ["letter.rtf", "letter.doc", "letter"])
+def test_the_markup_of_rtf_is_not_taken_for_a_text_whatever_the_file_is_called(path: str) -> None:
+    with pytest.raises(IngestError, match=f"{path} is a file of RTF, which is not read") as caught:
+        chosen(path, b"{\\rtf1\\ansi A letter.\\par}")
+
+    assert (caught.value.code, caught.value.details["kind"]) == ("not_read", "RTF (.rtf)")  # type: ignore[index]
+    assert chosen(path, b"{\\rtf1\\ansi A letter.\\par}", parser="text") == "text"
+
+
 def test_the_table_of_parsers_survives_being_written_and_read(tmp_path: Path) -> None:
     toml = tmp_path / "recall.toml"
     config = Config(parsers=(("*.log", "text"), ("docs/**", "markdown")), guess_encoding=True)
@@ -191,6 +200,53 @@ def test_a_declaration_that_is_wrong_is_told_where_the_file_is_utf_8() -> None:
     assert (other.encoding, other.notes) == ("utf-8", ("it declares the unknown encoding klingon: read as UTF-8",))
 
 
+@pytest.mark.parametrize(
+    ("parser", "raw", "encoding"),
+    [
+        ("text", b'<?xml version="1.0" encoding="iso-8859-1"?>\n<a>\xfc</a>', "iso8859-1"),
+        ("text", b"\\documentclass{article}\n\\usepackage[latin1]{inputenc}\n\xfc\n", "iso8859-1"),
+        ("text", b'msgid ""\nmsgstr "Content-Type: text/plain; charset=ISO-8859-2\\n"\n\xb9\n', "iso8859-2"),
+        ("text", b"# -*- mode: text; coding: koi8-r -*-\n\xc1\n", "koi8-r"),
+        ("text", b"\xe9t\xe9\n" * 4000 + b"vim: set fileencoding=latin1 :\n", "iso8859-1"),
+        ("text", b'" Vim\nscriptencoding cp1250\n\x9a\n', "cp1250"),
+        ("code", b'@charset "iso-8859-15";\na { content: "\xa4" }\n', "iso8859-15"),
+        ("markdown", b"<!-- -*- coding: cp1252 -*- -->\n\x80\n", "cp1252"),
+    ],
+)
+def test_what_is_not_utf_8_is_read_as_it_says_in_the_way_of_its_kind(parser: str, raw: bytes, encoding: str) -> None:
+    text, found = text_of(raw, parser=parser)
+
+    assert found == encoding
+    assert text.encode(encoding) == raw
+
+
+def test_what_a_text_says_of_encodings_counts_for_nothing_where_it_is_utf_8() -> None:
+    text = "-*- coding: latin-1 -*- Grüße"
+
+    assert text_of(text.encode()) == (text, "utf-8")
+
+
+def test_a_declaration_in_the_way_of_its_kind_comes_after_what_is_asked_for_and_may_be_wrong() -> None:
+    raw = b"% -*- coding: ascii -*-\ngr\xfc\xdfe"
+
+    assert text_of(raw, encoding="latin-1") == ("% -*- coding: ascii -*-\ngrüße", "iso8859-1")
+    for declared in (b"ascii", b"utf-8", b"klingon"):
+        with pytest.raises(IngestError) as caught:
+            text_of(raw.replace(b"ascii", declared))
+        assert caught.value.code == "not_utf8"
+
+
+@pytest.mark.parametrize("name", ["undefined", "idna", "punycode"])
+def test_a_codec_that_is_of_no_texts_is_no_encoding_of_a_file(name: str) -> None:
+    found = decoded(f"# coding: {name}\nx = 1\n".encode(), path="a.py", parser="code")
+
+    assert (found.encoding, found.notes) == ("utf-8", (f"it declares the unknown encoding {name}: read as UTF-8",))
+    with pytest.raises(IngestError, match="is not UTF-8"):
+        text_of(f"-*- coding: {name} -*-\n".encode() + b"\xe9\n")
+    with pytest.raises(UsageError, match="There is no encoding"):
+        check_encoding(name)
+
+
 def test_an_encoding_that_is_asked_for_is_taken_or_refused() -> None:
     assert text_of(b"gr\xfc\xdfe", encoding="latin-1") == ("grüße", "iso8859-1")
     with pytest.raises(IngestError) as caught:
@@ -209,6 +265,25 @@ def test_whatever_codec_a_file_declares_it_is_read_or_refused(name: str) -> None
     for raw in (b"", b"\xfc.\xff\\x", b"xn--a \\ud800", b"+2AA-"):
         with suppress(IngestError):
             text_of(f'<meta charset="{name}">'.encode() + raw, parser="html")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])
+@pytest.mark.parametrize("text", ["name;price\n", "名前;価格\n"])
+def test_text_with_nul_bytes_is_read_where_its_encoding_is_asked_for(encoding: str, text: str) -> None:
+    assert text_of(text.encode(encoding), encoding=encoding) == (text, encoding)
+
+
+def test_a_text_without_a_nul_byte_is_not_taken_apart_into_pairs_of_bytes() -> None:
+    assert text_of(b"name;v\r\nx;1\r\n", encoding="utf-16-le") == ("name;v\r\nx;1\r\n", "utf-8")
+    assert text_of("価格".encode("utf-16-le"), encoding="utf-16-le") == ("価格", "utf-16-le")
+
+
+@pytest.mark.parametrize("raw", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"a\0\0\0\0\0\0\0"], ids=["picture", "bytes"])
+def test_what_is_no_text_stays_binary_whatever_encoding_is_asked_for(raw: bytes) -> None:
+    with pytest.raises(IngestError) as caught:
+        text_of(raw, encoding="utf-16-le")
+
+    assert caught.value.code == "binary_file"
 
 
 def test_an_encoding_is_guessed_on_request_alone() -> None:

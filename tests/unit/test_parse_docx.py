@@ -201,6 +201,14 @@ def test_what_is_no_archive_is_refused(raw: bytes) -> None:
     assert refused(document()[:700]).code == "bad_docx"
 
 
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [(b"", "it is empty"), (b"A text.\n", "it is text"), (b"PK\3\4", "it is no zip archive, or a damaged one")],
+)
+def test_what_is_no_archive_is_said_to_be_what_it_is(raw: bytes, said: str) -> None:
+    assert f": {said}." in refused(raw).message
+
+
 @pytest.mark.parametrize("main", [None, b"", b"<a>", b"<a/>"])
 def test_what_is_no_word_document_is_refused(main: bytes | None) -> None:
     assert refused(document(main=main)).code == "bad_docx"

@@ -335,8 +335,9 @@ SIX_THOUSAND = b"<</Type/Pages/Count 6000/Kids[%s]>>" % (b"10 0 R " * 6_000)
 @pytest.mark.parametrize(
     ("reason", "raw"),
     [
-        ("is not a PDF", b""),
-        ("is not a PDF", b"just text"),
+        ("is empty, not a PDF", b""),
+        ("is text, not a PDF", b"just text"),
+        ("is not a PDF", b"\xff\x80\x01 bytes"),
         ("is a PNG image, not a PDF", b"\x89PNG\r\n\x1a\n\0\0"),
         ("is a damaged PDF", b"%PDF-1.7 and rubbish"),
         ("is a damaged PDF", BOOK[:700]),

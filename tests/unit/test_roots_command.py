@@ -370,5 +370,19 @@ def test_where_every_file_was_skipped_it_says_what_helps(home: Path) -> None:
 
     assert told == (
         "warning: W_NOTHING_ADDED: the one file that could have been read was skipped; "
-        "save them as UTF-8, and add them again"
+        "save them as UTF-8, or name what they are in: recall add new --encoding NAME"
+    )
+
+
+def test_where_files_were_skipped_for_several_reasons_what_helps_names_those_that_it_helps(home: Path) -> None:
+    (home / "new").mkdir()
+    for name in ("a.txt", "b.txt"):
+        (home / "new" / name).write_bytes(b"caf\xe9\n")
+    (home / "new" / "c.png").write_bytes(b"\x89PNG\r\n\x1a\n\0")
+
+    told = run("add", "new")[2].splitlines()[-1]
+
+    assert told.endswith(
+        "each of the 3 files that could have been read was skipped; for 2 (not UTF-8): "
+        "save them as UTF-8, or name what they are in: recall add new --encoding NAME"
     )

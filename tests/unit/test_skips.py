@@ -173,6 +173,12 @@ def test_groups_are_told_the_largest_first_and_ties_by_their_kind() -> None:
     ]
 
 
+def test_a_pdf_that_cannot_be_read_is_told_by_the_reason() -> None:
+    kinds = {code: skips.kind_of(Skip("a.pdf", code, "", "PDF")) for code in ("bad_pdf", "pdf_encrypted", "no_text")}
+
+    assert kinds == {"bad_pdf": "damaged PDF", "pdf_encrypted": "PDF with a password", "no_text": "PDF without text"}
+
+
 @pytest.mark.parametrize(
     ("kind", "files", "told"),
     [
@@ -181,6 +187,9 @@ def test_groups_are_told_the_largest_first_and_ties_by_their_kind() -> None:
         ("broken link", 4, "4 broken links"),
         ("image (.png)", 12, "12 images (.png)"),
         ("PDF", 7, "7 PDFs"),
+        ("damaged PDF", 12, "12 damaged PDFs"),
+        ("damaged document of Word", 12, "12 damaged documents of Word"),
+        ("PDF with a password", 12, "12 PDFs with a password"),
     ],
 )
 def test_a_group_is_counted_in_words(kind: str, files: int, told: str) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from recall_core.marks import Mark, Places, stretch
 from recall_core.retrieve import targets
 from recall_core.retrieve.asking import Asker
 from recall_core.text import is_storable
 from recall_core.types import Row
-
-_LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?")
 
 Kind = Literal["chunk", "document", "lines", "file", "text"]
 
@@ -67,7 +65,7 @@ def identify(asker: Asker, text: str) -> Target:
 
 def _by_ending(asker: Asker, text: str) -> Target | None:
     """The one document, or lines of it, whose path ends so. Of several none is meant: it may be a text."""
-    lines = _LINES.fullmatch(text)
+    lines = targets.PART.fullmatch(text)
     for name, rest in ((text, ""), *(((lines["path"], text[lines.end("path") :]),) if lines else ())):
         paths = targets.by_ending(asker.store, name, base=asker.base)
         if len(paths) == 1:
@@ -103,17 +101,22 @@ def _first_records(asker: Asker, names: Iterable[str]) -> list[int]:
 
 
 def _lines(asker: Asker, text: str) -> Target | None:
-    lines = _LINES.fullmatch(text)
+    lines = targets.PART.fullmatch(text)
     if lines is None:
         return None
     first, last = int(lines["first"]), int(lines["last"] or lines["first"])
     one = targets.one(asker.store, lines["path"], base=asker.base)
-    if one is None and lines["last"] is None:
+    if one is None and lines["last"] is None and lines["kind"] in (None, "line"):
         record = targets.record_at(asker.store, lines["path"], first, base=asker.base)
         if record is not None:
             return Target(text, "document", tuple(asker.store.chunks_of(record)), path=text)
     if one is None or one[0] != "doc":
         return _not_in_store(asker, lines["path"])
+    marks = asker.store.marks_of(one[1])
+    own = Places(marks).kind
+    kind = lines["kind"] if lines["kind"] != "line" or own else None
+    if kind or own == "line":
+        return _place(asker, text, one[1], marks, (kind or own, first, last))
     count = targets.lines_in(asker.store.text_of(one[1]))
     if count == 0:
         return Target(text, "document", absent="not_indexed", path=lines["path"])
@@ -121,6 +124,22 @@ def _lines(asker: Asker, text: str) -> Target | None:
         raise targets.no_such_lines(lines["path"], count)
     rowids = asker.store.chunks_of_lines(one[1], first, last)
     return Target(text, "lines", tuple(asker.store.fetch(rowids)), lines=(first, last))
+
+
+def _place(asker: Asker, text: str, doc_id: str, marks: Sequence[Mark], place: tuple[str, int, int]) -> Target:
+    """What of a document lies at a place of its file that is no line of its text. Raises UsageError `bad_place`."""
+    kind, first, last = place
+    path = asker.store.documents([asker.store.rowid("doc", doc_id)]).popitem()[1].path
+    whole = asker.store.text_of(doc_id)
+    found = stretch(marks, len(whole), kind, first, last) if first <= last else None
+    if found is None:
+        raise targets.no_such_place(path, f"{kind} {first}" + ("" if first == last else f"-{last}"), marks)
+    end = found.start + len(whole[found.start : found.end].rstrip())
+    rows = tuple(asker.store.fetch(asker.store.chunks_near(doc_id, found.start, end)))
+    if not rows:
+        return Target(text, "document", absent="not_indexed", path=path)
+    before = whole.count("\n", 0, found.start) + 1
+    return Target(text, "lines", rows, lines=(before, before + whole.count("\n", found.start, end)))
 
 
 def _not_in_store(asker: Asker, text: str) -> Target | None:

@@ -91,7 +91,8 @@ def _message(raw: bytes, path: str) -> Message:
     except _BROKEN as error:
         raise IngestError("bad_eml", f"{path} cannot be read as a message: {error}.", details=details) from error
     if not any(name in message for name in _HEADERS):
-        raise IngestError("bad_eml", f"{path} is no message: it has none of its headers.", details=details)
+        reason = "it has none of its headers" if raw.strip() else "it is empty"
+        raise IngestError("bad_eml", f"{path} is no message: {reason}.", details=details)
     return message
 
 

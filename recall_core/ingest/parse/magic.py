@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 
@@ -41,7 +42,6 @@ _MAGIC = {
     b"\0asm": FileKind("compiled code", "compiled (.wasm)"),
     b"!<arch>\n": FileKind("a library or a package", "archive (ar)"),
     b"SQLite format 3\0": FileKind("an SQLite database", "database (SQLite)"),
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": FileKind("an Office document of the old kind", "Office (.doc, .xls)"),
     b"wOFF": FileKind("a font", "font"),
     b"wOF2": FileKind("a font", "font"),
     b"OTTO\0": FileKind("a font", "font"),
@@ -54,6 +54,23 @@ _MAGIC = {
     b"\xde\x12\x04\x95": FileKind("a catalogue of messages", "compiled (.mo)"),
     b"\x95\x04\x12\xde": FileKind("a catalogue of messages", "compiled (.mo)"),
     b"\x93NUMPY": FileKind("an array of NumPy", "array (.npy)"),
+    b"\x89HDF\r\n\x1a\n": FileKind("an HDF5 file", "array (.h5)"),
+    b"MATLAB 5.0 MAT-file": FileKind("data of MATLAB", "array (.mat)"),
+    b"PAR1\x15": FileKind("a Parquet table", "table (.parquet)"),
+    b"\x80\x02": FileKind("a pickled object of Python", "pickle"),
+    b"\x80\x03": FileKind("a pickled object of Python", "pickle"),
+    b"\x80\x04\x95": FileKind("a pickled object of Python", "pickle"),
+    b"\x80\x05\x95": FileKind("a pickled object of Python", "pickle"),
+    b"8BPS\0\1": FileKind("an image of Photoshop", "image (.psd)"),
+    b".snd\0": FileKind("a recording", "audio"),
+    b"\xff\xfb": FileKind("a recording", "audio"),
+    b"\xff\xf3": FileKind("a recording", "audio"),
+    b"TZif": FileKind("data of a time zone", "time zone"),
+    b"\xcf\xfa\xed\xfe": FileKind("compiled code", "compiled (Mach-O)"),
+    b"\x99\1": FileKind("a key of OpenPGP", "key (OpenPGP)"),
+    b"\x99\2": FileKind("a key of OpenPGP", "key (OpenPGP)"),
+    b"\x99\3": FileKind("a key of OpenPGP", "key (OpenPGP)"),
+    b"GVariant": FileKind("a database of settings", "database (GVariant)"),
 }
 
 _INSIDE = {
@@ -61,10 +78,24 @@ _INSIDE = {
     (b"", 257, b"ustar"): FileKind("a tar archive", "archive (.tar)"),
     (b"RIFF", 8, b"WEBP"): FileKind("a WebP image", "image (.webp)"),
     (b"RIFF", 8, b"WAVE"): FileKind("a recording", "audio"),
+    (b"RIFF", 8, b"AVI "): FileKind("a video", "video"),
+    (b"FORM", 8, b"AIF"): FileKind("a recording", "audio"),
+    (b"BM", 6, b"\0\0\0\0"): FileKind("a BMP image", "image (.bmp)"),
+    (b"\0\0", 4, b"ftyphei"): FileKind("a HEIF image", "image (.heic)"),
+    (b"\0\0", 4, b"ftypmif1"): FileKind("a HEIF image", "image (.heic)"),
+    (b"\0\0", 4, b"ftypavif"): FileKind("an AVIF image", "image (.avif)"),
+    (b"\0\0", 4, b"ftypM4A"): FileKind("a recording", "audio"),
     (b"\0\0", 4, b"ftyp"): FileKind("a video or a recording", "video"),
 }
 """By how the file begins, and by what stands further on."""
 
+_PIXELS = re.compile(rb"P[4-6]\s+[0-9]+\s+[0-9]+\s")
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OFFICE_SUFFIXES = ("doc", "dot", "xls", "xlt", "ppt", "pps")
+_OLD_OFFICE = FileKind("an Office document of the old kind", "Office (.doc, .xls)")
+_COMPOUND = FileKind("a compound file of Windows", "compound (OLE)")
+_UTF_16 = FileKind("text in UTF-16 without a byte order mark", "UTF-16")
+_PROBE = 256  # bytes by which that is told
 _ZIP = b"PK\x03\x04"
 _ZIPPED = {"docx": "Word", "xlsx": "Excel", "pptx": "PowerPoint", "odt": "Writer", "ods": "Calc", "odp": "Impress"}
 
@@ -88,7 +119,34 @@ def kind_of(raw: bytes, *, path: str) -> FileKind | None:
         for (begin, offset, magic), kind in _INSIDE.items()
         if raw.startswith(begin) and raw.startswith(magic, offset)
     )
-    return next(found, None) or next(inside, None)
+    return next(found, None) or next(inside, None) or _by_form(raw, suffix)
+
+
+def instead(raw: bytes, *, path: str) -> str:
+    """What a file is that is not what its name says, behind `is`; "" where nobody knows."""
+    if not raw.strip(b"\0 \t\r\n"):
+        return "empty"
+    if (kind := kind_of(raw, path=path)) is not None:
+        return kind.name
+    try:
+        return "" if b"\0" in raw or not raw.decode() else "text"
+    except UnicodeDecodeError:
+        return ""
+
+
+def _by_form(raw: bytes, suffix: str) -> FileKind | None:
+    """What is told by more than fixed bytes at a fixed place."""
+    if raw.startswith(_OLE):
+        return _OLD_OFFICE if suffix in _OFFICE_SUFFIXES else _COMPOUND
+    if _PIXELS.match(raw):
+        return FileKind("a Netpbm image", "image (.pbm)")
+    return _UTF_16 if _is_utf_16(raw[:_PROBE]) else None
+
+
+def _is_utf_16(head: bytes) -> bool:
+    """Whether every other byte of the first ones is a NUL, as in plain text of two bytes a letter."""
+    nuls = head[::2].count(0), head[1::2].count(0)
+    return len(head) >= 8 and min(nuls) == 0 and max(nuls) > 0.45 * len(head)
 
 
 def _in_zip(suffix: str) -> FileKind:

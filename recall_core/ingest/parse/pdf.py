@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from recall_core.errors import IngestError
-from recall_core.ingest.parse.magic import kind_of
+from recall_core.ingest.parse.magic import instead
 from recall_core.ingest.parse.pdf_pages import (
     Bookmark,
     laid_out,
@@ -120,10 +120,10 @@ def _unopened(api: Any, raw: bytes, path: str) -> IngestError:
         case api.FPDF_ERR_SECURITY:
             reason = "is encrypted in a way that cannot be read"
         case _:
-            kind = kind_of(raw, path=path)
             if b"%PDF-" in raw[:1024]:
                 return _bad(path, "is a damaged PDF")
-            return _bad(path, f"is {kind.name}, not a PDF" if kind else "is not a PDF")
+            kind = instead(raw, path=path)
+            return _bad(path, f"is {kind}, not a PDF" if kind else "is not a PDF")
     details = {"path": path, "kind": "PDF"}
     return IngestError("pdf_encrypted", f"{path} {reason}.", hint="save a copy without its password", details=details)
 

@@ -9,6 +9,9 @@ from recall_core.shell import flag
 
 _PROBE_BYTES = 8192  # where a NUL marks a file as binary, as git does
 
+_CONTROLS = bytes((*range(8), 11, *range(14, 27), *range(28, 32), 127))  # none of which text has much
+_ENOUGH = 64  # bytes to tell by
+
 _BOM = b"\xef\xbb\xbf"
 _RESAVE = f"re-save it as UTF-8, or {flag('encoding')} NAME"
 
@@ -20,19 +23,32 @@ def decode(raw: bytes, *, path: str) -> str:
     either says what the file is where its first bytes tell, with the `kind` among its details.
     """
     if b"\0" in raw[:_PROBE_BYTES]:
-        raise _no_text("binary_file", raw, path) or IngestError(
-            "binary_file", f"{path} is a binary file: it has a NUL byte."
-        )
+        raise why_binary(raw, path)
     try:
         return raw.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         offset = error.start + (len(_BOM) if raw.startswith(_BOM) else 0)
-        raise _no_text("not_utf8", raw, path, offset=offset) or IngestError(
+        known = _no_text("not_utf8", raw, path, offset=offset)
+        if known is None and _is_full_of_controls(raw[:_PROBE_BYTES]):
+            message = f"{path} is a binary file: many of its bytes are control characters."
+            raise IngestError("binary_file", message) from error
+        raise known or IngestError(
             "not_utf8",
             f"{path} is not UTF-8: byte 0x{raw[offset]:02x} at offset {offset}.",
             hint=_RESAVE,
             details={"path": path, "offset": offset},
         ) from error
+
+
+def why_binary(raw: bytes, path: str) -> IngestError:
+    """The error for a file with a NUL byte, which says what it is where its first bytes tell."""
+    message = f"{path} is a binary file: it has a NUL byte."
+    return _no_text("binary_file", raw, path) or IngestError("binary_file", message)
+
+
+def _is_full_of_controls(head: bytes) -> bool:
+    """Whether these are bytes of no text in any encoding; compressed ones have one in ten."""
+    return len(head) >= _ENOUGH and len(head) - len(head.translate(None, _CONTROLS)) > len(head) / 16
 
 
 def _no_text(code: str, raw: bytes, path: str, **details: int) -> IngestError | None:

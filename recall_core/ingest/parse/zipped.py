@@ -8,6 +8,7 @@ from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from recall_core.errors import IngestError
+from recall_core.ingest.parse.magic import instead
 
 MOST_UNPACKED = 64 << 20  # bytes that are unpacked of one file, in all
 MOST_ENTRIES = 10_000
@@ -46,7 +47,8 @@ class Archive:
             self._zip = ZipFile(BytesIO(raw))
             self._entries = {entry.filename: entry for entry in self._zip.infolist()}
         except _BROKEN as error:
-            raise self.bad("it is no zip archive, or a damaged one") from error
+            kind = "" if raw.startswith(b"PK") else instead(raw, path=path)
+            raise self.bad(f"it is {kind}" if kind else "it is no zip archive, or a damaged one") from error
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries

@@ -1,0 +1,199 @@
+"""A name that may be that of a record or of a file, and a place in a document: which of both `get` gives."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+
+RECORDS = ("alpha", "beta", "gamma")
+CHAT = [{"role": "user", "content": "How long?"}, {"role": "assistant", "content": "Two hours."}]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store of a conversation, lines, records, and files called as places in these are."""
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    ids = ("line=2", "second", "turn=1")
+    records = (json.dumps({"id": name, "text": text}) for name, text in zip(ids, RECORDS, strict=True))
+    files = {
+        "r.jsonl": "\n".join(records),
+        "chat.json": json.dumps(CHAT),
+        "chat.json#turn=2": "A file of that name.\n",
+        "chat.json#turn=9": "A turn that is none.\n",
+        "a.md": "one\n\ntwo\n",
+        "a.md:3": "Called as a line.\n",
+        "deep/b.md": "one\n",
+        "deep/b.md:1": "Called as the line of another.\n",
+        "deep/only.md:1": "Beside no file that it is a line of.\n",
+        "new/chat.json": json.dumps(CHAT).replace("Two", "Three"),
+        "new/a.md": "one\n\nthree\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    run("init", "--embedding", "hash")
+    assert run("add", ".")["ok"]
+    return tmp_path
+
+
+def run(*argv: str) -> Any:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    cli.main(["--json", *argv], streams=streams)
+    return json.loads(streams.stdout.getvalue().splitlines()[-1])  # type: ignore[attr-defined]
+
+
+def text_of(target: str) -> str:
+    answer = run("get", "--", target)
+    assert answer["ok"], answer
+    return str(answer["found"]["text"])
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "file", "other"),
+    [
+        ("chat.json#turn=2", "A file of that name.\n", "chat.json", "assistant:\nTwo hours.\n\n"),
+        ("r.jsonl#line=2", "alpha", "r.jsonl", "beta"),
+        ("a.md:3", "Called as a line.\n", "a.md", "two\n"),
+    ],
+)
+@pytest.mark.usefixtures("home")
+def test_what_bears_a_name_wins_and_a_warning_says_how_to_get_the_place(
+    target: str, text: str, file: str, other: str
+) -> None:
+    answer = run("get", target)
+    (warning,) = answer["warnings"]
+    command = warning.partition(": recall get ")[2]
+
+    assert answer["found"]["text"] == text
+    assert warning.startswith(f"W_AMBIGUOUS_PATH: {target} is a place in {file} too: ")
+    assert text_of(command.strip("'")) == other
+
+
+@pytest.mark.parametrize("target", ["chat.json#turn=9", "r.jsonl#turn=1", "a.md", "r.jsonl#second"])
+@pytest.mark.usefixtures("home")
+def test_a_name_that_is_no_place_is_told_without_a_word(target: str) -> None:
+    assert run("get", target)["warnings"] == []
+
+
+def test_a_name_here_that_is_printed_of_another_is_refused_and_both_are_spelled(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home / "new")
+
+    error = run("get", "chat.json#turn=2")["error"]
+    assert (error["code"], error["hint"]) == ("ambiguous_path", "'./chat.json#turn=2' or '../chat.json#turn=2'")
+
+    assert text_of("./chat.json#turn=2") == "assistant:\nThree hours.\n\n"
+    assert text_of("../chat.json#turn=2") == "A file of that name.\n"
+    assert run("get", "a.md:3")["error"]["code"] == "ambiguous_path"
+    assert text_of("./a.md:3") == "three\n"
+
+
+@pytest.mark.usefixtures("home")
+def test_the_end_of_a_path_is_a_file_before_it_is_a_place() -> None:
+    assert text_of("b.md:1") == "Called as the line of another.\n"
+    assert text_of("only.md:1") == "Beside no file that it is a line of.\n"
+    assert text_of("b.md#line=1") == "one\n"
+
+
+def test_a_name_with_a_line_break_has_lines_too(home: Path) -> None:
+    (home / "two\nlines.md").write_text("one\ntwo\n")
+    assert run("add", "two\nlines.md")["ok"]
+
+    assert text_of("two\nlines.md:2") == "two\n"
+
+
+@pytest.mark.usefixtures("home")
+def test_lines_are_a_place_by_that_word_too() -> None:
+    assert text_of("r.jsonl#line=3") == "gamma"
+    assert text_of("a.md#line=1-2") == "one\n\n"
+    assert run("get", "chat.json#line=1")["error"]["code"] == "bad_place"
+    assert run("get", "a.md#line=4")["error"]["code"] == "bad_lines"
+
+
+@pytest.mark.usefixtures("home")
+def test_the_warning_is_a_line_on_stderr_and_the_text_alone_goes_to_stdout() -> None:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    status = cli.main(["get", "chat.json#turn=2"], streams=streams)
+
+    assert status == 0
+    assert streams.stdout.getvalue() == "A file of that name.\n"  # type: ignore[attr-defined]
+    assert streams.stderr.getvalue().startswith("warning: W_AMBIGUOUS_PATH: ")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("target", "message", "hint"),
+    [
+        ("new", "new is a folder of 2 documents.", "recall ls new"),
+        ("r.jsonl", "r.jsonl is a file of 3 records.", "recall ls r.jsonl"),
+        (".", ". is a folder of 13 documents.", "recall ls"),
+    ],
+)
+@pytest.mark.usefixtures("home")
+def test_a_folder_and_a_file_of_records_are_said_to_be_that(target: str, message: str, hint: str) -> None:
+    error = run("get", target)["error"]
+
+    assert (error["code"], error["message"], error["hint"]) == ("unknown_target", message, hint)
+    assert run(*hint.split()[1:])["ok"]
+
+
+def test_a_record_is_found_by_the_end_of_its_files_path_and_its_line(home: Path) -> None:
+    (home / "deep" / "s.jsonl").write_text('{"id": "k", "text": "delta"}\n\n{"text": "epsilon"}\n')
+    run("add", "deep")
+
+    assert text_of("s.jsonl:3") == text_of("s.jsonl#line=3") == "epsilon"
+    assert run("get", "s.jsonl:2")["error"]["code"] == "unknown_target"
+
+
+def test_a_document_without_text_has_no_lines(home: Path) -> None:
+    (home / "empty.txt").write_text("")
+    run("add", ".")
+
+    error = run("get", "empty.txt:1")["error"]
+    assert (error["code"], error["message"]) == ("bad_lines", "empty.txt has no lines: it is empty.")
+    assert error["hint"] is None
+
+
+def test_a_place_behind_the_end_is_refused_and_what_there_is_is_told(home: Path) -> None:
+    (home / "page.html").write_text("<html><p>One.</p></html>")
+    (home / "one.json").write_text(json.dumps(CHAT[:1]))
+    run("add", ".")
+
+    assert run("get", "page.html#bytes=9-13")["found"]["text"] == "One."
+    assert run("get", "page.html#bytes=500-600")["error"]["code"] == "bad_place"
+    assert run("get", "one.json#turn=2")["error"]["message"] == "one.json has no turn 2: it has turn 1."
+
+
+MANUAL = '.TH GNU 1\n.\\" 2\n.\\" 3\n.\\" 4\n.SH NAME\ngnu \\- an antelope\n.SH HABITAT\nIt lives in the\nplains.\n'
+
+
+@pytest.mark.parametrize(
+    ("target", "holds"),
+    [("gnu.1:8-9", "plains"), ("gnu.1#line=8", "plains"), ("gnu.1:6", "antelope"), ("chat.json#turn=1", "How long")],
+)
+def test_what_is_missed_is_named_by_the_place_that_get_takes(home: Path, target: str, holds: str) -> None:
+    (home / "gnu.1").write_text(MANUAL)
+    run("add", ".")
+
+    sought = run("whynot", "zebra", "--target", target)["whynot"]["target"]
+
+    assert holds in text_of(target)
+    assert sought["chosen"]["path"] == target.partition("#")[0].partition(":")[0]
+    assert holds in text_of(sought["chosen"]["chunk_id"])
+
+
+def test_a_place_that_a_document_has_not_is_refused_by_whynot_too(home: Path) -> None:
+    (home / "gnu.1").write_text(MANUAL)
+    run("add", ".")
+
+    assert run("whynot", "zebra", "--target", "chat.json#turn=3")["error"]["code"] == "bad_place"
+    assert run("get", "chat.json#verse=1")["error"]["code"] == "bad_place"
+    assert run("whynot", "zebra", "--target", "gnu.1:1-2")["error"]["code"] == "bad_place"
