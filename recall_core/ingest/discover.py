@@ -203,7 +203,10 @@ class _Walker:
             return None
         if failure:
             return self._skip(node.relative, "symlink_loop", f"the link leads nowhere: {failure}")
-        return self._linked(node) if is_link else node
+        try:
+            return self._linked(node) if is_link else node
+        except OSError as error:  # it went while it was looked at
+            return self._skip(node.relative, "unreadable", f"the link cannot be read: {error.strerror}")
 
     def _is_excluded(self, node: _Node, name: str) -> bool:
         if name in NEVER_READ or (name.startswith(".") and not self.root.hidden):

@@ -128,6 +128,21 @@ def test_a_file_above_the_size_limit_is_skipped(tmp_path: Path) -> None:
     assert listed(tmp_path, max_file_bytes=3) == ([], {"a.md": "file_too_large"})
 
 
+def test_a_link_that_goes_while_it_is_looked_at_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, "a.md")
+    (tmp_path / "b.md").symlink_to("a.md")
+    readlink = os.readlink
+
+    def gone(path: str) -> str:
+        if os.path.basename(path) == "b.md":  # noqa: PTH119 - as it is asked
+            raise FileNotFoundError(2, "No such file or directory", path)
+        return readlink(path)
+
+    monkeypatch.setattr(os, "readlink", gone)
+
+    assert listed(tmp_path) == (["a.md"], {"b.md": "unreadable"})
+
+
 def test_a_link_out_of_the_folder_is_skipped_unless_followed(tmp_path: Path) -> None:
     make(tmp_path, "in/a.md", "out/b.md", "c.md")
     (tmp_path / "in/folder").symlink_to(tmp_path / "out")

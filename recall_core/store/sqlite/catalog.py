@@ -358,7 +358,9 @@ class SqliteCatalog(OpenStore):
         "." is the store's own folder; what lies outside of it has a path from the root, and is not below.
         """
         prefix = "" if folder == "." else folder.rstrip("/") + "/"
-        return [path for (path,) in self.execute(_BELOW, (prefix, folder))]
+        rows = self.execute(_BELOW, (prefix, folder))
+        with making_sense(self.path):
+            return [records.text_of(path) for (path,) in rows]
 
     def folder(self, path: str, most: int) -> FolderListing:
         """The folders and files right in a folder, at most so many of them; documents below it by their paths."""
