@@ -26,7 +26,7 @@ from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, UnaskedSc
 from recall_tui.state.requests import wanted
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import drawn, is_hybrid, why_no_lines
-from tests.rest import at_rest, set_up
+from tests.rest import at_rest, paint_last, set_up
 from tests.workbench_corpus import QUESTION
 
 NAMES = {" ": "space", "\n": "enter"}
@@ -149,6 +149,7 @@ async def workbench(store: Path | str | None, *, size: tuple[int, int] = (120, 4
         await pilot.pause()
         driver = Driver(app, pilot)
         yield driver
+        paint_last(app)
     driver.code = app.return_code or finish(app.threads.writer, Streams(io.StringIO(), io.StringIO(), driver.stderr))
     let_go()
 
