@@ -1,5 +1,6 @@
 """What every test starts from: an environment without the developer's taste, example counts, and missing programs."""
 
+import gc
 import os
 import shutil
 from collections.abc import Callable
@@ -47,6 +48,12 @@ PROGRAMS = {"tmux": ("tmux",), "chromium": ("chromium", "chromium-browser", "goo
 def pytest_collection(session: pytest.Session) -> None:
     """Before anything is collected: what takes longest of it is divided among the workers."""
     rewrite_share(session.config)
+
+
+def pytest_collection_finish() -> None:
+    """No collection looks at the tests themselves: they are more than all that one of them makes, and stay."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -53,6 +53,7 @@ def set_up() -> None:
     textual.pilot.wait_for_idle = at_rest  # type: ignore[attr-defined]
     Screen._compositor_refresh = _paint_later  # type: ignore[method-assign]
     Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
+    RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign] # the same, and not in Python, a million times
     if not PAINTS_EACH:
         Compositor.render_update = _render_whole  # type: ignore[method-assign]
 
