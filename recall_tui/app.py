@@ -164,7 +164,7 @@ class Workbench(Host):
         if isinstance(event, Crashed):
             raise event.error
         before = self.session
-        self.become(after(before, event))
+        self.become(after(before, event), is_told=True)
         judge.selection_moved(self, before)
         match event:
             case StoreOpened() if not (self.threads.is_open or ingest.is_welcoming(self)):

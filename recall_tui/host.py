@@ -89,7 +89,7 @@ class Host(App[None]):
         self.texts = Texts(self, self.bench)
         self.threads = Threads(store, self._happened, clock)
         self.tidying = Tidying(clock)
-        self.showing = Showing(self._show, self.set_timer)
+        self.showing = Showing(self._show, self.set_timer, self.call_later)
         self.trail: deque[str] = deque(maxlen=TRAIL)
         """The newest actions, by id."""
 
@@ -103,8 +103,11 @@ class Host(App[None]):
             if isawaitable(done := handler(self, *arguments)):
                 await done
 
-    def become(self, session: Session) -> None:
-        """Keep an answered query, ask the store for what the session wants, and show it."""
+    def become(self, session: Session, *, is_told: bool = False) -> None:
+        """Keep an answered query, ask the store for what the session wants, and show it.
+
+        is_told: a thread has told what is new, and what others have told by then is shown with it.
+        """
         if (past := to_keep(session)) is not None:
             self.texts.remember(past)
             session = session._replace(query=session.query._replace(kept=past, kept_at=session.query.question))
@@ -113,7 +116,7 @@ class Host(App[None]):
         self.threads.serve(before, session)
         if session.query.busy and session.query.question != before.query.question:
             self.set_timer(LONG_SECONDS, partial(self._lingers, session.query.question))
-        self.showing.follow(before, session)
+        self.showing.follow(before, session, is_told=is_told)
 
     def move(self, session: Session) -> None:
         """Become this session with settings moved; where they make a new search, its time begins here."""
@@ -215,25 +218,42 @@ class Host(App[None]):
 
 
 class Showing:
-    """A step of a slider is drawn once: what was moved, and where that puts the rows.
+    """What belongs together is drawn once, for drawing takes longest.
 
-    Drawn apart, the two take longer than a held key leaves between its steps, and frames are dropped.
-    show: draws the session. later: calls after so many seconds, and gives what can stop it.
+    That is a step of a slider: what was moved, and where that puts the rows. Drawn apart, the two take longer than a
+    held key leaves between its steps, and frames are dropped. And it is all that threads have told by the same turn.
+    show: draws the session. later: calls after so many seconds, and gives what can stop it. soon: calls behind the
+    messages that have come by now.
     """
 
-    def __init__(self, show: Callable[[], None], later: Callable[[float, Callable[[], None]], Timer]) -> None:
+    def __init__(
+        self,
+        show: Callable[[], None],
+        later: Callable[[float, Callable[[], None]], Timer],
+        soon: Callable[[Callable[[], None]], object],
+    ) -> None:
         self._show = show
         self._later = later
+        self._soon = soon
         self._waiting: Timer | None = None
+        self._is_due = False
 
-    def follow(self, before: Session, session: Session) -> None:
-        """Show what has become of a session."""
-        if not _is_step(before, session):
+    def follow(self, before: Session, session: Session, *, is_told: bool = False) -> None:
+        """Show what has become of a session. is_told: by what a thread has told."""
+        if _is_step(before, session):
+            self._waiting = self._waiting or self._later(RANKING_SECONDS, self._now)
+        elif not is_told:
             self._now()
-        elif self._waiting is None:
-            self._waiting = self._later(RANKING_SECONDS, self._now)
+        elif not self._is_due:
+            self._is_due = True
+            self._soon(self._if_due)
+
+    def _if_due(self) -> None:
+        if self._is_due:
+            self._now()
 
     def _now(self) -> None:
+        self._is_due = False
         if self._waiting is not None:
             self._waiting.stop()
             self._waiting = None

@@ -1,5 +1,6 @@
 """What every test starts from: an environment without the developer's taste, example counts, and missing programs."""
 
+import gc
 import os
 import shutil
 from collections.abc import Callable
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from tests.examples import USUAL
+from tests.rewriting import rewrite_share
 
 _TASTE = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "VISUAL", "EDITOR")
 _KEPT = ("RECALL_DATA", "RECALL_HYPOTHESIS", "RECALL_NPM", "TEXTUAL_SNAPSHOT_TEMPDIR")
@@ -41,6 +43,17 @@ settings.load_profile(os.environ.get("RECALL_HYPOTHESIS", "ci"))
 
 PROGRAMS = {"tmux": ("tmux",), "chromium": ("chromium", "chromium-browser", "google-chrome")}
 """Marker to the programs of which one must be on PATH."""
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Before anything is collected: what takes longest of it is divided among the workers."""
+    rewrite_share(session.config)
+
+
+def pytest_collection_finish() -> None:
+    """No collection looks at the tests themselves: they are more than all that one of them makes, and stay."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -2,13 +2,15 @@
 
 Textual's pilot sleeps until the process hardly uses the processor. That is 20 ms and more for every key, and on a
 loaded machine it ends while the work has yet to begin. This looks at what there is to do instead. Half of the work of
-a test would be painting what nobody sees on the way, so the screen is painted once it is at rest; and style sheets,
-which are the same for every workbench, are parsed once.
+a test would be painting what nobody sees. So a picture is painted, of the last frame of a test the lines are drawn,
+and no other frame is, but for a nightly run, which paints each that is at rest. Style sheets, which are the same
+for every workbench, are parsed once.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 import time
@@ -20,6 +22,8 @@ from weakref import WeakSet
 import pytest
 import textual.app
 import textual.pilot
+from rich.console import RenderableType
+from textual._compositor import Compositor
 from textual._context import active_app
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
@@ -34,9 +38,11 @@ LOOP_SECONDS = 30.0
 WAITS: CodeType = threading.Condition.wait.__code__
 OUTWARD = "recall-watch"
 """The thread that waits for the file system, which is not ours to wait for."""
+PAINTS_EACH = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 _paint = Screen._compositor_refresh
 _parse = Stylesheet._parse_rules
+_render = Compositor.render_update
 _unpainted: WeakSet[Screen[object]] = WeakSet()
 _parsed: dict[object, list[RuleSet]] = {}
 
@@ -47,12 +53,27 @@ def set_up() -> None:
     textual.pilot.wait_for_idle = at_rest  # type: ignore[attr-defined]
     Screen._compositor_refresh = _paint_later  # type: ignore[method-assign]
     Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
+    RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign] # the same, and not in Python, a million times
+    if not PAINTS_EACH:
+        Compositor.render_update = _render_whole  # type: ignore[method-assign]
 
 
 def as_for_people(monkeypatch: pytest.MonkeyPatch) -> None:
     """Paint every frame and parse for every workbench, for a test of just that."""
     monkeypatch.setattr(Screen, "_compositor_refresh", _paint)
     monkeypatch.setattr(Stylesheet, "_parse_rules", _parse)
+    monkeypatch.setattr(Compositor, "render_update", _render)
+
+
+def paint_last(app: Workbench) -> None:
+    """Draw every line that is seen of the screen that a test ends with, unless it has been left.
+
+    How Textual puts lines together on a screen takes thrice as long and is the same for all screens.
+    """
+    if app.is_running and app._screen_stack:
+        for widget in [*app.screen._compositor.visible_widgets]:
+            for row in range(widget.size.height):
+                widget.render_line(row)
 
 
 async def at_rest(_least: float = 0.0, most: float = 1.0, *, paints: bool = True) -> None:
@@ -106,6 +127,14 @@ def _paints() -> bool:
 
 def _paint_later(screen: Screen[object]) -> None:
     _unpainted.add(screen)
+
+
+def _render_whole(compositor: Compositor, full: bool = False, *asked: Any, **named: Any) -> RenderableType | None:
+    """A whole screen is asked for by who looks at it; changes go to a terminal, and there is none."""
+    if full:
+        return _render(compositor, full, *asked, **named)
+    compositor._dirty_regions.clear()
+    return None
 
 
 def _parse_once(sheet: Stylesheet, *asked: Any, **named: Any) -> list[RuleSet]:

@@ -21,19 +21,32 @@ from textual.widgets import Input, Static, TextArea
 
 from recall_core.adapters.streams import Streams
 from recall_tui.app import Workbench
+from recall_tui.gc_policy import SELDOM, Tidying
 from recall_tui.leaving import finish
 from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, UnaskedScreen
 from recall_tui.state.requests import wanted
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import drawn, is_hybrid, why_no_lines
-from tests.rest import at_rest, set_up
+from tests.rest import at_rest, paint_last, set_up
 from tests.workbench_corpus import QUESTION
 
 NAMES = {" ": "space", "\n": "enter"}
-REMAINS = 25  # closed workbenches that may be in memory at a time, at 6 MB each
+REMAINS = 25  # closed workbenches that may be in memory at a time, at 6 MB each, between two full collections
 
 _ended = count(1)
 set_up()
+
+
+class Untidied(Tidying):
+    """Leaves the collector alone: a process of tests has many workbenches, one after the other."""
+
+    def begin(self) -> None:
+        """Leave full collections to `let_go`, and freeze nothing."""
+        young, middle, _ = gc.get_threshold()
+        gc.set_threshold(young, middle, SELDOM)
+
+    def look(self) -> None:
+        """Collect nothing."""
 
 
 def is_settled(session: Session) -> bool:
@@ -145,23 +158,22 @@ def _drawn(widget: Widget) -> list[str]:
 async def workbench(store: Path | str | None, *, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Driver]:
     """The application, open on a store, in a terminal of that size."""
     app = Workbench(str(store) if store else None, clock=lambda: 0.0)
+    app.tidying = Untidied(app.clock)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         driver = Driver(app, pilot)
         yield driver
+        paint_last(app)
     driver.code = app.return_code or finish(app.threads.writer, Streams(io.StringIO(), io.StringIO(), driver.stderr))
     let_go()
 
 
 def let_go() -> None:
-    """Let go of what the last few workbenches froze at their first frames, and keep what the process has anyway.
-
-    A full collection takes as long as drawing several frames, so that not every test pays for one.
-    """
+    """Let go of the last few workbenches; what the process has anyway is not looked at, from the first time on."""
     if next(_ended) % REMAINS == 0:
-        gc.unfreeze()
         gc.collect()
-        gc.freeze()
+        if not gc.get_freeze_count():
+            gc.freeze()
 
 
 FORM = ("weight", "fusion", "normalize", "min_score", "sparse_recall", "match", "lexical_model", "k", "pool")

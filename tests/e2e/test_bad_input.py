@@ -345,7 +345,7 @@ def test_two_adds_at_once_both_end_well(shell: Shell) -> None:
     assert shell.documents() == 80
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_an_interrupted_add_loses_nothing_that_was_committed_and_resumes(shell: Shell, how: signal.Signals) -> None:
     docs = shell.folder / "docs"
     docs.mkdir()

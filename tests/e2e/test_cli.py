@@ -250,7 +250,7 @@ def wait_for(path: Path) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("kind", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_watched_folder_is_followed_until_a_signal(tmp_path: Path, kind: signal.Signals) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff.\n")

@@ -211,7 +211,7 @@ def test_a_server_without_a_token_warns_and_keeps_to_this_machines_names(store: 
     assert "Traceback" not in errors
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_signal_ends_it_although_a_client_listens_and_takes_the_token_away(
     store: Path, number: signal.Signals
 ) -> None:

@@ -571,7 +571,7 @@ def test_a_server_whose_reader_is_gone_ends_although_its_input_is_open(store: Pa
         assert server.ended() == (0, "")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM])
 def test_a_signal_ends_a_server_that_works_with_a_line(store: Path, number: signal.Signals) -> None:
     with Piped(store) as server:
         server.opened()

@@ -119,7 +119,10 @@ def test_the_keys_that_a_browser_has_uses_for_are_the_workbenchs(
     browser.until(lambda: "The session has ended." in browser.text())
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+NIGHTLY = [pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGINT, signal.SIGHUP)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, *NIGHTLY])
 async def test_a_signal_ends_the_server_and_its_workbenches_with_exit_0(
     served: Served, number: signal.Signals
 ) -> None:

@@ -157,7 +157,9 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     return _prepared(tmp_path_factory.mktemp("few"), "hash", QUICK)
 
 
-@pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled", "out of time"])
+@pytest.mark.parametrize(
+    "is_cancelled", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["cancelled", "out of time"]
+)
 def test_an_answer_after_one_that_was_ended_is_that_of_a_fresh_store(
     few: Prepared, is_cancelled: bool, counted: Callable[..., None]
 ) -> None:

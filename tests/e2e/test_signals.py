@@ -45,8 +45,15 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     running.stop()
 
 
-@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT", "SIGHUP"])
-@pytest.mark.parametrize("place", ["Workbench.get_default_screen", "Workbench.on_mount", "Bench.compose"])
+BEFORE = [
+    pytest.param(number, place, marks=[] if row == column else [pytest.mark.slow])
+    for row, number in enumerate(("SIGTERM", "SIGINT", "SIGHUP"))
+    for column, place in enumerate(("Workbench.get_default_screen", "Workbench.on_mount", "Bench.compose"))
+]
+"""Each signal and each place once; the other pairs are nightly."""
+
+
+@pytest.mark.parametrize(("number", "place"), BEFORE)
 def test_a_signal_before_the_first_frame_gives_the_terminal_back_and_says_so_in_a_line(
     tmp_path: Path, number: str, place: str
 ) -> None:

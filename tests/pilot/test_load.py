@@ -35,9 +35,9 @@ class Watched(Workbench):
         super().__init__(str(store), clock=lambda: 0.0)
         self.seen: list[tuple[Session, str]] = []
 
-    def become(self, session: Session) -> None:
-        """Look at what is painted at every event."""
-        super().become(session)
+    def _show(self) -> None:
+        """Look at what is painted of every session that is shown."""
+        super()._show()
         if self.bench.is_mounted and self.is_running:
             pane = self.bench.query_one(ResultsPane)
             row = "".join(segment.text for segment in pane.render_line(1)) if pane.size.width else ""

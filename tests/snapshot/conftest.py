@@ -15,7 +15,7 @@ from recall_core.files import write_private
 from recall_tui.app import Workbench
 from recall_tui.handlers import query
 from tests.workbench_corpus import build_store
-from tests.workbench_driver import Driver, is_settled
+from tests.workbench_driver import Driver, Untidied, is_settled, let_go
 
 PATIENCE = 500  # looks at a session that stands still: one that is set by hand may never settle
 BASELINES = Path(__file__).parents[2] / "snapshots"
@@ -68,6 +68,7 @@ def picture(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
 
     def take(steps: Steps, size: tuple[int, int], *, is_answered: bool = True) -> bool:
         app = Workbench(None, clock=lambda: 0.0)
+        app.tidying = Untidied(app.clock)
 
         async def run_before(pilot: Pilot[None]) -> None:
             await pilot.pause()
@@ -80,6 +81,8 @@ def picture(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
                 looks, seen = looks + 1 if app.session is seen else 0, app.session
             await pilot.pause()
 
-        return bool(compare(app, terminal_size=size, run_before=run_before))
+        is_same = bool(compare(app, terminal_size=size, run_before=run_before))
+        let_go()
+        return is_same
 
     return take

@@ -19,7 +19,9 @@ from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_corpus import MODIFIED
 from tests.workbench_driver import Driver
 
-SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+SIZES = pytest.mark.parametrize(
+    "size", [(80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)], ids=["80x24", "120x40", "200x60"]
+)
 SHORT = "SELECT * FROM chunk USING lexical('token budget'), semantic('token budget') LIMIT 2"
 FILTERED = "SELECT * FROM chunk USING lexical('budget') FILTER doc.path GLOB 'docs/*' AND chunk.tokens > 8 LIMIT 2"
 

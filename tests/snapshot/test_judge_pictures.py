@@ -17,7 +17,9 @@ from recall_tui.state.session import Session, is_seen
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_driver import Driver
 
-SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+SIZES = pytest.mark.parametrize(
+    "size", [(80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)], ids=["80x24", "120x40", "200x60"]
+)
 
 SET = {
     "q1": ("token budget", {"docs/budget.md": 3, "docs/scoring.md": 1, "notes/cafe.txt": 1, "src/pack.py": 2}),

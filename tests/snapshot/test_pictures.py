@@ -12,7 +12,9 @@ from recall_tui.state import weighing
 from tests.snapshot.conftest import Picture, Steps, is_settled
 from tests.workbench_driver import Driver
 
-SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+SIZES = pytest.mark.parametrize(
+    "size", [(80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)], ids=["80x24", "120x40", "200x60"]
+)
 
 
 async def second_result(bench: Driver) -> None:

@@ -66,7 +66,9 @@ def test_themes_to_choose_from(store: Path, picture: Picture) -> None:
     assert picture(steps, (80, 24))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+@pytest.mark.parametrize(
+    "size", [(80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)], ids=["80x24", "120x40", "200x60"]
+)
 def test_a_command_line(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(line, size)
 

@@ -21,7 +21,9 @@ from recall_tui.state.store_pane import CHECKS, Health, StoreOverview, overview
 from tests.snapshot.conftest import Picture
 from tests.workbench_driver import Driver
 
-SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+SIZES = pytest.mark.parametrize(
+    "size", [(80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)], ids=["80x24", "120x40", "200x60"]
+)
 
 SKIPPED = (
     Skip("docs/assets/logo.png", "binary_file", "is a binary file: it has a NUL byte."),
@@ -117,7 +119,9 @@ def at_home(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "size", [(60, 20), (80, 24), (120, 40), (200, 60)], ids=["60x20", "80x24", "120x40", "200x60"]
+    "size",
+    [(60, 20), (80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)],
+    ids=["60x20", "80x24", "120x40", "200x60"],
 )
 def test_the_first_run(at_home: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(first_run, size)

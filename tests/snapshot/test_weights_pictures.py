@@ -12,7 +12,9 @@ from tests.snapshot.conftest import Picture
 from tests.workbench_driver import Driver, in_form
 from tests.workbench_grades import grade
 
-SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=["80x24", "120x40", "200x60"])
+SIZES = pytest.mark.parametrize(
+    "size", [(80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)], ids=["80x24", "120x40", "200x60"]
+)
 
 
 @pytest.fixture

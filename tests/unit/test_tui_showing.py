@@ -1,4 +1,4 @@
-"""A step of the slider is drawn with its ranking, everything else at once."""
+"""A step of the slider is drawn with its ranking, what threads tell at the next turn, everything else at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Clockwork:
         self.shown = 0
         self.waits: list[float] = []
         self.running: list[Callable[[], None]] = []
-        self.showing = Showing(self._show, self._later)
+        self.behind: list[Callable[[], None]] = []
+        self.showing = Showing(self._show, self._later, self.behind.append)
 
     def _show(self) -> None:
         self.shown += 1
@@ -65,3 +66,25 @@ def test_what_else_changes_is_drawn_at_once() -> None:
     )  # a search may take its time
     assert clockwork.shown == 3
     assert clockwork.waits == []
+
+
+def test_what_threads_tell_in_one_turn_is_drawn_once() -> None:
+    clockwork = Clockwork()
+    for selected in (1, 2, 3):
+        told = MOVED._replace(results=MOVED.results._replace(selected=selected))
+        clockwork.showing.follow(MOVED, told, is_told=True)
+    assert clockwork.shown == 0
+    [draw] = clockwork.behind
+    draw()
+    assert clockwork.shown == 1
+    clockwork.showing.follow(MOVED, MOVED, is_told=True)
+    assert len(clockwork.behind) == 2
+
+
+def test_what_a_person_does_is_drawn_at_once_and_what_was_told_with_it() -> None:
+    clockwork = Clockwork()
+    clockwork.showing.follow(MOVED, MOVED, is_told=True)
+    clockwork.showing.follow(MOVED, MOVED._replace(results=MOVED.results._replace(selected=2)))
+    assert clockwork.shown == 1
+    clockwork.behind[0]()
+    assert clockwork.shown == 1
