@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from tests.examples import USUAL
-from tests.rewriting import rewrite_share
 
 _TASTE = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "VISUAL", "EDITOR")
 _KEPT = ("RECALL_DATA", "RECALL_HYPOTHESIS", "RECALL_NPM", "TEXTUAL_SNAPSHOT_TEMPDIR")
@@ -43,11 +42,6 @@ settings.load_profile(os.environ.get("RECALL_HYPOTHESIS", "ci"))
 
 PROGRAMS = {"tmux": ("tmux",), "chromium": ("chromium", "chromium-browser", "google-chrome")}
 """Marker to the programs of which one must be on PATH."""
-
-
-def pytest_collection(session: pytest.Session) -> None:
-    """Before anything is collected: what takes longest of it is divided among the workers."""
-    rewrite_share(session.config)
 
 
 def pytest_collection_finish() -> None:
