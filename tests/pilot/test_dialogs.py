@@ -21,6 +21,7 @@ from recall_tui.screens.target import TargetScreen
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.widgets.draw import UNICODE
 from recall_tui.widgets.lists import PointedList
+from tests.examples import mostly_nightly
 from tests.workbench_driver import Driver, workbench
 
 ENTER, ESCAPE = Key("enter", "\r"), Key("escape", "\x1b")
@@ -50,6 +51,10 @@ DIALOGS = {
 }
 
 
+QUICK = ("help", "history", "palette", "prompt", "theme")
+"""A text, a list that is looked through, a list of commands, a field, and a choice that is seen at once."""
+
+
 def is_filled(screen: Screen[object]) -> bool:
     """True when the dialog has something for Enter to take."""
     if isinstance(screen, CommandPalette):
@@ -77,7 +82,7 @@ def kept_questions(state_home: Path) -> None:
 
 
 @pytest.mark.usefixtures("kept_questions")
-@pytest.mark.parametrize("name", DIALOGS)
+@pytest.mark.parametrize("name", mostly_nightly(DIALOGS, *QUICK))
 async def test_a_second_enter_does_no_harm(shared_store: Path, name: str) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench, DIALOGS[name])
@@ -90,7 +95,7 @@ async def test_a_second_enter_does_no_harm(shared_store: Path, name: str) -> Non
 
 
 @pytest.mark.usefixtures("kept_questions")
-@pytest.mark.parametrize("name", DIALOGS)
+@pytest.mark.parametrize("name", mostly_nightly(DIALOGS, *QUICK))
 async def test_a_second_escape_does_no_harm(shared_store: Path, name: str) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench, DIALOGS[name])

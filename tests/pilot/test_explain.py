@@ -38,6 +38,7 @@ from recall_tui.state.results import result_of
 from recall_tui.state.session import VIEWS, Session, View
 from recall_tui.widgets.draw import UNICODE
 from recall_tui.widgets.lists import PointedList
+from tests.examples import mostly_nightly
 from tests.workbench_driver import Driver, workbench
 
 RQL = "SELECT * FROM chunk USING lexical('token budget'), semantic('token budget') LIMIT 2"
@@ -640,8 +641,12 @@ def is_there(session: Session, target: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-async def test_a_fix_that_is_tried_brings_the_target_in_and_u_takes_it_back(shared_store: Path, case: Case) -> None:
+QUICK = ("budget", "a pin", "filter", "LIMIT", "weight in an option", "match", "filter of words")
+
+
+@pytest.mark.parametrize("name", mostly_nightly(CASES, *QUICK))
+async def test_a_fix_that_is_tried_brings_the_target_in_and_u_takes_it_back(shared_store: Path, name: str) -> None:
+    case = CASES[name]
     async with workbench(shared_store) as bench:
         await opened(bench, case.text)
         if case.tweaks:

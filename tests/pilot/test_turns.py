@@ -19,6 +19,7 @@ from textual.widgets import Input
 from recall_tui.home import history
 from recall_tui.home.history import PastQuestion
 from recall_tui.screens.line import LineScreen
+from tests.examples import mostly_nightly
 from tests.workbench_driver import Driver, workbench
 
 CHARACTERS = {"enter": "\r", "tab": "\t", "escape": "\x1b", "backspace": "\x7f"}
@@ -145,7 +146,17 @@ def shown(burst: Burst) -> State:
     return State(burst.screen, "results", "", (0, 0), False, (before + after, column))
 
 
-@pytest.mark.parametrize("name", BURSTS)
+QUICK = (
+    "clear and write",
+    "undo and write",
+    "paste and write",
+    "what is offered",
+    "another pane",
+    "a line completed",
+)
+
+
+@pytest.mark.parametrize("name", mostly_nightly(BURSTS, *QUICK, "the filter cleared", "the history"))
 async def test_each_key_of_one_read_waits_for_the_one_before(
     shared_store: Path, fresh: Callable[[], None], name: str
 ) -> None:
