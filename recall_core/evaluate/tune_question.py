@@ -171,7 +171,7 @@ def _moves(before: Sequence[int], after: Sequence[int], pool: Pool, named: Mappi
     for position in dict.fromkeys((*after, *before)):
         if was.get(position) != becomes.get(position):
             row = named[pool.keys[position].rowid]
-            yield ShiftView(
+            view = ShiftView(
                 id=row.chunk.id,
                 path=row.doc.path,
                 line_start=row.chunk.line_start,
@@ -179,6 +179,9 @@ def _moves(before: Sequence[int], after: Sequence[int], pool: Pool, named: Mappi
                 before=was.get(position),
                 after=becomes.get(position),
             )
+            if row.chunk.place is not None:
+                view["place"] = row.chunk.place
+            yield view
 
 
 def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
