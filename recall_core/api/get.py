@@ -86,11 +86,14 @@ def _older(engine: Engine) -> list[str]:
     return list(assignments({key: getattr(engine.config, key) for key in new}))
 
 
-def _by_ending(store: Store, name: str, base: Path) -> str | None:
-    """The only path, of a document or a file of records, that ends so; None without one. Raises `ambiguous_path`."""
+def _by_ending(store: Store, name: str, base: Path, part: str) -> str | None:
+    """The only path, of a document or a file of records, that ends so; None without one. Raises `ambiguous_path`.
+
+    part: see `one`.
+    """
     paths = by_ending(store, name, base=base)
     if len(paths) > 1:
-        raise several(name, paths)
+        raise several(name, paths, part=part)
     return paths[0] if paths else None
 
 
@@ -124,7 +127,10 @@ def _part(store: Store, target: str, base: Path) -> GetResponse:
     """What of a document lies at the place at the end of a name: `a.md:3-9`, `a.pdf#page=3`; else the only document
     whose path ends so, or part of it. Raises what `find` raises, and UsageError `bad_place`, `bad_lines`."""
     named = PART.fullmatch(target)
-    kind, doc_id = (one(store, named["path"], base=base) if named else None) or ("", "")
+    kind, doc_id = (one(store, named["path"], base=base, part=target[named.end("path") :]) if named else None) or (
+        "",
+        "",
+    )
     if named and kind == "doc":
         first, last = int(named["first"]), int(named["last"] or named["first"])
         if named["kind"] and (named["kind"] != "line" or Places(store.marks_of(doc_id)).kind):
@@ -135,8 +141,9 @@ def _part(store: Store, target: str, base: Path) -> GetResponse:
         if record is not None:
             return _document(store, record, base, lines=None)
     for name in (target, named["path"]) if named and not kind else (target,):
-        if not kind and (path := _by_ending(store, name, base)):
-            return find(store, str(base / path) + target[len(name) :], base=base)
+        part = target[len(name) :]
+        if not kind and (path := _by_ending(store, name, base, part)):
+            return find(store, str(base / path) + part, base=base)
     raise holder(store, target, base=base) or unknown(target, store)
 
 

@@ -192,8 +192,11 @@ def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
     if kind == "doc":
         return frozenset(row.rowid for row in store.chunks_of(full_id))
     lines = _LINES.fullmatch(target)
-    kind, full_id = (finding.one(store, lines["path"], base=base) if lines else None) or ("", "")
-    if lines is None or kind != "doc":
+    if lines is None:
+        raise finding.unknown(target, store)
+    part = target[lines.end("path") :]
+    kind, full_id = finding.one(store, lines["path"], base=base, part=part) or ("", "")
+    if kind != "doc":
         raise finding.unknown(target, store)
     first, last = int(lines["first"]), int(lines["last"] or lines["first"])
     rows = [row for row in store.chunks_of(full_id) if row.chunk.line_start <= last and first <= row.chunk.line_end]
