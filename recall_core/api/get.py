@@ -155,9 +155,9 @@ def _other_meaning(store: Store, target: str, doc_id: str, base: Path) -> list[s
     named = PART.fullmatch(target)
     if named is None:
         return []
-    behind, found = target[len(named["path"]) :], []
+    found = []
     for whole, file in zip(readings(target, base=base), readings(named["path"], base=base), strict=False):
-        other = _at(store, file.names, named, behind, base)
+        other = at_place(store, file.names, named, base=base)
         if other is not None and not doc_id.startswith(other):
             if first_document(store, whole.names) is None:
                 raise ambiguous(target, base=base)
@@ -165,13 +165,17 @@ def _other_meaning(store: Store, target: str, doc_id: str, base: Path) -> list[s
     return found
 
 
-def _at(store: Store, names: Sequence[str], named: re.Match[str], behind: str, base: Path) -> str | None:
-    """A name by id for what a document, or a file of records, has at a place; None where it has nothing there."""
+def at_place(store: Store, names: Sequence[str], named: re.Match[str], *, base: Path) -> str | None:
+    """A name by id for what a document, or a file of records, has at a place; None where it has nothing there.
+
+    names: what the store may call it.  named: the place, as `targets.PART` reads it.
+    """
     doc_id = first_document(store, names)
     if doc_id is None:
         is_line = named["kind"] in (None, "line") and named["last"] is None
         record = record_on(store, names, int(named["first"])) if is_line else None
         return record and record[:_DIGITS]
+    behind = named.string[named.end("path") :]
     try:
         find(store, doc_id + behind, base=base)
     except (UnknownTarget, UsageError):
