@@ -35,6 +35,10 @@ CALLS: dict[str, tuple[tuple[str, ...], Callable[[Recall], object]]] = {
     "report": (MODES, lambda recall: recall.report("words", mode="anything")),
     "sweep": (MODES, lambda recall: recall.sweep("words", mode="anything")),
     "diff": (MODES, lambda recall: list(recall.diff(recall, DiffRequest("words"), WRONG))),
+    "diff of a query": (
+        MODES,
+        lambda recall: list(recall.diff(recall, DiffRequest("SELECT * FROM chunk", is_rql=True), WRONG)),
+    ),
     "a step of retrieval": (MODES, lambda recall: retrieve("words", RetrievePlan(mode="anything"), recall)),
     "the format of a context": (FORMATS, lambda recall: recall.context("words", format="anything")),
     "the format of a context with a Pack": (
