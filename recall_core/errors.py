@@ -20,6 +20,7 @@ RecallError                exit
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 
@@ -153,6 +154,12 @@ class Interrupted(RecallError):
     """The user pressed Ctrl-C; whatever was committed stays."""
 
     exit_code = 130
+
+
+def expect_choice(name: str, value: object, choices: Iterable[str]) -> None:
+    """Raises UsageError `bad_value` with the choices where the value is none of them. name: of what has the value."""
+    if value not in (known := tuple(choices)):
+        raise UsageError("bad_value", f"{name} cannot be {value!r}.", hint=f"one of: {', '.join(known)}")
 
 
 def why_unread(error: OSError | ValueError) -> str:

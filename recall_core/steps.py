@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from recall_core.api import stores
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import RRF_K, Config, Settings, replace
-from recall_core.errors import UsageError
+from recall_core.errors import UsageError, expect_choice
 from recall_core.ingest.chunk import chunk as spans_of
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.outline import outlined
@@ -241,8 +241,7 @@ def fuse(
     """
     params = params or FuseParams()
     weights = params.weights or (1.0,) * len(candidate_sets)
-    if method not in ("rrf", "weighted"):
-        raise UsageError("bad_value", f"There is no fusion {method!r}.", hint='method="rrf" or "weighted"')
+    expect_choice("fusion", method, ("rrf", "weighted"))
     if len(weights) != len(candidate_sets) or min(weights, default=0) < 0 or params.k < 0 or params.rrf_k < 0:
         raise UsageError(
             "bad_value", "fuse takes one weight from 0 a list, and k and rrf_k from 0.", hint="weights=()"

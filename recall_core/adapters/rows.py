@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 RowsWriter: TypeAlias = "Callable[[Response, TextIO], None]"
 
 _CHUNKS = (
-    "score doc.path chunk.line_start chunk.line_end doc.title chunk.heading chunk.text chunk.offset chunk.id".split()
+    "score doc.path chunk.line_start chunk.line_end doc.title chunk.heading chunk.text chunk.offset chunk.id"
+    " chunk.place".split()
 )
 _DOCUMENTS = "score doc.path doc.title doc.tags doc.source doc.mtime doc.id".split()
 """The columns where SELECT chose none."""

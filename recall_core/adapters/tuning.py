@@ -31,6 +31,7 @@ from recall_core.evaluate.tune import TuneOptions
 from recall_core.evaluate.tune_question import PinTarget
 from recall_core.evaluate.units import PLURAL
 from recall_core.shell import Hint, Verbatim
+from recall_core.text import cited
 
 COLUMNS = 64
 """Weights from 0 to 1 side by side in the chart."""
@@ -211,7 +212,7 @@ def _first(k: int) -> str:
 
 
 def _shift(view: ShiftView) -> str:
-    where = clean(f"{view['path']}:{view['line_start']}-{view['line_end']}")
+    where = clean(cited(view["path"], view["line_start"], view["line_end"], view.get("place")))
     if view["before"] is None:
         return f"+{where} #{view['after']}"
     return f"-{where} #{view['before']}" if view["after"] is None else f"{where} #{view['before']}->{view['after']}"

@@ -86,11 +86,14 @@ def _older(engine: Engine) -> list[str]:
     return list(assignments({key: getattr(engine.config, key) for key in new}))
 
 
-def _by_ending(store: Store, name: str, base: Path) -> str | None:
-    """The only path, of a document or a file of records, that ends so; None without one. Raises `ambiguous_path`."""
+def _by_ending(store: Store, name: str, base: Path, part: str) -> str | None:
+    """The only path, of a document or a file of records, that ends so; None without one. Raises `ambiguous_path`.
+
+    part: see `one`.
+    """
     paths = by_ending(store, name, base=base)
     if len(paths) > 1:
-        raise several(name, paths)
+        raise several(name, paths, part=part)
     return paths[0] if paths else None
 
 
@@ -124,7 +127,10 @@ def _part(store: Store, target: str, base: Path) -> GetResponse:
     """What of a document lies at the place at the end of a name: `a.md:3-9`, `a.pdf#page=3`; else the only document
     whose path ends so, or part of it. Raises what `find` raises, and UsageError `bad_place`, `bad_lines`."""
     named = PART.fullmatch(target)
-    kind, doc_id = (one(store, named["path"], base=base) if named else None) or ("", "")
+    kind, doc_id = (one(store, named["path"], base=base, part=target[named.end("path") :]) if named else None) or (
+        "",
+        "",
+    )
     if named and kind == "doc":
         first, last = int(named["first"]), int(named["last"] or named["first"])
         if named["kind"] and (named["kind"] != "line" or Places(store.marks_of(doc_id)).kind):
@@ -135,8 +141,9 @@ def _part(store: Store, target: str, base: Path) -> GetResponse:
         if record is not None:
             return _document(store, record, base, lines=None)
     for name in (target, named["path"]) if named and not kind else (target,):
-        if not kind and (path := _by_ending(store, name, base)):
-            return find(store, str(base / path) + target[len(name) :], base=base)
+        part = target[len(name) :]
+        if not kind and (path := _by_ending(store, name, base, part)):
+            return find(store, str(base / path) + part, base=base)
     raise holder(store, target, base=base) or unknown(target, store)
 
 
@@ -148,9 +155,9 @@ def _other_meaning(store: Store, target: str, doc_id: str, base: Path) -> list[s
     named = PART.fullmatch(target)
     if named is None:
         return []
-    behind, found = target[len(named["path"]) :], []
+    found = []
     for whole, file in zip(readings(target, base=base), readings(named["path"], base=base), strict=False):
-        other = _at(store, file.names, named, behind, base)
+        other = at_place(store, file.names, named, base=base)
         if other is not None and not doc_id.startswith(other):
             if first_document(store, whole.names) is None:
                 raise ambiguous(target, base=base)
@@ -158,13 +165,17 @@ def _other_meaning(store: Store, target: str, doc_id: str, base: Path) -> list[s
     return found
 
 
-def _at(store: Store, names: Sequence[str], named: re.Match[str], behind: str, base: Path) -> str | None:
-    """A name by id for what a document, or a file of records, has at a place; None where it has nothing there."""
+def at_place(store: Store, names: Sequence[str], named: re.Match[str], *, base: Path) -> str | None:
+    """A name by id for what a document, or a file of records, has at a place; None where it has nothing there.
+
+    names: what the store may call it.  named: the place, as `targets.PART` reads it.
+    """
     doc_id = first_document(store, names)
     if doc_id is None:
         is_line = named["kind"] in (None, "line") and named["last"] is None
         record = record_on(store, names, int(named["first"])) if is_line else None
         return record and record[:_DIGITS]
+    behind = named.string[named.end("path") :]
     try:
         find(store, doc_id + behind, base=base)
     except (UnknownTarget, UsageError):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from recall_core.config import Config, Settings, replace
-from recall_core.errors import UsageError
+from recall_core.errors import UsageError, expect_choice
 from recall_core.rank.columns import positions_of
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import candidate_range, candidates, injected, standing_for
@@ -120,10 +120,7 @@ def _heading(block: Block, hits: Mapping[str, Hit]) -> str:
 def _pack_config(config: Config, options: Pack) -> Config:
     if options.pack is not None:
         config = replace(config, {"pack": options.pack}, where=flag("pack"))
-    if options.format not in FORMATS:
-        raise UsageError(
-            "bad_value", f"There is no context format {options.format!r}.", hint=Hint(AGAIN, format="markdown")
-        )
+    expect_choice("format", options.format, FORMATS)
     if own := FORMATS[options.format]:
         config = replace(config, own, where=flag("format"))
     if options.budget_tokens is not None:

@@ -168,7 +168,10 @@ class JudgedTuningView(TypedDict):
 
 
 class ShiftView(TypedDict):
-    """A row that changes its place. before, after: ranks below and above the break point, null outside the list."""
+    """A row that changes its place. before, after: ranks below and above the break point, null outside the list.
+
+    place: where the file has it, as in answers.
+    """
 
     id: str
     path: str
@@ -176,6 +179,7 @@ class ShiftView(TypedDict):
     line_end: int
     before: int | None
     after: int | None
+    place: NotRequired[str]
 
 
 class BreakPointView(TypedDict):

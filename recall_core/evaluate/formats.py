@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from recall_core.errors import UsageError, why_unread
-from recall_core.ingest.metadata import KeyTwice, unique
+from recall_core.ingest.metadata import KeyTwice, unique, why_no_json
 from recall_core.shell import AGAIN, Hint
 from recall_core.text import is_storable
 
@@ -156,7 +156,8 @@ def _json_query(line: str, where: str) -> tuple[str, str]:
     except KeyTwice as error:
         raise _bad_query(where, str(error)) from error
     except (ValueError, RecursionError) as error:
-        raise _bad_query(where, f"not valid JSON: {error}") from error
+        spot = f" in column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise _bad_query(where, f"not valid JSON{spot}: {why_no_json(error)}") from error
     if not isinstance(record, dict):
         raise _bad_query(where, "not a JSON object")
     query = record.get("_id", record.get("id"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple, TextIO, get_args
 
 from recall_core.contract import OK
 from recall_core.contract.evaluation import JudgedView
 from recall_core.contract.responses import JudgeResponse
-from recall_core.errors import UsageError
+from recall_core.errors import UsageError, expect_choice
 from recall_core.evaluate.formats import (
     Qrel,
     Qrels,
@@ -60,8 +60,10 @@ def questions(
     """The queries to evaluate; what no file gives comes from the store.
 
     unit: None for documents where a file gives the judgements, and what `unit_of` says of those in the store.
-    Raises UsageError `no_judgements` when no query has a relevant document; `bad_queries`, `bad_qrels`.
+    Raises UsageError `no_judgements` when no query has a relevant document; `bad_queries`, `bad_qrels`, `bad_value`.
     """
+    if unit is not None:
+        expect_choice("unit", unit, get_args(Unit))
     file = None if qrels is None else read_qrels(qrels)
     texts = read_queries(queries) if queries is not None else (file.texts if file else {}) or stored_queries(store)
     found = stored(store, names) if file is None else located(with_ids(file, texts).rows, names)
@@ -162,7 +164,9 @@ def export(store: Store, *, queries: TextIO | None, qrels: TextIO | None, form: 
     """Write the store's queries and judgements, in the order of their ids, paths and spans.
 
     A document is called by the id of its record where that is enough to find it, else by its path.
+    Raises UsageError `bad_value`.
     """
+    expect_choice("form", form, get_args(QrelsFormat))
     with store.reading():
         names = names_of(store)
         texts, found = stored_queries(store), stored(store, names)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from recall_core.config import Config
 from recall_core.contract.tuning import (
@@ -20,7 +20,7 @@ from recall_core.contract.tuning import (
     WeightIntervalView,
     WishView,
 )
-from recall_core.errors import UsageError
+from recall_core.errors import UsageError, expect_choice
 from recall_core.evaluate.tune import weights
 from recall_core.explain.intervals import Interval, nearest, runs, weight_inside
 from recall_core.explain.lines import exact, lines_of, weight_of
@@ -37,10 +37,13 @@ from recall_core.types import Pool, Row
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
 
 
+Want = Literal["in", "out"]
+
+
 class PinTarget(NamedTuple):
     """A target whose chunks must be among the first rows (one of them, in) or must not (none, out)."""
 
-    want: Literal["in", "out"]
+    want: Want
     target: str
 
 
@@ -90,9 +93,11 @@ def pinned_view(
 ) -> PinnedView:
     """The weights that grant all wishes at once, exactly; or the wishes that rule each other out.
 
-    Raises UsageError `one_signal`, UnknownTarget.
+    Raises UsageError `one_signal`, `bad_value`, UnknownTarget.
     """
     pool, k, config = _both(answer), _k(answer), answer.plan.config
+    for wish in wishes:
+        expect_choice("want", wish.want, get_args(Want))
     targets = {wish: _rows(store, wish.target, base=base) for wish in wishes}
     swept = _sweep(answer, pool, k)
     granted = {wish: _granted(wish, targets[wish], swept, pool) for wish in targets}
@@ -166,7 +171,7 @@ def _moves(before: Sequence[int], after: Sequence[int], pool: Pool, named: Mappi
     for position in dict.fromkeys((*after, *before)):
         if was.get(position) != becomes.get(position):
             row = named[pool.keys[position].rowid]
-            yield ShiftView(
+            view = ShiftView(
                 id=row.chunk.id,
                 path=row.doc.path,
                 line_start=row.chunk.line_start,
@@ -174,6 +179,9 @@ def _moves(before: Sequence[int], after: Sequence[int], pool: Pool, named: Mappi
                 before=was.get(position),
                 after=becomes.get(position),
             )
+            if row.chunk.place is not None:
+                view["place"] = row.chunk.place
+            yield view
 
 
 def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
@@ -184,8 +192,11 @@ def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
     if kind == "doc":
         return frozenset(row.rowid for row in store.chunks_of(full_id))
     lines = _LINES.fullmatch(target)
-    kind, full_id = (finding.one(store, lines["path"], base=base) if lines else None) or ("", "")
-    if lines is None or kind != "doc":
+    if lines is None:
+        raise finding.unknown(target, store)
+    part = target[lines.end("path") :]
+    kind, full_id = finding.one(store, lines["path"], base=base, part=part) or ("", "")
+    if kind != "doc":
         raise finding.unknown(target, store)
     first, last = int(lines["first"]), int(lines["last"] or lines["first"])
     rows = [row for row in store.chunks_of(full_id) if row.chunk.line_start <= last and first <= row.chunk.line_end]

@@ -32,6 +32,27 @@ class KeyTwice(ValueError):
     """A key stands twice in one object: which of its values were meant?"""
 
 
+_FAULTS = (
+    ("Expecting property name", "a key in double quotes is missing"),
+    ("Illegal trailing comma", "a comma stands behind the last value"),
+    ("Expecting ':'", "a colon is missing"),
+    ("Expecting ','", "a comma or a closing bracket is missing"),
+    ("Expecting value", "no value begins there"),
+    ("Extra data", "something stands behind the end of the value"),
+    ("Unterminated string", "the string that begins there does not end"),
+    ("Invalid control character", "a control character in a string is not escaped"),
+    ("Invalid \\", "JSON has no such escape"),
+)
+"""How the messages of Python's decoder begin, and what they say."""
+
+
+def why_no_json(error: ValueError | RecursionError) -> str:
+    """What Python's decoder found wrong, in plain words that follow a colon and end without a full stop."""
+    if isinstance(error, json.JSONDecodeError):
+        return next((words for begin, words in _FAULTS if error.msg.startswith(begin)), "it ends or goes on wrongly")
+    return "it is nested too deep" if isinstance(error, RecursionError) else "a number in it has too many digits"
+
+
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON, as the `object_pairs_hook` of `json.loads`. Raises KeyTwice with the key."""
     found = dict(pairs)

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from recall_core import installing
 from recall_core.contract.views import TransferView
-from recall_core.errors import StoreError, UsageError, why_unread
+from recall_core.errors import StoreError, expect_choice, why_unread
 from recall_core.ingest.vectors import embed, missing_texts, with_vectors
 from recall_core.maintain import lines
 from recall_core.maintain.lines import AnyLine, ChunkLine, DocumentLine, End, FileLine, Header, RootLine
@@ -74,9 +74,7 @@ def import_(
     Returns what was put into the store. Raises StoreError `import_unreadable`, `import_invalid`,
     `import_version`, `import_conflict`, `counter_mismatch`, `embedder_mismatch`; EmbedError.
     """
-    if on_conflict not in ON_CONFLICT:
-        choices = " | ".join(ON_CONFLICT)
-        raise UsageError("bad_value", f"{flag('on_conflict')} cannot be {on_conflict!r}.", hint=f"one of: {choices}")
+    expect_choice(flag("on_conflict"), on_conflict, ON_CONFLICT)
     try:
         raw_lines = source.open("rb")
     except (OSError, ValueError) as error:

@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypedDict
 
-from recall_core.config import SEARCH_K, Config, Settings
-from recall_core.errors import UsageError
+from recall_core.config import SEARCH_K, SETTINGS, Config, Settings
+from recall_core.errors import UsageError, expect_choice
 from recall_core.named import NamedTuple
 from recall_core.retrieve.answer import Answer
-from recall_core.retrieve.plan import Plan
+from recall_core.retrieve.plan import MODES, Plan
 from recall_core.store.port import Store
 from recall_core.types import Packed, Vector
+
+CONTEXT_FORMATS = ("plain", "markdown", "xml")
+"""How a context is laid out for whoever reads it."""
 
 
 class Ask(NamedTuple):
@@ -84,23 +87,30 @@ class QuestionFields(AskFields, total=False):
 
 
 def asked(ask: Ask | None, fields: AskFields) -> Ask:
-    """How it is asked, in one of the two ways. Raises UsageError `conflicting_flags`."""
+    """How it is asked, in one of the two ways. Raises UsageError `conflicting_flags`, `bad_value`."""
     return _asked(ask, dict(fields))
 
 
 def asked_and_packed(ask: Ask | None, pack: Pack | None, fields: QuestionFields) -> tuple[Ask, Pack]:
-    """How it is asked and packed, each in one of the two ways. Raises UsageError `conflicting_flags`."""
+    """How it is asked and packed, each in one of the two ways. Raises UsageError `conflicting_flags`,
+    `bad_value`."""
     given: dict[str, Any] = dict(fields)
     packing = {key: given.pop(key) for key in Pack._fields if key in given}
     if pack is not None and packing:
         raise _said_twice(packing, "Pack", hint="Pack(budget_tokens=2000) or budget_tokens=2000")
-    return _asked(ask, given), Pack(**packing) if pack is None else pack
+    pack = Pack(**packing) if pack is None else pack
+    expect_choice("format", pack.format, CONTEXT_FORMATS)
+    if pack.pack is not None:
+        expect_choice("pack", pack.pack, SETTINGS["pack"].choices)
+    return _asked(ask, given), pack
 
 
 def _asked(ask: Ask | None, given: Mapping[str, Any]) -> Ask:
     if ask is not None and given:
         raise _said_twice(given, "Ask", hint="Ask(k=3) or k=3")
-    return Ask(**given) if ask is None else ask
+    ask = Ask(**given) if ask is None else ask
+    expect_choice("mode", ask.mode, MODES)
+    return ask
 
 
 def _said_twice(given: Iterable[str], kind: str, *, hint: str) -> UsageError:

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from recall_core.config import KEYS, NAMES, SEARCH_K, Config, GivenSettings, override, replace
-from recall_core.errors import ConfigError, EmbedError, UsageError
+from recall_core.errors import ConfigError, EmbedError, UsageError, expect_choice
 from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, OrderKey, Query
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.text import is_storable
 from recall_core.types import Table
+
+MODES = ("hybrid", "lexical", "semantic")
+"""Which signals words are looked for by."""
 
 
 class Plan(NamedTuple):
@@ -63,7 +66,8 @@ def with_copies(plan: Plan) -> Plan:
 
 
 def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None, k: int | None, exact: bool) -> Plan:
-    """A search for these words. mode: hybrid, lexical or semantic. Raises UsageError `bad_value`, RqlError."""
+    """A search for these words. mode: one of MODES. Raises UsageError `bad_value`, RqlError."""
+    expect_choice("mode", mode, MODES)
     if not is_storable(words):
         raise UsageError("bad_value", f"The words {words!r} are not valid UTF-8.", hint=Hint("", help=True))
     _expect_count(k)

@@ -46,15 +46,19 @@ class Reading(NamedTuple):
     place: Path
 
 
-def one(store: Store, target: str, *, base: Path, start: Path | None = None) -> tuple[str, str] | None:
+def one(
+    store: Store, target: str, *, base: Path, start: Path | None = None, part: str = ""
+) -> tuple[str, str] | None:
     """(kind, id) of the only document or chunk that a live path, an id or a prefix names. start: see `readings`.
+
+    part: the lines or the place behind it that are wanted of it, for what an error spells.
 
     Raises what `readings` raises; UsageError `ambiguous_path`, `ambiguous_id`.
     """
     meanings = readings(target, base=base, start=start)
     ids = [first for each in meanings if (first := first_document(store, each.names)) is not None]
     if len(set(ids)) > 1:
-        raise ambiguous(target, base=base)
+        raise ambiguous(target + part, base=base)
     return ("doc", ids[0]) if ids else by_id(store, target)
 
 
@@ -168,9 +172,9 @@ def no_such_place(path: str, place: str, marks: Sequence[Mark]) -> UsageError:
     return UsageError("bad_place", message, hint=f"{path}#{own.kind}={first}")
 
 
-def several(target: str, paths: Sequence[str]) -> UsageError:
-    """The error for the ending of more paths than one."""
-    named = " or ".join(map(shell.quote, paths[:3])) + (" …" if len(paths) > 3 else "")
+def several(target: str, paths: Sequence[str], *, part: str = "") -> UsageError:
+    """The error for the ending of more paths than one. part: see `one`."""
+    named = " or ".join(shell.quote(path + part) for path in paths[:3]) + (" …" if len(paths) > 3 else "")
     return UsageError("ambiguous_path", f"{len(paths)} paths end with {target}.", hint=named)
 
 

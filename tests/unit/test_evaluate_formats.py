@@ -52,7 +52,10 @@ def test_queries_are_read_in_every_format(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('{"_id": "a", "text": "x"}\n{"_id": "b"', "f:2: not valid JSON"),
+        (
+            '{"_id": "a", "text": "x"}\n{"_id": "b"',
+            "f:2: not valid JSON in column 12: a comma or a closing bracket is missing",
+        ),
         ('{"_id": "a", "text": "x"}\n\n[1]', "f:3: not a JSON object"),
         ('{"_id": "a", "text": "x", "text": "y"}', "f:1: the key 'text' comes twice"),
         ('{"text": "x"}', "f:1: it has no id"),

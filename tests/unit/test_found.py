@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from recall_core import shell
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
@@ -154,13 +155,30 @@ def test_what_lies_here_comes_before_what_is_printed_so(home: Path, monkeypatch:
     assert gone("old/c.md") == ["old/old/c.md"]
 
 
-@pytest.mark.parametrize("words", [["get", "top.md"], ["get", "top.md:1"], ["whynot", "text", "--target", "top.md"]])
-def test_no_command_guesses_between_two_documents(
-    home: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+@pytest.mark.parametrize(
+    ("command", "part"),
+    [
+        *(
+            (command, part)
+            for command in (["get"], ["whynot", "text", "--target"])
+            for part in ("", ":1", "#line=1-2")
+        ),
+        *((["tune", "text", "--pin"], part) for part in ("", ":1")),
+    ],
+)
+def test_no_command_guesses_between_two_documents_and_what_it_names_has_the_part(
+    home: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], part: str
 ) -> None:
     monkeypatch.chdir(home / "new")
+    both = [shell.quote(f"{folder}/top.md{part}") for folder in (".", "..")]
+    assert refused(*command, f"top.md{part}") == ("ambiguous_path", " or ".join(both))
 
-    assert refused(*words) == ("ambiguous_path", "./top.md or ../top.md")
+
+def test_of_several_paths_with_one_ending_each_is_named_with_the_part(home: Path) -> None:
+    (home / "old" / "b.md").write_text("Another of that name.\n")
+    run("add", "old/b.md")
+
+    assert refused("get", "b.md:1") == ("ambiguous_path", "new/b.md:1 or old/b.md:1")
 
 
 def test_a_file_beside_a_folder_is_none_of_its_records(home: Path) -> None:

@@ -125,6 +125,47 @@ def test_a_bad_record_is_named_by_its_line(line: str) -> None:
     assert caught.value.code == "bad_record"
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"text": "b",}', " in column 14: a key in double quotes is missing"),
+        ('{text: "b"}', " in column 2: a key in double quotes is missing"),
+        ('{"text" "b"}', " in column 9: a colon is missing"),
+        ('{"text": "b" "c"}', " in column 14: a comma or a closing bracket is missing"),
+        ('{"text": "ä", "n": [1 2]}', " in column 23: a comma or a closing bracket is missing"),
+        ('{"text": "b"', " in column 13: a comma or a closing bracket is missing"),
+        ("words", " in column 1: no value begins there"),
+        ('{"text": "b"} {"text": "c"}', " in column 15: something stands behind the end of the value"),
+        ('{"text": "b}', " in column 10: the string that begins there does not end"),
+        ('{"text": "b\tc"}', " in column 12: a control character in a string is not escaped"),
+        (r'{"text": "b\x"}', " in column 12: JSON has no such escape"),
+        (r'{"text": "b\u12"}', " in column 13: JSON has no such escape"),
+        (r'{"text": "é", "n": ["\ud83d\ude00", "\ud800"]}', " in column 38: half a surrogate pair is no character"),
+        ('{"text": "ä", "n": NaN}', " in column 20: NaN is no value of JSON"),
+        ('{"text": "NaN", "n": -Infinity}', " in column 22: -Infinity is no value of JSON"),
+        ("[" * 100_000, ": it is nested too deep"),
+        (f'{{"text": "b", "n": {"9" * 5_000}}}', ": a number in it has too many digits"),
+    ],
+    ids=lambda each: each[:40],
+)
+def test_what_is_wrong_with_a_record_is_said_with_its_line_and_column_in_the_file(line: str, reason: str) -> None:
+    with pytest.raises(IngestError) as caught:
+        parsed(f'{{"text": "fine"}}\n{line}\n'.encode(), name="jsonl", path="a.jsonl")
+
+    assert (caught.value.code, caught.value.message) == ("bad_record", f"a.jsonl:2: not valid JSON{reason}.")
+
+
+def test_what_is_wrong_within_an_array_is_said_with_the_line_of_the_file() -> None:
+    raw = '[{"text": "fine"}, {"text": "b",\n\n  "n": "\\ud800"}]'
+
+    with pytest.raises(IngestError) as caught:
+        parsed(raw.encode(), name="json", path="a.json")
+
+    assert (
+        caught.value.message == "a.json:1: not valid JSON in line 3, column 9: half a surrogate pair is no character."
+    )
+
+
 def test_an_id_given_twice_is_an_error_that_names_both_lines() -> None:
     with pytest.raises(IngestError, match=r"a\.jsonl:3: .* line 1 ") as caught:
         records({"id": 1, "text": "a"}, {"id": 2, "text": "b"}, {"id": "1", "text": "c"})

@@ -194,3 +194,37 @@ def test_what_fits_the_schema_is_answered_and_null_is_as_if_it_were_not_there(
 
     with_null, without = told(recall, tool, **arguments), told(recall, tool, **given)
     assert with_null.text == without.text
+
+
+@pytest.fixture(scope="module")
+def ambiguous(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
+    texts = {"a.md": "one\n\ntwo\n", "a.md:3": "Called as a line.\n", "b.md:9": "Called as no line.\n", "b.md": "b\n"}
+    with Recall.open(str(filled(tmp_path_factory.mktemp("ambiguous"), texts))) as recall:
+        yield recall
+
+
+def test_a_name_that_is_a_place_too_wins_and_the_answer_says_how_to_get_the_place(ambiguous: Recall) -> None:
+    found = told(ambiguous, "get", targets=["a.md:3"])
+    (warning,) = found.content["warnings"]
+    other = told(ambiguous, "get", targets=[warning.rpartition(" ")[2]])
+
+    assert found.content["found"]["text"] == "Called as a line.\n"
+    assert warning.startswith("W_AMBIGUOUS_PATH: a.md:3 is a place in another document too: ")
+    assert other.content["found"]["text"] == "two\n"
+    assert f"Warning: {warning}" in found.text
+    assert told(ambiguous, "get", targets=["a.md:3"], fields="all").content["warnings"] == [warning]
+    missed = told(ambiguous, "whynot", query="two", target="a.md:3")
+    assert [each for each in missed.content["warnings"] if each.startswith("W_AMBIGUOUS_PATH")] == [warning]
+
+
+@pytest.mark.parametrize("target", ["a.md", "a.md:1", "b.md:9"])
+def test_a_name_of_one_thing_is_told_without_a_word(ambiguous: Recall, target: str) -> None:
+    assert told(ambiguous, "get", targets=[target]).content["warnings"] == []
+
+
+def test_a_warning_calls_documents_as_callers_do(ambiguous: Recall) -> None:
+    base = ambiguous.engine.base
+
+    found = told(ambiguous, "get", Limits(base=str(base.parent)), targets=[f"{base.name}/a.md:3"])
+
+    assert f"Warning: W_AMBIGUOUS_PATH: {base.name}/a.md:3 is a place" in found.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import defaultdict
 from pathlib import Path
@@ -10,6 +11,8 @@ from statistics import mean
 import pytest
 
 from recall_core import Ask, Pack, Recall
+from recall_core.deadline import within
+from recall_core.errors import TimedOut
 from recall_core.model_tokens import model_tokens
 from recall_core.text import counter
 
@@ -42,6 +45,32 @@ def test_no_kind_of_text_is_counted_much_above_it_on_average() -> None:
     kinds = {"prose", "code", "tables", "json", "chinese", "japanese", "korean", "base64", "hex"}
     assert over.keys() == kinds
     assert {kind: mean(each) for kind, each in over.items() if mean(each) > MOST} == {}
+
+
+@pytest.mark.parametrize("name", ["whitespace", "approx", "approx-2"])
+def test_the_count_of_a_long_text_ends_when_its_time_is_over(name: str) -> None:
+    seconds = itertools.count()
+
+    with within(2.5, clock=lambda: float(next(seconds))), pytest.raises(TimedOut):
+        counter(name).count("words_of 1234 漢字 é\n" * 50_000)
+
+
+@pytest.mark.parametrize(
+    "line", ["words_of 1234 漢字 é.\n ", "word \x85one\u2003two,", "été12漢", "été_", "...\n", "12é "]
+)
+def test_a_long_text_counts_as_its_parts(line: str) -> None:
+    for many in (20_001, 70_000):
+        text = line * 2 * many
+
+        assert counter("whitespace").count(text) == len(text.split())
+        assert counter("approx").count(text) == many * counter("approx").count(line * 2)
+
+
+@pytest.mark.parametrize("before", ["", " ", "漢", "."])
+def test_a_run_of_any_length_counts_as_one(before: str) -> None:
+    for run, tokens in (("a" * 200_000, 1 + 199_998 // 5), ("7" * 200_000, 66_667)):
+        assert counter("approx").count(before + run) == counter("approx").count(before) + tokens
+        assert counter("whitespace").count(f"{before}{run} {run}") == 2
 
 
 def test_approx_counts_as_it_always_did() -> None:

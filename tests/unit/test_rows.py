@@ -70,6 +70,19 @@ def test_csv_reads_back_as_the_rows_with_every_text_whole(home: Path) -> None:
     assert [row["chunk.line_start"] for row in rows] == [str(result["chunk"]["line_start"]) for result in results]
 
 
+def test_csv_tells_where_the_file_has_a_text_that_is_not_its_own(home: Path) -> None:
+    (home / "page.html").write_text("<p>A retry on a page.</p>")
+    run("add", "page.html")
+
+    rows = list(csv.DictReader(io.StringIO(run("search", "retry", "-n", "20", "--csv")[1])))
+
+    assert {row["doc.path"]: row["chunk.place"] for row in rows} == {
+        "long.md": "",
+        "b.txt": "",
+        "page.html": asked("search", "page")[0]["chunk"]["place"],
+    }
+
+
 def test_the_columns_of_a_query_are_those_that_it_selects_also_without_a_row(home: Path) -> None:
     select = 'SELECT doc.meta."team.lead", doc.path FROM doc'
 

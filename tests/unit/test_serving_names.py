@@ -116,6 +116,12 @@ def test_an_ending_that_two_paths_have_is_refused_with_both(names: CallerNames) 
     assert caught.value.hint == "notes/same.md or other/same.md"
 
 
+def test_what_an_ending_of_two_paths_has_behind_it_is_kept(names: CallerNames) -> None:
+    with pytest.raises(UsageError) as caught:
+        names.find("same.md:1")
+    assert caught.value.hint == "notes/same.md:1 or other/same.md:1"
+
+
 def test_a_name_that_is_nearly_one_is_told_the_nearest(names: CallerNames) -> None:
     with pytest.raises(UnknownTarget) as caught:
         names.find("notes/sime.md")

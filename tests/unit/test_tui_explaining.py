@@ -273,14 +273,25 @@ def test_a_chunk_stands_in_its_document_with_what_it_shares() -> None:
     assert drawn.lines[drawn.row].plain.startswith("  ▶ chunk bbbbbbbbbbbb 2-3 · 2 tokens ─")
 
 
-def test_a_chunk_of_a_page_is_told_by_its_page() -> None:
+def of_pages() -> DocumentPassage:
     first, second = passage().chunks
     chunks = first._replace(place="page 3"), second._replace(place="page 3-4")
-    made = passage()._replace(path="a.pdf", chunks=chunks)
+    return passage()._replace(path="a.pdf", chunks=chunks)
 
-    drawn = passage_lines(made, None, Style(), 50, UNICODE)
 
-    assert drawn.lines[drawn.row].plain.startswith("  ▶ chunk bbbbbbbbbbbb #page=3-4 · 2 tokens ─")
+def test_a_chunk_of_a_page_is_told_by_its_page() -> None:
+    drawn = passage_lines(of_pages(), None, Style(), 50, UNICODE)
+
+    assert drawn.lines[0].plain.startswith("a.pdf#page=3-4 ")
+    assert drawn.lines[drawn.row].plain.startswith(" ▶ chunk bbbbbbbbbbbb #page=3-4 · 2 tokens ─")
+
+
+@pytest.mark.parametrize("cut", [None, 6])
+def test_lines_that_the_file_has_not_are_not_numbered(cut: int | None) -> None:
+    drawn = passage_lines(of_pages(), cut, Style(), 40, UNICODE)
+
+    texts = [line.plain for line in drawn.lines if line.plain[1:2] in "│▓█"]
+    assert texts == ([" │ one", " ▓ two", " █ three"] if cut is None else [" │ one", " ▓ tw", " ▓ o", " █ three"])
 
 
 def on_lines(text: str, *chunks: tuple[int, int], own: int) -> DocumentPassage:

@@ -292,6 +292,27 @@ def test_break_points_are_where_search_changes_its_rows(home: Path) -> None:
         }
 
 
+def test_a_row_that_moves_is_cited_as_a_search_cites_it(home: Path) -> None:
+    text = (home / "q.tsv").read_text().split("\n")[0].split("\t")[1]
+    for page in (home / "docs").glob("*.md"):
+        (home / "docs" / f"{page.stem}.html").write_text(f"<h1>Page</h1>\n\n<p>{page.read_text()}x</p>\n")
+        page.unlink()
+    run("sync")
+    places = {
+        hit["chunk"]["id"]: hit["chunk"].get("place")
+        for hit in asked("search", text, "--k", "20", "--no-sparse", "--all-copies")[1]["results"]
+    }
+
+    points = asked("tune", text, "--k", "4", "--sweep")[1]["tuning"]["sweep"]["break_points"]
+    _, out, _ = run("tune", text, "--k", "4", "--sweep")
+
+    shifts = [each for point in points for each in point["changes"]]
+    assert shifts
+    assert {each["id"]: each["place"] for each in shifts}.items() <= places.items()
+    assert all(f"{each['path']}#{each['place'].replace(' ', '=')}" in out for each in shifts)
+    assert ".html:" not in out
+
+
 def test_rows_that_one_signal_ranks_have_no_weight(home: Path) -> None:
     code, response = asked("tune", "--rql", "SELECT doc.path FROM doc USING lexical('words')", "--sweep")
 

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from recall_core.adapters.mcp import arguments as taken
 from recall_core.adapters.mcp import views
 from recall_core.api.recall import Recall
-from recall_core.api.serving.names import CallerNames
+from recall_core.api.serving.names import CallerNames, ServedTarget
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.targets import lines_in
@@ -126,21 +126,23 @@ def _chunk(names: CallerNames, name: str) -> str:
 def _whynot(recall: Recall, names: CallerNames, asked: taken.WhyNotArguments, limits: Limits) -> Told:
     ask, (words, rql) = _ask(asked), _words(asked)
     pack = Pack(budget_tokens=_given(asked.budget_tokens))
-    answer = recall.why_not(words, _missed(names, asked.target), ask, pack, rql=rql)
+    missed = _missed(names, asked.target)
+    answer = recall.why_not(words, missed.target, ask, pack, rql=rql)
     answer["whynot"]["target"]["text"] = asked.target
+    answer["warnings"] += missed.warnings
     return _told(answer, asked, names, limits)
 
 
-def _missed(names: CallerNames, target: str) -> str:
+def _missed(names: CallerNames, target: str) -> ServedTarget:
     """What is missed: a text in quotes as it is, a name by its id, any other text in quotes."""
     if len(target) > 2 and target[0] == target[-1] == '"':
-        return target
+        return ServedTarget(target, None)
     try:
-        return names.find(target).target
+        return names.find(target)
     except UnknownTarget:
         if " " not in target:
             raise
-        return f'"{target}"'
+        return ServedTarget(f'"{target}"', None)
 
 
 def _get(recall: Recall, names: CallerNames, asked: taken.GetArguments, limits: Limits) -> Told:
@@ -149,10 +151,10 @@ def _get(recall: Recall, names: CallerNames, asked: taken.GetArguments, limits: 
     behind = f":{asked.lines}" if asked.lines else ""
     if asked.glob:
         found = recall.list(glob=names.stored_as(asked.glob), limit=LIST_LIMIT)["documents"]
-        targets = [each["id"] + behind for each in found]
+        targets = [ServedTarget(each["id"] + behind, None) for each in found]
     else:
-        targets = [names.find(each + behind).target for each in asked.targets or ()]
-    answers = [recall.get(each) for each in targets]
+        targets = [names.find(each + behind) for each in asked.targets or ()]
+    answers = [_got(recall, each) for each in targets]
     if asked.fields == "all":
         content = _content(answers)
         return Told(views.as_json(content), content)
@@ -161,6 +163,12 @@ def _get(recall: Recall, names: CallerNames, asked: taken.GetArguments, limits: 
     if not answers:
         pieces = [views.AnswerPiece("", "0 documents match.")]
     return Told(views.joined(pieces, limits.max_answer_chars), _content(cut))
+
+
+def _got(recall: Recall, served: ServedTarget) -> Answer:
+    answer = recall.get(served.target)
+    answer["warnings"] += served.warnings
+    return answer
 
 
 def _content(answers: Sequence[Answer]) -> dict[str, Any]:

@@ -11,9 +11,11 @@ import posixpath
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
+from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from recall_core.api.get import at_place
 from recall_core.api.recall import Recall
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.retrieve import targets
@@ -33,10 +35,14 @@ _REST = "outside"
 
 
 class ServedTarget(NamedTuple):
-    """What a caller's name means. target: for the methods of Recall, always by an id. path: as callers know it."""
+    """What a caller's name means. target: for the methods of Recall, always by an id. path: as callers know it.
+
+    warnings: of what else the name means, for the answer, with documents as the store has them.
+    """
 
     target: str
     path: str | None
+    warnings: tuple[str, ...] = ()
 
 
 class _LabelledFolder(NamedTuple):
@@ -87,21 +93,39 @@ class CallerNames:
         for whole, part in _readings(path):
             found = self._document(whole)
             if found is not None:
-                return ServedTarget(found + part, self.shown_of(found))
+                return self._served(found, part)
         for whole, part in _readings(path):
             if _ID.fullmatch(whole) and (one := targets.by_id(self._store, whole)) is not None:
                 return ServedTarget(one[1] + part, None)
         for whole, part in _readings(path):
-            if (ending := self._ending(whole)) is not None:
-                return ServedTarget(ending + part, self.shown_of(ending))
+            if (ending := self._ending(whole, part)) is not None:
+                return self._served(ending, part)
         raise self._unknown(name)
+
+    def _served(self, doc_id: str, part: str) -> ServedTarget:
+        path = self._path_of(doc_id)
+        warnings = () if part else tuple(self._other_meaning(path, doc_id))
+        return ServedTarget(doc_id + part, self._noted(path, doc_id), warnings)
 
     def shown_of(self, doc_id: str) -> str:
         """The path of a live document."""
-        document = next(iter(self._store.documents([self._store.rowid("doc", doc_id)]).values()))
-        shown = self.shown(document.path)
-        self._renamed |= {document.path: shown, doc_id: shown}
+        return self._noted(self._path_of(doc_id), doc_id)
+
+    def _path_of(self, doc_id: str) -> str:
+        return next(iter(self._store.documents([self._store.rowid("doc", doc_id)]).values())).path
+
+    def _noted(self, path: str, doc_id: str) -> str:
+        """The path as callers know it, which errors call the document from now on."""
+        shown = self.shown(path)
+        self._renamed |= {path: shown, doc_id: shown}
         return shown
+
+    def _other_meaning(self, path: str, doc_id: str) -> Iterator[str]:
+        """A warning for the path of a document that is a place in another too, with a name for what lies there."""
+        named = targets.PART.fullmatch(path)
+        other = named and at_place(self._store, [named["path"]], named, base=Path(self._home))
+        if other and not doc_id.startswith(other):
+            yield f"W_AMBIGUOUS_PATH: {path} is a place in another document too: get {other}"
 
     def stored(self, name: str) -> Iterator[str]:
         """What the store may call a path, or the beginning of one, that a caller gave."""
@@ -142,11 +166,13 @@ class CallerNames:
         found = (self._store.document_at(path) for path in self.stored(name))
         return next((each for each in found if each is not None), None)
 
-    def _ending(self, name: str) -> str | None:
-        """The id of the only document whose path ends so, in whole parts. Raises `ambiguous_path`."""
+    def _ending(self, name: str, part: str) -> str | None:
+        """The id of the only document whose path ends so, in whole parts. Raises `ambiguous_path`, with `part`."""
         paths = sorted(path for path in self._store.paths_with((name,), _SOME) if path.endswith(f"/{name}"))
         if len(paths) > 1:
-            some = " or ".join(self.shown(path) for path in paths[:_SHOWN]) + (" …" if len(paths) > _SHOWN else "")
+            some = " or ".join(self.shown(path) + part for path in paths[:_SHOWN]) + (
+                " …" if len(paths) > _SHOWN else ""
+            )
             raise UsageError("ambiguous_path", f"{len(paths)} paths end with {name}.", hint=some)
         return self._store.document_at(paths[0]) if paths else None
 

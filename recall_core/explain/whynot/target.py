@@ -105,7 +105,7 @@ def _lines(asker: Asker, text: str) -> Target | None:
     if lines is None:
         return None
     first, last = int(lines["first"]), int(lines["last"] or lines["first"])
-    one = targets.one(asker.store, lines["path"], base=asker.base)
+    one = targets.one(asker.store, lines["path"], base=asker.base, part=text[lines.end("path") :])
     if one is None and lines["last"] is None and lines["kind"] in (None, "line"):
         record = targets.record_at(asker.store, lines["path"], first, base=asker.base)
         if record is not None:

@@ -10,8 +10,8 @@ from itertools import islice
 from typing import Any, NoReturn
 
 from recall_core.errors import IngestError
-from recall_core.ingest.metadata import KeyTwice, unique
-from recall_core.ingest.parse.rawjson import Slice, fast_decoder, lines_of
+from recall_core.ingest.metadata import KeyTwice, unique, why_no_json
+from recall_core.ingest.parse.rawjson import Slice, fast_decoder, first_half, lines_of
 from recall_core.ingest.parse.text import decode
 from recall_core.ports import ParsedDocument
 from recall_core.text import nfc
@@ -51,7 +51,7 @@ def records(slices: Iterable[Slice], *, path: str, in_array: bool = False) -> It
     while some := [*islice(remaining, _AT_ONCE)]:
         for found, (line, raw) in zip(_objects([raw for _, raw in some]), some, strict=True):
             number += 1
-            record = _checked(bytes(raw), f"{path}:{line}") if found is None else found
+            record = _checked(bytes(raw), path, line, in_array=in_array) if found is None else found
             document = _document(record, raw, number if in_array else line, line, path)
             take_name(document, line, first_lines, path=path)
             yield document
@@ -122,22 +122,56 @@ def _has_each_key_once(records: Sequence[Any], colons: int) -> bool:
     return keys == colons
 
 
-def _checked(raw: bytes, where: str) -> dict[str, Any]:
+def _checked(raw: bytes, path: str, line: int, *, in_array: bool) -> dict[str, Any]:
     """The object that a slice holds, each of its keys given once."""
+    where = f"{path}:{line}"
     try:
-        record = _STRICT.decode(raw.decode(json.detect_encoding(raw), "surrogatepass"))
+        text = raw.decode(json.detect_encoding(raw), "surrogatepass")
+        record = _STRICT.decode(text)
         json.dumps(record, ensure_ascii=False).encode()  # an escaped half of a surrogate pair cannot be stored
     except KeyTwice as error:
         raise _bad(where, str(error)) from error
     except (ValueError, RecursionError) as error:
-        raise _bad(where, f"not valid JSON: {error}") from error
+        offset, why = _fault(error, text, raw)
+        spot = "" if offset is None else _spot(text[:offset], line, in_array=in_array)
+        raise _bad(where, f"not valid JSON{spot}: {why}") from error
     if not isinstance(record, dict):
         raise _bad(where, "not a JSON object")
     return record
 
 
+def _fault(error: ValueError | RecursionError, text: str, raw: bytes) -> tuple[int | None, str]:
+    """Where a slice is no JSON, in code points of its text if that is known, and why."""
+    if isinstance(error, json.JSONDecodeError):
+        return error.pos, why_no_json(error)
+    if isinstance(error, UnicodeEncodeError):
+        return len(raw[: first_half(raw)].decode()), "half a surrogate pair is no character"
+    if isinstance(error, _NoValueError):
+        name = str(error)
+        begin = next((each.end() - len(name) for each in _WORD.finditer(text) if each["word"] == name), None)
+        return begin, f"{name} is no value of JSON"
+    return None, why_no_json(error)
+
+
+def _spot(before: str, line: int, *, in_array: bool) -> str:
+    """The place in the file behind this part of a slice that begins in a line; its column is known where the line
+    begins in the slice."""
+    further = before.count("\n")
+    column = len(before) - before.rfind("\n")
+    if further:
+        return f" in line {line + further}, column {column}"
+    return "" if in_array else f" in column {column}"
+
+
+class _NoValueError(ValueError):
+    """A number that Python writes in JSON and JSON has not."""
+
+
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+    raise _NoValueError(name)
+
+
+_WORD = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(?P<word>-?[A-Za-z]++)', re.DOTALL)
 
 
 _MADE: Any = tuple.__new__  # a quarter of the time that the constructor takes

@@ -50,6 +50,11 @@ def is_deeper(value: object, *, most: int = DEEPEST) -> bool:
     return deep > most
 
 
+def first_half(raw: bytes) -> int:
+    """The offset of the first escaped half of a surrogate pair, -1 where there is none."""
+    return next((each.start() for each in _ESCAPE.finditer(raw) if each["half"]), -1)
+
+
 def why_broken(raw: bytes) -> str | None:
     """What is wrong with a file's JSON, and in which line; None where nothing is, or where its depth hides it."""
     try:

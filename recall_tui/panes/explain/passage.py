@@ -107,7 +107,7 @@ class _LinePiece(NamedTuple):
     """A line, or what of it lies between the beginnings of two chunks."""
 
     number: str
-    """Of the line; the first piece of it has it."""
+    """Of the line; the first piece of it has it. "" where the file has the text elsewhere than at its lines."""
     offset: int
     end: int
     """In code points of the document; a line break belongs to the piece before it."""
@@ -128,7 +128,8 @@ class _PassageLines:
         self._shade = shade
         self._width = width
         self._glyphs = glyphs
-        self._digits = len(str(passage.lines[-1].number)) if passage.lines else 1
+        self._is_numbered = all(each.place is None for each in passage.chunks)
+        self._digits = len(str(passage.lines[-1].number if passage.lines else 1)) if self._is_numbered else 0
         self._shared = _shared(passage.chunks)
 
     def rule(self, chunk: Stretch) -> Text:
@@ -149,8 +150,9 @@ class _PassageLines:
         starts = [start for start, _ in groups]
         parts = text.divide([start - line.offset for start in starts[1:]])
         ends = [*starts[1:], end + 1]
+        number = str(line.number) if self._is_numbered else ""
         for (start, begun), last, part in zip(groups, ends, parts, strict=True):
-            yield _LinePiece(str(line.number) if start == line.offset else "", start, last, part, begun)
+            yield _LinePiece(number if start == line.offset else "", start, last, part, begun)
 
     def piece(self, piece: _LinePiece, cut: int | None) -> Iterator[Text]:
         """A piece of a line, folded; a rule where the context ends in it."""
