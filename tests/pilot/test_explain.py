@@ -315,7 +315,7 @@ async def test_the_ledger_says_that_its_parts_sum_to_the_score_and_what_would_ch
 
         assert "✓ parts sum to score" in text
         assert "falls below #4 where lexical < 0.168" in text
-        assert "below #4 notes/diary.txt, follows by 0.495" in text
+        assert "below #4 notes/diary.txt, follows by 0.496" in text
         assert "✓ stable · top 20 keeps its order at lexical" in text
 
 
@@ -1030,10 +1030,10 @@ async def test_two_hits_are_compared_leaf_by_leaf_the_largest_difference_first(s
         lines = [line.rstrip() for line in bench.painted("explain").splitlines()]
         assert lines[1].split(" against ")[0].startswith("#2 ")
         assert lines[1].split(" against ")[1].startswith("#1 ")
-        assert lines[2].startswith("#1 leads by 0.224: lexical +")
+        assert lines[2].startswith("#1 leads by 0.239: lexical +")
         rows = [line for line in lines if re.match(r"(lex|sem) ", line)]
-        assert rows[0].split() == ["lex", "term", "token", "0.536", "0.751", "-0.215", "▒" * BAR_CELLS]
-        assert any(re.match(r"total +0\.589 +0\.813 +-0\.224 ✓", line) for line in lines)
+        assert rows[0].split() == ["lex", "term", "token", "0.521", "0.751", "-0.230", "▒" * BAR_CELLS]
+        assert any(re.match(r"total +0\.574 +0\.813 +-0\.239 ✓", line) for line in lines)
         bars = f" {UNICODE.eighths}{''.join(UNICODE.series)}"
         figures = [line.rstrip(bars).split()[-1] for line in rows]
         sizes = [0.0 if "<" in each or ">" in each else abs(float(each)) for each in figures]
