@@ -53,7 +53,7 @@ def test_a_person_searches_looks_closer_copies_and_leaves_in_a_browser(served: S
     browser.wait_for(lambda screen: " NAV " in screen)
     browser.key("j")
     screen = browser.wait_for(lambda screen: "Explain #2" in screen and "def pack(hits, budget):" in screen)
-    assert re.search(r"▶ +2 0\.589 .*src/pack\.py:\d ", screen)
+    assert re.search(r"▶ +2 0\.574 .*src/pack\.py:\d ", screen)
     browser.key("Y")
     copied = browser.until(lambda: browser.evaluate("navigator.clipboard.readText()"))
     assert copied.startswith("recall ")

@@ -42,8 +42,8 @@ def test_a_person_asks_looks_closer_changes_the_budget_and_leaves(terminal: Term
     terminal.wait_for(lambda screen: " NAV " in screen)
     terminal.press("j")
     terminal.wait_for(lambda screen: "3 Explain #2" in screen and "def pack(hits, budget):" in screen)
-    screen = terminal.wait_for(lambda screen: re.search(r"total .*0\.589", screen))
-    assert re.search(r"▶ +2 0\.589 .*src/pack\.py:\d ", screen)
+    screen = terminal.wait_for(lambda screen: re.search(r"total .*0\.574", screen))
+    assert re.search(r"▶ +2 0\.574 .*src/pack\.py:\d ", screen)
 
     terminal.press("b")
     terminal.wait_for(lambda screen: "tokens, then Enter" in screen)
