@@ -19,6 +19,7 @@ from recall_core.store.sqlite.check import texts
 from recall_core.store.sqlite.schema import MIGRATIONS
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.sqlite.titles import titles_of, without_names
+from tests.builders import memory_store, new_file, put
 
 USES = "for kind in kinds:\n    connections = pool.of(kind)\n    close_all(connections)\n    log(kind)\n"
 SESSION = '''\
@@ -143,6 +144,17 @@ def test_doctor_finds_and_mends_other_names_in_a_title(folder: Path, sql: str) -
         assert errors(recall.doctor()) == ["texts"]
         assert errors(recall.doctor(fix=True)) == []
     assert titles(folder) == before
+
+
+def test_other_marks_of_the_same_text_rename_its_chunks() -> None:
+    file = new_file("a.py", ["def one(): pass ", "def two(): pass "], title="a.py")
+    (document,) = file.documents
+    store = memory_store()
+    for name in ("def one", "def first"):
+        marks = (Mark(0, "function", name), Mark(16, "function", "def two"))
+        put(store, file._replace(documents=(document._replace(marks=marks),)))
+    rows = store.execute("SELECT title FROM chunk WHERE deleted = 0 ORDER BY offset")
+    assert rows == [("a.py\ndef first",), ("a.py\ndef two",)]
 
 
 SPOILT_COLUMNS = [
