@@ -77,11 +77,6 @@ class Outline:
         """The names of the units that hold the position, the outermost first; None where none has a name."""
         return self._tree.path_at(position)
 
-    @property
-    def has_names(self) -> bool:
-        """Whether a definition in it has a name."""
-        return self._tree.has_names
-
     def names_within(self, start: int, end: int) -> tuple[str, ...]:
         """The names of the definitions of which [start, end) has a part, in the order of the text, each once.
 
@@ -127,14 +122,10 @@ class _Tree:
         names = [self._marks[i].name for i in self._holding(position) if self._marks[i].name]
         return SEPARATOR.join(reversed(names)) or None
 
-    @property
-    def has_names(self) -> bool:
-        return any(map(_defines, self._marks))
-
     def names_within(self, start: int, end: int) -> Iterable[str]:
         inside = range(bisect_right(self._offsets, start), bisect_left(self._offsets, end))
         for i in (*reversed([*self._holding(start)]), *inside):
-            if _defines(self._marks[i]):
+            if defines(self._marks[i]):
                 yield self._marks[i].name
 
     def units_around(self, position: int) -> list[Unit]:
@@ -145,8 +136,9 @@ class _Tree:
         ]
 
 
-def _defines(mark: Mark) -> bool:
-    return bool(mark.name) and mark.kind not in _FLAT and mark.kind not in _SOFT
+def defines(mark: Mark) -> bool:
+    """Whether a mark begins a definition that has a name."""
+    return bool(mark.name) and not any(mark.kind in kinds for kinds in (_FLAT, _SOFT, PLACES))
 
 
 class Places:

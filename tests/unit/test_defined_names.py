@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import apsw
 import pytest
@@ -12,8 +15,11 @@ from hypothesis import strategies as st
 
 from recall_core import Recall
 from recall_core.marks import Mark, Outline
+from recall_core.store.sqlite.check import texts
 from recall_core.store.sqlite.schema import MIGRATIONS
+from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.sqlite.titles import titles_of, without_names
+from tests.builders import memory_store, new_file, put
 
 USES = "for kind in kinds:\n    connections = pool.of(kind)\n    close_all(connections)\n    log(kind)\n"
 SESSION = '''\
@@ -39,6 +45,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (source / "session.py").write_text(SESSION, encoding="utf-8")
     for n in range(12):
         (source / f"other{n}.py").write_text(f"def other{n}():\n    return {n}\n", encoding="utf-8")
+    (source / "plain.txt").write_text("Nothing in particular.\n", encoding="utf-8")
     (source / "notes.md").write_text("# Session\n\nWhat the class is for.\n", encoding="utf-8")
     Recall.init(str(tmp_path), embedding="hash", settings=("chunk_tokens=30", "overlap_tokens=0"))
     with Recall.open(str(tmp_path)) as recall:
@@ -105,6 +112,10 @@ def test_export_and_import_give_the_same_titles(folder: Path, tmp_path: Path) ->
     assert titles(other) == titles(folder)
 
 
+def errors(answer: Mapping[str, Any]) -> list[str]:
+    return [check["code"] for check in answer["checks"] if check["severity"] == "error"]
+
+
 def spoiled(store: Path, sql: str) -> None:
     db = apsw.Connection(str(store / "recall.db"))
     db.execute("DROP TRIGGER chunk_text_is_immutable")
@@ -117,11 +128,75 @@ def spoiled(store: Path, sql: str) -> None:
     db.close()
 
 
-def test_doctor_finds_another_name(folder: Path) -> None:
-    spoiled(folder, "UPDATE chunk SET title = replace(title, 'close_all', 'open_all')")
+OTHER_NAMES = {
+    "another name": "UPDATE chunk SET title = replace(title, 'close_all', 'open_all')",
+    "no name": "UPDATE chunk SET title = 'session.py' WHERE title LIKE 'session.py%'",
+    "a name where nothing is defined": "UPDATE chunk SET title = 'plain.txt\ndef f' WHERE title = 'plain.txt'",
+}
+
+
+@pytest.mark.parametrize("sql", OTHER_NAMES.values(), ids=OTHER_NAMES)
+def test_doctor_finds_and_mends_other_names_in_a_title(folder: Path, sql: str) -> None:
+    before = titles(folder)
+    spoiled(folder, sql)
+    assert titles(folder) != before
     with Recall.open(str(folder)) as recall:
-        wrong = [check["code"] for check in recall.doctor()["checks"] if check["severity"] == "error"]
-        assert wrong == ["slices"]
+        assert errors(recall.doctor()) == ["texts"]
+        assert errors(recall.doctor(fix=True)) == []
+    assert titles(folder) == before
+
+
+def test_other_marks_of_the_same_text_rename_its_chunks() -> None:
+    file = new_file("a.py", ["def one(): pass ", "def two(): pass "], title="a.py")
+    (document,) = file.documents
+    store = memory_store()
+    for name in ("def one", "def first"):
+        marks = (Mark(0, "function", name), Mark(16, "function", "def two"))
+        put(store, file._replace(documents=(document._replace(marks=marks),)))
+    rows = store.execute("SELECT title FROM chunk WHERE deleted = 0 ORDER BY offset")
+    assert rows == [("a.py\ndef first",), ("a.py\ndef two",)]
+
+
+SPOILT_COLUMNS = [
+    "doc_reading SET marks = '[[['",
+    "doc_reading SET marks = x'ff'",
+    'doc_reading SET marks = \'[["class","\\ud800",1,0]]\'',
+    "doc SET title = x'ff00'",
+    "doc SET title = CAST(x'61ff' AS TEXT)",
+    "chunk SET offset = 'x'",
+]
+
+
+def of_version_8(store: Path, sql: str) -> None:
+    """Take the names out of a store, and run this on it."""
+    spoiled(store, "UPDATE chunk SET title = substr(title, 1, instr(title || char(10), char(10)) - 1)")
+    db = apsw.Connection(str(store / "recall.db"))
+    db.execute(sql)
+    db.pragma("user_version", 8)
+    db.close()
+
+
+@pytest.mark.parametrize("column", SPOILT_COLUMNS)
+def test_a_damaged_document_keeps_no_store_from_its_upgrade(folder: Path, column: str) -> None:
+    key = "doc" if column.startswith(("doc_reading", "chunk")) else "rowid"
+    of_version_8(folder, f"UPDATE {column} WHERE {key} = (SELECT rowid FROM doc WHERE path LIKE '%session.py')")
+    with Recall.open(str(folder)) as recall:
+        assert errors(recall.doctor())
+    assert titles(folder)["other1.py"].endswith("other1")
+
+
+def test_an_upgrade_leaves_a_title_that_is_not_its_documents(folder: Path) -> None:
+    of_version_8(folder, "UPDATE doc SET title = 'wrong.py' WHERE title = 'session.py'")
+    with Recall.open(str(folder)) as recall:
+        assert "texts" in errors(recall.doctor())
+    assert titles(folder)["session.py"] == "session.py"
+
+
+def test_a_store_that_cannot_be_upgraded_is_not_said_to_lack_names(folder: Path) -> None:
+    of_version_8(folder, "SELECT 1")
+    path = str(folder / "recall.db")
+    with closing(SqliteStore(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY), path, writable=False)) as store:
+        assert texts(store).severity == "ok"
 
 
 def test_an_upgrade_gives_names_to_what_was_read_before(folder: Path) -> None:
@@ -132,7 +207,7 @@ def test_an_upgrade_gives_names_to_what_was_read_before(folder: Path) -> None:
     db.pragma("user_version", len(MIGRATIONS) - 1)
     db.close()
     with Recall.open(str(folder)) as recall:
-        assert [check for check in recall.doctor()["checks"] if check["severity"] == "error"] == []
+        assert errors(recall.doctor()) == []
         assert found(recall, "close_all")[0].endswith("session.py")
     assert titles(folder) == before
 
@@ -182,4 +257,4 @@ def test_a_store_that_is_made_anew_has_the_same_titles(folder: Path) -> None:
         recall.store.rebuild(copy=None, made_with=lambda: None)
     assert titles(folder) == before
     with Recall.open(str(folder)) as recall:
-        assert [check for check in recall.doctor()["checks"] if check["severity"] == "error"] == []
+        assert errors(recall.doctor()) == []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from hashlib import sha256
 from itertools import chain, groupby, islice
 from operator import itemgetter
@@ -41,7 +41,7 @@ UNION SELECT path FROM doc WHERE deleted = 0 GROUP BY path HAVING count(*) > 1
 """
 _SLICES = """
 SELECT d.path, c.offset, c.end_offset, c.text, c.tokens, c.line_start, c.line_end,
-  iif(f.os_path <> '', c.heading, NULL), c.place, c.title, d.title
+  iif(f.os_path <> '', c.heading, NULL), c.place
 FROM doc d JOIN chunk c ON c.doc = d.rowid LEFT JOIN file f ON f.rowid = d.file
 WHERE d.deleted = 0 AND c.deleted = 0 ORDER BY d.rowid, c.offset
 """
@@ -52,6 +52,10 @@ FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE d.deleted = 0 AND c.deleted = 0
 """
 _MARKS = """
 SELECT r.marks FROM doc d JOIN doc_reading r ON r.doc = d.rowid WHERE d.path = ? AND d.deleted = 0
+"""
+_TITLES = """
+SELECT d.path, c.offset, c.end_offset, CAST(c.title AS BLOB), CAST(d.title AS BLOB)
+FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE d.deleted = 0 AND c.deleted = 0 ORDER BY d.rowid, c.offset
 """
 _COPIES = """
 SELECT path, original FROM (
@@ -149,7 +153,8 @@ def _is_as_stored(vector: bytes, windows: int, checksum: int | None) -> bool:
 
 
 def texts(store: SqliteCatalog) -> Finding:
-    """Every text against its hash, every title against that of its document, every document's metadata."""
+    """Every text against its hash, every title against that of its document with the names of what is defined, every
+    document's metadata."""
     wrong: dict[str, None] = {}
     unverified = count = 0
     for rows in blocks(store, _TEXTS):
@@ -161,6 +166,7 @@ def texts(store: SqliteCatalog) -> Finding:
                 wrong[path] = None
     for rows in blocks(store, _READINGS):
         wrong |= {path: None for path, read_by, marks, kept in rows if not _is_reading(read_by, marks, kept)}
+    wrong |= dict.fromkeys(_misnamed(store))
     if wrong:
         return _named([(path,) for path in wrong], "documents hold what was not stored")
     if unverified:
@@ -179,8 +185,21 @@ def _is_text(text: bytes, kept: bytes | None) -> bool:
     return kept is None or sha256(text).digest() == kept
 
 
+def _misnamed(store: SqliteCatalog) -> Iterator[str]:
+    """The documents of which a chunk has other names in its title than those that it defines."""
+    if _number(store, "PRAGMA user_version") < len(MIGRATIONS):
+        return  # it is read as it is, without names
+    for path, rows in groupby(chain.from_iterable(blocks(store, _TITLES)), itemgetter(0)):
+        _, starts, ends, titles, own = zip(*rows, strict=True)
+        with suppress(StoreCorrupt, TypeError, ValueError):  # what makes no title is told otherwise
+            marks = [mark for row in store.execute(_MARKS, (path,)) for mark in loaded(text_of(row[0]))]
+            named = titles_of(own[0].decode(), marks, [*zip(starts, ends, strict=True)])
+            if any(title not in (b"", name.encode()) for title, name in zip(titles, named, strict=True)):
+                yield path
+
+
 def _is_titled(title: bytes, own: bytes) -> bool:
-    """Whether a chunk stands below its document's title; `slices` looks at the names behind it."""
+    """Whether a chunk stands below its document's title, whatever names follow."""
     try:
         return f"{title.decode()}\n".startswith(f"{spaced(own.decode())}\n")
     except UnicodeDecodeError:
@@ -220,8 +239,8 @@ def ids(store: SqliteCatalog) -> Finding:
 def slices(store: SqliteCatalog) -> Finding:
     """Whether the chunks of each document cover it without a gap, agree where they overlap, and know their place.
 
-    The place: their lines and, where a file was read, the heading above them, where the file has them and the names
-    that full text has of them, as the document's marks say; where it has none, the heading stands in its text.
+    The place: their lines and, where a file was read, the heading above them and where the file has them, as the
+    document's marks say; where it has none, the heading stands in its text.
     """
     rows = chain.from_iterable(blocks(store, _SLICES))
     wrong = [
@@ -236,7 +255,7 @@ def _is_cut(chunks: Iterable[tuple[Any, ...]], marks: list[str]) -> bool:
     """Whether these rows, by offset, are the chunks of one text, where it has them. marks: as kept, or none."""
     whole, end, line, begin = "", 0, 1, 0
     told: list[_ClaimedSpan] = []
-    for _, offset, row_end, text, _, line_start, line_end, heading, place, *titles in chunks:
+    for _, offset, row_end, text, _, line_start, line_end, heading, place in chunks:
         shared = end - offset
         line += whole.count("\n", begin, offset)
         if shared < 0 or row_end - offset != len(text) or not text.startswith(whole[offset:]):
@@ -245,31 +264,28 @@ def _is_cut(chunks: Iterable[tuple[Any, ...]], marks: list[str]) -> bool:
             return False
         whole += text[shared:]
         end, begin = row_end, offset
-        told.append(_ClaimedSpan(offset, row_end, offset + len(text) - len(text.lstrip()), heading, place, *titles))
+        told.append(_ClaimedSpan(offset, row_end, offset + len(text) - len(text.lstrip()), heading, place))
     return _are_marked(told, marks[0], len(whole)) if marks else _are_inside([each.heading for each in told], whole)
 
 
 class _ClaimedSpan(NamedTuple):
-    """What a chunk says of itself. visible: where its first visible character stands. title: as full text has it."""
+    """What a chunk says of itself. visible: where its first visible character stands."""
 
     offset: int
     end: int
     visible: int
     heading: str | None
     place: str | None
-    title: str
-    document_title: str
 
 
-def _are_marked(told: Sequence[_ClaimedSpan], kept: str, size: int) -> bool:
-    """Whether chunks of a text of that size have the headings, places and names that its marks give them."""
+def _are_marked(told: Iterable[_ClaimedSpan], kept: str, size: int) -> bool:
+    """Whether chunks of a text of that size have the headings and places that its marks give them."""
     try:
         marks = loaded(kept)
     except ValueError:
         return False
     outline, places = Outline(marks, size), Places(marks)
-    titles = titles_of(told[0].document_title, marks, [(each.offset, each.end) for each in told])
-    return all(each.title in ("", title) for each, title in zip(told, titles, strict=True)) and all(
+    return all(
         each.heading in (None, outline.heading_at(min(each.visible, each.end - 1)))
         and (not places.kind or each.place == places.at(each.offset, each.end))
         for each in told

@@ -11,7 +11,7 @@ import apsw
 
 from recall_core.store.digest import canonical
 from recall_core.store.sqlite import blocks, copies
-from recall_core.text import embedded_hash, sha256
+from recall_core.text import embedded_hash, sha256, spaced
 
 APPLICATION_ID = 0x5265636C  # "Recl": tells a Recall store from any other SQLite file
 PAGE_SIZE = 8192  # 8-14 % smaller files than 4096 with full text inside
@@ -307,10 +307,11 @@ def _keep_readings(db: apsw.Connection) -> None:
 
 
 _DEFINING = """
-SELECT d.rowid, d.title, r.marks FROM doc d JOIN doc_reading r ON r.doc = d.rowid ORDER BY d.rowid
+SELECT d.rowid, CAST(d.title AS BLOB), CAST(r.marks AS BLOB) FROM doc d JOIN doc_reading r ON r.doc = d.rowid
+WHERE d.deleted = 0 ORDER BY d.rowid
 """
-_SPANS_OF = (
-    "SELECT rowid, offset, end_offset FROM chunk WHERE doc = ? AND deleted = 0 AND title <> '' ORDER BY offset"
+_SPANS_BELOW = (
+    "SELECT rowid, offset, end_offset FROM chunk WHERE doc = ? AND deleted = 0 AND title = ? ORDER BY offset"
 )
 _LOCK_TEXTS = """
 CREATE TRIGGER chunk_text_is_immutable BEFORE UPDATE OF title, text, search_text ON chunk
@@ -320,15 +321,21 @@ INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild');
 
 
 def _name_definitions(db: apsw.Connection) -> None:
-    """The names of what code defines, in the titles of full text: see `titles`."""
+    """The names of what code defines, in the titles of full text: see `titles`. Damage stays for doctor to find."""
     from recall_core.marks import loaded  # noqa: PLC0415 - only an upgrade has need of it
     from recall_core.store.sqlite.titles import titles_of  # noqa: PLC0415 - as above
 
     renamed: list[tuple[str, int]] = []
     for doc, title, marks in db.execute(_DEFINING):
-        chunks: list[tuple[Any, ...]] = db.execute(_SPANS_OF, (doc,)).fetchall()
-        titles = titles_of(title, loaded(marks), [(start, end) for _, start, end in chunks])
-        renamed += [(own, row) for own, (row, _, _) in zip(titles, chunks, strict=True) if "\n" in own]
+        try:
+            above = spaced(title.decode())
+            chunks: list[tuple[Any, ...]] = db.execute(_SPANS_BELOW, (doc, above)).fetchall()
+            titles = titles_of(title.decode(), loaded(marks.decode()), [(start, end) for _, start, end in chunks])
+            found = [(own, row) for own, (row, _, _) in zip(titles, chunks, strict=True) if own != above]
+            "".join(own for own, _ in found).encode()
+        except (TypeError, ValueError):
+            continue
+        renamed += found
     if renamed:
         db.execute("DROP TRIGGER chunk_text_is_immutable")
         db.executemany("UPDATE chunk SET title = ? WHERE rowid = ?", renamed)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from recall_core.marks import Mark, Outline
+from recall_core.marks import Mark, Outline, defines
 from recall_core.text import spaced
 
 _JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -19,9 +19,9 @@ _JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 def titles_of(title: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[str]:
     """For each of a document's chunks, which have these spans in order; that of the document alone where it is ""."""
     own = spaced(title)
-    outline = Outline(marks, spans[-1][1] if spans else 0)
-    if not own or not outline.has_names:
+    if not own or not spans or not any(map(defines, marks)):
         return [own for _ in spans]
+    outline = Outline(marks, spans[-1][1])
     return ["\n".join((own, *map(_searchable, outline.names_within(*span)))) for span in spans]
 
 

@@ -27,6 +27,8 @@ VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 _PLACE = "UPDATE chunk SET place = ? WHERE doc = ? AND offset = ? AND deleted = 0 AND place IS NOT ?"
 
+_MARKS_OF = "SELECT marks FROM doc_reading WHERE doc = ?"
+
 _PUT_READING = "INSERT OR REPLACE INTO doc_reading(doc, read_by, marks, hash) VALUES(?, ?, ?, ?)"
 
 _INSERT_TAG = "INSERT INTO doc_tag(doc, tag) VALUES(?, ?)"
@@ -264,7 +266,7 @@ class SqliteWriter:
     ) -> None:
         doc_id = document.id
         kept = old.pop(doc_id, None)
-        if kept is not None and not rechunked:
+        if kept is not None and not rechunked and self._is_read_so(kept, document):
             self._execute(
                 "UPDATE doc SET mtime = ?, title = ?, source = ?, meta = ? WHERE rowid = ?",
                 (utc(file.mtime_ns), document.title, document.source, canonical(document.meta), kept),
@@ -303,6 +305,14 @@ class SqliteWriter:
         self._tally.come([chunk.span.tokens for chunk in document.chunks])
         for chunk, title in zip(document.chunks, _titles(document), strict=True):
             self._insert_chunk(chunk, doc_id, rowid, "" if chunk.is_title else title)
+
+    def _is_read_so(self, rowid: int, document: NewDocument) -> bool:
+        """Whether a stored document has these marks, by which chunks are cut and named; True for one without any."""
+        if not (document.read_by or document.marks):
+            return True
+        from recall_core.marks import dumped  # noqa: PLC0415 - a search never writes
+
+        return self._execute(_MARKS_OF, (rowid,)) == [(dumped(document.marks),)]
 
     def _put_reading(self, rowid: int, document: NewDocument) -> None:
         if document.read_by or document.marks:
