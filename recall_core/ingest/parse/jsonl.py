@@ -129,6 +129,8 @@ def _checked(raw: bytes, where: str) -> dict[str, Any]:
         json.dumps(record, ensure_ascii=False).encode()  # an escaped half of a surrogate pair cannot be stored
     except KeyTwice as error:
         raise _bad(where, str(error)) from error
+    except UnicodeEncodeError as error:
+        raise _bad(where, "half a surrogate pair is in it, which is no character") from error
     except (ValueError, RecursionError) as error:
         raise _bad(where, f"not valid JSON: {error}") from error
     if not isinstance(record, dict):
