@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _FEW = 3  # skipped files of which each is told with its reason
 _NOUNS = ("PDF", "archive", "book", "database", "document", "font", "image", "link", "name", "notebook", "record")
-_SORTS = ("broken", "damaged")  # before a noun
+_ADJECTIVES = ("broken", "damaged")  # before a noun
 _SWITCHES = ("hidden", "gitignore", "follow")
 _FIELDS = {"globs": "glob", "ignores": "ignore", "tags": "tag"}
 """Fields whose flag has another name."""
@@ -245,7 +245,7 @@ def _group_line(group: SkipGroupView) -> str:
 def _label(kind: str, files: int) -> str:
     """The kind as it is counted: `image (.png)` are images where they are several."""
     first, space, rest = kind.partition(" ")
-    if first in _SORTS:
+    if first in _ADJECTIVES:
         return f"{first} {_label(rest, files)}"
     if files == 1 or first not in _NOUNS:
         return kind

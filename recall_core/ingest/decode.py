@@ -37,7 +37,7 @@ _DECLARED = {
 }
 """How files of a kind say what they are in, by parser."""
 
-_IN_PASSING = re.compile(
+_NAMED_WITHIN = re.compile(
     rb"-\*-[^\n]{0,200}?coding:\s*([\w.-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})"
     rb"|\\usepackage\[([\w.-]{1,40})\]\{inputenc\}|@charset\s+[\"']([\w.:-]{1,40})"
     rb"|Content-Type:[ \t]*text/[\w.-]{1,40};[ \t]*charset=\"?([\w.:-]{1,40})"
@@ -154,7 +154,7 @@ def _utf8_or_guessed(raw: bytes, path: str, *, guess: bool) -> Decoded:
     except IngestError as error:
         if error.code != "not_utf8":
             raise
-        if (found := _as_said_in_passing(raw)) is not None:
+        if (found := _as_named_within(raw)) is not None:
             return found
         if not guess:
             raise
@@ -174,10 +174,10 @@ def _utf8_or_guessed(raw: bytes, path: str, *, guess: bool) -> Decoded:
     return Decoded(raw.decode(own).encode(), own, (f"its encoding was guessed: {own}",))
 
 
-def _as_said_in_passing(raw: bytes) -> Decoded | None:
-    """A text that is not UTF-8 in the encoding that it names in the way of its kind; None where that is not it."""
-    said = _IN_PASSING.search(raw[:_MARGIN]) or _IN_PASSING.search(raw[-_MARGIN:])
-    own = _codec(next(filter(None, said.groups())).decode("ascii", "replace")) if said else None
+def _as_named_within(raw: bytes) -> Decoded | None:
+    """A text that is not UTF-8 in the encoding that its beginning or end names; None where that does not read it."""
+    found = _NAMED_WITHIN.search(raw[:_MARGIN]) or _NAMED_WITHIN.search(raw[-_MARGIN:])
+    own = _codec(next(filter(None, found.groups())).decode("ascii", "replace")) if found else None
     try:
         return None if own is None else Decoded(raw.decode(own).encode(), own)
     except (UnicodeDecodeError, UnicodeEncodeError):

@@ -58,10 +58,10 @@ def unpacked(raw: bytes, *, path: str, most: int) -> Unpacked:
 def _content(raw: bytes, packing: str, path: str, most: int) -> bytes:
     """All streams of a file, one after the other. Zeros behind the last are padding."""
     pieces: list[bytes] = []
-    size, position, padding = 0, 0, len(raw.rstrip(b"\0"))
+    size, position, end = 0, 0, len(raw.rstrip(b"\0"))
     new = _decompressor(packing, path)
     try:
-        while position < padding:
+        while position < end:
             one = new()
             while not one.eof:
                 given = raw[position : position + _GIVEN] if one.needs_input else b""

@@ -258,3 +258,18 @@ def test_a_store_that_is_made_anew_has_the_same_titles(folder: Path) -> None:
     assert titles(folder) == before
     with Recall.open(str(folder)) as recall:
         assert errors(recall.doctor()) == []
+
+
+@pytest.mark.parametrize(("title", "named"), [("", ""), ("two\nlines", "two\nlines\ndef one")])
+def test_a_title_that_is_empty_or_of_several_lines_is_checked_and_made_anew_as_any(
+    tmp_path: Path, title: str, named: str
+) -> None:
+    file = new_file("a.py", ["def one(): pass "], title=title)
+    (document,) = file.documents
+    store = memory_store(str(tmp_path / "recall.db"))
+    put(store, file._replace(documents=(document._replace(marks=(Mark(0, "function", "def one"),)),)))
+    for _ in range(2):
+        assert store.execute("SELECT title FROM chunk WHERE deleted = 0") == [(named,)]
+        assert texts(store).severity == "ok"
+        store.rebuild(copy=None, made_with=lambda: None)
+    store.close()

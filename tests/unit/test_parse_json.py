@@ -91,7 +91,7 @@ def test_a_record_of_an_array_has_the_hash_of_its_slice_of_the_file() -> None:
     ("bad", "reason"),
     [
         ('{"text": "a", "text": "b"}', "the key 'text' comes twice"),
-        ('{"text": "\\ud800"}', "not valid JSON"),
+        ('{"text": "\\ud800"}', "half a surrogate pair"),
         ('{"text": 3}', "no string"),
         ("3", "not a JSON object"),
     ],

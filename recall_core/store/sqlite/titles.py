@@ -17,7 +17,7 @@ _JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def titles_of(title: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[str]:
-    """For each of a document's chunks, which have these spans in order; that of the document alone where it is ""."""
+    """The titles of a document's chunks, which have these spans in order; "" each where the document has none."""
     own = spaced(title)
     if not own or not spans or not any(map(defines, marks)):
         return [own for _ in spans]
@@ -26,7 +26,7 @@ def titles_of(title: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]
 
 
 def without_names(title: str) -> str:
-    """The title of the document, as it stands in that of a chunk."""
+    """The title of the document, as it stands in that of a chunk; of a title of several lines the first."""
     return title.partition("\n")[0]
 
 
