@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from tempfile import TemporaryDirectory
 
@@ -26,6 +27,10 @@ os.environ["XDG_STATE_HOME"] = _STATE.name
 # Nor is what a walk leaves out.
 os.environ["XDG_CONFIG_HOME"] = _STATE.name
 os.environ["GIT_CONFIG_GLOBAL"] = os.devnull
+
+# A shell starts what runs in its background with Ctrl-C ignored, and tests send it.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, so that a red build is red on every machine; nightly looks for new ones.
 settings.register_profile(

@@ -212,6 +212,18 @@ def test_an_upgrade_gives_names_to_what_was_read_before(folder: Path) -> None:
     assert titles(folder) == before
 
 
+@pytest.mark.parametrize(
+    "title", ["test_auth.py", "auth_test.go", "auth.spec.ts", "AuthTest.java", "tests-of-auth.js"]
+)
+def test_what_a_file_of_tests_defines_has_no_name_in_its_titles(title: str) -> None:
+    assert titles_of(title, (Mark(0, "function", "def test_flow"),), [(0, 9)]) == [title]
+
+
+@pytest.mark.parametrize("title", ["test.py", "testing.py", "contest.py", "attestation.go", "latest_auth.py"])
+def test_what_is_called_a_test_by_chance_has_names(title: str) -> None:
+    assert titles_of(title, (Mark(0, "function", "def flow"),), [(0, 9)]) == [f"{title}\ndef flow"]
+
+
 def test_a_name_is_said_with_the_words_that_it_is_made_of() -> None:
     marks = (Mark(0, "class", "class NetRCAuth"), Mark(10, "method", "def flow", 2), Mark(20, "heading", "Notes"))
     assert titles_of("auth.py", marks, [(0, 12), (12, 20), (20, 30)]) == [

@@ -131,8 +131,6 @@ def _checked(raw: bytes, path: str, line: int, *, in_array: bool) -> dict[str, A
         json.dumps(record, ensure_ascii=False).encode()  # an escaped half of a surrogate pair cannot be stored
     except KeyTwice as error:
         raise _bad(where, str(error)) from error
-    except UnicodeEncodeError as error:
-        raise _bad(where, "half a surrogate pair is in it, which is no character") from error
     except (ValueError, RecursionError) as error:
         offset, why = _fault(error, text, raw)
         spot = "" if offset is None else _spot(text[:offset], line, in_array=in_array)
