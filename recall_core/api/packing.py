@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from recall_core.config import Config, Settings, replace
+from recall_core.config import Config, replace
 from recall_core.errors import UsageError, expect_choice
 from recall_core.rank.columns import positions_of
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import candidate_range, candidates, injected, standing_for
-from recall_core.retrieve.asking import Pack
+from recall_core.retrieve.asking import CONTEXT_FORMATS, Pack
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.store.port import Store
 from recall_core.text import ESTIMATES, MODEL_COUNTER, counter
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from recall_core.pack.copies import Alike
     from recall_core.pack.policy import Terms
     from recall_core.retrieve.freshness import State
-
-FORMATS: dict[str, Settings] = {
-    "plain": {},
-    "markdown": {"header": "### [{n}] {path}:{lines}"},
-    "xml": {"header": '<document index="{n}" path="{path}" lines="{lines}">', "footer": "</document>"},
-}
-"""The settings that each format of a context has in place of those that are set."""
 
 
 def packing(found: Answer, options: Pack, *, store: Store, seen: list[Hit] | None = None) -> Packed:
@@ -120,8 +113,8 @@ def _heading(block: Block, hits: Mapping[str, Hit]) -> str:
 def _pack_config(config: Config, options: Pack) -> Config:
     if options.pack is not None:
         config = replace(config, {"pack": options.pack}, where=flag("pack"))
-    expect_choice("format", options.format, FORMATS)
-    if own := FORMATS[options.format]:
+    expect_choice("format", options.format, CONTEXT_FORMATS)
+    if own := CONTEXT_FORMATS[options.format]:
         config = replace(config, own, where=flag("format"))
     if options.budget_tokens is not None:
         config = config._replace(budget_tokens=options.budget_tokens)

@@ -14,8 +14,12 @@ from recall_core.retrieve.plan import MODES, Plan
 from recall_core.store.port import Store
 from recall_core.types import Packed, Vector
 
-CONTEXT_FORMATS = ("plain", "markdown", "xml")
-"""How a context is laid out for whoever reads it."""
+CONTEXT_FORMATS: dict[str, Settings] = {
+    "plain": {},
+    "markdown": {"header": "### [{n}] {path}:{lines}"},
+    "xml": {"header": '<document index="{n}" path="{path}" lines="{lines}">', "footer": "</document>"},
+}
+"""The settings that each format of a context has in place of those that are set."""
 
 
 class Ask(NamedTuple):

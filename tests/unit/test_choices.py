@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from recall_core.api import packing
 from recall_core.api.compare import DiffRequest
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.errors import UsageError
 from recall_core.evaluate.options import EvalOptions
 from recall_core.evaluate.tune import TuneOptions
 from recall_core.evaluate.tune_question import PinTarget
-from recall_core.retrieve.asking import CONTEXT_FORMATS
 from recall_core.steps import RetrievePlan, fuse, retrieve
 
 MODES = ("hybrid", "lexical", "semantic")
@@ -84,7 +82,3 @@ def test_a_word_that_is_no_choice_is_refused_with_those_there_are(recall: Recall
 
     assert caught.value.code == "bad_value"
     assert all(choice in (caught.value.hint or "") for choice in choices), caught.value.hint
-
-
-def test_each_format_that_is_taken_has_a_layout() -> None:
-    assert tuple(packing.FORMATS) == CONTEXT_FORMATS

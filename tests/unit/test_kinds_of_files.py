@@ -183,9 +183,17 @@ def test_a_byte_order_mark_tells_the_encoding(raw: bytes, expected: tuple[str, s
         ("xml", b'<?xml version="1.0" encoding="latin-1"?><a>\xfc</a>', "iso8859-1"),
         ("code", b"#!/bin/python\n# -*- coding: latin-1 -*-\nx = '\xfc'\n", "iso8859-1"),
         ("man", b'.\\" -*- mode: troff; coding: latin-1 -*-\n.TH \xfc 1\n', "iso8859-1"),
+        ("text", b'<?xml version="1.0" encoding="iso-8859-1"?>\n<a>\xfc</a>', "iso8859-1"),
+        ("text", b"\\documentclass{article}\n\\usepackage[latin1]{inputenc}\n\xfc\n", "iso8859-1"),
+        ("text", b'msgid ""\nmsgstr "Content-Type: text/plain; charset=ISO-8859-2\\n"\n\xb9\n', "iso8859-2"),
+        ("text", b"# -*- mode: text; coding: koi8-r -*-\n\xc1\n", "koi8-r"),
+        ("text", b"\xe9t\xe9\n" * 4000 + b"vim: set fileencoding=latin1 :\n", "iso8859-1"),
+        ("text", b'" Vim\nscriptencoding cp1250\n\x9a\n', "cp1250"),
+        ("code", b'@charset "iso-8859-15";\na { content: "\xa4" }\n', "iso8859-15"),
+        ("markdown", b"<!-- -*- coding: cp1252 -*- -->\n\x80\n", "cp1252"),
     ],
 )
-def test_a_file_may_declare_its_encoding(parser: str, raw: bytes, encoding: str) -> None:
+def test_a_file_may_declare_its_encoding_in_the_way_of_its_kind(parser: str, raw: bytes, encoding: str) -> None:
     text, found = text_of(raw, parser=parser)
 
     assert found == encoding
@@ -198,26 +206,6 @@ def test_a_declaration_that_is_wrong_is_told_where_the_file_is_utf_8() -> None:
 
     assert found.encoding in ("cp1252", "utf-8")
     assert (other.encoding, other.notes) == ("utf-8", ("it declares the unknown encoding klingon: read as UTF-8",))
-
-
-@pytest.mark.parametrize(
-    ("parser", "raw", "encoding"),
-    [
-        ("text", b'<?xml version="1.0" encoding="iso-8859-1"?>\n<a>\xfc</a>', "iso8859-1"),
-        ("text", b"\\documentclass{article}\n\\usepackage[latin1]{inputenc}\n\xfc\n", "iso8859-1"),
-        ("text", b'msgid ""\nmsgstr "Content-Type: text/plain; charset=ISO-8859-2\\n"\n\xb9\n', "iso8859-2"),
-        ("text", b"# -*- mode: text; coding: koi8-r -*-\n\xc1\n", "koi8-r"),
-        ("text", b"\xe9t\xe9\n" * 4000 + b"vim: set fileencoding=latin1 :\n", "iso8859-1"),
-        ("text", b'" Vim\nscriptencoding cp1250\n\x9a\n', "cp1250"),
-        ("code", b'@charset "iso-8859-15";\na { content: "\xa4" }\n', "iso8859-15"),
-        ("markdown", b"<!-- -*- coding: cp1252 -*- -->\n\x80\n", "cp1252"),
-    ],
-)
-def test_what_is_not_utf_8_is_read_as_it_says_in_the_way_of_its_kind(parser: str, raw: bytes, encoding: str) -> None:
-    text, found = text_of(raw, parser=parser)
-
-    assert found == encoding
-    assert text.encode(encoding) == raw
 
 
 def test_what_a_text_says_of_encodings_counts_for_nothing_where_it_is_utf_8() -> None:
