@@ -104,15 +104,21 @@ def _has_more() -> bool:
 
 
 def _draws() -> bool:
-    """Take up another size, or draw the frame that something waits for; False when there is neither."""
+    """Take up another size, lay out anew, or draw the frame that something waits for; False when there is nothing.
+
+    Textual does that some milliseconds later. What is laid out anew may be told its size, and draw other lines.
+    """
     app = active_app.get()
     if app._resize_event is not None:
         app._check_resize()
         return True
     screens = app._screen_stack
-    if not screens or not screens[-1]._callbacks:
+    if not screens or app._batch_count:
         return False
-    screens[-1]._on_timer_update()
+    screen = screens[-1]
+    if not (screen._layout_required or screen._scroll_required or screen._callbacks):
+        return False
+    screen._on_timer_update()
     return True
 
 
