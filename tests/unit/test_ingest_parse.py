@@ -184,13 +184,14 @@ def test_ids_that_are_one_name_are_given_twice() -> None:
     ("line", "key"),
     [
         (b'{"text": "a", "year": 1, "text": "b"}', "text"),
+        (b'{"text" : "a", "year" : 1, "year": 2}', "year"),
         (b'{"text": "a", "where": {"lat": 1, "lon": 2, "lat": 3}}', "lat"),
         (b'{"text": "a", "where": [{"x\\u001b": 1, "x\\u001b": 1}]}', r"x\\x1b"),
     ],
 )
 def test_a_key_that_comes_twice_in_a_record_is_named_with_its_line(line: bytes, key: str) -> None:
     with pytest.raises(IngestError, match=rf"^a\.jsonl:2: the key '{key}' comes twice\.$") as caught:
-        parsed(b'{"text": "fine"}\n' + line, name="jsonl", path="a.jsonl")
+        parsed(b'{"text" : "fine"}\n' + line, name="jsonl", path="a.jsonl")
 
     assert caught.value.code == "bad_record"
 
