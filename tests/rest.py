@@ -32,7 +32,7 @@ from textual.screen import Screen
 from recall_tui.app import Workbench
 
 STEP_SECONDS = 0.001
-STILL_SECONDS = 0.02  # a thread that uses no processor for so long waits for something outside of the process
+STILL_SECONDS = 0.05  # a thread that uses no processor for so long waits for something outside of the process
 STILL_CPU_SECONDS = 0.001
 LOOP_SECONDS = 30.0
 WAITS: CodeType = threading.Condition.wait.__code__
@@ -83,20 +83,25 @@ async def at_rest(_least: float = 0.0, most: float = 1.0, *, paints: bool = True
     """
     end = time.monotonic() + most
     latest = end + LOOP_SECONDS
-    since, used = time.monotonic(), time.process_time()
+    since, used = time.monotonic(), _others_cpu()
     while True:
         await asyncio.sleep(0)
         now = time.monotonic()
         is_working = _threads_work()  # looked at first: what they say before they rest is in the loop by then
         if now < latest and _has_more():
             continue
-        is_held_up = now - since >= STILL_SECONDS and time.process_time() - used < STILL_CPU_SECONDS
+        is_held_up = now - since >= STILL_SECONDS and _others_cpu() - used < STILL_CPU_SECONDS
         if is_working and now < end and not is_held_up:
             if now - since >= STILL_SECONDS:
-                since, used = now, time.process_time()
+                since, used = now, _others_cpu()
             await asyncio.sleep(STEP_SECONDS)
         elif now >= latest or not (_draws() or (paints and _paints())):
             return
+
+
+def _others_cpu() -> float:
+    """Seconds of processor time that other threads have used: this one looks a thousand times a second."""
+    return time.process_time() - time.thread_time()
 
 
 def _has_more() -> bool:
