@@ -144,11 +144,13 @@ def bad_kept(store: SqliteCatalog, table: str) -> list[bytes]:
     """text_hash of the vectors on their way, or kept for later, that are not what was stored."""
     found: list[bytes] = []
     for rows in blocks(store, f"SELECT text_hash, embedding, windows, checksum FROM {table}"):
-        found += [bytes(row[0]) for row in rows if not _is_as_stored(*row[1:])]
+        found += [row[0] for row in rows if not _is_as_stored(*row[1:])]
     return found
 
 
-def _is_as_stored(vector: bytes, windows: int, checksum: int | None) -> bool:
+def _is_as_stored(vector: object, windows: object, checksum: int | None) -> bool:
+    if not isinstance(vector, bytes) or not isinstance(windows, int) or windows < 1:
+        return False
     return checksum is None or vector_checksum(vector, windows) == checksum
 
 

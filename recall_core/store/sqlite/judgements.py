@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.opened import OpenStore
+from recall_core.store.sqlite.records import expect
 from recall_core.store.sqlite.write import SqliteJudgementWriter
 
 if TYPE_CHECKING:
@@ -22,23 +24,29 @@ _OF_QUERIES = "query IN (SELECT value FROM json_each(?))"
 
 _ORDER = "ORDER BY query, path, offset, end_offset"
 
+_QUERY_TYPES: frozenset[tuple[type, ...]] = frozenset([(str, str)])
+_JUDGEMENT_TYPES: frozenset[tuple[type, ...]] = frozenset([(str, str, int, int, int)])
+
 
 class SqliteJudgements(OpenStore):
     """See store.care.Judgements."""
 
     def judged_queries(self) -> dict[str, str]:
         """Query id to text, by id."""
-        return dict(self.execute("SELECT id, text FROM judged_query ORDER BY id"))
+        with making_sense(self.path):
+            return dict(map(_query, self.execute("SELECT id, text FROM judged_query ORDER BY id")))
 
     def judgements(self) -> list[JudgementRow]:
         """Every judgement by query, path, offset and end."""
-        return _rows(self.execute(f"{_ROWS} {_ORDER}"))
+        with making_sense(self.path):
+            return _rows(self.execute(f"{_ROWS} {_ORDER}"))
 
     def stray_judgements(self, queries: Collection[str] | None = None) -> list[JudgementRow]:
         """Those kept under a path that no live document has, of these queries or of all, in the same order."""
         among = "" if queries is None else f" AND {_OF_QUERIES}"
         given = () if queries is None else (json.dumps(sorted(queries)),)
-        return _rows(self.execute(f"{_ROWS} WHERE {_STRAY}{among} {_ORDER}", given))
+        with making_sense(self.path):
+            return _rows(self.execute(f"{_ROWS} WHERE {_STRAY}{among} {_ORDER}", given))
 
     def judgement_count(self) -> int:
         """How many judgements are kept."""
@@ -51,7 +59,14 @@ class SqliteJudgements(OpenStore):
             yield SqliteJudgementWriter(self.execute)
 
 
+def _query(row: tuple[Any, ...]) -> tuple[str, str]:
+    expect(row, _QUERY_TYPES)
+    return row[0], row[1]
+
+
 def _rows(found: list[tuple[Any, ...]]) -> list[JudgementRow]:
     from recall_core.store.values import JudgementRow  # noqa: PLC0415 - a search never needs it
 
+    for row in found:
+        expect(row, _JUDGEMENT_TYPES)
     return [JudgementRow(*row) for row in found]

@@ -164,7 +164,8 @@ class SqliteMaintenance(SqliteCatalog):
         self._make_sure_of_room()
         gone = self._drop_tombstones()
         with self.transaction():
-            blocks.pack(self.execute, self.execute_many)
+            with making_sense(self.path):
+                blocks.pack(self.execute, self.execute_many)
             self.execute("ANALYZE")
         self.purge()
         return gone
@@ -405,7 +406,8 @@ class SqliteMaintenance(SqliteCatalog):
         kept = self.execute("SELECT value FROM meta WHERE key = 'digest_sum'")[0][0]
         rows = self.execute("SELECT rowid, digest FROM doc WHERE deleted = 0")
         try:
-            found = {rowid: digest_of(self.execute, rowid) for rowid, _ in rows}
+            with making_sense(self.path):
+                found = {rowid: digest_of(self.execute, rowid) for rowid, _ in rows}
         except StoreCorrupt:
             return  # a title or a label is damaged, and no digest can tell what it was
         if digest_sum(found.values()) == kept:

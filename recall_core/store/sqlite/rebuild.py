@@ -24,7 +24,7 @@ from recall_core.store.flaws import flaws
 from recall_core.store.sqlite import blocks, census, sums
 from recall_core.store.sqlite.leaves import chunk_rows
 from recall_core.store.sqlite.records import metadata, root_of
-from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, chunk_of, completed
+from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, chunk_of, completed, whole
 from recall_core.store.sqlite.salvage import Row, Salvage, text_of, vectors
 from recall_core.store.sqlite.schema import reading_hash, vector_checksum, with_encoding
 from recall_core.store.sqlite.titles import titles_of, without_names
@@ -182,7 +182,8 @@ class _Rebuild:
         """Every text that is what was stored, in a table that knows no document yet."""
         known = self.old.told(_LISTED)
         for _, doc, offset in known:
-            self.listed.setdefault(doc, set()).add(offset)
+            if whole(offset) is not None:
+                self.listed.setdefault(doc, set()).add(offset)
         self.put("PRAGMA defer_foreign_keys = ON")
         for rowid, *values in self.old.rows("chunk", _CHUNK, {row[0] for row in known}):
             self._put_chunk(rowid, dict(zip(_CHUNK, values, strict=True)))

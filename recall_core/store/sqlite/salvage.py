@@ -107,8 +107,11 @@ class Salvage:
         return list(found)
 
     def told(self, sql: str) -> list[Row]:
-        """What an index tells of a table, as far as it can be read: a rowid, and values of the index alone."""
-        return [row for row in self._read(sql)[0] if isinstance(row[0], int)]
+        """What an index tells of a table, as far as it can be read: a rowid, and values of the index alone.
+
+        A rowid below 1 is none that was given.
+        """
+        return [row for row in self._read(sql)[0] if isinstance(row[0], int) and row[0] > 0]
 
     def has(self, table: str) -> bool:
         """Whether there is such a table, as far as can be told."""

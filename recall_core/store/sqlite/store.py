@@ -347,7 +347,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def vectors(self, rowids: Sequence[int]) -> dict[int, Vector]:
         """chunk rowid to vector, for those of these chunks that have one, by rowid."""
-        return {rowid: bytes(vector) for rowid, vector in self.execute(_VECTORS_OF, (json.dumps(list(rowids)),))}
+        with making_sense(self.path):
+            return {rowid: bytes(vector) for rowid, vector in self.execute(_VECTORS_OF, (json.dumps(list(rowids)),))}
 
     def reranked(self, maker: str, hashes: Sequence[bytes], *, is_query: bool) -> dict[bytes, Vector]:
         """text_hash to vector of those that this reranker made and that are kept; a damaged one is not."""

@@ -116,7 +116,7 @@ class Shared:
                 state = state_of(execute)
                 if file_at(self._path) == self._file:
                     found = self._in_pieces(SnapshotReader(db, execute, state, megabytes * MEGABYTE))
-        except (apsw.Error, RecallError, ValueError, MemoryError):
+        except (apsw.Error, RecallError, MemoryError, ValueError, TypeError, LookupError, OverflowError):
             pass  # whoever asks is told, by the statement that meets it
         with self._changed:
             self._is_reading = False

@@ -1,0 +1,117 @@
+"""A column of a damaged store may hold anything: that is told as damage, mended or named, and never a traceback."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recall_core import Ask, Recall, RecallError
+from tests.damage import copied, make_store
+
+VALUES = ("'zzz'", "x'00ff80'", "1.5", "-1", "9000000000000000000", "NULL")
+
+SEEN: tuple[tuple[str, str, str], ...] = (
+    ("chunk", "offset", "'zzz'"),
+    ("chunk", "tokens", "x'00ff80'"),
+    ("doc", "mtime", "x'00ff80'"),
+    ("doc_tag", "tag", "x'00ff80'"),
+    ("file", "rowid", "-1"),
+    ("judgement", "path", "x'00ff80'"),
+    ("vec_block", "block", "-1"),
+    ("vec_block", "block", "9000000000000000000"),
+    ("vec_block", "embeddings", "'zzz'"),
+    ("vec_place", "windows", "'zzz'"),
+    ("vec_place", "windows", "-1"),
+)
+"""Table, column and value; each once ended in a traceback."""
+
+USES: tuple[Callable[[Recall], object], ...] = (
+    lambda recall: recall.search("quokka"),
+    lambda recall: recall.search("quokka", Ask(mode="semantic")),
+    lambda recall: recall.query("SELECT * FROM doc"),
+    lambda recall: recall.context("quokka"),
+    lambda recall: recall.get("docs/page-02.md"),
+    lambda recall: recall.why_not("quokka", "notes/page-00.md"),
+    lambda recall: recall.export(io.StringIO()),
+    lambda recall: recall.stats(),
+    lambda recall: [*recall.sync()],
+    lambda recall: recall.compact(),
+)
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store in one file."""
+    base = make_store(tmp_path_factory.mktemp("sound"), documents=4, words=150)
+    with closing(apsw.Connection(str(base / "recall.db"))) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return base
+
+
+def columns(db: apsw.Connection) -> Iterator[tuple[str, str]]:
+    tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'chunk\\_fts%' ESCAPE '\\'"
+    for (table,) in db.execute(f"{tables} AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name").fetchall():
+        for row in db.execute(f"PRAGMA table_info({table})").fetchall():
+            yield table, row[1]
+
+
+def has_put(path: Path, table: str, column: str, value: str) -> bool:
+    """Whether the first row of a table has this value now, whatever the schema says against it."""
+    with closing(apsw.Connection(str(path))) as db:
+        for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+            db.execute(f"DROP TRIGGER {name}")
+        db.execute("PRAGMA ignore_check_constraints = ON")
+        first = db.execute(f"SELECT {column} FROM {table} LIMIT 1").fetchall()
+        if not first:
+            return False
+        try:
+            db.execute(f"UPDATE {table} SET {column} = {value} WHERE {column} IS ?", first[0])
+        except apsw.Error:  # a key that is there, a NULL where none may be, a rowid that is no number
+            return False
+        return bool(db.changes())
+
+
+def use(base: Path) -> None:
+    """Ask and write, examine and mend: each ends well or in an error with a code. Any other fails the test."""
+    for each in USES:
+        with suppress(RecallError), Recall.open(str(base)) as recall:
+            each(recall)
+    codes: list[set[str]] = []
+    for fix in (False, True, False):
+        with Recall.open(str(base)) as recall:
+            found = recall.doctor(fix=fix)
+        codes.append({check["code"] for check in found["checks"] if check["severity"] == "error"})
+    assert codes[2] <= codes[0]
+
+
+@pytest.mark.parametrize(("table", "column", "value"), SEEN)
+def test_a_value_of_another_kind_is_damage(sound: Path, tmp_path: Path, table: str, column: str, value: str) -> None:
+    base = copied(sound, tmp_path / "base")
+    assert has_put(base / "recall.db", table, column, value)
+
+    use(base)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", VALUES)
+def test_so_is_any_value_in_any_column(sound: Path, tmp_path: Path, value: str) -> None:
+    tried = 0
+    with closing(apsw.Connection(str(sound / "recall.db"))) as db:
+        every = [*columns(db)]
+    for i, (table, column) in enumerate(every):
+        base = copied(sound, tmp_path / str(i))
+        if has_put(base / "recall.db", table, column, value):
+            tried += 1
+            try:
+                use(base)
+            except BaseException as error:
+                error.add_note(f"{table}.{column} was {value}")
+                raise
+        shutil.rmtree(base)
+    assert tried > 9, every
