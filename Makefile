@@ -2,14 +2,14 @@
 # Another interpreter: make PYTHON=python3.12 test
 
 PYTHON ?= python3
-WORKERS ?= 3
+WORKERS ?= 4
 
 BENCHMARKS := filters checks workbench
 
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# Tests that start processes and watch folders wait for them, hence more workers than two cores. In their own order, the
+# Tests that start processes and watch folders wait for them, hence four workers on two cores. In their own order, the
 # long files of tests come before the many short ones of tests/unit.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
