@@ -9,6 +9,8 @@ BENCHMARKS := filters checks workbench
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# One process compiles the tests, since each of those that run them would compile all.
+COMPILE := $(BIN)/python -m pytest -q -p no:xdist --collect-only >/dev/null 2>&1
 # Tests that start processes and watch folders wait for them, hence four workers on two cores. In their own order, the
 # long files of tests come before the many short ones of tests/unit.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
@@ -25,6 +27,7 @@ demo: $(VENV)/.runtime ## index Python's own reference and library, then search 
 	@$(BIN)/python -m recall_tui.demo
 
 test: $(VENV)/.installed ## run the tests, without the slow ones
+	-@$(COMPILE)
 	$(PYTEST) -m "not slow"
 
 check: $(VENV)/.installed ## lint, formatting, types and import layers
@@ -41,6 +44,7 @@ generated: $(VENV)/.installed ## write the JSON Schema and the tables of docs th
 	@$(BIN)/python docs/generate.py
 
 nightly: $(VENV)/.installed ## run every test, the slow ones too, with many more examples
+	-@$(COMPILE)
 	RECALL_HYPOTHESIS=nightly $(PYTEST)
 
 mutants: $(VENV)/.installed ## make 400 small faults and list those that no test notices, an hour or more: make mutants PART=1/4
@@ -64,7 +68,7 @@ clean: ## remove .venv, the demo store and every cache
 # The development set contains the runtime set, so it marks both as installed.
 $(VENV)/.installed: pyproject.toml constraints.txt $(BIN)/python
 	@echo "installing Recall and its development tools into $(VENV)"
-	@$(PIP) -e '.[dev]'
+	@$(PIP) --no-compile -e '.[dev]'
 	@touch $(VENV)/.runtime $@
 
 $(VENV)/.runtime: pyproject.toml constraints.txt $(BIN)/python

@@ -20,7 +20,7 @@ from recall_core import Recall
 from recall_core.errors import RecallError
 from tests import damage
 
-FEW, MANY, KILLS = 24, 480, 5
+FEW, MANY, KILLS = 12, 492, 5
 ROOT = Path(__file__).parents[2]
 KINDS = ("flip", "swap", "zero")
 OUTCOMES = ("unaffected", "told_at_once", "mended_whole", "mended_in_part")

@@ -10,6 +10,7 @@ import pytest
 
 from tests.e2e.command_line import typed_here
 from tests.e2e.test_readme import ROOT
+from tests.examples import mostly_nightly
 
 WRONG = re.compile(r"‹(?P<word>[^›]*)›")
 HINT = re.compile(r"^(?:hint: |fix   |.*  fix: |warning: W_\w+: .*; )(?P<hint>.+)$", re.M)
@@ -88,6 +89,10 @@ SET_UP = (
 )
 
 
+QUICK = [each for each in PROVOCATIONS if "--prob" not in each]
+"""All but the one that has every model answer."""
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made") / "harbour"
@@ -109,7 +114,7 @@ def mended(command: str, hint: str) -> str:
     return command[: wrong.start()] + put + command[wrong.end() :]
 
 
-@pytest.mark.parametrize("command", PROVOCATIONS)
+@pytest.mark.parametrize("command", mostly_nightly(PROVOCATIONS, *QUICK))
 def test_the_hint_works_as_it_stands(
     command: str, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
