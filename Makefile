@@ -79,3 +79,4 @@ $(VENV)/.runtime: pyproject.toml constraints.txt $(BIN)/python
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Recall needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Try: make PYTHON=python3.13" % sys.version_info[:2])'
 	@$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
+	@$(PIP) --upgrade pip || echo "pip cannot be upgraded here; going on with the one that Python has, which takes longer"
