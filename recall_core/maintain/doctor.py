@@ -109,12 +109,12 @@ def _mended(
 
 
 def make_vectors(store: Store, own: Own) -> None:
-    """Make anew what vectors a store lacks, where its embedder is at hand, and may be asked."""
+    """Make anew what vectors a store lacks and drop what is none, where its embedder is at hand, and may be asked."""
     try:
         made = _vectors_anew(store, own)
     except (EmbedError, ConfigError):  # doctor tells how many, and what is missing
         return
-    if made or any(store.broken_vectors()):
+    if made or store.check("vector_values").severity == "error":
         store.repair(embedder=store.embedder(), made=made)
 
 
