@@ -65,7 +65,7 @@ WHERE length(b.embeddings) = ? ORDER BY f.place LIMIT ?
 _READ = "SELECT embeddings FROM vec_block WHERE block = ?"
 _OVERWRITE = "UPDATE vec_block SET embeddings = ?2 WHERE block = ?1"
 _MOST_BLOCKS = 1 << 40
-"""A number from which on a block is none of ours, but a damaged one."""
+"""No store has so many: a block of a higher number is damage."""
 _LAST = f"SELECT coalesce(max(block), 0) FROM vec_block WHERE block < {_MOST_BLOCKS}"
 _NEW = "INSERT INTO vec_block(block, embeddings) VALUES(?, ?)"
 _PLACE = "INSERT INTO vec_place(chunk, place, windows, checksum) VALUES(?, ?, ?, ?)"
