@@ -18,7 +18,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-r
 # Where Python may keep no bytecode, every process that a test starts would compile the program again.
 test nightly: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test check format generated nightly mutants bench quality install clean
+.PHONY: help demo test check house format generated nightly mutants bench quality install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -30,11 +30,15 @@ test: $(VENV)/.installed ## run the tests, without the slow ones
 	-@$(COMPILE)
 	$(PYTEST) -m "not slow"
 
-check: $(VENV)/.installed ## lint, formatting, types and import layers
+check: $(VENV)/.installed ## lint, formatting, types, import layers and the house ratchet
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m benchmarks.house --check
+
+house: $(VENV)/.installed ## record the figures of the house once they are better; make check lets none get worse
+	@$(BIN)/python -m benchmarks.house --record
 
 format: $(VENV)/.installed ## put the code in its format
 	$(BIN)/ruff format .

@@ -1,243 +1,456 @@
-"""How the code is laid out, in figures: rooms, imports, names and sizes.
+"""Count what makes the code hard to read, per package, and compare it with the recorded figures.
 
-A module is a file; a visitor of a module is another module that imports it or a name out of it, also where it is used
-only. A room is a folder, or a file at the top of a package. An arrow goes from room to room, along imports that are
-made at run time.
+    python -m benchmarks.house            print every figure
+    python -m benchmarks.house --list     also print each place that was counted
+    python -m benchmarks.house --check    exit 1 if a package is worse than recorded (part of `make check`)
+    python -m benchmarks.house --record   record the figures; refuses if the project as a whole gets worse
+
+A package is a folder directly below recall_core or recall_tui. Loose files form the packages "recall_core" and
+"recall_tui". Documents, test names and benchmarks are counted for banned words only.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import io
 import re
+import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Iterator
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
-from statistics import quantiles
+from types import FrameType
 from typing import NamedTuple
 
-PACKAGES = ("recall_core", "recall_tui")
-SMALL = 110  # lines: a module that one other imports and that is no longer could be part of it
-STORE = "recall_core.store.sqlite"
-MAY_MEET_STORE = ("recall_core.store.", "recall_core.api.stores")
-ABOVE = ("recall_core.adapters.", "recall_core.__main__")
-"""What may spell flags: the command line itself."""
-FLAG = re.compile(r"(?<![\w-])--[a-z]")
-CONTRACT = ("recall_core.contract", "recall_core.views")
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORD = Path("benchmarks", "house.tsv")
+WORDS = Path("docs", "house-words.txt")
+SOURCES = ("recall_core", "recall_tui")
+ALL = "all"
+
+SMALL_MODULE = 110
+"""Lines. A module this small with a single importer may belong into it."""
+SHORT_HELPER = 7
+"""Lines. A private function this short that is used once may be inlined."""
+SLACK = 0.05
+"""Ratios are recorded with one decimal."""
+
+VERBS = frozenset("read put run cut set let shut embed reembed feed seed need shed".split())
+PARTICIPLES = frozenset(
+    "begun bound brought built chosen done drawn fallen forgotten found given gone grown heard held hidden kept "
+    "known laid led left lent lost made meant met paid risen said seen sent shown sold sought spent spoken stood "
+    "struck swept taken taught thought thrown told torn understood woken won worn written".split()
+)
+
+CIRCLE = "imports in a circle"
+OWN = "own imports in functions"
+OTHER = "other imports in functions"
+FORWARDER = "forwarders"
+WORD = "banned words"
+ONE_IMPORTER = "small modules with one importer"
+HELPER = "short helpers used once"
+PARTICIPLE = "participles as function names"
+ANSWER = "answers called found"
+
+COUNTS = (CIRCLE, OWN, OTHER, FORWARDER, WORD)
+"""Measures recorded as a count, which must equal the recorded one."""
+FUNCTIONS = "functions per 1,000 lines"
+IMPORTER_SHARE = "% small modules with one importer"
+RATIOS = (FUNCTIONS, IMPORTER_SHARE)
+"""Measures recorded as a ratio, which may not exceed the recorded one."""
+LISTED = (HELPER, PARTICIPLE, ANSWER)
+"""Measures that are printed only."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Finding(NamedTuple):
+    """One place that a measure counts."""
+
+    measure: str
+    package: str
+    path: str
+    line: int
+    text: str
+    """What is there. Findings with equal measure, path and text are the same finding on another line."""
+
+    def shown(self) -> str:
+        return f"{self.path}:{self.line}: {self.measure}: {self.text}"
 
 
 class Module(NamedTuple):
-    """A file of the project, read."""
+    """One source file."""
 
     name: str
-    path: Path
-    tree: ast.Module
+    path: str
+    package: str
+    nodes: list[tuple[ast.AST, str]]
+    """Every node, with the name of the function around it, or ""."""
     lines: int
-    imports: frozenset[str]
-    """Every module that it names, under TYPE_CHECKING too."""
-    runs: frozenset[str]
-    """Those that are imported when it, or a function of it, runs."""
+    imports: dict[str, int]
+    """Each module of ours that it names, in functions and under TYPE_CHECKING too, with the first line that does."""
+
+    def functions(self) -> int:
+        return sum(isinstance(node, Function) for node, _ in self.nodes)
 
 
-class Figure(NamedTuple):
-    """One number, and what it counts."""
+class House(NamedTuple):
+    """Everything counted in one checkout."""
 
-    name: str
-    value: int | float
-    found: tuple[str, ...] = ()
+    modules: list[Module]
+    findings: list[Finding]
+
+    def row(self, package: str | None) -> dict[str, float]:
+        """Return every measure of a package, or of the whole project for None."""
+        modules = [each for each in self.modules if package in (None, each.package)]
+        found = Counter(each.measure for each in self.findings if package in (None, each.package))
+        lines = sum(each.lines for each in modules)
+        counts: dict[str, float] = {"modules": len(modules), "lines": lines}
+        counts |= {measure: found[measure] for measure in (*COUNTS, ONE_IMPORTER, *LISTED)}
+        counts[FUNCTIONS] = round(1000 * sum(each.functions() for each in modules) / max(1, lines), 1)
+        counts[IMPORTER_SHARE] = round(100 * found[ONE_IMPORTER] / max(1, len(modules)), 1)
+        return counts
+
+    def packages(self) -> list[str]:
+        return sorted({each.package for each in self.modules} | {each.package for each in self.findings})
 
 
-def read(root: Path) -> dict[str, Module]:
-    """Every module of the packages below a folder, by name."""
-    paths = {_name(path, root): path for package in PACKAGES for path in sorted((root / package).rglob("*.py"))}
-    modules = {}
-    for name, path in paths.items():
-        text = path.read_text(encoding="utf-8")
-        tree = ast.parse(text)
-        everything = frozenset(_imported(ast.walk(tree), paths)) - {name}
-        at_run_time = frozenset(_imported(_running(tree), paths)) - {name}
-        modules[name] = Module(name, path, tree, len(text.splitlines()), everything, at_run_time)
-    return modules
-
-
-def figures(modules: dict[str, Module]) -> list[Figure]:
-    """All of them, in the order of the report."""
-    arrows = _arrows(modules)
-    sizes = [length for module in modules.values() for length in _lengths(module)]
-    long = tuple(
-        f"{module.name} {length}" for module in modules.values() for length in _lengths(module) if length > 60
-    )
-    top = tuple(name for name in modules if re.fullmatch(r"recall_core\.(?!__)\w+", name) and _is_file(modules[name]))
-    lines = sorted(module.lines for module in modules.values())
-    return [
-        Figure("modules", len(modules)),
-        Figure("rooms", len({_room(module) for module in modules.values()})),
-        Figure("arrows between rooms", len(arrows), tuple(sorted(f"{one} -> {other}" for one, other in arrows))),
-        _counted("circles of modules", (" ".join(sorted(each)) for each in _circles(modules))),
-        _counted("loose files at the top of recall_core", top),
-        _counted(f"modules with one visitor and at most {SMALL} lines", _splinters(modules)),
-        _counted("class names defined more than once", _shared_names(modules)),
-        _counted("modules outside the store that import store.sqlite", _meeting(modules)),
-        _counted("string constants below the adapters with a --flag", _flags(modules)),
-        _counted("Any and casts in contract and views", _untyped(modules)),
-        _counted("functions over 60 lines", long),
-        Figure("function length, 90th percentile", quantiles(sizes, n=10)[8]),
-        Figure("module length, median", lines[len(lines) // 2]),
-        Figure("module length, greatest", lines[-1]),
+def read(root: Path) -> House:
+    """Parse a checkout and count."""
+    paths = {_name(path, root): path for top in SOURCES for path in sorted((root / top).rglob("*.py"))}
+    modules = [_module(name, path, root, paths) for name, path in paths.items()]
+    findings = [
+        *_in_circles(modules),
+        *_with_one_importer(modules),
+        *(finding for module in modules for finding in _in_module(module)),
+        *_words(root),
     ]
+    return House(modules, sorted(findings))
 
 
-def _counted(name: str, found: Iterator[str] | tuple[str, ...]) -> Figure:
-    listed = tuple(found)
-    return Figure(name, len(listed), listed)
+def _module(name: str, path: Path, root: Path, names: Iterable[str]) -> Module:
+    text = path.read_text(encoding="utf-8")
+    nodes = list(_walk(ast.parse(text), ""))
+    imports: dict[str, int] = {}
+    for node, _ in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for other in _imported(node, names):
+                if other != name:
+                    imports[other] = min(node.lineno, imports.get(other, node.lineno))
+    where = path.relative_to(root)
+    return Module(name, where.as_posix(), _package(where), nodes, len(text.splitlines()), imports)
+
+
+def _walk(node: ast.AST, function: str) -> Iterator[tuple[ast.AST, str]]:
+    yield node, function
+    inner = node.name if isinstance(node, Function) else function
+    for child in ast.iter_child_nodes(node):
+        yield from _walk(child, inner)
 
 
 def _name(path: Path, root: Path) -> str:
     return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
 
 
-def _is_file(module: Module) -> bool:
-    return module.path.name != "__init__.py"
+def _package(path: Path) -> str:
+    return ".".join(path.parts[:2]) if len(path.parts) > 2 else path.parts[0]
 
 
-def _room(module: Module) -> str:
-    """The folder that a module is in; a file at the top of a package is a room of its own."""
-    folder = module.name.rpartition(".")[0] if _is_file(module) else module.name
-    return module.name if folder in PACKAGES and _is_file(module) else folder
+def _imported(node: ast.Import | ast.ImportFrom, names: Iterable[str]) -> Iterator[str]:
+    """Yield the modules of ours that an import names: for `from a import b`, a.b if that is a module, else a."""
+    if isinstance(node, ast.Import):
+        yield from (each.name for each in node.names if each.name in names)
+    elif node.module:
+        for each in node.names:
+            inner = f"{node.module}.{each.name}"
+            if inner in names or node.module in names:
+                yield inner if inner in names else node.module
 
 
-def _imported(nodes: Iterator[ast.AST], names: dict[str, Path]) -> Iterator[str]:
-    """The modules that imports among these nodes name: of `from a import b`, a.b where that is one, else a."""
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from (each.name for each in node.names if each.name in names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for each in node.names:
-                inner = f"{node.module}.{each.name}"
-                if inner in names:
-                    yield inner
-                elif node.module in names:
-                    yield node.module
+def _in_circles(modules: list[Module]) -> Iterator[Finding]:
+    """Yield each import between two modules of the same circle, so that any import added to one is seen."""
+    circle_of = {name: circle for circle in circles(modules) for name in circle}
+    for module in modules:
+        for other, line in module.imports.items():
+            if other in circle_of.get(module.name, ()):
+                yield Finding(CIRCLE, module.package, module.path, line, other)
 
 
-def _running(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node below this one but those under `if TYPE_CHECKING`."""
-    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-        return
-    yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _running(child)
-
-
-def _arrows(modules: dict[str, Module]) -> set[tuple[str, str]]:
-    pairs = ((_room(module), _room(modules[other])) for module in modules.values() for other in module.runs)
-    return {(one, other) for one, other in pairs if one != other}
-
-
-def _circles(modules: dict[str, Module]) -> list[list[str]]:
-    """The strongly connected components of more than one module, by Tarjan's algorithm (1972)."""
+def circles(modules: list[Module]) -> list[list[str]]:
+    """Return the strongly connected components with more than one module (Tarjan 1972), each sorted."""
+    imports = {module.name: sorted(module.imports) for module in modules}
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
-    found: list[list[str]] = []
+    components: list[list[str]] = []
 
     def visit(name: str) -> None:
         index[name] = low[name] = len(index)
         stack.append(name)
-        for other in sorted(modules[name].runs):
+        for other in imports[name]:
             if other not in index:
                 visit(other)
+            if other in stack:
                 low[name] = min(low[name], low[other])
-            elif other in stack:
-                low[name] = min(low[name], index[other])
         if low[name] == index[name]:
-            place = stack.index(name)
-            component = stack[place:]
-            del stack[place:]
+            component = stack[stack.index(name) :]
+            del stack[-len(component) :]
             if len(component) > 1:
-                found.append(component)
+                components.append(sorted(component))
 
-    for name in modules:
-        if name not in index:
-            visit(name)
-    return found
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 10 * len(modules) + 1_000))
+    try:
+        for name in imports:
+            if name not in index:
+                visit(name)
+    finally:
+        sys.setrecursionlimit(limit)
+    return sorted(components)
 
 
-def _splinters(modules: dict[str, Module]) -> Iterator[str]:
-    visitors: dict[str, set[str]] = defaultdict(set)
-    for module in modules.values():
+def _with_one_importer(modules: list[Module]) -> Iterator[Finding]:
+    importers = defaultdict[str, list[str]](list)
+    for module in modules:
         for other in module.imports:
-            visitors[other].add(module.name)
-    for module in modules.values():
-        if len(visitors[module.name]) == 1 and module.lines <= SMALL and _is_file(module):
-            yield f"{module.name} ({module.lines}) <- {next(iter(visitors[module.name]))}"
+            importers[other].append(module.name)
+    for module in modules:
+        is_init = module.path.endswith("__init__.py")
+        if len(importers[module.name]) == 1 and module.lines <= SMALL_MODULE and not is_init:
+            yield Finding(
+                ONE_IMPORTER, module.package, module.path, 1, f"only {importers[module.name][0]} imports it"
+            )
 
 
-def _shared_names(modules: dict[str, Module]) -> Iterator[str]:
-    places: dict[str, list[str]] = defaultdict(list)
-    for module in modules.values():
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(module.name)
-    for name, homes in sorted(places.items()):
-        if len(homes) > 1:
-            yield f"{name}: {', '.join(homes)}"
+def _in_module(module: Module) -> Iterator[Finding]:
+    """Yield what can be seen in one module alone."""
 
+    def finding(measure: str, node: Function | ast.stmt, text: str) -> Finding:
+        return Finding(measure, module.package, module.path, node.lineno, text)
 
-def _meeting(modules: dict[str, Module]) -> Iterator[str]:
-    for module in modules.values():
-        outside = not f"{module.name}.".startswith(MAY_MEET_STORE) and module.name != "recall_core.store"
-        if outside and any(f"{each}.".startswith(f"{STORE}.") for each in module.imports):
-            yield module.name
-
-
-def _flags(modules: dict[str, Module]) -> Iterator[str]:
-    for module in modules.values():
-        if not module.name.startswith("recall_core") or f"{module.name}.".startswith(ABOVE):
+    uses = Counter(
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node, _ in module.nodes
+        if isinstance(node, ast.Name | ast.Attribute)
+    )
+    for node, function in module.nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom) and function:
+            source = (node.module or ".") if isinstance(node, ast.ImportFrom) else node.names[0].name
+            is_own = source.partition(".")[0] in SOURCES
+            yield finding(OWN if is_own else OTHER, node, f"{source} in {function}()")
+        if not isinstance(node, Function):
             continue
-        explained = set(map(id, _docstrings(module.tree)))
-        strings = (
-            node for node in ast.walk(module.tree) if isinstance(node, ast.Constant) and id(node) not in explained
-        )
-        for node in strings:
-            if isinstance(node.value, str) and FLAG.search(node.value):
-                yield f"{module.name}:{node.lineno} {node.value!r}"
+        name = node.name
+        if _forwards(node):
+            yield finding(FORWARDER, node, f"{name}()")
+        length = (node.end_lineno or node.lineno) - node.lineno + 1
+        is_private = name.startswith("_") and not name.startswith("__")
+        if is_private and uses[name] == 1 and length <= SHORT_HELPER:
+            yield finding(HELPER, node, f"{name}()")
+        if _is_participle(name.strip("_")):
+            yield finding(PARTICIPLE, node, f"{name}()")
+        for argument in (*node.args.args, *node.args.kwonlyargs):
+            if argument.arg == "found" and argument.annotation and "Answer" in ast.unparse(argument.annotation):
+                yield finding(ANSWER, node, f"{name}()")
 
 
-def _docstrings(tree: ast.Module) -> Iterator[ast.AST]:
-    """Strings that stand as statements: of modules, classes and functions, and below fields."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            yield node.value
+def _forwards(function: Function) -> bool:
+    """Return True if the body is one call whose arguments are names, attributes or constants."""
+    body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+    if len(body) != 1 or not isinstance(body[0], ast.Return | ast.Expr):
+        return False
+    value = body[0].value
+    if isinstance(value, ast.Await | ast.YieldFrom):
+        value = value.value
+    if not isinstance(value, ast.Call):
+        return False
+    return all(_is_plain(each) for each in (*value.args, *(keyword.value for keyword in value.keywords)))
 
 
-def _untyped(modules: dict[str, Module]) -> Iterator[str]:
-    for module in modules.values():
-        if not f"{module.name}.".startswith(tuple(f"{each}." for each in CONTRACT)):
+def _is_plain(node: ast.expr) -> bool:
+    if isinstance(node, ast.Starred | ast.Attribute):
+        return _is_plain(node.value)
+    return isinstance(node, ast.Name | ast.Constant)
+
+
+def _is_participle(name: str) -> bool:
+    return name not in VERBS and ((name.endswith("ed") and "_" not in name) or name in PARTICIPLES)
+
+
+def _words(root: Path) -> Iterator[Finding]:
+    """Yield each banned word in the sources and documents, and in the names of tests."""
+    for top in (*SOURCES, "benchmarks", "docs"):
+        paths = [path for path in (root / top).rglob("*") if path.suffix in {".py", ".md", ".tcss"}]
+        for path in sorted(paths):
+            where = path.relative_to(root)
+            yield from _words_in(path.read_text(encoding="utf-8"), where, _package(where) if top in SOURCES else top)
+    for path in sorted(root.glob("*.md")):
+        yield from _words_in(path.read_text(encoding="utf-8"), path.relative_to(root), "docs")
+    for path in sorted((root / "tests").rglob("*.py")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        names = [line.replace("_", " ") if re.match(r"\s*(async )?def test_", line) else "" for line in lines]
+        yield from _words_in("\n".join(names), path.relative_to(root), "tests")
+
+
+def _words_in(text: str, path: Path, package: str) -> Iterator[Finding]:
+    for match in _banned().finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        yield Finding(WORD, package, path.as_posix(), line, " ".join(match[0].split()).lower())
+
+
+@cache
+def _banned() -> re.Pattern[str]:
+    lines = (ROOT / WORDS).read_text(encoding="utf-8").splitlines()
+    patterns = [line.partition("\t")[0] for line in lines if line and not line.startswith("#")]
+    return re.compile("|".join(patterns).replace(" ", r"\s+"), re.IGNORECASE)
+
+
+def recorded(root: Path) -> dict[str, dict[str, float]]:
+    """Return the recorded measures of each package, and of the whole project under ALL."""
+    header, *lines = (root / RECORD).read_text(encoding="utf-8").splitlines()
+    rows = (line.split("\t") for line in lines)
+    return {name: dict(zip(header.split("\t")[1:], map(float, figures), strict=True)) for name, *figures in rows}
+
+
+def worse(old: dict[str, float], new: dict[str, float]) -> list[str]:
+    """Return the measures that are worse than recorded."""
+    slack = dict.fromkeys(RATIOS, SLACK)
+    return [each for each in (*COUNTS, *RATIOS) if new[each] > old[each] + slack.get(each, 0)]
+
+
+def check(root: Path) -> list[str]:
+    """Return a line for each place that makes a package worse, and for each package that must be recorded."""
+    house, rows = read(root), recorded(root)
+    new: list[Finding] | None = None
+    lines = []
+    for package in house.packages():
+        now = house.row(package)
+        if package not in rows:
+            lines.append(f"{package} is a new package. Run: make house")
             continue
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Name) and (node.id in {"Any", "cast"}):
-                yield f"{module.name}:{node.lineno} {node.id}"
+        for measure in worse(rows[package], now):
+            new = _new_findings(root, house) if new is None else new
+            kind = ONE_IMPORTER if measure == IMPORTER_SHARE else measure
+            where = [each.shown() for each in new if (each.package, each.measure) == (package, kind)]
+            lines += where or [f"{package}: {measure}: {rows[package][measure]:g} recorded, {now[measure]:g} now"]
+        better = [each for each in COUNTS if now[each] < rows[package][each]]
+        if better:
+            lines.append(f"{package} has fewer {', '.join(better)} than recorded. Run: make house")
+    return lines
 
 
-def _lengths(module: Module) -> Iterator[int]:
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield (node.end_lineno or node.lineno) - node.lineno + 1
+def _new_findings(root: Path, house: House) -> list[Finding]:
+    """Return the findings that were not there when the figures were recorded; without Git, all findings."""
+    git = ["git", "-C", str(root)]
+    try:
+        last = ["log", "-1", "--format=%H", "--", RECORD.as_posix()]
+        commit = subprocess.run([*git, *last], capture_output=True, text=True, check=True).stdout.strip()
+        archive = subprocess.run([*git, "archive", commit], capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return house.findings
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
+        old = Counter((each.measure, each.path, each.text) for each in read(Path(folder)).findings)
+    new = []
+    for finding in house.findings:
+        key = (finding.measure, finding.path, finding.text)
+        old[key] -= 1
+        if old[key] < 0:
+            new.append(finding)
+    return new
+
+
+def record(root: Path) -> list[str]:
+    """Write the figures. If the project as a whole is worse than recorded, write nothing and return the reasons."""
+    house = read(root)
+    rows = {ALL: house.row(None)} | {package: house.row(package) for package in house.packages()}
+    if (root / RECORD).exists():
+        old = recorded(root)[ALL]
+        if bad := worse(old, rows[ALL]):
+            return [f"{each}: {old[each]:g} recorded, {rows[ALL][each]:g} now. Not recorded" for each in bad]
+    measures = (*COUNTS, *RATIOS)
+    table = [
+        ("package", *measures),
+        *((name, *(f"{row[each]:g}" for each in measures)) for name, row in rows.items()),
+    ]
+    (root / RECORD).write_text("".join("\t".join(row) + "\n" for row in table), encoding="utf-8")
+    return []
+
+
+def frames() -> int:
+    """Return the frames of ours from `cli.main` to the deepest SQL statement of a `recall search`, both included."""
+    deepest = 0
+
+    def profile(frame: FrameType, event: str, function: object) -> None:
+        nonlocal deepest
+        owner = type(getattr(function, "__self__", None)).__module__
+        if event == "c_call" and owner == "apsw":
+            depth, each = 0, frame
+            while each is not None:
+                depth += each.f_code.co_filename.startswith(str(ROOT / "recall_core"))
+                each = each.f_back
+            deepest = max(deepest, depth)
+
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "note.md").write_text("# Budget\n\nA context has a budget of tokens.\n", encoding="utf-8")
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            streams = Streams(sys.stdin, sys.stdout, sys.stderr)
+            assert cli.main(["init", folder, "--embedding", "hash"], streams=streams) == 0
+            assert cli.main(["--store", folder, "add", f"{folder}/note.md"], streams=streams) == 0
+            sys.setprofile(profile)
+            try:
+                cli.main(["--store", folder, "search", "token budget"], streams=streams)
+            finally:
+                sys.setprofile(None)
+    return deepest
+
+
+def report(house: House) -> Iterator[str]:
+    """Yield the table: a line for each package, then the project, then what has no package."""
+    columns = {
+        "modules": "modules", "lines": "lines", FUNCTIONS: "functions per 1,000", CIRCLE: "circular imports",
+        OWN: "own late imports", OTHER: "other late imports", ONE_IMPORTER: "one importer", FORWARDER: "forwarders",
+        HELPER: "helpers used once", PARTICIPLE: "participles", ANSWER: "found: Answer", WORD: "banned words",
+    }  # fmt: skip
+    heads = [head.split() for head in columns.values()]
+    for line in range(max(map(len, heads))):
+        yield f"{'':26}" + "".join(f"{head[line] if line < len(head) else '':>11}" for head in heads)
+    for package in (*house.packages(), None):
+        row = house.row(package)
+        yield f"{package or ALL:26}" + "".join(f"{row[each]:>11g}" for each in columns)
+    found = circles(house.modules)
+    yield f"{len(found)} import circles, {sum(map(len, found))} modules in them"
+    yield f"{frames()} frames of ours from cli.main to the deepest SQL statement of `recall search`"
+    words = Counter(each.text for each in house.findings if each.measure == WORD)
+    yield "banned words: " + ", ".join(f"{word} {count}" for word, count in words.most_common(20))
 
 
 def main() -> int:
-    """Print the figures; with --list, what each of them counts."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.house", description=__doc__)
-    parser.add_argument("--tree", type=Path, default=Path(__file__).parent.parent, help="another checkout")
-    parser.add_argument("--list", action="store_true", help="name what each figure counts")
+    """Print, check or record the figures."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.house", description="Count what makes the code hard to read."
+    )
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--list", action="store_true", help="print each place that was counted")
+    action.add_argument("--check", action="store_true", help="exit 1 if a package is worse than recorded")
+    action.add_argument("--record", action="store_true", help=f"write the figures to {RECORD}")
+    parser.add_argument("--root", type=Path, default=ROOT, help="another checkout")
     options = parser.parse_args()
-    sys.setrecursionlimit(10_000)
-    for figure in figures(read(options.tree)):
-        print(f"{figure.value:>6g}  {figure.name}")
-        for each in figure.found if options.list else ():
-            print(f"          {each}")
+    if options.check or options.record:
+        lines = check(options.root) if options.check else record(options.root)
+        fine = "no package is worse than recorded" if options.check else f"recorded in {RECORD}"
+        print("\n".join(lines) or f"house: {fine}")
+        return int(bool(lines))
+    house = read(options.root)
+    lines = [each.shown() for each in house.findings] if options.list else report(house)
+    print("\n".join(lines))
     return 0
 
 

@@ -119,25 +119,28 @@ class _Failed:
                 file.write(f"{report.nodeid}\n")
 
 
-def tried(mutants: list[Mutant], reach: Reach, trees: list[Path], tree: str, grace: float) -> Iterator[Row]:
-    """What becomes of each mutant, as they end; afterwards the tests that noticed any must pass without a change."""
+def tried(
+    mutants: list[Mutant], reach: Reach, trees: list[Path], tree: str, grace: float, *, killers: bool = False
+) -> Iterator[Row]:
+    """Yield what becomes of each mutant, as they end. Then check that the tests that noticed any pass unchanged.
+
+    killers: run every chosen test and record all that fail, instead of stopping at the first.
+    """
     by_key = {mutant.key: mutant for mutant in mutants}
     with tempfile.TemporaryDirectory() as notes:
-        jobs = [_job(mutant, chosen(mutant, reach), reach, Path(notes, key), grace) for key, mutant in by_key.items()]
+        jobs = []
+        for key, mutant in by_key.items():
+            tests = chosen(mutant, reach)
+            run = partial(_test, tests, Path(notes, key), *(() if killers else ("-x",)))
+            limit = PATIENCE * sum(reach.seconds[test] for test in tests) + grace
+            jobs.append(Job(key, run, limit, mutant.path, mutant.change.applied(mutant.source)))
         noticed: set[str] = set()
         for ended in in_children(jobs, trees):
             note = Path(notes, ended.job.name)
-            by = note.read_text(encoding="utf-8").splitlines()[0] if note.exists() else None
-            noticed |= {by} if by else set()
+            by = list(dict.fromkeys(note.read_text(encoding="utf-8").splitlines())) if note.exists() else []
+            noticed |= set(by)
             yield _row(by_key[ended.job.name], ended, by, tree)
         _control(sorted(noticed), trees, Path(notes, "control"))
-
-
-def _job(mutant: Mutant, tests: list[str], reach: Reach, note: Path, grace: float) -> Job:
-    limit = PATIENCE * sum(reach.seconds[test] for test in tests) + grace
-    return Job(
-        mutant.key, partial(_test, tests, note, "-x"), limit, mutant.path, mutant.change.applied(mutant.source)
-    )
 
 
 def _test(tests: list[str], note: Path, *options: str) -> int:
@@ -145,7 +148,7 @@ def _test(tests: list[str], note: Path, *options: str) -> int:
     return int(pytest.main([*PYTEST, *options, *tests], plugins=[_Failed(note)])) if tests else 0
 
 
-def _row(mutant: Mutant, ended: Ended, by: str | None, tree: str) -> Row:
+def _row(mutant: Mutant, ended: Ended, by: list[str], tree: str) -> Row:
     outcome = {None: "timeout", 0: "survived"}.get(ended.status, "killed")
     place = {"path": mutant.path, "line": mutant.change.line, "change": mutant.change.shown(mutant.source)}
     return {
@@ -208,7 +211,8 @@ def main() -> int:
                 warm()
                 trees = copies(root, Path(place), options.workers)
                 reach = reached(_paths(root, options.files), options.tests, trees, _map_folder(kept, tree))
-            for row in tried(left, reach, trees, tree, options.grace) if left else ():
+                say(f"branch coverage: {reach.branches:.1f} %")
+            for row in tried(left, reach, trees, tree, options.grace, killers=options.killers) if left else ():
                 with results.open("a", encoding="utf-8") as file:
                     file.write(f"{json.dumps(row)}\n")
     rows = _known(results)
@@ -230,6 +234,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--part", type=_part, metavar="I/N", help="only every N-th mutant, from the I-th on")
     parser.add_argument("--grace", type=float, default=10, metavar="SECONDS", help="what a mutant may take to start")
+    parser.add_argument("--killers", action="store_true", help="record every test that notices a mutant")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument(
         "--least", type=float, default=0, metavar="SCORE", help="exit 1 when less is noticed, in per cent"

@@ -6,6 +6,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import chdir
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,8 @@ class Reach(NamedTuple):
     tests: dict[str, dict[int, list[str]]]
     seconds: dict[str, float]
     """Processor time of each test, without a change."""
+    branches: float
+    """Branch coverage of the files, in per cent."""
 
 
 def reached(paths: list[str], tests: Iterable[str], trees: list[Path], folder: Path) -> Reach:
@@ -38,7 +41,7 @@ def reached(paths: list[str], tests: Iterable[str], trees: list[Path], folder: P
         say(f"which tests reach which line: {done} of {len(jobs)}, {ended.seconds:.0f} s")
         if not (folder / f"{ended.job.name}.json").exists():
             raise SystemExit(f"The tests ended with {ended.status} before they were through.")
-    reach = Reach({path: defaultdict(list) for path in paths}, {})
+    reach = Reach({path: defaultdict(list) for path in paths}, {}, _branch_coverage(pieces, paths, trees[0]))
     for kept in pieces:
         piece = json.loads(kept.read_text(encoding="utf-8"))
         tests = list(piece["seconds"])
@@ -49,18 +52,33 @@ def reached(paths: list[str], tests: Iterable[str], trees: list[Path], folder: P
     return reach
 
 
+def _branch_coverage(pieces: Iterable[Path], paths: list[str], tree: Path) -> float:
+    with chdir(tree), Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        whole = _coverage(None, paths)
+        whole.combine([str(piece.with_suffix(".coverage")) for piece in pieces], keep=True)
+        return whole.report(file=nowhere)
+
+
+def _coverage(file: str | None, paths: list[str]) -> coverage.Coverage:
+    """Return a measurement of these files, named relative to the copy of the checkout that it runs in."""
+    measured = coverage.Coverage(data_file=file, branch=True, include=paths, config_file=False)
+    measured.set_option("run:relative_files", True)
+    return measured
+
+
 def _map(paths: list[str], tests: list[str], kept: Path) -> int:
     """In a child: run tests and write down which of them passed, in what time, and where each has been."""
-    measured = coverage.Coverage(data_file=None, include=paths, config_file=False)
+    measured = _coverage(str(kept.with_suffix(".coverage")), paths)
     recorder = _Recorder(measured)
     measured.start()
     status = pytest.main([*PYTEST, *tests], plugins=[recorder])
     measured.stop()
+    measured.save()
     passed = recorder.passed()
     numbers = {test: n for n, test in enumerate(passed)}
     lines = {}
     for path in paths:
-        contexts = measured.get_data().contexts_by_lineno(str(Path(path).resolve()))
+        contexts = measured.get_data().contexts_by_lineno(path)
         found = {line: [numbers[test] for test in tests if test in numbers] for line, tests in contexts.items()}
         lines[path] = {**found, 0: sorted({number for some in found.values() for number in some})}
     part = kept.with_suffix(".part")

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from tests.examples import USUAL
+from tests.seconds import Stopwatch
 
 _TASTE = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "VISUAL", "EDITOR")
 _KEPT = ("RECALL_DATA", "RECALL_HYPOTHESIS", "RECALL_NPM", "TEXTUAL_SNAPSHOT_TEMPDIR")
@@ -47,6 +48,11 @@ settings.load_profile(os.environ.get("RECALL_HYPOTHESIS", "ci"))
 
 PROGRAMS = {"tmux": ("tmux",), "chromium": ("chromium", "chromium-browser", "google-chrome")}
 """Marker to the programs of which one must be on PATH."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure every test file."""
+    config.pluginmanager.register(Stopwatch(config), "stopwatch")
 
 
 def pytest_collection_finish() -> None:

@@ -101,7 +101,7 @@ def test_parts_make_up_the_whole_and_a_low_score_fails_where_a_score_is_asked_fo
     parts = [run(project, "--count", "12", "--part", f"{n}/2", "--least", "10") for n in (1, 2)]
     whole = run(project, "--count", "12", "--least", "100")
 
-    assert [part.returncode for part in parts] == [0, 0]
+    assert [part.returncode for part in parts] == [0, 0], parts[0].stderr
     assert whole.returncode == 1
     survivors = [{line for line in run.stdout.splitlines() if line.startswith("tiny.py:")} for run in (*parts, whole)]
     assert survivors[0] | survivors[1] == survivors[2]
@@ -225,7 +225,9 @@ def test_the_nearest_tests_are_taken_first_as_far_as_time_allows_and_run_a_file_
     source = b"MOST = 1\n\ndef f(n):\n    return n < MOST\n"
     near, far, quick = "tests/unit/test_fuse.py::a", "tests/unit/test_other.py::b", "tests/unit/test_other.py::c"
     reach = Reach(
-        {"rank/fuse.py": {0: [near, far, quick], 1: [far], 4: [far, near, quick]}}, {near: 12.0, far: 9.0, quick: 7.0}
+        {"rank/fuse.py": {0: [near, far, quick], 1: [far], 4: [far, near, quick]}},
+        {near: 12.0, far: 9.0, quick: 7.0},
+        100.0,
     )
     below = next(change for change in sampled(source, 9, Random(1)) if change.text == "<=")
     most = next(change for change in sampled(source, 9, Random(1)) if change.text == "2")
