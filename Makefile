@@ -4,6 +4,8 @@
 PYTHON ?= python3
 WORKERS ?= 4
 
+PARTS := 1/6 2/6 3/6 4/6 5/6 6/6
+
 BENCHMARKS := filters checks workbench
 
 VENV := .venv
@@ -47,9 +49,12 @@ format: $(VENV)/.installed ## put the code in its format
 generated: $(VENV)/.installed ## write the JSON Schema and the tables of docs that are taken from the code
 	@$(BIN)/python docs/generate.py
 
-nightly: $(VENV)/.installed ## run every test, the slow ones too, with many more examples
+nightly: $(VENV)/.installed ## run every test, the slow ones too, with many more examples, in parts: make nightly PART=1/6
 	-@$(COMPILE)
-	RECALL_HYPOTHESIS=nightly $(PYTEST)
+	@failed=; for part in $(or $(PART),$(PARTS)); do \
+	    echo "nightly: part $$part"; \
+	    RECALL_HYPOTHESIS=nightly $(PYTEST) -v --part $$part || failed="$$failed $$part"; \
+	done; test -z "$$failed" || { echo "nightly: failed in part$$failed"; exit 1; }
 
 mutants: $(VENV)/.installed ## make 400 small faults and list those that no test notices, an hour or more: make mutants PART=1/4
 	@$(BIN)/python -m benchmarks.mutants $(if $(PART),--part $(PART))

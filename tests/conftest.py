@@ -50,9 +50,23 @@ PROGRAMS = {"tmux": ("tmux",), "chromium": ("chromium", "chromium-browser", "goo
 """Marker to the programs of which one must be on PATH."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take --part, by which a nightly run is split into runs that end one by one."""
+    parser.addoption("--part", default="1/1", metavar="I/N", help="only every N-th test file, from the I-th on")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Measure every test file."""
     config.pluginmanager.register(Stopwatch(config), "stopwatch")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of one part; a file is never split."""
+    first, parts = (int(number) for number in config.getoption("part").split("/"))
+    files = sorted({item.path for item in items})
+    kept = set(files[first - 1 :: parts])
+    config.hook.pytest_deselected(items=[item for item in items if item.path not in kept])
+    items[:] = [item for item in items if item.path in kept]
 
 
 def pytest_collection_finish() -> None:

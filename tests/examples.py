@@ -1,5 +1,4 @@
-"""How many examples a promise is held against: of a property, where the number of the profile does not fit it, and of
-a list of cases that cost a workbench each."""
+"""How many examples a property or a list of cases is checked with, in CI and at night."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,17 +6,19 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-USUAL = 50
-"""Those of every commit. A nightly run looks at forty times as many, and at new ones."""
+USUAL = 20
+"""Examples of a property in CI. The nightly run has 2,000, and new ones each time."""
+REFERENCE = 50
+"""What the counts given to `examples` are relative to."""
 
 
 def examples(count: int) -> settings:
-    """So many instead of the usual ones, and as many times more in a profile that has more than those."""
-    return settings(max_examples=max(1, count * settings().max_examples // USUAL), deadline=None)
+    """Return settings for a property that is cheaper or dearer than most: `count` examples where others have 50."""
+    return settings(max_examples=max(1, count * settings().max_examples // REFERENCE), deadline=None)
 
 
 def mostly_nightly(cases: Iterable[str], *quick: str) -> list[Any]:
-    """The cases for parametrize: these few in every run, those that differ in a detail in the nightly one."""
+    """Return the cases for parametrize: the quick ones run always, the others are marked slow."""
     held = list(cases)
     assert {*quick} <= {*held}
     return [case if case in quick else pytest.param(case, marks=pytest.mark.slow) for case in held]

@@ -6,7 +6,6 @@ import json
 import os
 import select
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
@@ -23,6 +22,7 @@ from mcp.shared.exceptions import MCPError
 
 from recall_core.api.recall import Recall
 from recall_core.types import Root
+from tests import warm
 
 Result = TypeVar("Result")
 
@@ -63,23 +63,12 @@ def environment(home: Path) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": str(home), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT)}
 
 
-class Client:
-    """The official client, for tests that are not asynchronous. Every call is answered before the next one."""
-
-    def __init__(self, portal: BlockingPortal, session: ClientSession) -> None:
-        self._portal = portal
-        self.session = session
-
-    def ask(self, asked: Callable[[ClientSession], Coroutine[Any, Any, Result]]) -> Result:
-        """What the session gives, inside of its own event loop."""
-        return self._portal.call(asked, self.session)
+class Calls:
+    """What a client does with the answers of tools."""
 
     def call(self, tool: str, **arguments: Any) -> types.CallToolResult:
-        """A tool's answer, whatever it is. from_: the argument of that name without the line below it."""
-        given = {name.rstrip("_"): value for name, value in arguments.items()}
-        result = self.ask(lambda session: session.call_tool(tool, given))
-        assert isinstance(result, types.CallToolResult)
-        return result
+        """Return a tool's answer. from_: the argument of that name without the underscore."""
+        raise NotImplementedError
 
     def text(self, tool: str, **arguments: Any) -> str:
         """The text of an answer that is no error."""
@@ -98,6 +87,24 @@ class Client:
         told = json.loads(text_of(result))
         assert {"code", "message"} <= set(told) <= {"code", "message", "hint", "details"}
         return dict(told)
+
+
+class Client(Calls):
+    """The official client, for tests that are not asynchronous. Every call is answered before the next one."""
+
+    def __init__(self, portal: BlockingPortal, session: ClientSession) -> None:
+        self._portal = portal
+        self.session = session
+
+    def ask(self, asked: Callable[[ClientSession], Coroutine[Any, Any, Result]]) -> Result:
+        """What the session gives, inside of its own event loop."""
+        return self._portal.call(asked, self.session)
+
+    def call(self, tool: str, **arguments: Any) -> types.CallToolResult:
+        given = {name.rstrip("_"): value for name, value in arguments.items()}
+        result = self.ask(lambda session: session.call_tool(tool, given))
+        assert isinstance(result, types.CallToolResult)
+        return result
 
     def read(self, uri: str) -> str:
         """The text of a resource. Raises MCPError."""
@@ -166,19 +173,21 @@ def _running(session: AbstractAsyncContextManager[ClientSession]) -> Iterator[Cl
         yield Client(portal, entered)
 
 
-class Piped:
-    """A server whose pipes a test writes and reads itself."""
+class Piped(Calls):
+    """A server that starts at once, whose pipes a test writes and reads itself."""
 
     def __init__(self, store: Path, *flags: str, program: str = "") -> None:
-        self.process = subprocess.Popen(
-            command(store, *flags, program=program), env=environment(store.parent), cwd=store.parent,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        self.process = warm.Process(
+            ["--store", str(store), "mcp", *flags], program=program, kind="mcp", env=environment(store.parent),
+            cwd=store.parent, stdin=warm.PIPE, text=False, start_new_session=True,
         )  # fmt: skip
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         self.stdin, self.stdout, self.stderr = self.process.stdin, self.process.stdout, self.process.stderr
         self._read = b""
+        self._calls = 0
+        self.instructions = ""
 
     def __enter__(self) -> Piped:
         return self
@@ -224,10 +233,15 @@ class Piped:
             pass
         return told
 
+    def call(self, tool: str, **arguments: Any) -> types.CallToolResult:
+        self._calls += 1
+        self.request(f"call {self._calls}", "tools/call", name=tool, arguments=arguments)
+        return types.CallToolResult.model_validate(self.answer(f"call {self._calls}")["result"])
+
     def opened(self) -> Piped:
         """The same, once it is initialized."""
         self.send(INITIALIZE)
-        self.answer(INITIALIZE["id"])
+        self.instructions = str(self.answer(INITIALIZE["id"])["result"].get("instructions"))
         self.send(INITIALIZED)
         return self
 

@@ -67,11 +67,12 @@ class Terminal:
         return self._ask("display-message", "-p", flags).split() == ["1", "1", "0", "0", "0"]
 
     def wait_for(self, holds: Callable[[str], object], *, seconds: float = 120.0) -> str:
-        deadline = time.monotonic() + seconds
+        deadline, pause = time.monotonic() + seconds, 0.05
         while not holds(screen := self.screen()):
             if time.monotonic() > deadline:
                 pytest.fail(f"waited {seconds} s in vain; the screen is\n{screen}")
-            time.sleep(0.05)
+            time.sleep(pause)
+            pause = min(0.4, pause * 1.5)  # each look is a process
         return screen
 
     def stop(self) -> None:

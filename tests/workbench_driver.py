@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import io
+import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -20,18 +21,36 @@ from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
 from recall_core.adapters.streams import Streams
-from recall_tui.app import Workbench
+from recall_tui import themes
+from recall_tui.app import NARROW, Workbench
 from recall_tui.gc_policy import SELDOM, Tidying
+from recall_tui.handlers import store as store_handlers
+from recall_tui.home import keymap, preferences
+from recall_tui.host import Showing
 from recall_tui.leaving import finish
+from recall_tui.panes.results import ResultsPane
 from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, UnaskedScreen
+from recall_tui.state.records import JudgeState
 from recall_tui.state.requests import wanted
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import drawn, is_hybrid, why_no_lines
+from recall_tui.texts import Texts
+from recall_tui.threads.threads import Threads
+from recall_tui.turns import Turns
+from recall_tui.widgets.chrome import StatusLine
 from tests.rest import at_rest, paint_last, set_up
 from tests.workbench_corpus import QUESTION
 
 NAMES = {" ": "space", "\n": "enter"}
 REMAINS = 25  # closed workbenches that may be in memory at a time, at 6 MB each, between two full collections
+
+PASSING = ("can_remember", "displaced_at", "first_store", "output", "pressed_at", "reembed_stop", "stops", "typing")
+"""Attributes of a workbench that its class has a first value for."""
+
+RESET = "given remembered session showing stopped store texts threads tidying trail turns".split()
+"""Attributes of a workbench that another store changes."""
+CONSTANT = ("_shades", "bench", "clock", "keymap", "table")
+"""Attributes of a workbench that stay."""
 
 _ended = count(1)
 set_up()
@@ -155,8 +174,20 @@ def _drawn(widget: Widget) -> list[str]:
 
 
 @asynccontextmanager
-async def workbench(store: Path | str | None, *, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Driver]:
-    """The application, open on a store, in a terminal of that size."""
+async def workbench(
+    store: Path | str | None, *, size: tuple[int, int] = (120, 40), is_own: bool = False
+) -> AsyncIterator[Driver]:
+    """Yield the application, open on a store, in a terminal of that size.
+
+    is_own: start one for this test alone, although the module shares one. Needed by tests of the start and of what
+    only a start reads.
+    """
+    kept = None if is_own else await SHARED.take(store, size)
+    if kept is not None:
+        with kept.app._context():
+            yield kept
+        await SHARED.give_back(kept)
+        return
     app = Workbench(str(store) if store else None, clock=lambda: 0.0)
     app.tidying = Untidied(app.clock)
     async with app.run_test(size=size) as pilot:
@@ -166,6 +197,139 @@ async def workbench(store: Path | str | None, *, size: tuple[int, int] = (120, 4
         paint_last(app)
     driver.code = app.return_code or finish(app.threads.writer, Streams(io.StringIO(), io.StringIO(), driver.stderr))
     let_go()
+
+
+class Shared:
+    """The workbench that the tests of one module share.
+
+    Starting one takes eight times as long as opening another store in one that runs. A test that leaves it, or fails,
+    takes it with it, and the next one starts another.
+    """
+
+    def __init__(self) -> None:
+        self._is_on = False
+        self._kept: Driver | None = None
+        self._is_taken = False
+        self._is_over = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def during_module(self) -> AsyncIterator[None]:
+        """Share one workbench inside this block."""
+        self._is_on = True
+        try:
+            yield
+        finally:
+            self._is_on = False
+            await self._drop()
+
+    async def take(self, store: Path | str | None, size: tuple[int, int]) -> Driver | None:
+        """Return the shared workbench with this store opened, or None if none is to be had."""
+        if not self._is_on or self._is_taken or "NO_COLOR" in os.environ:
+            return None
+        self._is_taken = True
+        if self._kept is None or self._kept.app.keymap != keymap.read(os.environ):
+            await self._drop()
+            await self._start(store, size)
+        else:
+            with self._kept.app._context():
+                await _open(self._kept, store, size)
+        assert self._kept is not None
+        driver = self._kept = Driver(self._kept.app, self._kept.pilot)
+        return driver
+
+    async def give_back(self, driver: Driver) -> None:
+        """Close the store. Reached only by a test that passed."""
+        app = driver.app
+        self._is_taken = False
+        if not app.is_running:
+            await self._drop()
+            driver.code = app.return_code or 0
+            return
+        with app._context():
+            paint_last(app)
+            await _close(driver)
+        driver.code = finish(app.threads.writer, Streams(io.StringIO(), io.StringIO(), driver.stderr))
+
+    async def _start(self, store: Path | str | None, size: tuple[int, int]) -> None:
+        """Run a workbench in a task of its own: Textual leaves its context in the task that entered it."""
+        ready: asyncio.Future[Driver] = asyncio.get_running_loop().create_future()
+        self._is_over = asyncio.Event()
+
+        async def run(is_over: asyncio.Event) -> None:
+            app = Workbench(str(store) if store else None, clock=lambda: 0.0)
+            app.tidying = Untidied(app.clock)
+            async with app.run_test(size=size) as pilot:
+                await pilot.pause()
+                ready.set_result(Driver(app, pilot))
+                await is_over.wait()
+
+        self._task = asyncio.create_task(run(self._is_over))
+        await asyncio.wait([ready, self._task], return_when=asyncio.FIRST_COMPLETED)
+        self._kept = ready.result() if ready.done() else None
+        if self._kept is None:
+            await self._task
+
+    async def _drop(self) -> None:
+        task, self._task, self._kept = self._task, None, None
+        if task is not None:
+            self._is_over.set()
+            await task
+            let_go()
+
+
+SHARED = Shared()
+
+
+async def _close(driver: Driver) -> None:
+    """End what the store has under way: threads, timers, dialogs and messages."""
+    app = driver.app
+    store_handlers.stop_reembed(app)
+    await asyncio.to_thread(app.threads.stop)
+    while app.screen is not app.bench:
+        await app.pop_screen()
+    for timer in list(app._timers):
+        timer.stop()
+    app.clear_notifications()
+    await driver.pilot.pause()
+
+
+async def _open(driver: Driver, store: Path | str | None, size: tuple[int, int]) -> None:
+    """Make everything as it is after a start with this store: what `Host` sets up, then the panes, then the store."""
+    app, bench = driver.app, driver.app.bench
+    app.turns.stop()
+    bench.editor.close_offers()
+    bench.editor.load_text("")
+    await driver.pilot.resize_terminal(*size)
+    await driver.pilot.pause()
+    if app.typing is not None:
+        app.typing.stop()
+
+    for name in PASSING:
+        vars(app).pop(name, None)
+    app.stopped = app.given = None
+    app.store = str(store) if store else None
+    app.remembered = preferences.load(os.environ)
+    app.theme = app.remembered.theme if app.remembered.theme in themes.NAMES else themes.NAMES[0]
+    app.trail.clear()
+    app.texts = Texts(app, bench)
+    app.threads = Threads(app.store, app._happened, app.clock)
+    app.tidying = Untidied(app.clock)
+    app.turns = Turns(app, app._deal)
+    app.showing = Showing(app._show, app.set_timer, app.call_later)
+    app.session = Session(judge=JudgeState(is_grading=bool(app.remembered.grading)), is_narrow=size[0] < NARROW)
+
+    bench.query_one(StatusLine)._store = app.store
+    bench.query_one(ResultsPane)._looked = range(0)
+    bench.query_one(ResultsPane)._is_followed = True
+    bench.show(app.session)
+    app.lay_out()
+    for widget in bench.walk_children():
+        widget.scroll_to(0, 0, animate=False, immediate=True)
+    bench.give_focus("query")
+    await driver.pilot.pause()
+    await app._behind_first_frame()
+    await driver.pilot.pause()
 
 
 def let_go() -> None:

@@ -154,26 +154,22 @@ def timeless(response: dict[str, Any]) -> str:
     return json.dumps({**response, "stats": stats}, ensure_ascii=False)
 
 
-@pytest.mark.parametrize("name", READING)
-def test_a_reading_command_fits_the_schema_and_gives_the_same_bytes_twice(name, store, check) -> None:  # type: ignore[no-untyped-def]
-    argv = READING[name]
+def test_reading_commands_fit_the_schema_with_the_same_bytes_twice(store, check) -> None:  # type: ignore[no-untyped-def]
+    for name, argv in READING.items():
+        first, second = (run(*argv, "--json", stdin=RQL) for _ in range(2))
 
-    first, second = (run(*argv, "--json", stdin=RQL) for _ in range(2))
-
-    assert first[0] == 0, first
-    assert timeless(check(first[1])) == timeless(check(second[1]))
+        assert first[0] == 0, (name, first)
+        assert timeless(check(first[1])) == timeless(check(second[1])), name
 
 
-@pytest.mark.parametrize("name", FAILING)
-def test_a_failure_fits_the_schema_and_has_its_exit_code(name, store, check) -> None:  # type: ignore[no-untyped-def]
-    argv, exit_code = FAILING[name]
+def test_failures_fit_the_schema_and_have_their_exit_codes(store, check) -> None:  # type: ignore[no-untyped-def]
+    for name, (argv, exit_code) in FAILING.items():
+        code, out, err = run("--json", *argv)
 
-    code, out, err = run("--json", *argv)
-
-    response = check(out)
-    assert (code, err) == (exit_code, "")
-    assert response["error"]["hint"] or response["error"]["details"]["expected"]
-    assert response["error"]["code"] not in {"internal_error", "io_error"}
+        response = check(out)
+        assert (code, err) == (exit_code, ""), name
+        assert response["error"]["hint"] or response["error"]["details"]["expected"], name
+        assert response["error"]["code"] not in {"internal_error", "io_error"}, name
 
 
 def test_every_writing_command_fits_the_schema(store, check) -> None:  # type: ignore[no-untyped-def]

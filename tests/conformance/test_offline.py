@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.examples import mostly_nightly
+
 TEXTS = {
     "deploy.md": "# Deploying\n\nRolling restarts drain one server after the other, without downtime.\n",
     "cake.md": "# Apple cake\n\nTwo eggs, flour, butter and a pinch of salt.\n",
@@ -61,7 +63,7 @@ def asked(folder: Path, embedding: str, *prefix: str) -> tuple[bool, list[dict[s
     return is_alone, answers
 
 
-@pytest.mark.parametrize("embedding", ["hash", "local", pytest.param("minilm", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("embedding", mostly_nightly(["hash", "local", "minilm"], "local"))
 def test_answers_without_a_network_are_the_same(tmp_path: Path, embedding: str) -> None:
     reason = refusal()
     if reason is not None:

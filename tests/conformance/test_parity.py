@@ -1,6 +1,7 @@
 """The same store and the same question give the same bytes, however the answer comes about."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -11,10 +12,12 @@ import pytest
 from benchmarks.parity import Asked, differences, digests, main, questions, whole
 from benchmarks.speed.lab import has, settle
 from recall_core import Recall
+from tests import warm
+from tests.examples import mostly_nightly
 from tests.parity_stores import CLUSTERED, filled
 
 KINDS = ("hash", CLUSTERED, "local")
-PROCESSES = 4
+IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 
 def cold(home: Path, asked: Sequence[Asked]) -> list[str]:
@@ -36,7 +39,7 @@ def first(home: Path, asked: Sequence[Asked]) -> list[str]:
 
 
 def recall_in_a_process(home: Path, *arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", "recall_core", *arguments], cwd=home, check=True, capture_output=True)
+    assert warm.run(arguments, cwd=home, env=os.environ, kind="ingest").returncode == 0
 
 
 def same(asked: Sequence[Asked], one: Sequence[str], other: Sequence[str]) -> None:
@@ -67,11 +70,12 @@ def holds(home: Path, kind: str, chunks: int, count: int, *, processes: int) -> 
         same(asked, expected, digests(recall, asked))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "local"])
+@pytest.mark.parametrize("kind", mostly_nightly(["hash", CLUSTERED], CLUSTERED))
 def test_first_warm_and_hundredth_answers_are_the_same_and_so_are_those_after_another_process_wrote(
     tmp_path: Path, kind: str
 ) -> None:
-    holds(tmp_path, kind, 300, 30, processes=PROCESSES)
+    chunks, count, processes = (300, 30, 4) if IS_NIGHTLY else (150, 12, 1)
+    holds(tmp_path, kind, chunks, count, processes=processes)
 
 
 @pytest.mark.slow

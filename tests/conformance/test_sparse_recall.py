@@ -18,6 +18,7 @@ import pytest
 
 from recall_core.api.recall import Ask, Recall
 from recall_core.types import Root
+from tests.examples import mostly_nightly
 
 TOPICS = (
     "kestrel gateway throttle quota", "harbor ledger rounding margin", "cedar pipeline batch window",
@@ -85,7 +86,7 @@ def write(folder: Path) -> tuple[Path, Path]:
     return folder / "sparse.jsonl", folder / "dense.jsonl"
 
 
-@pytest.fixture(scope="module", params=["hash", "local"])
+@pytest.fixture(scope="module", params=mostly_nightly(["hash", "local"], "hash"))
 def home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     name: str = request.param
     if name not in {each["name"] for each in Recall.embedders()["embedders"] if each["available"]}:

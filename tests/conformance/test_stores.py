@@ -12,7 +12,9 @@ from recall_core.store.sqlite.kind import SQLITE
 from recall_core.testing import StoreConformance
 
 
-class TestMemory(StoreConformance):
+class Made(StoreConformance):
+    """Stores in memory, which are closed after each test."""
+
     @pytest.fixture(autouse=True)
     def clear(self) -> Iterator[None]:
         self.made: list[Store] = []
@@ -30,7 +32,14 @@ class TestMemory(StoreConformance):
         return ":memory:"
 
 
-class TestFile(TestMemory):
+@pytest.mark.slow  # many unit tests have their stores in memory
+class TestMemory(Made):
+    """In memory."""
+
+
+class TestFile(Made):
+    """In a file."""
+
     @pytest.fixture(autouse=True)
     def folder(self, tmp_path: Path) -> None:
         self.tmp_path = tmp_path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,9 @@ TEXTS = {
 }
 
 
-@pytest.fixture
-def recall(tmp_path: Path) -> Iterator[Recall]:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tmp_path = tmp_path_factory.mktemp("made")
     for name, text in TEXTS.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -36,6 +38,13 @@ def recall(tmp_path: Path) -> Iterator[Recall]:
     with Recall.open(start=tmp_path) as opened:
         add(opened, tmp_path / "docs", tags=("docs",))
         add(opened, tmp_path / "notes", tags=("notes",))
+    return tmp_path
+
+
+@pytest.fixture
+def recall(made: Path, tmp_path: Path) -> Iterator[Recall]:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    with Recall.open(start=tmp_path) as opened:
         yield opened
 
 

@@ -14,11 +14,6 @@ from tests.crash.harness import ADD, Stage, errors, expect_whole
 NEW = "# New\n\nA walrus sleeps.\n"
 
 
-@pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    return Stage(tmp_path_factory.mktemp("beneath"), files=2)
-
-
 def delete(store: Path) -> None:
     store.unlink()
 
@@ -80,12 +75,23 @@ def remover(recall: Recall, change: Change) -> None:
 USES = (idle_reader, reader_in_the_midst, idle_writer, writer_in_the_midst, remover)
 
 
-@pytest.mark.parametrize("use", USES, ids=lambda use: use.__name__)
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+@pytest.mark.parametrize(
+    ("change", "use"),
+    [
+        pytest.param(
+            change,
+            use,
+            id=f"{change.__name__}-{use.__name__}",
+            marks=[] if change is replace or row == column else [pytest.mark.slow],
+        )
+        for row, change in enumerate(CHANGES)
+        for column, use in enumerate(USES)
+    ],
+)
 def test_a_file_that_is_changed_beneath_its_store_ends_in_a_deliberate_error_and_back_in_place_is_whole(
-    change: Callable[[Path], None], use: Callable[[Recall, Change], None], stage: Stage
+    change: Callable[[Path], None], use: Callable[[Recall, Change], None], small: Stage
 ) -> None:
-    base = stage.trial(ADD)
+    base = small.trial(ADD)
     store, other = base / "recall.db", base / "other.db"
     shutil.copy2(store, base / "kept.db")
     _other_store(base, other)
@@ -101,8 +107,8 @@ def test_a_file_that_is_changed_beneath_its_store_ends_in_a_deliberate_error_and
     if change is delete:
         assert not store.exists()
     _back(base)
-    expect_whole(ADD, stage, base)
-    stage.end(base)
+    expect_whole(ADD, small, base)
+    small.end(base)
 
 
 def _play(base: Path, use: Callable[[Recall, Change], None], change: Change) -> None:

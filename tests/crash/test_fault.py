@@ -32,6 +32,7 @@ from tests.crash.harness import (
 )
 
 SEED = 19
+IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 FROM = 25
 """For each command and way to fail, in a nightly run: from so many calls on the disk fails for good."""
 
@@ -93,20 +94,26 @@ class Fault:
         raise apsw.exception_for(code)
 
 
-@pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    return Stage(tmp_path_factory.mktemp("fault"), files=2)
+SOME = (ADD, COMPACT, IMPORT, PURGE, MIGRATE, BACKUP)
+IN_CI = {(scene, how) for scene, how in zip(SOME, [*FAULTS] * 2, strict=True)} | {(ADD, how) for how in FAULTS}
+"""Each way to fail for one command, and each command once."""
 
 
-@pytest.mark.parametrize("how", FAULTS)
-@pytest.mark.parametrize("scene", [ADD, COMPACT, IMPORT, PURGE, MIGRATE, BACKUP], ids=lambda scene: scene.name)
+@pytest.mark.parametrize(
+    ("scene", "how"),
+    [
+        pytest.param(scene, how, marks=[] if (scene, how) in IN_CI else [pytest.mark.slow], id=f"{scene.name}-{how}")
+        for scene in SOME
+        for how in FAULTS
+    ],
+)
 def test_a_command_whose_disk_fails_once_or_for_good_has_lost_nothing_and_can_be_run_again(
-    scene: Scene, how: str, stage: Stage, counted: Callable[..., None]
+    scene: Scene, how: str, small: Stage, counted: Callable[..., None]
 ) -> None:
-    some = _some(scene, how, stage, 2)
-    counted("fault", f"{scene.name}, {how}", calls=_fail(scene, how, stage, some))
+    some = _some(scene, how, small, 2 if IS_NIGHTLY else 1)
+    counted("fault", f"{scene.name}, {how}", calls=_fail(scene, how, small, some))
     if scene not in COPIED:
-        counted("fault", f"{scene.name}, {how} for good", calls=_fail(scene, how, stage, some[:1], is_for_good=True))
+        counted("fault", f"{scene.name}, {how} for good", calls=_fail(scene, how, small, some[:1], is_for_good=True))
 
 
 @pytest.mark.slow
@@ -114,9 +121,9 @@ def test_a_command_whose_disk_fails_once_or_for_good_has_lost_nothing_and_can_be
 @pytest.mark.parametrize("how", FAULTS)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_whichever_call_to_the_disk_fails_the_command_has_lost_nothing_and_can_be_run_again(
-    scene: Scene, how: str, stage: Stage, counted: Callable[..., None]
+    scene: Scene, how: str, small: Stage, counted: Callable[..., None]
 ) -> None:
-    counted("fault", f"{scene.name}, {how}", calls=_fail(scene, how, stage, count()))
+    counted("fault", f"{scene.name}, {how}", calls=_fail(scene, how, small, count()))
 
 
 @pytest.mark.slow
@@ -124,10 +131,10 @@ def test_whichever_call_to_the_disk_fails_the_command_has_lost_nothing_and_can_b
 @pytest.mark.parametrize("how", FAULTS)
 @pytest.mark.parametrize("scene", [each for each in SCENES if each not in COPIED], ids=lambda scene: scene.name)
 def test_from_whichever_call_on_the_disk_fails_the_command_has_lost_nothing_and_can_be_run_again(
-    scene: Scene, how: str, stage: Stage, counted: Callable[..., None]
+    scene: Scene, how: str, small: Stage, counted: Callable[..., None]
 ) -> None:
-    some = _some(scene, how, stage, FROM)
-    counted("fault", f"{scene.name}, {how} for good", calls=_fail(scene, how, stage, some, is_for_good=True))
+    some = _some(scene, how, small, FROM)
+    counted("fault", f"{scene.name}, {how} for good", calls=_fail(scene, how, small, some, is_for_good=True))
 
 
 def _some(scene: Scene, how: str, stage: Stage, most: int) -> list[int]:

@@ -70,7 +70,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     return Stage(tmp_path_factory.mktemp("full"), files=6)
 
 
-@pytest.mark.parametrize("scene", [ADD, PURGE], ids=lambda scene: scene.name)
+@pytest.mark.parametrize("scene", [ADD, pytest.param(PURGE, marks=pytest.mark.slow)], ids=lambda scene: scene.name)
 def test_a_command_that_finds_no_room_has_lost_nothing_and_can_be_run_again(
     scene: Scene, stage: Stage, counted: Callable[..., None]
 ) -> None:

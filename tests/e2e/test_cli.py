@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 import recall_core
+from tests import warm
 
 ROOT = Path(recall_core.__file__).parent.parent
+IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 HEAVY = ("numpy", "rich", "textual", "apsw", "msgspec", "dataclasses", "argcomplete", "tomllib")
 
 
@@ -26,6 +28,13 @@ def environment(**env: str) -> dict[str, str]:
 
 
 def run(*argv: str, cwd: Path, module: str = "recall_core", **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process that starts at once."""
+    kind: warm.Kind = "ingest" if argv[:1] in (("add",), ("sync",), ("doctor",), ("import",)) else "commands"
+    return warm.run(argv, cwd=cwd, env=environment(**env), module=module, kind=kind)
+
+
+def run_anew(*argv: str, cwd: Path, module: str = "recall_core", **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a new interpreter."""
     return subprocess.run(
         [sys.executable, "-m", module, *argv],
         cwd=cwd, env=environment(**env), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
@@ -73,14 +82,14 @@ def test_a_search_in_a_pipe_imports_no_library_it_does_not_need(home: Path) -> N
 
 
 def test_a_bare_recall_prints_help_on_stdout_and_exits_0(tmp_path: Path) -> None:
-    done = run(cwd=tmp_path)
+    done = run_anew(cwd=tmp_path)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "recall init" in done.stdout
 
 
 def test_an_error_is_a_sentence_and_a_hint_on_stderr(tmp_path: Path) -> None:
-    done = run("search", "x", "--fitler", "y", cwd=tmp_path)
+    done = run_anew("search", "x", "--fitler", "y", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: recall search has no flag --fitler.\nhint: did you mean --filter?\n"
@@ -105,7 +114,7 @@ def test_a_wrong_filter_shows_a_caret_under_the_word(home: Path) -> None:
 
 
 def test_a_search_in_a_pipe_is_plain_places_with_passages_below(home: Path) -> None:
-    done = run("search", "retry", cwd=home)
+    done = run_anew("search", "retry", cwd=home)
 
     assert done.returncode == 0
     assert "\x1b" not in done.stdout
@@ -128,10 +137,9 @@ def test_a_search_on_a_terminal_has_its_terms_in_bold_and_no_color_is_obeyed(hom
 
 def on_a_terminal(*argv: str, cwd: Path, **env: str) -> str:
     parent, child = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "recall_core", *argv],
-        cwd=cwd, env=environment(TERM="xterm-256color", COLUMNS="100", **env),
-        stdin=child, stdout=child, stderr=subprocess.DEVNULL,
+    process = warm.Process(
+        argv, cwd=cwd, env=environment(TERM="xterm-256color", COLUMNS="100", **env),
+        stdin=child, stdout=child, stderr=warm.DEVNULL,
     )  # fmt: skip
     os.close(child)
     seen = b""
@@ -220,11 +228,11 @@ def test_output_is_utf8_whatever_the_streams_were_made_for(home: Path) -> None:
     assert json.loads(done.stdout.decode("utf-8"))["query"]["text"] == "é"
 
 
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("kind", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_an_interrupted_add_says_so_and_can_be_repeated(kind: signal.Signals, tmp_path: Path) -> None:
     many = tmp_path / "many"
     many.mkdir()
-    for i in range(1500):
+    for i in range(1500 if IS_NIGHTLY else 400):
         (many / f"{i:04}.md").write_text(f"# Note {i}\n\n" + f"word{i} and more words. " * 120)
     assert run("init", "--embedding", "hash", cwd=tmp_path).returncode == 0
     command = [sys.executable, "-m", "recall_core", "add", "many", "--json"]
@@ -256,11 +264,7 @@ def test_a_watched_folder_is_followed_until_a_signal(tmp_path: Path, kind: signa
     (tmp_path / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff.\n")
     assert run("init", "--embedding", "hash", cwd=tmp_path).returncode == 0
     assert run("add", "docs", cwd=tmp_path).returncode == 0
-    watch = subprocess.Popen(
-        [sys.executable, "-m", "recall_core", "sync", "--watch", "--json"],
-        cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert watch.stdout is not None
+    watch = warm.Process(["sync", "--watch", "--json"], cwd=tmp_path, env=environment())
     assert json.loads(watch.stdout.readline())["ingest"]["unchanged"] == 1
 
     (tmp_path / "docs" / "b.md").write_text("# Quokka\n\nA quokka deploys slowly.\n")
@@ -317,13 +321,13 @@ def test_the_workbench_refuses_an_unknown_flag(home: Path) -> None:
     assert (done.returncode, done.stderr.splitlines()[1]) == (2, "hint: did you mean --cmd?")
 
 
-@pytest.mark.parametrize("words", [("search", "retry"), ("get", "docs/a.md"), ("stats",)])
-def test_a_question_whose_time_is_over_ends_with_exit_1(home: Path, words: tuple[str, ...]) -> None:
-    done = run(*words, "--timeout", "0.000001", cwd=home)
+def test_a_question_out_of_time_ends_with_exit_1(home: Path) -> None:
+    for words in (("search", "retry"), ("get", "docs/a.md"), ("stats",)):
+        done = run(*words, "--timeout", "0.000001", cwd=home)
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "error: There is no answer after 1e-06 s.\nhint: --timeout 60\n"
-    assert run(*words, "--timeout", "600", cwd=home).returncode == 0
+        assert (done.returncode, done.stdout) == (1, ""), words
+        assert done.stderr == "error: There is no answer after 1e-06 s.\nhint: --timeout 60\n", words
+        assert run(*words, "--timeout", "600", cwd=home).returncode == 0, words
 
 
 def test_a_receipt_is_replayed_by_another_process_until_a_document_changes(home: Path, tmp_path: Path) -> None:

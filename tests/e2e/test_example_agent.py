@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -13,11 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.types import TextContent
 
-from recall_core.adapters.mcp.tools import BY_NAME
+from recall_core.adapters.mcp.server import RecallServer, ServerSettings
+from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
+from recall_core.api.serving.pool import SECONDS, ConnectionPool, StoreSettings
 from tests.pdfs import pdf
 
 ROOT = Path(__file__).parents[2]
@@ -54,12 +57,19 @@ def asked(store: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_it_answers_ten_questions_each_with_a_citation_that_holds(folder: Path) -> None:
-    done = asked(folder)
+def test_it_answers_ten_questions_with_citations_that_hold(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["ask.py", str(folder)])
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(EXAMPLE / "ask.py"), run_name="__main__")
 
-    assert (done.stdout, done.returncode) == ((EXAMPLE / "answers.txt").read_text(encoding="utf-8"), 0), done.stderr
+    assert not ended.value.code
+    assert capsys.readouterr().out == (EXAMPLE / "answers.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_cited_line_that_the_file_has_no_more_ends_it_with_1(folder: Path) -> None:
     note = folder / "notes" / "on-call.md"
     note.write_text(note.read_text(encoding="utf-8").replace("Tuesday", "Wednesday"), encoding="utf-8")
@@ -71,6 +81,7 @@ def test_a_cited_line_that_the_file_has_no_more_ends_it_with_1(folder: Path) -> 
     assert done.stdout.endswith("9 of 10 citations hold\n")
 
 
+@pytest.mark.slow
 def test_a_folder_without_a_store_is_told_with_what_makes_one(tmp_path: Path) -> None:
     done = asked(tmp_path)
 
@@ -104,9 +115,12 @@ def example_of_the_page(folder: Path) -> Path:
 
 
 async def answered(store: Path, calls: Sequence[tuple[str, dict[str, object]]]) -> list[str]:
-    """The text of the answer to each call, asked over stdio."""
-    command = ["-m", "recall_core", "mcp", "--store", str(store)]
-    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-    async with Client(StdioServerParameters(command=sys.executable, args=command, env=environ)) as client:
-        results = [await client.call_tool(tool, given) for tool, given in calls]
+    """Return the text of the answer to each call, asked by the official client of a server in this process."""
+    pool = ConnectionPool(StoreSettings(str(store), store))
+    server = RecallServer(pool, ServerSettings(Limits(), False, SECONDS))
+    try:
+        async with Client(await server.protocol()) as client:
+            results = [await client.call_tool(tool, given) for tool, given in calls]
+    finally:
+        pool.close()
     return ["".join(each.text for each in result.content if isinstance(each, TextContent)) for result in results]

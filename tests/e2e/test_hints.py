@@ -10,7 +10,6 @@ import pytest
 
 from tests.e2e.command_line import typed_here
 from tests.e2e.test_readme import ROOT
-from tests.examples import mostly_nightly
 
 WRONG = re.compile(r"‹(?P<word>[^›]*)›")
 HINT = re.compile(r"^(?:hint: |fix   |.*  fix: |warning: W_\w+: .*; )(?P<hint>.+)$", re.M)
@@ -91,6 +90,7 @@ SET_UP = (
 
 QUICK = [each for each in PROVOCATIONS if "--prob" not in each]
 """All but the one that has every model answer."""
+PROBING = [each for each in PROVOCATIONS if each not in QUICK]
 
 
 @pytest.fixture(scope="module")
@@ -114,19 +114,20 @@ def mended(command: str, hint: str) -> str:
     return command[: wrong.start()] + put + command[wrong.end() :]
 
 
-@pytest.mark.parametrize("command", mostly_nightly(PROVOCATIONS, *QUICK))
-def test_the_hint_works_as_it_stands(
-    command: str, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("commands", [QUICK, pytest.param(PROBING, marks=pytest.mark.slow)], ids=["quick", "probing"])
+def test_a_hint_works_as_it_is_printed(
+    commands: list[str], made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    folder = tmp_path / "harbour"
-    shutil.copytree(made, folder)
+    for number, command in enumerate(commands):
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / f"state{number}"))
+        folder = tmp_path / f"{number}" / "harbour"
+        shutil.copytree(made, folder)
 
-    refused = typed_here(WRONG.sub(lambda wrong: wrong["word"], command), folder)
+        refused = typed_here(WRONG.sub(lambda wrong: wrong["word"], command), folder)
 
-    hint = HINT.search(refused.stdout)
-    assert hint is not None, refused.stdout
-    again = mended(command, hint["hint"])
-    done = typed_here(again, folder)
-    assert done.returncode == 0, f"{refused.stdout}\n$ {again}\n{done.stdout}"
-    assert "error:" not in done.stdout
+        hint = HINT.search(refused.stdout)
+        assert hint is not None, f"{command}\n{refused.stdout}"
+        again = mended(command, hint["hint"])
+        done = typed_here(again, folder)
+        assert done.returncode == 0, f"{command}\n{refused.stdout}\n$ {again}\n{done.stdout}"
+        assert "error:" not in done.stdout, command

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import stat
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ import pytest
 
 pytest.importorskip("mcp")
 
-from tests.mcp_client import INITIALIZE, INITIALIZED, PATIENCE, command, environment, filled, over_http
+from tests import warm
+from tests.mcp_client import INITIALIZE, INITIALIZED, PATIENCE, environment, filled, over_http
 
 TEXTS = {f"notes/n{number}.md": f"# Note {number}\n\nEntry {number} of the diary.\n" for number in range(20)}
 ACCEPT = "application/json, text/event-stream"
@@ -28,10 +28,9 @@ class Listening:
 
     def __init__(self, store: Path, *flags: str) -> None:
         self.home = store.parent
-        self.process = subprocess.Popen(
-            command(store, "--http", *(flags or ("--port", "0"))), env=environment(self.home), cwd=self.home,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            start_new_session=True,
+        self.process = warm.Process(
+            ["--store", str(store), "mcp", "--http", *(flags or ("--port", "0"))], kind="http",
+            env=environment(self.home), cwd=self.home, start_new_session=True,
         )  # fmt: skip
         assert self.process.stdout is not None
         self.address = self.process.stdout.readline().strip()
@@ -104,29 +103,28 @@ def test_two_clients_are_answered_at_once(server: Listening) -> None:
         assert one.text("list") == other.text("list")
 
 
-@pytest.mark.parametrize(
-    "authorization",
-    [
-        [],
-        ["Bearer wrong"],
-        ["Bearer "],
-        ["TOKEN"],
-        ["Basic TOKEN"],
-        ["bearer TOKEN"],
-        ["Bearer TOKEN", "Bearer TOKEN"],
-    ],
-    ids=["none", "wrong", "empty", "bare", "basic", "lower", "twice"],
-)
+UNAUTHORIZED: list[list[str]] = [
+    [],
+    ["Bearer wrong"],
+    ["Bearer "],
+    ["TOKEN"],
+    ["Basic TOKEN"],
+    ["bearer TOKEN"],
+    ["Bearer TOKEN", "Bearer TOKEN"],
+]
+
+
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
-def test_without_the_token_nothing_is_answered(server: Listening, method: str, authorization: list[str]) -> None:
-    given = [each.replace("TOKEN", str(server.token)) for each in authorization]
+def test_without_the_token_nothing_is_answered(server: Listening, method: str) -> None:
+    for authorization in UNAUTHORIZED:
+        given = [each.replace("TOKEN", str(server.token)) for each in authorization]
 
-    status, headers, body = server.asked(method, INITIALIZE, authorization=given)
+        status, headers, body = server.asked(method, INITIALIZE, authorization=given)
 
-    assert status == 401
-    assert headers["www-authenticate"] == "Bearer"
-    assert str(server.token).encode() not in body
-    assert b"documents" not in body
+        assert status == 401, authorization
+        assert headers["www-authenticate"] == "Bearer", authorization
+        assert str(server.token).encode() not in body, authorization
+        assert b"documents" not in body, authorization
 
 
 def test_the_token_is_in_a_file_for_its_owner_alone(server: Listening) -> None:
@@ -135,24 +133,22 @@ def test_the_token_is_in_a_file_for_its_owner_alone(server: Listening) -> None:
     assert stat.S_IMODE(server.token_file.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", "0.0.0.0:{port}", ""]
-)
-def test_a_foreign_host_is_refused(server: Listening, host: str) -> None:
-    status, _, body = server.asked(body=INITIALIZE, host=host.format(port=server.port))
+def test_a_foreign_host_is_refused(server: Listening) -> None:
+    for host in (
+        "evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", "0.0.0.0:{port}", "",
+    ):  # fmt: skip
+        status, _, body = server.asked(body=INITIALIZE, host=host.format(port=server.port))
 
-    assert status in (400, 403, 421)
-    assert b"documents" not in body
+        assert status in (400, 403, 421), host
+        assert b"documents" not in body, host
 
 
-@pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "https://127.0.0.1:{port}", "http://localhost:1", "file://"]
-)
-def test_a_foreign_origin_is_refused(server: Listening, origin: str) -> None:
-    status, _, body = server.asked(body=INITIALIZE, origin=origin.format(port=server.port))
+def test_a_foreign_origin_is_refused(server: Listening) -> None:
+    for origin in ("http://evil.example", "null", "https://127.0.0.1:{port}", "http://localhost:1", "file://"):
+        status, _, body = server.asked(body=INITIALIZE, origin=origin.format(port=server.port))
 
-    assert status == 403
-    assert b"documents" not in body
+        assert status == 403, origin
+        assert b"documents" not in body, origin
 
 
 def test_a_page_of_this_machine_and_its_names_are_answered(server: Listening) -> None:
@@ -178,22 +174,20 @@ def test_a_session_ends_when_its_client_says_so(server: Listening) -> None:
     assert server.asked(body=ping, mcp_session_id="unknown")[0] == 404
 
 
-@pytest.mark.parametrize(
-    ("method", "body", "headers", "status"),
-    [
-        ("PUT", INITIALIZE, {}, 405),
-        ("GET", None, {}, 400),
-        ("GET", None, {"accept": "text/html"}, 406),
-        ("POST", INITIALIZE, {"content_type": "text/plain"}, 400),
-        ("POST", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {}, 400),
-        ("POST", ["no", "message"], {}, 400),
-        ("POST", {**INITIALIZE, "padding": "x" * 5_000_000}, {}, 413),
-    ],
-)
-def test_what_is_no_message_is_refused_by_its_status(
-    server: Listening, method: str, body: object, headers: dict[str, str], status: int
-) -> None:
-    assert server.asked(method, body, **headers)[0] == status
+NO_MESSAGES: list[tuple[str, object, dict[str, str], int]] = [
+    ("PUT", INITIALIZE, {}, 405),
+    ("GET", None, {}, 400),
+    ("GET", None, {"accept": "text/html"}, 406),
+    ("POST", INITIALIZE, {"content_type": "text/plain"}, 400),
+    ("POST", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {}, 400),
+    ("POST", ["no", "message"], {}, 400),
+    ("POST", {**INITIALIZE, "padding": "x" * 5_000_000}, {}, 413),
+]
+
+
+def test_a_malformed_request_is_refused_by_its_status(server: Listening) -> None:
+    for method, body, headers, status in NO_MESSAGES:
+        assert server.asked(method, body, **headers)[0] == status, (method, headers, str(body)[:80])
 
 
 def test_a_server_without_a_token_warns_and_keeps_to_this_machines_names(store: Path) -> None:
@@ -227,11 +221,9 @@ def test_a_signal_ends_it_although_a_client_listens_and_takes_the_token_away(
 
 
 def test_a_port_that_is_taken_is_told(server: Listening, store: Path) -> None:
-    done = subprocess.run(
-        command(store, "--http", "--port", str(server.port)), env=environment(store.parent), cwd=store.parent,
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False,
-    )  # fmt: skip
+    second = Listening(store, "--port", str(server.port))
+    _, errors = second.process.communicate(timeout=PATIENCE)
 
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"error: Port {server.port} cannot be opened: ")
+    assert second.process.returncode == 1
+    assert errors.startswith(f"error: Port {server.port} cannot be opened: ")
     assert server.token_file.read_text().strip() == server.token

@@ -358,7 +358,10 @@ def test_what_was_added_is_answered_as_it_was_indexed(client: Client) -> None:
     assert client.error("get", targets=["docs/gone.md"])["code"] == "unknown_target"
 
 
-def test_no_call_opens_or_looks_for_a_file_but_those_of_its_own_documents(place: Place) -> None:
+@pytest.mark.parametrize("calls", [one_of_each, pytest.param(every_call, marks=pytest.mark.slow)])
+def test_no_call_opens_or_looks_for_a_file_but_those_of_its_own_documents(
+    place: Place, calls: Callable[[Place], Iterator[tuple[str, dict[str, Any]]]]
+) -> None:
     touched: list[tuple[str, object]] = []
     own = {str(place.folder / name) for name in ADDED}
     functions = [(builtins, "open"), (io, "open")]
@@ -382,7 +385,7 @@ def test_no_call_opens_or_looks_for_a_file_but_those_of_its_own_documents(place:
             patched.chdir(place.folder / "secret")
             for where, name in functions:
                 patched.setattr(where, name, noted(where, name))
-            for tool, arguments in every_call(place):
+            for tool, arguments in calls(place):
                 with suppress(RecallError):
                     told = BY_NAME[tool].answer(recall, arguments, Limits())
                     assert SECRET.strip() not in told.text + json.dumps(told.content)

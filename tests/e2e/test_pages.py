@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_readme import ROOT, SESSION, TIME, Step, steps, typed
+from tests.e2e.command_line import typed_here
+from tests.e2e.test_readme import ROOT, SESSION, TIME, Step, steps
 
 PAGES = ("whynot.md", "explain.md")
 
@@ -19,7 +20,7 @@ def steps_of(page: str) -> list[Step]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("readme")
     for step in steps():
-        typed(step.command, made)
+        typed_here(step.command, made)
         if step.command.startswith("recall add"):
             return made
     raise AssertionError("the README adds nothing")
@@ -31,5 +32,5 @@ def test_sessions_print_what_the_page_shows(page: str, folder: Path) -> None:
 
     assert shown != []
     for step in shown:
-        done = typed(step.command, folder)
+        done = typed_here(step.command, folder)
         assert TIME.sub("- ms", done.stdout) == TIME.sub("- ms", step.output), step.command

@@ -1,14 +1,13 @@
 """The README's console sessions, typed into a shell from top to bottom."""
 
-import os
 import re
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
+import pytest
+
+from tests.e2e.command_line import ROOT, typed, typed_here
+
 SESSION = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
 TIME = re.compile(r"\d+ ms")
 
@@ -25,23 +24,12 @@ def steps() -> list[Step]:
     return [Step(*piece.split("\n", 1)) for piece in pieces]
 
 
-def typed(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    recall = f'recall() {{ {shlex.join([sys.executable, "-m", "recall_core"])} "$@"; }}; '
-    return subprocess.run(
-        ["sh", "-c", recall + command],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        check=False,
-    )
-
-
-def test_readme_commands_print_what_the_readme_shows(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "is_in_shell", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["here", "in a shell"]
+)
+def test_readme_commands_print_what_the_readme_shows(tmp_path: Path, is_in_shell: bool) -> None:
     for step in steps():
-        done = typed(step.command, tmp_path)
+        done = (typed if is_in_shell else typed_here)(step.command, tmp_path)
 
         assert done.returncode == 0, step.command + "\n" + done.stdout
         if step.output:

@@ -32,6 +32,14 @@ def served(store: Path, tmp_path: Path) -> Iterator[Served]:
     served.stop()
 
 
+@pytest.fixture(scope="module")
+def shared(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server for tests that neither end it nor look at its home."""
+    served = Served(store, tmp_path_factory.mktemp("shared"))
+    yield served
+    served.stop()
+
+
 @pytest.fixture
 def browser(tmp_path: Path) -> Iterator[Browser]:
     with opened(tmp_path / "profile") as browser:
@@ -39,15 +47,19 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
 
 
 @pytest.mark.chromium
-def test_a_person_searches_looks_closer_copies_and_leaves_in_a_browser(served: Served, browser: Browser) -> None:
+def test_a_person_searches_copies_and_leaves_in_a_browser(shared: Served, browser: Browser) -> None:
     browser.ask("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
-    browser.goto(served.address)
+    browser.goto(shared.address)
     browser.wait_for(lambda screen: "37 docs" in screen)
+    loaded = browser.requests()
+    assert [url for url in loaded if url.startswith("ws:")] != []
+    assert {urlsplit(url).netloc for url in loaded} == {f"127.0.0.1:{shared.port}"}
     empty = browser.screenshot()
 
     browser.type("token budget")
     browser.wait_for(lambda screen: "docs/budget.md:1 " in screen and "1,395 of 2,000 tokens" in screen)
     assert browser.screenshot() != empty
+    browser.key("F5")  # would load the page again, but for the workbench
 
     browser.key("Escape")
     browser.wait_for(lambda screen: " NAV " in screen)
@@ -61,10 +73,15 @@ def test_a_person_searches_looks_closer_copies_and_leaves_in_a_browser(served: S
 
     browser.key("q")
     browser.until(lambda: "The session has ended." in browser.text())
-    served.wait_for_workbenches(0)
+    shared.wait_for_workbenches(0)
+    assert browser.requests() == loaded
     assert browser.complaints() == []
+    with pytest.raises(AssertionError, match="Failed to fetch"):
+        browser.evaluate("fetch('http://127.0.0.1:9/')")
+    assert any("Content Security Policy" in complaint for complaint in browser.complaints())
 
 
+@pytest.mark.slow
 @pytest.mark.chromium
 def test_a_page_asks_nobody_but_its_own_server(served: Served, browser: Browser) -> None:
     browser.goto(served.address)
@@ -78,6 +95,7 @@ def test_a_page_asks_nobody_but_its_own_server(served: Served, browser: Browser)
     assert any("Content Security Policy" in complaint for complaint in browser.complaints())
 
 
+@pytest.mark.slow
 @pytest.mark.chromium
 def test_keys_reach_the_query_of_a_page_that_was_opened_behind_others(served: Served, browser: Browser) -> None:
     browser.ask("Emulation.setFocusEmulationEnabled", enabled=False)
@@ -89,6 +107,7 @@ def test_keys_reach_the_query_of_a_page_that_was_opened_behind_others(served: Se
     browser.wait_for(lambda screen: "household" in screen and "notes/diary.txt" in screen)
 
 
+@pytest.mark.slow
 @pytest.mark.chromium
 def test_the_keys_that_a_browser_has_uses_for_are_the_workbenchs(
     served: Served, browser: Browser, tmp_path: Path
@@ -145,20 +164,14 @@ async def test_a_signal_ends_the_server_and_its_workbenches_with_exit_0(
     assert not {first, second} & running_processes().keys()
 
 
-@pytest.mark.parametrize("is_idle", [True, False], ids=["idle", "starting"])
-async def test_no_workbench_outlives_a_server_that_was_killed(served: Served, tmp_path: Path, is_idle: bool) -> None:
+async def test_no_workbench_outlives_a_server_that_was_killed(served: Served, tmp_path: Path) -> None:
+    """One workbench is idle and the other one starts."""
     address = f"{served.address}ws"
-    async with (
-        aiohttp.ClientSession() as session,
-        session.ws_connect(address) as one,
-        session.ws_connect(address) as two,
-    ):
-        for page in (one, two) if is_idle else ():
-            await drawn(page)
-        async with read(one, two):
+    async with aiohttp.ClientSession() as session, session.ws_connect(address) as one:
+        await drawn(one)
+        async with session.ws_connect(address) as two, read(one, two):
             left = set(await asyncio.to_thread(served.wait_for_workbenches, 2))
-
-        await asyncio.to_thread(served.kill)
+            await asyncio.to_thread(served.kill)
 
         deadline = asyncio.get_running_loop().time() + GONE
         while left & running_processes().keys():
@@ -167,63 +180,62 @@ async def test_no_workbench_outlives_a_server_that_was_killed(served: Served, tm
     assert list(tmp_path.rglob("crash-*")) == []
 
 
-async def test_a_tab_that_closes_takes_its_workbench_along_and_no_other(served: Served) -> None:
-    async with aiohttp.ClientSession() as session, session.ws_connect(f"{served.address}ws") as kept, read(kept):
-        (first,) = await asyncio.to_thread(served.wait_for_workbenches, 1)
-        async with session.ws_connect(f"{served.address}ws") as closed, read(closed):
-            await asyncio.to_thread(served.wait_for_workbenches, 2)
+async def test_a_tab_and_its_workbench_end_together(shared: Served) -> None:
+    await asyncio.to_thread(shared.wait_for_workbenches, 0)
+    origin = f"http://127.0.0.1:{shared.port}"
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(f"{shared.address}ws", origin=origin) as kept,
+    ):
+        assert (await kept.receive()).type is aiohttp.WSMsgType.BINARY
+        async with read(kept):
+            (first,) = await asyncio.to_thread(shared.wait_for_workbenches, 1)
+            async with session.ws_connect(f"{shared.address}ws") as closed, read(closed):
+                await asyncio.to_thread(shared.wait_for_workbenches, 2)
 
-        assert await asyncio.to_thread(served.wait_for_workbenches, 1) == [first]
+            assert await asyncio.to_thread(shared.wait_for_workbenches, 1) == [first]
+
+        os.kill(first, signal.SIGKILL)
+        assert await close_code(kept) == aiohttp.WSCloseCode.OK
 
 
-async def test_a_workbench_that_dies_ends_its_session(served: Served) -> None:
-    async with aiohttp.ClientSession() as session, session.ws_connect(f"{served.address}ws") as page:
-        async with read(page):
-            (only,) = await asyncio.to_thread(served.wait_for_workbenches, 1)
-        os.kill(only, signal.SIGKILL)
-
-        assert await close_code(page) == aiohttp.WSCloseCode.OK
-
-
-async def test_another_sites_page_cannot_drive_the_workbench(served: Served) -> None:
-    foreign = f"http://evil.example:{served.port}"
+async def test_another_sites_page_cannot_drive_the_workbench(shared: Served) -> None:
+    foreign = f"http://evil.example:{shared.port}"
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
-            await session.ws_connect(f"{served.address}ws", origin=foreign)
+            await session.ws_connect(f"{shared.address}ws", origin=foreign)
         with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
-            await session.ws_connect(f"{served.address}ws", headers={"Host": f"evil.example:{served.port}"})
-        async with session.ws_connect(f"{served.address}ws", origin=f"http://127.0.0.1:{served.port}") as page:
-            assert (await page.receive()).type is aiohttp.WSMsgType.BINARY
+            await session.ws_connect(f"{shared.address}ws", headers={"Host": f"evil.example:{shared.port}"})
 
 
-def test_a_name_that_was_made_to_point_here_shows_nothing(served: Served) -> None:
-    path = urlsplit(served.address).path
+def test_a_name_that_was_made_to_point_here_shows_nothing(shared: Served) -> None:
+    path = urlsplit(shared.address).path
 
-    assert served.status(path) == 200
-    assert served.status(path, Host=f"evil.example:{served.port}") == 403
-    assert served.status(f"{path}static/js/textual.js", Host=f"localhost:{served.port}") == 403
-    assert served.status(path, Origin="null") == 403
+    assert shared.status(path) == 200
+    assert shared.status(path, Host=f"evil.example:{shared.port}") == 403
+    assert shared.status(f"{path}static/js/textual.js", Host=f"localhost:{shared.port}") == 403
+    assert shared.status(path, Origin="null") == 403
 
 
-def test_only_who_knows_the_address_finds_the_page(served: Served) -> None:
-    key = urlsplit(served.address).path.strip("/")
+def test_only_who_knows_the_address_finds_the_page(shared: Served) -> None:
+    key = urlsplit(shared.address).path.strip("/")
 
     assert len(key) >= 22
-    assert [served.status(path) for path in ("/", "/ws", f"/{key[:-1]}/", f"/{key.swapcase()}/")] == [404] * 4
+    assert [shared.status(path) for path in ("/", "/ws", f"/{key[:-1]}/", f"/{key.swapcase()}/")] == [404] * 4
 
 
-def test_the_server_listens_on_one_loopback_address_only(served: Served) -> None:
+def test_the_server_listens_on_one_loopback_address_only(shared: Served) -> None:
     with pytest.raises(OSError, match=r"refused|unreachable|assign"):
-        socket.create_connection(("127.0.0.2", served.port), timeout=GONE).close()
+        socket.create_connection(("127.0.0.2", shared.port), timeout=GONE).close()
 
 
-def test_a_port_in_use_is_told_with_a_way_out(served: Served, store: Path, tmp_path: Path) -> None:
-    second = Served(store, tmp_path, "--port", str(served.port))
+def test_a_port_in_use_is_told_with_a_way_out(shared: Served, store: Path, tmp_path: Path) -> None:
+    second = Served(store, tmp_path, "--port", str(shared.port))
 
     code, out, err = second.stop()
 
     assert (second.address, code, out) == ("", 1, "")
-    assert err.startswith(f"error: Port {served.port} cannot be opened: ")
+    assert err.startswith(f"error: Port {shared.port} cannot be opened: ")
     assert err.endswith("hint: recall-tui --serve --port 0\n")
 
 

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from benchmarks.serving import Client
 from benchmarks.speed.asked import KINDS, Asker
 from benchmarks.speed.lab import has
 from recall_core import deadline
@@ -23,6 +22,7 @@ from recall_core.api.recall import Recall
 from recall_core.api.serving.pool import Asked, ConnectionPool, StoreSettings
 from recall_core.errors import Interrupted, RecallError, TimedOut
 from tests.parity_stores import filled
+from tests.warm_mcp import Client
 
 QUICK = 200
 MANY = 3_000

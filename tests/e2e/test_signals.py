@@ -46,11 +46,11 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 
 BEFORE = [
-    pytest.param(number, place, marks=[] if row == column else [pytest.mark.slow])
+    pytest.param(number, place, marks=[] if row == column == 0 else [pytest.mark.slow])
     for row, number in enumerate(("SIGTERM", "SIGINT", "SIGHUP"))
     for column, place in enumerate(("Workbench.get_default_screen", "Workbench.on_mount", "Bench.compose"))
 ]
-"""Each signal and each place once; the other pairs are nightly."""
+"""The first pair is run in CI; the others are nightly."""
 
 
 @pytest.mark.parametrize(("number", "place"), BEFORE)
@@ -67,7 +67,9 @@ def test_a_signal_before_the_first_frame_gives_the_terminal_back_and_says_so_in_
 
 
 @pytest.mark.tmux
-@pytest.mark.parametrize("keys", [["Escape", "3", "e"], ["F4"]], ids=["pager", "editor"])
+@pytest.mark.parametrize(
+    "keys", [["Escape", "3", "e"], pytest.param(["F4"], marks=pytest.mark.slow)], ids=["pager", "editor"]
+)
 def test_ctrl_c_in_another_program_is_that_programs_own(terminal: Terminal, tmp_path: Path, keys: list[str]) -> None:
     store = build_store(tmp_path)
     lent = tmp_path / "lent"
@@ -89,16 +91,16 @@ def test_ctrl_c_in_another_program_is_that_programs_own(terminal: Terminal, tmp_
     assert "left 0" in terminal.wait_for(lambda screen: "left" in screen)
 
 
-@pytest.mark.parametrize("elsewhere", ["stdin", "stdout", "stderr"])
-def test_a_workbench_that_is_not_wholly_on_a_terminal_does_not_start(tmp_path: Path, elsewhere: str) -> None:
-    with (tmp_path / "elsewhere").open("w+b") as file:
-        drawn, code = _on_a_terminal(
-            [sys.executable, "-m", "recall_tui", str(build_store(tmp_path))], tmp_path, **{elsewhere: file.fileno()}
-        )
+def test_a_workbench_partly_on_a_terminal_does_not_start(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "recall_tui", str(build_store(tmp_path))]
+    for elsewhere in ("stdin", "stdout", "stderr"):
+        with (tmp_path / elsewhere).open("w+b") as file:
+            drawn, code = _on_a_terminal(command, tmp_path, **{elsewhere: file.fileno()})
 
-    assert code == 2
-    assert "The workbench needs a terminal." in drawn + (tmp_path / "elsewhere").read_text(encoding="utf-8")
-    assert "\x1b" not in drawn + (tmp_path / "elsewhere").read_text(encoding="utf-8")
+        drawn += (tmp_path / elsewhere).read_text(encoding="utf-8")
+        assert code == 2, elsewhere
+        assert "The workbench needs a terminal." in drawn, elsewhere
+        assert "\x1b" not in drawn, elsewhere
 
 
 def _on_a_terminal(command: list[str], folder: Path, **elsewhere: int) -> tuple[str, int]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.e2e.test_cli import environment, run
 
 FULL = Path("/dev/full")
@@ -34,15 +38,37 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 full = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
 
 
+REDIRECTED = re.compile(r"([12]?)([<>])(&-|/dev/full)")
+
+
 def in_shell(line: str, cwd: Path, module: str = "recall_core") -> tuple[int, str, str]:
-    """The exit status, stdout and stderr of a line in which $R is the program."""
+    """Return the exit status, stdout and stderr of a line in which $R is the program."""
     done = subprocess.run(
         ["sh", "-c", line], cwd=cwd, env=environment(R=f"{sys.executable} -m {module}"),
         capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
-    assert "Traceback" not in done.stderr
-    assert "Exception ignored" not in done.stderr
-    return done.returncode, done.stdout, done.stderr
+    return ended(done)
+
+
+def typed(line: str, cwd: Path, module: str = "recall_core") -> tuple[int, str, str]:
+    """The same for a line of one command, with its redirections, in a process that starts at once."""
+    streams: dict[int, int | None] = {0: warm.DEVNULL, 1: warm.PIPE, 2: warm.PIPE}
+    for number, arrow, target in REDIRECTED.findall(line):
+        streams[int(number or arrow == ">")] = warm.CLOSED if target == "&-" else os.open(target, os.O_WRONLY)
+    argv = shlex.split(REDIRECTED.sub("", line).removeprefix("$R"))
+    stdin, stdout, stderr = streams.values()
+    done = warm.run(argv, cwd=cwd, env=environment(), module=module, stdin=stdin, stdout=stdout, stderr=stderr)
+    for each in streams.values():
+        if each is not None and each >= 0:
+            os.close(each)
+    return ended(done)
+
+
+def ended(done: subprocess.CompletedProcess[str]) -> tuple[int, str, str]:
+    out, err = done.stdout or "", done.stderr or ""
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
+    return done.returncode, out, err
 
 
 def last(told: str) -> str:
@@ -65,11 +91,11 @@ def home(made: Path, tmp_path: Path) -> Path:
 
 
 @full
-@pytest.mark.parametrize("command", ["search retry --json", "search retry", "stats", "--help", "schema", "export"])
-def test_an_answer_that_does_not_fit_on_the_disk_is_one_line_and_exit_1(home: Path, command: str) -> None:
-    code, _, err = in_shell(f"$R {command} >/dev/full", home)
+def test_an_answer_on_a_full_disk_is_one_line_and_exit_1(home: Path) -> None:
+    for command in ("search retry --json", "search retry", "stats", "--help", "schema", "export"):
+        code, _, err = typed(f"$R {command} >/dev/full", home)
 
-    assert (code, last(err), err.count("error")) == (1, NO_SPACE, 1)
+        assert (code, last(err), err.count("error")) == (1, NO_SPACE, 1), command
 
 
 @full
@@ -81,29 +107,29 @@ def test_an_error_whose_stdout_takes_nothing_is_told_on_stderr_with_its_own_stat
 
 @full
 def test_nothing_can_be_told_where_both_streams_are_full(home: Path) -> None:
-    assert in_shell("$R search retry >/dev/full 2>/dev/full", home) == (1, "", "")
-    assert in_shell("$R serch retry >/dev/full 2>/dev/full", home) == (2, "", "")
+    assert typed("$R search retry >/dev/full 2>/dev/full", home) == (1, "", "")
+    assert typed("$R serch retry >/dev/full 2>/dev/full", home) == (2, "", "")
 
 
-@pytest.mark.parametrize("command", ["search retry", "stats --json", "--version", "export", "completion bash"])
-def test_a_closed_stdout_is_one_line_and_exit_1(home: Path, command: str) -> None:
-    code, _, err = in_shell(f"$R {command} >&-", home)
+def test_a_closed_stdout_is_one_line_and_exit_1(home: Path) -> None:
+    for command in ("search retry", "stats --json", "--version", "export", "completion bash"):
+        code, _, err = typed(f"$R {command} >&-", home)
 
-    assert (code, last(err), err.count("error")) == (1, NOT_OPEN, 1)
+        assert (code, last(err), err.count("error")) == (1, NOT_OPEN, 1), command
 
 
 def test_a_command_does_its_work_with_a_closed_stdout_and_says_that_the_report_is_lost(home: Path) -> None:
     (home / "b.md").write_text("# Deploy\n", encoding="utf-8")
 
     assert in_shell("$R add b.md --json >&-", home)[::2] == (1, NOT_OPEN)
-    assert in_shell("$R export --out out.jsonl --json >&-", home)[::2] == (1, NOT_OPEN)
+    assert typed("$R export --out out.jsonl --json >&-", home)[::2] == (1, NOT_OPEN)
 
     assert json.loads(run("stats", "--json", cwd=home).stdout)["store"]["documents"] == 2
     assert len((home / "out.jsonl").read_text(encoding="utf-8").splitlines()) > 2
 
 
 def test_a_closed_stdout_that_nothing_is_written_to_loses_nothing(home: Path) -> None:
-    code, _, err = in_shell("$R serch x >&-", home)
+    code, _, err = typed("$R serch x >&-", home)
 
     assert (code, err) == (2, "error: There is no command 'serch'.\nhint: did you mean recall search?\n")
 
@@ -112,15 +138,15 @@ def test_a_closed_stdout_that_nothing_is_written_to_loses_nothing(home: Path) ->
 def test_talk_that_nobody_takes_changes_neither_the_answer_nor_the_status(home: Path, nowhere: str) -> None:
     (home / "b.md").write_text("# Deploy\n", encoding="utf-8")
 
-    assert in_shell(f"$R search retry {nowhere}", home) == (0, run("search", "retry", cwd=home).stdout, "")
-    assert in_shell(f"$R context retry --budget-tokens 50 {nowhere}", home)[0] == 0
-    assert in_shell(f"$R add b.md {nowhere}", home)[0] == 0
-    assert in_shell(f"$R nosuch {nowhere}", home) == (2, "", "")
-    assert in_shell(f"$R nosuch --json {nowhere}", home)[0] == 2
+    assert typed(f"$R search retry {nowhere}", home) == (0, run("search", "retry", cwd=home).stdout, "")
+    assert typed(f"$R context retry --budget-tokens 50 {nowhere}", home)[0] == 0
+    assert typed(f"$R add b.md {nowhere}", home)[0] == 0
+    assert typed(f"$R nosuch {nowhere}", home) == (2, "", "")
+    assert typed(f"$R nosuch --json {nowhere}", home)[0] == 2
 
 
 def test_a_closed_stdin_is_an_error_only_for_who_reads_it(home: Path) -> None:
-    assert in_shell("$R search retry <&-", home)[0] == 0
+    assert typed("$R search retry <&-", home)[0] == 0
 
     code, out, err = in_shell("$R query --rql - <&-", home)
 
@@ -131,15 +157,15 @@ def test_a_closed_stdin_is_an_error_only_for_who_reads_it(home: Path) -> None:
 def test_lines_of_cmd_stop_at_the_first_answer_that_is_lost(home: Path, nowhere: str, told: str) -> None:
     line = f"$R --cmd 'search retry --json' --cmd 'rm a.md' {nowhere}"
 
-    assert in_shell(line, home, "recall_tui") == (1, "", told)
+    assert typed(line, home, "recall_tui") == (1, "", told)
 
     assert json.loads(run("stats", "--json", cwd=home).stdout)["store"]["documents"] == 1
-    assert in_shell(f"$R --keys {nowhere}", home, "recall_tui") == (1, "", told)
+    assert typed(f"$R --keys {nowhere}", home, "recall_tui") == (1, "", told)
 
 
-@pytest.mark.parametrize("nowhere", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
-def test_the_workbench_without_its_streams_says_2_as_without_a_terminal(home: Path, nowhere: str) -> None:
-    assert in_shell(f"$R {nowhere}", home, "recall_tui")[0] == 2
+def test_the_workbench_without_its_streams_ends_with_2(home: Path) -> None:
+    for nowhere in ("2>&-", ">&- 2>&-", "<&- >&- 2>&-"):
+        assert typed(f"$R {nowhere}", home, "recall_tui")[0] == 2, nowhere
 
 
 def test_a_file_of_the_store_never_takes_the_place_of_a_closed_stream(home: Path) -> None:
@@ -149,23 +175,30 @@ def test_a_file_of_the_store_never_takes_the_place_of_a_closed_stream(home: Path
     assert run("doctor", cwd=home).returncode == 0
 
 
-@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize(
-    ("module", "place"),
-    [
-        ("recall_core", "recall_core.adapters.cli"),
-        ("recall_core", "argparse"),
-        ("recall_core", "recall_core.adapters.menu"),
-        ("recall_tui", "recall_core.adapters.headless"),
-        ("recall_tui", "argparse"),
-    ],
+IMPORTED = (
+    ("recall_core", "recall_core.adapters.cli"),
+    ("recall_core", "argparse"),
+    ("recall_core", "recall_core.adapters.menu"),
+    ("recall_tui", "recall_core.adapters.headless"),
+    ("recall_tui", "argparse"),
 )
-def test_ctrl_c_while_the_program_is_still_imported_is_quiet(
-    tmp_path: Path, module: str, place: str, number: str
-) -> None:
+
+
+@pytest.mark.parametrize("number", ["SIGINT", pytest.param("SIGTERM", marks=pytest.mark.slow)])
+def test_ctrl_c_during_the_imports_is_quiet(tmp_path: Path, number: str) -> None:
+    for module, place in IMPORTED:
+        expect_quiet_end(tmp_path, module, place, number)
+
+
+def test_sigterm_during_the_first_import_is_quiet(tmp_path: Path) -> None:
+    expect_quiet_end(tmp_path, *IMPORTED[0], "SIGTERM")
+
+
+def expect_quiet_end(folder: Path, module: str, place: str, number: str) -> None:
+    """Send the signal when the program imports the place."""
     done = subprocess.run(
         [sys.executable, "-c", EARLY, module, place, number],
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False,
+        cwd=folder, env=environment(), capture_output=True, text=True, check=False,
     )  # fmt: skip
 
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: Interrupted.\n")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: Interrupted.\n"), (module, place)

@@ -50,7 +50,11 @@ def _is_running(pid: int) -> bool:
 @pytest.mark.tmux
 @pytest.mark.parametrize(
     "keys",
-    [{"Escape": " NAV ", "3": "━ 3 Explain", "e": "lent"}, {"F4": "lent"}, {}],
+    [
+        {"Escape": " NAV ", "3": "━ 3 Explain", "e": "lent"},
+        pytest.param({"F4": "lent"}, marks=pytest.mark.slow),
+        pytest.param({}, marks=pytest.mark.slow),
+    ],
     ids=["pager", "editor", "panes"],
 )
 def test_a_closed_terminal_ends_it_whoever_has_the_terminal(

@@ -4,39 +4,58 @@ from __future__ import annotations
 
 import os
 import pty
+import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_cli import environment, run
+from tests import warm
+from tests.e2e.test_cli import environment
 from tests.provider_server import ProviderServer, provider_server
 
 KEY = {"OPENAI_API_KEY": "the-key-of-this-person"}
 
 
-@pytest.fixture
-def server() -> Iterator[ProviderServer]:
-    with provider_server() as listening:
-        yield listening
+def run(*argv: str, cwd: Path, module: str = "recall_core", **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process that starts at once, with what asks a provider imported."""
+    return warm.run(argv, cwd=cwd, env=environment(**env), module=module, kind="providers")
 
 
-@pytest.fixture
-def foreign(tmp_path: Path, server: ProviderServer) -> Path:
-    """A folder as it is cloned: a store, and a recall.toml that names a stranger's server."""
+@pytest.fixture(scope="module")
+def listening() -> Iterator[ProviderServer]:
+    with provider_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory: pytest.TempPathFactory, listening: ProviderServer) -> Path:
+    """A stranger's folder: a store, and a recall.toml that names the stranger's server."""
+    tmp_path = tmp_path_factory.mktemp("theirs")
     folder = tmp_path / "clone"
     (folder / "docs").mkdir(parents=True)
     (folder / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
-    theirs = {"XDG_STATE_HOME": str(tmp_path / "their-state"), "OPENAI_API_KEY": "their-own"}
-    named = ("--set", f"embedding_url={server.url}", "--set", "embedding_model=theirs")
+    env = {"XDG_STATE_HOME": str(tmp_path / "their-state"), "OPENAI_API_KEY": "their-own"}
+    named = ("--set", f"embedding_url={listening.url}", "--set", "embedding_model=theirs")
     for argv in (("init", "--embedding", "openai", *named), ("add", "docs")):
-        done = run(*argv, cwd=folder, **theirs)
+        done = run(*argv, cwd=folder, **env)
         assert done.returncode == 0, done.stderr
-    server.seen.clear()
     return folder
+
+
+@pytest.fixture
+def server(theirs: Path, listening: ProviderServer) -> ProviderServer:
+    """The stranger's server, which has seen nothing yet."""
+    listening.seen.clear()
+    return listening
+
+
+@pytest.fixture
+def foreign(theirs: Path, server: ProviderServer, tmp_path: Path) -> Path:
+    """A clone of the folder."""
+    return Path(shutil.copytree(theirs, tmp_path / "clone"))
 
 
 @pytest.fixture
@@ -66,14 +85,12 @@ def test_the_workbench_without_a_terminal_sends_nothing_either(
     assert server.seen[-1].headers["authorization"] == "Bearer the-key-of-this-person"
 
 
+@pytest.mark.slow
 def test_ci_names_the_digest_and_a_container_has_no_home(foreign: Path, server: ProviderServer) -> None:
     bare = {key: value for key, value in environment(**KEY).items() if key not in ("HOME", "XDG_STATE_HOME")}
 
     def ran(*argv: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "recall_core", *argv],
-            cwd=foreign, env={**bare, **env}, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        return warm.run(argv, cwd=foreign, env={**bare, **env}, kind="providers")
 
     assert ran("search", "retry").returncode == 2
     kept = ran("trust", "--yes")
@@ -89,10 +106,9 @@ def test_ci_names_the_digest_and_a_container_has_no_home(foreign: Path, server: 
 
 def test_a_person_at_a_terminal_is_asked(foreign: Path, server: ProviderServer, mine: dict[str, str]) -> None:
     ours, theirs = pty.openpty()
-    asked = subprocess.Popen(
-        [sys.executable, "-m", "recall_core", "trust"],
-        cwd=foreign, env=environment(**mine), stdin=theirs, stdout=theirs, stderr=theirs,
-    )  # fmt: skip
+    asked = warm.Process(
+        ["trust"], cwd=foreign, env=environment(**mine), kind="providers", stdin=theirs, stdout=theirs, stderr=theirs
+    )
     os.close(theirs)
     os.write(ours, b"y\n")
     told = b""
@@ -108,6 +124,7 @@ def test_a_person_at_a_terminal_is_asked(foreign: Path, server: ProviderServer, 
     assert len(server.seen) == 1
 
 
+@pytest.mark.slow
 def test_a_provider_that_was_in_use_before_an_upgrade_is_accepted_once(
     foreign: Path, server: ProviderServer, mine: dict[str, str]
 ) -> None:

@@ -62,6 +62,7 @@ def test_a_person_asks_looks_closer_changes_the_budget_and_leaves(terminal: Term
     assert re.search(r"(?<!-)\becho\b", screen)
 
 
+@pytest.mark.slow
 def test_no_key_is_lost_while_files_are_ingested_and_leaving_then_keeps_the_store_sound(
     terminal: Terminal, tmp_path: Path
 ) -> None:
@@ -88,6 +89,7 @@ def test_no_key_is_lost_while_files_are_ingested_and_leaving_then_keeps_the_stor
     assert "doctor=0" in screen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_broken_off", [False, True])
 def test_a_grade_that_is_lost_on_leaving_is_told_in_the_terminal_that_was_left(
     terminal: Terminal, tmp_path: Path, is_broken_off: bool
@@ -117,7 +119,7 @@ def test_a_grade_that_is_lost_on_leaving_is_told_in_the_terminal_that_was_left(
         assert "is being written by" in screen
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)])
 def test_a_signal_gives_the_terminal_back_and_the_query_is_offered_again(
     terminal: Terminal, tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -141,7 +143,7 @@ def test_a_signal_gives_the_terminal_back_and_the_query_is_offered_again(
     terminal.wait_for(household_first)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGSTOP])
+@pytest.mark.parametrize("number", [signal.SIGTSTP, pytest.param(signal.SIGSTOP, marks=pytest.mark.slow)])
 def test_a_workbench_that_was_stopped_is_painted_whole_when_it_goes_on(
     terminal: Terminal, tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -209,6 +211,7 @@ def stop_and_go_on(terminal: Terminal, pid: int, number: signal.Signals, time: s
     assert terminal.is_alternate()
 
 
+@pytest.mark.slow
 def test_escape_and_a_digit_that_come_together_go_to_a_pane(terminal: Terminal, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     terminal.start(shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)]), cwd=tmp_path)

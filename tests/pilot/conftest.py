@@ -1,11 +1,21 @@
 """Stores for the workbench."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from tests.rest import as_for_people
 from tests.workbench_corpus import build_store
+from tests.workbench_driver import SHARED
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
+async def shared_workbench() -> AsyncIterator[None]:
+    """Let the tests of a module share one workbench."""
+    async with SHARED.during_module():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from collections import Counter
 from pathlib import Path
 
-import pytest
 from textual.binding import Binding
 
 from recall_core.errors import StoreError
@@ -70,13 +69,13 @@ def test_help_finds_lines_by_what_can_be_read_in_them_or_over_them() -> None:
     assert not any("Select the next result" in line for line in found)
 
 
-@pytest.mark.parametrize("label", sorted({action.label for action in ACTIONS if action.label}))
-def test_help_finds_what_the_footer_calls_so(label: str) -> None:
-    own = {action.help for action in ACTIONS if action.label == label}
+def test_help_finds_what_the_footer_calls_so() -> None:
+    for label in sorted({action.label for action in ACTIONS if action.label}):
+        own = {action.help for action in ACTIONS if action.label == label}
 
-    found = {line.plain[HELP_COLUMN:].partition(" (")[0] for line in help_lines(pane="results", words=label)}
+        found = {line.plain[HELP_COLUMN:].partition(" (")[0] for line in help_lines(pane="results", words=label)}
 
-    assert {text.partition(" (")[0] for text in own} <= found
+        assert {text.partition(" (")[0] for text in own} <= found, label
 
 
 def test_the_footer_offers_no_letter_while_a_field_is_edited() -> None:
@@ -86,38 +85,38 @@ def test_the_footer_offers_no_letter_while_a_field_is_edited() -> None:
     assert not any(is_printable(key) for key in names)
 
 
-@pytest.mark.parametrize("pane", PANES)
-def test_the_footer_names_what_is_most_wanted_in_the_pane_then_what_is_everywhere_and_last_help_and_quit(
-    pane: Pane,
-) -> None:
-    session = Session(pane=pane)
-    possible = [action for action in WANTED[pane] if is_valid(TABLE.named(action), session)]
+def test_the_footer_names_what_is_most_wanted_then_help_and_quit() -> None:
+    for pane in PANES:
+        session = Session(pane=pane)
+        possible = [action for action in WANTED[pane] if is_valid(TABLE.named(action), session)]
 
-    names = [offer.action for offer in footer(session, editing=False)]
+        names = [offer.action for offer in footer(session, editing=False)]
 
-    assert len(WANTED[pane]) >= 5
-    assert names[: len(possible) + len(NEXT)] == [*possible, *NEXT]
-    assert names[-len(LAST) :] == list(LAST)
+        assert len(WANTED[pane]) >= 5, pane
+        assert names[: len(possible) + len(NEXT)] == [*possible, *NEXT], pane
+        assert names[-len(LAST) :] == list(LAST), pane
 
 
-@pytest.mark.parametrize("pane", PANES)
-def test_what_the_footer_wants_of_a_pane_has_a_name_and_a_key_there(pane: Pane) -> None:
-    for name in (*WANTED[pane], *NEXT, *LAST):
-        action = TABLE.named(name)
-        assert action.label
-        assert action.keys
-        assert acts_in(action, pane)
+def test_what_the_footer_wants_of_a_pane_has_a_name_and_a_key_there() -> None:
+    for pane in PANES:
+        for name in (*WANTED[pane], *NEXT, *LAST):
+            action = TABLE.named(name)
+            assert action.label, (pane, name)
+            assert action.keys, (pane, name)
+            assert acts_in(action, pane), (pane, name)
 
 
-@pytest.mark.parametrize(
-    ("pane", "view"), [*((pane, "ledger") for pane in PANES), *(("explain", view) for view in VIEWS)]
-)
-def test_help_begins_with_three_to_six_lines_about_what_is_in_front(pane: Pane, view: View) -> None:
-    first, *_ = help_lines(pane=pane, view=view)
+def test_help_begins_with_three_to_six_lines_about_what_is_in_front() -> None:
+    in_front: list[tuple[Pane, View]] = [
+        *((pane, "ledger") for pane in PANES),
+        *(("explain", view) for view in VIEWS),
+    ]
+    for pane, view in in_front:
+        first, *_ = help_lines(pane=pane, view=view)
 
-    assert first.plain == TABLE.spelled(about(pane, view))
-    assert "{" not in first.plain
-    assert 3 <= len(folded(first.plain, 74)) <= 6
+        assert first.plain == TABLE.spelled(about(pane, view)), (pane, view)
+        assert "{" not in first.plain
+        assert 3 <= len(folded(first.plain, 74)) <= 6, (pane, view)
 
 
 def test_what_is_not_possible_has_a_reason_for_each_condition() -> None:

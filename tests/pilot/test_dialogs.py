@@ -10,6 +10,7 @@ from textual.command import CommandList, CommandPalette
 from textual.events import Key
 from textual.screen import Screen
 
+from recall_tui.handlers import panes
 from recall_tui.home import history
 from recall_tui.home.history import PastQuestion
 from recall_tui.screens.choices import JumpScreen, ProfilesScreen, ThemeScreen
@@ -21,7 +22,6 @@ from recall_tui.screens.target import TargetScreen
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.widgets.draw import UNICODE
 from recall_tui.widgets.lists import PointedList
-from tests.examples import mostly_nightly
 from tests.workbench_driver import Driver, workbench
 
 ENTER, ESCAPE = Key("enter", "\r"), Key("escape", "\x1b")
@@ -51,8 +51,8 @@ DIALOGS = {
 }
 
 
-QUICK = ("help", "history", "palette", "prompt", "theme")
-"""A text, a list that is looked through, a list of commands, a field, and a choice that is seen at once."""
+QUICK = {name: DIALOGS[name] for name in ("history", "prompt", "theme")}
+"""A list that is looked through, a field, and a choice that is seen at once; the palette has a test of its own."""
 
 
 def is_filled(screen: Screen[object]) -> bool:
@@ -63,8 +63,11 @@ def is_filled(screen: Screen[object]) -> bool:
 
 
 async def opened(bench: Driver, dialog: Dialog) -> None:
-    await bench.ask()
-    await bench.press("escape", *dialog.keys)
+    if bench.session.results.answer is None:
+        await bench.ask()
+    panes.focus_pane(bench.app, "results")
+    await bench.pilot.pause()
+    await bench.press(*dialog.keys)
     await bench.until(lambda _: isinstance(bench.app.screen, dialog.screen) and is_filled(bench.app.screen))
 
 
@@ -75,6 +78,13 @@ async def at_once(bench: Driver, *keys: Key) -> None:
     await bench.pilot.pause()
 
 
+async def closed(bench: Driver) -> None:
+    """Close every dialog and wait for the rows."""
+    while bench.app.screen is not bench.app.bench:
+        await bench.press("escape")
+    await bench.until(lambda now: not now.query.busy)
+
+
 @pytest.fixture
 def kept_questions(state_home: Path) -> None:
     for text in ("tea", "household"):
@@ -82,51 +92,73 @@ def kept_questions(state_home: Path) -> None:
 
 
 @pytest.mark.usefixtures("kept_questions")
-@pytest.mark.parametrize("name", mostly_nightly(DIALOGS, *QUICK))
-async def test_a_second_enter_does_no_harm(shared_store: Path, name: str) -> None:
+async def test_a_second_enter_does_no_harm(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
-        await opened(bench, DIALOGS[name])
+        for name, dialog in QUICK.items():
+            await opened(bench, dialog)
 
-        await at_once(bench, ENTER, ENTER)
-        await bench.until(lambda _: isinstance(bench.app.screen, DIALOGS[name].screen) is not DIALOGS[name].closes)
+            await at_once(bench, ENTER, ENTER)
+            await bench.until(
+                lambda _, dialog=dialog: isinstance(bench.app.screen, dialog.screen) is not dialog.closes
+            )
 
-        assert bench.app._exception is None
-        assert bench.app.is_running
+            assert bench.app._exception is None, name
+            assert bench.app.is_running, name
+            await closed(bench)
 
 
 @pytest.mark.usefixtures("kept_questions")
-@pytest.mark.parametrize("name", mostly_nightly(DIALOGS, *QUICK))
-async def test_a_second_escape_does_no_harm(shared_store: Path, name: str) -> None:
+async def test_a_second_escape_does_no_harm(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
-        await opened(bench, DIALOGS[name])
+        for name, dialog in QUICK.items():
+            await opened(bench, dialog)
 
-        await at_once(bench, ESCAPE, ESCAPE)
+            await at_once(bench, ESCAPE, ESCAPE)
 
-        assert bench.app._exception is None
-        assert bench.app.is_running
-        assert not isinstance(bench.app.screen, DIALOGS[name].screen)
+            assert bench.app._exception is None, name
+            assert bench.app.is_running, name
+            assert not isinstance(bench.app.screen, dialog.screen), name
+            await closed(bench)
 
 
-@pytest.mark.parametrize("width", [80, 120])
-async def test_a_long_question_takes_one_line_of_the_history(
-    shared_store: Path, state_home: Path, width: int
-) -> None:
+@pytest.mark.slow
+@pytest.mark.usefixtures("kept_questions")
+@pytest.mark.parametrize("name", DIALOGS)
+async def test_a_second_key_does_no_harm_after_a_start(shared_store: Path, name: str) -> None:
+    for key in (ENTER, ESCAPE):
+        async with workbench(shared_store, is_own=True) as bench:
+            await opened(bench, DIALOGS[name])
+
+            await at_once(bench, key, key)
+            closes = key is ESCAPE or DIALOGS[name].closes
+            await bench.until(
+                lambda _, closes=closes: isinstance(bench.app.screen, DIALOGS[name].screen) is not closes
+            )
+
+            assert bench.app._exception is None
+            assert bench.app.is_running
+
+
+async def test_a_long_question_takes_one_line_of_the_history(shared_store: Path, state_home: Path) -> None:
     for text in ("tea", "quokka\n" * 800, "household"):
         history.append(state_home / "recall" / "history.jsonl", PastQuestion(text))
-    async with workbench(shared_store, size=(width, 40)) as bench:
-        await bench.press("ctrl+r")
-        await bench.until(lambda _: isinstance(bench.app.screen, HistoryScreen) and is_filled(bench.app.screen))
+    async with workbench(shared_store) as bench:
+        for width in (80, 120):
+            await bench.pilot.resize_terminal(width, 40)
+            await bench.press("ctrl+r")
+            await bench.until(lambda _: isinstance(bench.app.screen, HistoryScreen) and is_filled(bench.app.screen))
 
-        def shown() -> list[str]:
-            view = bench.app.screen.query_one(PointedList)
-            return ["".join(part.text for part in view.render_line(row)).rstrip() for row in range(3)]
+            def shown() -> list[str]:
+                view = bench.app.screen.query_one(PointedList)
+                return ["".join(part.text for part in view.render_line(row)).rstrip() for row in range(3)]
 
-        await bench.until(lambda _: "tea" in shown()[2])
-        first, long, last = shown()
-        assert first.split()[-1] == "household"
-        assert long.endswith(UNICODE.cut)
-        assert long.count("quokka") > 8
-        assert last.split() == ["tea"]
+            await bench.until(lambda _, shown=shown: "tea" in shown()[2])
+            first, long, last = shown()
+            assert first.split()[-1] == "household"
+            assert long.endswith(UNICODE.cut)
+            assert long.count("quokka") > 8, width
+            assert last.split() == ["tea"]
+            await bench.press("escape")
 
 
 async def test_a_second_enter_does_not_do_twice_what_was_chosen_in_the_palette(shared_store: Path) -> None:

@@ -27,7 +27,6 @@ from recall_tui.actions.table import GROUPS, TABLE, is_valid
 from recall_tui.app import Workbench
 from recall_tui.handlers import ingest, panes
 from recall_tui.handlers import shell as shell_handlers
-from recall_tui.handlers import store as store_handlers
 from recall_tui.home import history, profiles
 from recall_tui.home.preferences import PaneSizes
 from recall_tui.home.profiles import Profile
@@ -1196,8 +1195,7 @@ async def test_every_action_has_its_effect_by_key_and_by_mouse(place: Path, grou
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
-@pytest.mark.parametrize("row", SLOW, ids=[row.action for row in SLOW])
-async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path, row: Row) -> None:
+async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path) -> None:
     many = tmp_path / "many"
     many.mkdir()
     for number in range(60):
@@ -1211,17 +1209,15 @@ async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path, row
             ingest._folder_typed(bench.app, str(many))
             await bench.until(lambda _: server.seen)
             await bench.press("7")
-            if row.action == "repeat_run":
-                store_handlers.cancel(bench.app)
+            for row in sorted(SLOW, key=lambda row: ("hold", "cancel", "repeat_run").index(row.action)):
+                was = Was(bench.session, bench.app.bench.measured(), 0)
+                assert is_valid(BY_ID[row.action], was.session), row.action
+                assert not row.holds(was, bench), row.action
+
+                await bench.press(BY_ID[row.action].keys[0])
                 server.gate.set()
-                await bench.until(lambda now: now.store.run and now.store.run.ended == "cancelled")
-            was = Was(bench.session, bench.app.bench.measured(), 0)
-            assert not row.holds(was, bench)
 
-            await bench.press(BY_ID[row.action].keys[0])
-            server.gate.set()
-
-            await bench.until(lambda _: row.holds(was, bench))
+                await bench.until(lambda _, row=row, was=was: row.holds(was, bench))
 
 
 @pytest.mark.parametrize("key", BY_ID["leave"].keys)
@@ -1238,31 +1234,29 @@ async def test_the_keys_to_leave_end_the_workbench(place: Path, key: str) -> Non
     assert row.holds(was, bench)
 
 
-@pytest.mark.parametrize(
-    ("words", "holds"),
-    [
-        ("Budget 100 tokens down", packed_for(1_900)),
-        ("Let the pane fill the whole screen", of_session(lambda now: now.zoomed)),
-        (
-            "Show how many rows each step leaves",
-            of_session(lambda now: (now.pane, now.view) == ("explain", "funnel")),
-        ),
-    ],
-)
-async def test_an_action_is_done_from_the_palette(place: Path, words: str, holds: Effect) -> None:
+@pytest.mark.slow
+async def test_an_action_is_done_from_the_palette(place: Path) -> None:
     async with workbench(place) as bench:
         await bench.ask()
         await bench.press("escape")
-        was = Was(bench.session, bench.app.bench.measured(), 0)
-        assert not holds(was, bench)
-        await bench.press("ctrl+p")
-        await bench.until(lambda _: isinstance(bench.app.screen, CommandPalette))
-        await bench.write(words)
-        await bench.found(words)
+        for words, holds in (
+            ("Budget 100 tokens down", packed_for(1_900)),
+            ("Let the pane fill the whole screen", of_session(lambda now: now.zoomed)),
+            (
+                "Show how many rows each step leaves",
+                of_session(lambda now: (now.pane, now.view) == ("explain", "funnel")),
+            ),
+        ):
+            was = Was(bench.session, bench.app.bench.measured(), 0)
+            assert not holds(was, bench), words
+            await bench.press("ctrl+p")
+            await bench.until(lambda _: isinstance(bench.app.screen, CommandPalette))
+            await bench.write(words)
+            await bench.found(words)
 
-        await bench.press("enter")
+            await bench.press("enter")
 
-        await bench.until(lambda _: holds(was, bench))
+            await bench.until(lambda _, holds=holds, was=was: holds(was, bench))
 
 
 def test_every_action_has_a_row_and_every_row_an_action() -> None:

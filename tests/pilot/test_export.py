@@ -6,8 +6,6 @@ import csv
 import json
 from pathlib import Path
 
-import pytest
-
 from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
 from recall_tui.state.packing import printed
 from tests.workbench_driver import Driver, workbench
@@ -21,84 +19,63 @@ async def exported(bench: Driver, file: Path) -> None:
     await bench.press("enter")
 
 
-async def told(bench: Driver) -> None:
+async def reported(bench: Driver) -> None:
     await bench.until(lambda _: any("Exported" in note.message for note in bench.app._notifications))
+    bench.app.clear_notifications()
 
 
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "md"])
-async def test_rows_are_exported_in_their_order_in_each_form(shared_store: Path, tmp_path: Path, suffix: str) -> None:
-    file = tmp_path / f"rows.{suffix}"
+async def replaced(bench: Driver, file: Path) -> None:
+    """Export to a file that is there: a no leaves it, a yes replaces it."""
+    file.write_text("mine", encoding="utf-8")
+    await exported(bench, file)
+    await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+    await bench.press("n")
+    assert file.read_text(encoding="utf-8") == "mine"
+    await exported(bench, file)
+    await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+
+    await bench.press("y")
+    await reported(bench)
+
+    assert file.read_text(encoding="utf-8") != "mine"
+
+
+async def test_rows_and_context_are_exported_as_their_commands_print(shared_store: Path, tmp_path: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("escape", "minus")
         await bench.until(lambda now: now.weights.k == 30 and now.results.ranked_at == now.query.generation)
         paths = [bench.session.results.hits[row].doc.path for row in range(30)]
+        written = {}
+        for suffix in ("csv", "jsonl", "md"):
+            await exported(bench, tmp_path / f"rows.{suffix}")
+            await reported(bench)
+            written[suffix] = (tmp_path / f"rows.{suffix}").read_text(encoding="utf-8").splitlines()
+        await replaced(bench, tmp_path / "rows.csv")
 
-        await exported(bench, file)
-        await told(bench)
+        for name, wrong in (("rows.doc", "ends in .csv"), ("no/where.csv", "cannot be written")):
+            await exported(bench, Path(name))
+            await bench.until(lambda _, wrong=wrong: wrong in bench.painted("hint"))
+            await bench.press("escape")
 
-    text = file.read_text(encoding="utf-8")
-    match suffix:
-        case "csv":
-            assert [row["doc.path"] for row in csv.DictReader(text.splitlines())] == paths
-        case "jsonl":
-            assert [json.loads(line)["doc"]["path"] for line in text.splitlines()] == paths
-        case _:
-            heads = [line for line in text.splitlines() if line[:1].isdecimal()]
-            assert [line.split("`")[1].partition(":")[0] for line in heads] == paths
-            assert "   > " in text
+        await bench.press("5")
+        await bench.until(lambda now: now.context.packed_at == now.query.generation)
+        assert bench.session.context.packed is not None
+        context = printed(bench.session.context.packed)
+        await exported(bench, tmp_path / "context")
+        await reported(bench)
+        await replaced(bench, tmp_path / "context.txt")
 
-
-async def test_a_query_in_rql_is_exported_too(shared_store: Path, tmp_path: Path) -> None:
-    async with workbench(shared_store) as bench:
+        await bench.press("1")
         await bench.ask("SELECT doc.path FROM chunk USING lexical('budget') LIMIT 2")
         await bench.press("escape")
+        await exported(bench, tmp_path / "query.csv")
+        await reported(bench)
 
-        await exported(bench, tmp_path / "rows.csv")
-        await told(bench)
-
-    assert (tmp_path / "rows.csv").read_text(encoding="utf-8").splitlines()[0] == "doc.path"
-
-
-async def test_the_context_is_exported_as_the_command_prints_it(shared_store: Path, tmp_path: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask()
-        await bench.press("escape", "5")
-        assert bench.session.context.packed is not None
-        text = printed(bench.session.context.packed)
-
-        await exported(bench, tmp_path / "context")
-        await told(bench)
-
-    assert (tmp_path / "context").read_bytes() == text.encode()
-
-
-@pytest.mark.parametrize(("pane", "name"), [("2", "rows.csv"), ("5", "context.txt")])
-async def test_a_file_is_replaced_only_after_a_yes(shared_store: Path, tmp_path: Path, pane: str, name: str) -> None:
-    file = tmp_path / name
-    file.write_text("mine", encoding="utf-8")
-    async with workbench(shared_store) as bench:
-        await bench.ask()
-        await bench.press("escape", pane)
-        await exported(bench, file)
-        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
-        await bench.press("n")
-        assert file.read_text(encoding="utf-8") == "mine"
-        await exported(bench, file)
-        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
-
-        await bench.press("y")
-        await told(bench)
-
-    assert file.read_text(encoding="utf-8") != "mine"
-
-
-@pytest.mark.parametrize(("name", "wrong"), [("rows.doc", "ends in .csv"), ("no/where.csv", "cannot be written")])
-async def test_a_name_that_will_not_do_is_asked_for_again(shared_store: Path, name: str, wrong: str) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask()
-        await bench.press("escape")
-
-        await exported(bench, Path(name))
-
-        await bench.until(lambda _: wrong in bench.painted("hint"))
+    assert [row["doc.path"] for row in csv.DictReader(written["csv"])] == paths
+    assert [json.loads(line)["doc"]["path"] for line in written["jsonl"]] == paths
+    heads = [line for line in written["md"] if line[:1].isdecimal()]
+    assert [line.split("`")[1].partition(":")[0] for line in heads] == paths
+    assert any("   > " in line for line in written["md"])
+    assert (tmp_path / "context").read_bytes() == context.encode()
+    assert (tmp_path / "query.csv").read_text(encoding="utf-8").splitlines()[0] == "doc.path"

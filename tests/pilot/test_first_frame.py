@@ -21,9 +21,11 @@ from recall_tui.screens.confirm import UnaskedScreen
 from tests.workbench_driver import Driver
 
 pytestmark = pytest.mark.usefixtures("every_frame")
+EACH = ((120, 40), *(pytest.param(size, marks=pytest.mark.slow) for size in ((80, 24), (200, 60))))
+SIZES = pytest.mark.parametrize("size", EACH)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@SIZES
 async def test_the_style_sheet_is_parsed_once(
     size: tuple[int, int], shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -44,7 +46,7 @@ async def test_the_style_sheet_is_parsed_once(
     assert parsed.count(sheet) == 1
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@SIZES
 async def test_the_first_frame_stands_where_the_second_does(
     size: tuple[int, int], shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,7 +67,7 @@ async def test_the_first_frame_stands_where_the_second_does(
         assert first == [app.bench.classes]
 
 
-@pytest.mark.parametrize("size", [(50, 10), (80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize("size", [pytest.param((50, 10), marks=pytest.mark.slow), *EACH])
 async def test_everything_is_styled_as_it_came_and_needs_no_second_time(
     size: tuple[int, int], shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

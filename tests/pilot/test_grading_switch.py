@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 from recall_core.api.recall import Recall
 from recall_tui.home import preferences
 from recall_tui.state import judging
@@ -29,57 +27,37 @@ async def open_results(bench: Driver) -> None:
     await bench.press("escape")
 
 
-@pytest.mark.parametrize("pane", ["2", "6"])
-async def test_letters_typed_by_mistake_write_nothing(own_store: Path, pane: str) -> None:
-    async with workbench(own_store) as bench:
-        await open_results(bench)
-        await bench.press(pane, *"fadsa")
-
-        await bench.until(stored_now)
-        assert (bench.session.judge.regrades, bench.session.results.selected) == ((), 0)
-        assert "GRADING" not in bench.painted("footer")
-    assert grades(own_store) == []
-
-
-async def test_g_begins_grading_and_ends_it_and_the_last_line_says_so(own_store: Path) -> None:
-    async with workbench(own_store) as bench:
-        await open_results(bench)
-        await bench.press("g", "a")
-        await bench.until(stored_now)
-        assert "GRADING" in bench.painted("footer")
-
-        await bench.press("g", "a")
-        await bench.until(stored_now)
-
-        assert "GRADING" not in bench.painted("footer")
-        assert bench.session.results.selected == 1
-    assert grades(own_store) == [3]
-
-
-async def test_the_footer_begins_with_the_grades_while_grading_is_on(own_store: Path) -> None:
+async def test_letters_grade_only_while_grading_is_on(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await open_results(bench)
         assert " ".join(bench.painted("footer").split()).startswith(
             "NAV w why this m why missing g grade p pin e edit"
         )
+        for pane in "62":
+            await bench.press(pane, *"fadsa")
+            await bench.until(stored_now)
+            assert (bench.session.judge.regrades, bench.session.results.selected) == ((), 0), pane
+            assert "GRADING" not in bench.painted("footer")
+        assert grades(own_store) == []
 
         await bench.press("g")
-
         assert "GRADING a 3 s 2 d 1 f 0 w why this" in " ".join(bench.painted("footer").split())
-
-
-async def test_each_grade_says_itself_and_its_undo(own_store: Path) -> None:
-    async with workbench(own_store) as bench:
-        await open_results(bench)
-        await bench.press("g", "s")
+        await bench.press("s")
         path = bench.session.results.hits[0].doc.path
         assert f"2 {path}, u undoes" in bench.painted("footer")
-
         await bench.press("u")
         await bench.until(stored_now)
-
         assert "undoes" not in bench.painted("footer")
-    assert grades(own_store) == []
+        assert grades(own_store) == []
+
+        await bench.press("home", "a")
+        await bench.until(stored_now)
+        assert "GRADING" in bench.painted("footer")
+        await bench.press("g", "a")
+        await bench.until(stored_now)
+        assert "GRADING" not in bench.painted("footer")
+        assert bench.session.results.selected == 1
+    assert grades(own_store) == [3]
 
 
 async def test_grading_stays_on_from_pane_to_pane_and_from_start_to_start(own_store: Path) -> None:

@@ -67,7 +67,7 @@ def selected(bench: Driver) -> int:
     return bench.session.results.selected
 
 
-async def test_rows_stand_below_their_documents_with_their_ranks(store: Path) -> None:
+async def test_rows_are_below_their_documents_and_keys_follow_them(store: Path) -> None:
     async with workbench(store, size=(120, 60)) as bench:
         await bench.ask(QUERY)
         await bench.press("escape")
@@ -77,23 +77,21 @@ async def test_rows_stand_below_their_documents_with_their_ranks(store: Path) ->
         painted = bench.painted("results")
 
         (path, chunks, best, score), *_ = DOCUMENT.findall(painted)
-        rows = [int(rank) for rank, _ in BELOW.findall(painted)]
+        ranks = [int(rank) for rank, _ in BELOW.findall(painted)]
         assert painted.startswith("2 Results by document\n")
         assert (best, score) == ("1", f"{by_rank[0].score:.3f}")
         assert int(chunks) == documents(bench).count(f"herd/{path}") > 1
-        assert rows == sorted(rows)
-        assert rows != list(range(1, len(rows) + 1))
-        assert {by_rank[rank - 1].doc.path for rank in rows[: int(chunks)]} == {f"herd/{path}"}
+        assert ranks == sorted(ranks)
+        assert ranks != list(range(1, len(ranks) + 1))
+        assert {by_rank[rank - 1].doc.path for rank in ranks[: int(chunks)]} == {f"herd/{path}"}
 
         await bench.press("G")
 
         assert bench.painted("results").startswith("2 Results\n")
         assert bench.session.results.hits == by_rank
 
-
-async def test_keys_go_through_the_rows_as_they_are_painted(store: Path) -> None:
-    async with workbench(store) as bench:
-        await grouped(bench)
+        await bench.press("G")
+        await drawn(bench)
         grouping, rows = bench.session.results.grouping, 50
 
         seen = [selected(bench)]
@@ -108,13 +106,41 @@ async def test_keys_go_through_the_rows_as_they_are_painted(store: Path) -> None
         await bench.press("home")
         assert selected(bench) == 0
 
+        pane = bench.app.bench.query_one(ResultsPane)
+        row = grouping.row(2)
+        await bench.pilot.click(ResultsPane, offset=(20, pane.line_of(row)))
+        assert selected(bench) == row
+        await bench.pilot.click(ResultsPane, offset=(20, pane.line_of(0) - 1))
+        assert selected(bench) == 0
 
+        await bench.pilot.resize_terminal(120, 40)
+        await bench.pilot.pause()
+        shown = set(pane.whole_rows)
+        await bench.press("pagedown")
+        await drawn(bench)
+        assert selected(bench) in pane.whole_rows
+        assert 0 < min(map(grouping.places.__getitem__, pane.whole_rows)) <= len(shown)  # no row is passed over
+        assert pane.scroll_offset.y > HEAD
+        top = bench.painted("results").splitlines()[1]  # the line of the document has scrolled away
+        assert DOCUMENT.findall(top)[0][0] == documents(bench)[0].removeprefix("herd/")
+        await bench.press("pageup")
+        assert selected(bench) == 0
+        assert pane.scroll_offset.y == 0
+
+        row = grouping.row(1)
+        assert row > 1
+        await bench.press("j", "c")
+        await bench.until(lambda _: re.search(rf"#{row + 1} .* against #1 ", bench.painted("explain")))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_pages_down_to_the_end_pass_over_no_row(store: Path, size: tuple[int, int]) -> None:
     async with workbench(store, size=size) as bench:
         await grouped(bench)
         pane = bench.app.bench.query_one(ResultsPane)
 
+        first = documents(bench)[0].removeprefix("herd/")
         shown = set(pane.whole_rows)
         last, pages = bench.session.results.grouping.row(49), 0
         while selected(bench) != last and pages < 50:
@@ -123,6 +149,9 @@ async def test_pages_down_to_the_end_pass_over_no_row(store: Path, size: tuple[i
             assert selected(bench) in pane.whole_rows
             shown |= set(pane.whole_rows)
             pages += 1
+            if pages == 1 and size == (120, 40):  # the line of the document has scrolled away
+                assert pane.scroll_offset.y > HEAD
+                assert DOCUMENT.findall(bench.painted("results").splitlines()[1])[0][0] == first
 
         assert shown == set(range(50))
         for _ in range(pages + 1):
@@ -131,32 +160,7 @@ async def test_pages_down_to_the_end_pass_over_no_row(store: Path, size: tuple[i
         assert pane.scroll_offset.y == 0
 
 
-async def test_a_click_picks_the_row_under_it_and_on_a_document_its_best(store: Path) -> None:
-    async with workbench(store, size=(120, 60)) as bench:
-        await grouped(bench)
-        pane = bench.app.bench.query_one(ResultsPane)
-        row = bench.session.results.grouping.row(2)
-
-        await bench.pilot.click(ResultsPane, offset=(20, pane.line_of(row)))
-        assert selected(bench) == row
-        await bench.pilot.click(ResultsPane, offset=(20, pane.line_of(0) - 1))
-
-        assert selected(bench) == 0
-
-
-async def test_a_document_whose_line_has_scrolled_away_is_named_above_its_rows(store: Path) -> None:
-    async with workbench(store) as bench:
-        await grouped(bench)
-        first = documents(bench)[0].removeprefix("herd/")
-
-        await bench.press("pagedown")
-        await drawn(bench)
-
-        assert bench.app.bench.query_one(ResultsPane).scroll_offset.y > HEAD
-        top = bench.painted("results").splitlines()[1]
-        assert DOCUMENT.findall(top)[0][0] == first
-
-
+@pytest.mark.slow
 async def test_rows_stay_grouped_under_other_questions_and_weights(store: Path) -> None:
     async with workbench(store) as bench:
         await grouped(bench)
@@ -172,11 +176,18 @@ async def test_rows_stay_grouped_under_other_questions_and_weights(store: Path) 
         assert sorted(bench.session.results.grouping.order) == list(range(50))
 
 
-async def test_what_leaves_the_workbench_is_the_same_list(
+async def test_grouped_rows_are_copied_and_exported_by_rank(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with workbench(store) as bench:
+        await bench.ask("SELECT * FROM doc USING lexical('zebra')")
+        await bench.press("escape", "G")
+        assert [note.message for note in bench.app._notifications] == ["Not grouped: each row is a document."]
+        assert bench.painted("results").startswith("2 Results\n")
+        assert not bench.session.results.is_grouped
+
+        await bench.press("1")
         await bench.ask(QUERY)
         await bench.press("escape", "Y")
         command, packed, hits = bench.app.clipboard, bench.session.context.packed, bench.session.results.hits
@@ -189,27 +200,6 @@ async def test_what_leaves_the_workbench_is_the_same_list(
         assert bench.session.context.packed == packed
         rows = list(csv.DictReader((tmp_path / "rows.csv").read_text(encoding="utf-8").splitlines()))
         assert [row["chunk.id"] for row in rows] == [hits[row].chunk.id for row in range(50)]  # type: ignore[union-attr]
-
-
-async def test_compare_takes_the_row_above_as_it_is_painted(store: Path) -> None:
-    async with workbench(store) as bench:
-        await grouped(bench)
-        row = bench.session.results.grouping.row(1)
-        assert row > 1
-
-        await bench.press("j", "c")
-
-        await bench.until(lambda _: re.search(rf"#{row + 1} .* against #1 ", bench.painted("explain")))
-
-
-async def test_a_list_of_documents_is_not_grouped_and_says_so(store: Path) -> None:
-    async with workbench(store) as bench:
-        await bench.ask("SELECT * FROM doc USING lexical('zebra')")
-        await bench.press("escape", "G")
-
-        assert [note.message for note in bench.app._notifications] == ["Not grouped: each row is a document."]
-        assert bench.painted("results").startswith("2 Results\n")
-        assert not bench.session.results.is_grouped
 
 
 async def test_a_row_of_one_line_leaves_the_place_to_its_document(store: Path) -> None:

@@ -46,9 +46,16 @@ async def open_results(bench: Driver) -> None:
     await bench.press("escape", "2")
 
 
-@pytest.mark.parametrize("keys", [["ctrl+q"], ["escape", "q"], ["f1", "ctrl+q"], ["escape", "A", "ctrl+q"]])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ["escape", "q"],
+        ["f1", "ctrl+q"],
+        *(pytest.param(keys, marks=pytest.mark.slow) for keys in (["ctrl+q"], ["escape", "A", "ctrl+q"])),
+    ],
+)
 async def test_quitting_ends_with_zero_and_no_thread_is_left(shared_store: Path, keys: list[str]) -> None:
-    async with workbench(shared_store) as bench:
+    async with workbench(shared_store, is_own=True) as bench:
         await bench.ask()
 
         await bench.press(*keys)
@@ -58,7 +65,7 @@ async def test_quitting_ends_with_zero_and_no_thread_is_left(shared_store: Path,
 
 
 async def _crash(app_seen: list[Workbench]) -> None:
-    async with workbench(None) as bench:
+    async with workbench(None, is_own=True) as bench:
         app_seen.append(bench.app)
         bench.app.post_message(Happened(Crashed(ZeroDivisionError("a defect"))))
         await bench.pilot.pause(0.2)
@@ -73,8 +80,8 @@ async def test_a_defect_in_a_worker_ends_the_workbench_with_another_code() -> No
     assert seen[0].return_code == 1
 
 
-async def test_an_error_of_the_store_is_shown_and_the_workbench_goes_on(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
+async def test_an_error_of_the_store_is_shown_and_late_answers_change_nothing(shared_store: Path) -> None:
+    async with workbench(shared_store, is_own=True) as bench:
         await bench.ask()
         error = StoreLocked("store_locked", "Another process is writing.", hint="try again")
 
@@ -83,15 +90,10 @@ async def test_an_error_of_the_store_is_shown_and_the_workbench_goes_on(shared_s
 
         assert "Another process is writing. (try again)" in bench.painted("notes")
         await bench.press("f5")
-        await bench.until(lambda now: now.query.trouble is None)
-
-
-async def test_what_a_thread_says_while_the_panes_are_taken_down_changes_nothing(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask()
+        await bench.until(lambda now: now.query.trouble is None and not now.query.busy)
         app, answered = bench.app, bench.session
 
-    app.become(answered._replace(query=answered.query._replace(busy=True)))
+    app.become(answered._replace(query=answered.query._replace(busy=True)))  # the panes are gone
 
     assert app.session.query.busy
     assert app.return_code in (None, 0)
@@ -99,13 +101,13 @@ async def test_what_a_thread_says_while_the_panes_are_taken_down_changes_nothing
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever wants to write waits for a lock for as long as a test may take."""
+    """Wait for a lock for as long as a test may take."""
     monkeypatch.setattr(connect, "BUSY_TIMEOUT_MS", 120_000)
 
 
 @pytest.mark.usefixtures("patient")
 async def test_grades_wait_for_whoever_writes_the_store_although_the_workbench_was_left(own_store: Path) -> None:
-    async with workbench(own_store) as bench:
+    async with workbench(own_store, is_own=True) as bench:
         await open_results(bench)
         lock = ExitStack()
         other = lock.enter_context(Recall.open(str(own_store)))
@@ -125,7 +127,7 @@ async def test_grades_that_could_not_be_written_after_leaving_are_told_and_end_w
 ) -> None:
     with Recall.open(str(own_store)) as recall:
         put(recall.store, {"q1": "token budget"}, [])
-    async with workbench(own_store) as bench:
+    async with workbench(own_store, is_own=True) as bench:
         await open_results(bench)
         lock = ExitStack()
         other = lock.enter_context(Recall.open(str(own_store)))
@@ -143,7 +145,7 @@ async def test_grades_that_could_not_be_written_after_leaving_are_told_and_end_w
 async def test_a_failure_that_the_screen_has_told_is_not_told_again(own_store: Path) -> None:
     with Recall.open(str(own_store)) as recall:
         put(recall.store, {"q1": "token budget"}, [])
-    async with workbench(own_store) as bench:
+    async with workbench(own_store, is_own=True) as bench:
         await open_results(bench)
         with Recall.open(str(own_store)) as other, other.store.transaction():
             other.store.execute("UPDATE judged_query SET text = 'something else'")
@@ -162,7 +164,7 @@ async def test_leaving_ends_a_reembed_and_the_grades_behind_it_are_written(own_s
         with Recall.open(str(own_store)) as recall:
             before = recall.store.embedder()
         server.gate.clear()
-        async with workbench(own_store) as bench:
+        async with workbench(own_store, is_own=True) as bench:
             await open_results(bench)
             await bench.press("8", "right", "right")
             await bench.until(store_pane.embedders)

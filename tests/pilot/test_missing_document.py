@@ -42,9 +42,13 @@ def named_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 async def asked(bench: Driver) -> TargetScreen:
-    """A question asked, and the dialog open."""
+    """Ask a question and open the dialog."""
     await bench.ask()
     await bench.press("escape")
+    return await opened(bench)
+
+
+async def opened(bench: Driver) -> TargetScreen:
     await miss(bench.app)
     await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
     screen = bench.app.screen
@@ -52,62 +56,41 @@ async def asked(bench: Driver) -> TargetScreen:
     return screen
 
 
-async def test_a_unique_ending_of_a_path_names_its_document(named_store: Path) -> None:
+async def test_a_missing_document_is_named_by_an_ending_or_literally(named_store: Path) -> None:
     async with workbench(named_store) as bench:
         screen = await asked(bench)
         assert screen.query_one("#target").border_title == "Which document is missing?"
+        await bench.write("budget.md:1-2")
+        assert "literally" in bench.painted("targets")
+        await bench.press("enter")
+        await bench.until(lambda now: now.results.sought == "budget.md:1-2")
 
+        screen = await opened(bench)
         await bench.write("budget.md")
         await bench.press("enter")
+        await bench.until(lambda now: now.results.sought == "docs/notes/budget.md")
 
-        await bench.until(lambda now: now.results.sought)
-        assert bench.session.results.sought == "docs/notes/budget.md"
-
-
-async def test_an_ending_of_several_paths_lists_them_and_takes_the_one_that_is_chosen(named_store: Path) -> None:
-    async with workbench(named_store) as bench:
-        screen = await asked(bench)
+        screen = await opened(bench)
         await bench.write("plan.md")
         await bench.press("enter")
         await bench.until(lambda _: "2 paths end with this" in str(screen.query_one("#target").border_subtitle))
         assert bench.app.screen is screen
         assert "b/plan.md" in bench.painted("targets")
-
         await bench.press("down", "enter")
+        await bench.until(lambda now: now.results.sought == "b/plan.md")
 
-        await bench.until(lambda now: now.results.sought)
-        assert bench.session.results.sought == "b/plan.md"
-
-
-async def test_enter_waits_for_paths_that_are_still_looked_up(named_store: Path) -> None:
-    async with workbench(named_store) as bench:
-        screen = await asked(bench)
+        screen = await opened(bench)
         await bench.write("plan.md")
         await bench.until(lambda now: result_of(now, Analysis("paths", "plan.md"), of=Paths))
         screen._typed, screen._is_found = "budget.md", False  # as between a key and the paths for it
-
         screen.on_input_submitted()
-
         assert bench.app.screen is screen
         assert screen.query_one("#target").border_subtitle == "Looking it up …"
         found = Paths(("docs/my-budget.md", "docs/notes/budget.md"), are_all=True)
         stamp = next(iter(bench.session.analyses.values()))[0]
         analyses = {**bench.session.analyses, Analysis("paths", "budget.md"): (stamp, found)}
         screen.show_session(bench.session._replace(analyses=analyses))
-        await bench.until(lambda now: now.results.sought)
-        assert bench.session.results.sought == "docs/notes/budget.md"
-
-
-async def test_a_text_and_lines_are_taken_literally(named_store: Path) -> None:
-    async with workbench(named_store) as bench:
-        await asked(bench)
-        await bench.write("budget.md:1-2")
-        assert "literally" in bench.painted("targets")
-
-        await bench.press("enter")
-
-        await bench.until(lambda now: now.results.sought)
-        assert bench.session.results.sought == "budget.md:1-2"
+        await bench.until(lambda now: now.results.sought == "docs/notes/budget.md")
 
 
 async def test_names_that_would_steer_the_terminal_are_neutralised_in_every_tab_as_in_the_results(

@@ -47,55 +47,45 @@ def fill(folder: Path, *texts: str) -> Path:
         return Path(recall.store.path)
 
 
-@pytest.mark.parametrize("key", ["vector_weight", "pool"])
-async def test_settings_that_someone_writes_hold_and_are_told(own_store: Path, key: str) -> None:
-    value = {"vector_weight": 0.75, "pool": 7}[key]
+async def test_settings_that_someone_writes_apply_and_are_reported(own_store: Path) -> None:
+    toml = own_store.parent / "recall.toml"
     async with workbench(own_store) as bench:
         await bench.ask()
-        rewrite(own_store.parent / "recall.toml", **{key: value})
-
-        await bench.until(
-            lambda now: (
-                now.results.answer
-                and getattr(now.results.answer.plan.config, key) == value
-                and now.results.ranked_at == now.query.generation
+        for key, value in (("vector_weight", 0.75), ("pool", 7)):
+            bench.app.clear_notifications()
+            rewrite(toml, **{key: value})
+            await bench.until(
+                lambda now, key=key, value=value: (
+                    now.results.answer
+                    and getattr(now.results.answer.plan.config, key) == value
+                    and now.results.ranked_at == now.query.generation
+                )
             )
-        )
+            assert getattr(current(bench.session), key) == value
+            assert not bench.session.weights.tweaks
+            assert any("recall.toml has changed" in each.message for each in bench.app._notifications)
 
-        assert getattr(current(bench.session), key) == value
-        assert not bench.session.weights.tweaks
-        assert any("recall.toml has changed" in each.message for each in bench.app._notifications)
-
-
-async def test_settings_that_are_moved_stay_moved_when_someone_writes_others(own_store: Path) -> None:
-    async with workbench(own_store) as bench:
-        await bench.ask()
         await bench.press("escape", "4", *in_form("normalize", "right"))
         moved = current(bench.session).normalize
-        rewrite(own_store.parent / "recall.toml", vector_weight=0.75)
-
-        await bench.until(lambda now: now.weights.saved and now.weights.saved.vector_weight == 0.75)
-
+        rewrite(toml, vector_weight=0.5)
+        await bench.until(lambda now: now.weights.saved and now.weights.saved.vector_weight == 0.5)
         assert current(bench.session).normalize == moved
         assert set(bench.session.weights.tweaks) == {"normalize"}
 
-
-async def test_settings_that_cannot_be_read_leave_those_that_hold(own_store: Path) -> None:
-    async with workbench(own_store) as bench:
-        await bench.ask()
         before = bench.session.weights.saved
         broken = own_store.parent / "broken.toml"
         broken.write_text("vector_weight = \n", encoding="utf-8")
-        broken.replace(own_store.parent / "recall.toml")  # a file that is half written says something else
+        broken.replace(toml)  # a file that is half written says something else
         await bench.until(
             lambda _: any("read before still apply" in each.message for each in bench.app._notifications)
         )
+        await bench.press("1")
         await bench.ask("household tea")
-
         assert bench.session.weights.saved == before
         assert bench.session.query.trouble is None
 
 
+@pytest.mark.slow
 async def test_the_settings_that_the_workbench_writes_are_no_news(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await bench.ask()

@@ -39,9 +39,7 @@ def figure_of(bench: Driver, name: str) -> str:
     return (re.findall(rf"{name} +(\S+(?: [KM]iB)?)", bench.painted("store")) or [""])[0]
 
 
-async def test_the_figures_follow_a_compact_of_another_program(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_figures_follow_what_other_programs_write(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     with Recall.open(str(own_store)) as recall:
         recall.remove(["manual"])
@@ -49,6 +47,11 @@ async def test_the_figures_follow_a_compact_of_another_program(
         await opened(bench)
         await bench.until(lambda _: figure_of(bench, "file"))
         assert int(figure_of(bench, "tombstones")) > 0
+        before = figure_of(bench, "file")
+        enlarge(own_store)
+        await bench.until(lambda _: figure_of(bench, "file") not in ("", before))
+        assert figure_of(bench, "file") == size_of(own_store)
+        assert not bench.app._notifications
 
         with Recall.open(str(own_store)) as other:
             other.compact()
@@ -57,20 +60,7 @@ async def test_the_figures_follow_a_compact_of_another_program(
         await bench.until(lambda _: figure_of(bench, "file") == size_of(own_store))
 
 
-async def test_the_size_follows_what_changes_nothing_else(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
-    async with workbench(own_store, size=TALL) as bench:
-        await opened(bench)
-        await bench.until(lambda _: figure_of(bench, "file"))
-        before = figure_of(bench, "file")
-
-        enlarge(own_store)
-
-        await bench.until(lambda _: figure_of(bench, "file") not in ("", before))
-        assert figure_of(bench, "file") == size_of(own_store)
-        assert not bench.app._notifications
-
-
+@pytest.mark.slow
 async def test_the_checks_are_made_anew_after_another_program_wrote(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,32 +77,25 @@ async def test_the_checks_are_made_anew_after_another_program_wrote(
         await bench.until(lambda _: "1 error" in bench.painted("store"))
 
 
-@pytest.mark.parametrize(
-    ("vectors", "chunks", "covered"),
-    [(1_637, 1_637, "100%"), (1_635, 1_637, "99%"), (1, 1_637, "0%"), (0, 4, "0%"), (3, 4, "75%"), (0, 0, "-")],
-)
-async def test_only_a_vector_for_every_chunk_is_a_full_cover(
-    shared_store: Path, vectors: int, chunks: int, covered: str
-) -> None:
+async def test_shares_of_the_file_and_of_vectors_are_true(shared_store: Path) -> None:
     async with workbench(shared_store, size=TALL) as bench:
         await opened(bench)
         await bench.until(lambda now: isinstance(overview(now), StoreOverview))
         assert bench.session.store.info
-        bench.app.become(
-            bench.session._replace(
-                store=bench.session.store._replace(
-                    info=bench.session.store.info._replace(vectors=vectors, chunks=chunks)
-                )
-            )
-        )
+        for vectors, chunks, covered in (
+            (1_637, 1_637, "100%"),
+            (1_635, 1_637, "99%"),
+            (1, 1_637, "0%"),
+            (0, 4, "0%"),
+            (3, 4, "75%"),
+            (0, 0, "-"),
+        ):
+            info = bench.session.store.info._replace(vectors=vectors, chunks=chunks)
+            bench.app.become(bench.session._replace(store=bench.session.store._replace(info=info)))
 
-        await bench.until(lambda _: f"{vectors:,} {covered} covered" in bench.painted("store"))
+            cover = f"{vectors:,} {covered} covered"
+            await bench.until(lambda _, cover=cover: cover in bench.painted("store"))
 
-
-async def test_the_shares_of_the_file_are_a_hundred_percent(shared_store: Path) -> None:
-    async with workbench(shared_store, size=TALL) as bench:
-        await opened(bench)
-        await bench.until(lambda now: isinstance(overview(now), StoreOverview))
         known = overview(bench.session)
         assert isinstance(known, StoreOverview)
         view = {**known.view, "bytes": 1_000, "text_bytes": 476, "vector_bytes": 316, "index_bytes": 127}

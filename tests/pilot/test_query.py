@@ -30,152 +30,96 @@ async def test_results_follow_the_words_without_a_key_to_start_them(shared_store
         assert "1 Query (words)" in str(bench.app.bench.query_one("#query").border_title)
 
 
-async def test_text_that_begins_with_select_is_a_query(shared_store: Path) -> None:
+async def test_rows_follow_the_text_of_the_query(shared_store: Path) -> None:
     rql = "SELECT * FROM chunk USING lexical('budget') FILTER doc.path GLOB 'docs/**' LIMIT 1"
     async with workbench(shared_store) as bench:
         await bench.ask(rql)
-
         assert bench.session.results.answer is not None
         assert bench.session.results.answer.plan.rql == rql
         assert set(bench.session.results.hits) == {0}
         assert "1 Query (RQL)" in str(bench.app.bench.query_one("#query").border_title)
 
-
-async def test_a_query_without_a_signal_lists_rows_without_scores(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
         await bench.ask("SELECT * FROM chunk FILTER doc.path GLOB 'src/**'")
-
         assert " pack.py:1 " in bench.painted("results")
         assert "names no signal" in bench.painted("explain")
 
-
-async def test_an_offset_lists_ranks_from_there(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
         await bench.ask("SELECT * FROM chunk USING lexical('budget') LIMIT 2 OFFSET 3")
-
         assert [hit.rank for hit in bench.session.results.hits.values()] == [4, 5]
         assert "2 of " in bench.painted("results")
 
+        await bench.ask("SELECT * FROM chunk USING lexical('zzzzqq')")
+        assert "Nothing matches" in bench.painted("results")
 
-async def test_an_unparsable_text_keeps_the_old_rows_and_marks_them_stale(shared_store: Path) -> None:
+        bench.app.bench.editor.clear()
+        await bench.until(lambda now: now.results.answer is None)
+        assert "Type words to search" in bench.painted("results")
+        assert bench.session.context.packed is None
+
+
+async def test_rows_stay_stale_until_the_text_is_repaired(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask("token budget")
-        bench.app.bench.editor.clear()
+        before = bench.session.query.generation
+        await bench.press("f5")
+        await bench.until(lambda now: not now.query.busy and now.query.generation == before + 1)
+        assert bench.session.results.hits
 
-        await bench.type("SELECT * FROM chunk FILTER doc.tgas = 'x'")
+        await bench.write("SELECT * FROM chunk FILTER doc.tgas = 'x'")
         await bench.until(lambda now: now.query.trouble and "tgas" in now.query.trouble.message)
-
         assert "docs/budget.md:1 " in bench.painted("results")
         assert "(stale)" in bench.painted("results")
         assert "^^^^^^^^\nThere is no field doc.tgas" in bench.painted("notes")
         assert "did you mean" in bench.painted("notes")
 
-
-async def test_a_repaired_text_is_answered_and_no_longer_stale(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask("token budget")
-        await bench.type("\nSELECT")
-        bench.app.bench.editor.text = "SELECT nothing"
-        await bench.until(lambda now: now.query.trouble)
-
         await bench.ask("cosine")
-
         assert "(stale)" not in bench.painted("results")
         assert "There is no" not in bench.painted("notes")
 
-
-async def test_what_an_answer_warns_of_stands_under_the_query(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
         await bench.ask("budget zzyzx")
         assert "W_UNKNOWN_TERM" in bench.painted("notes")
-
         await bench.ask("budget")
-
         assert not bench.app.bench.query_one("#notes").display
 
 
-async def test_words_that_occur_nowhere_stand_in_one_line_and_each_in_its_own_warning(shared_store: Path) -> None:
+async def test_messages_of_a_small_terminal_take_two_lines_at_most(shared_store: Path) -> None:
     async with workbench(shared_store, size=(80, 24)) as bench:
+        notes = bench.app.bench.query_one("#notes")
         await bench.ask("budget zzyzx qqzzy xxyyx")
         await bench.until(lambda _: "W_UNKNOWN_TERM" in bench.painted("notes"))
-
-        told = "W_UNKNOWN_TERM: zzyzx, qqzzy and xxyyx occur nowhere in this store"
-        assert bench.painted("notes").rstrip() == told
+        message = "W_UNKNOWN_TERM: zzyzx, qqzzy and xxyyx occur nowhere in this store"
+        assert bench.painted("notes").rstrip() == message
         assert bench.session.results.answer is not None
         assert len(bench.session.results.answer.warnings) == 3
 
-
-async def test_a_long_message_is_read_whole_in_a_small_terminal(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(80, 24)) as bench:
         await bench.ask("token budget")
-        assert bench.app.bench.query_one("#query").size.height == 1
+        await bench.until(lambda _: bench.app.bench.query_one("#query").size.height == 1)
         bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.path GLOB 'docs"
-
-        await bench.until(lambda now: now.query.trouble and bench.app.bench.query_one("#notes").size.height == 2)
-
+        await bench.until(lambda now: now.query.trouble and notes.size.height == 2)
         trouble = bench.session.query.trouble
         assert trouble is not None
         assert f"1:42 {trouble.message} ({trouble.hint})" in " ".join(bench.painted("notes").split())
         assert bench.app.bench.editor.size.height == 1
         assert "2 Results (stale)" in bench.painted("results")
 
-
-async def test_a_message_that_two_lines_do_not_hold_ends_in_a_mark(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(80, 24)) as bench:
-        await bench.ask("token budget")
         bench.app.bench.editor.text = "SELECT * FROM chunk FILTER size = 'x'"
-
-        await bench.until(lambda now: now.query.trouble and bench.app.bench.query_one("#notes").size.height == 2)
-
+        await bench.until(lambda now: now.query.trouble and "field size" in now.query.trouble.message)
+        await bench.until(lambda _: notes.size.height == 2)
         assert bench.painted("notes").startswith("1:28 There is no field size.")
         assert bench.painted("notes").endswith("…")
 
-
-async def test_a_long_warning_is_read_whole_and_more_of_them_are_counted(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(80, 24)) as bench:
         await bench.ask("SELECT doc.colour FROM chunk USING lexical('budget')")
-        await bench.until(lambda _: bench.app.bench.query_one("#notes").size.height == 2)
+        await bench.until(lambda _: notes.size.height == 2)
         assert bench.session.results.answer is not None
         (warning,) = bench.session.results.answer.warnings
         assert len(warning) > 78
         assert warning in " ".join(bench.painted("notes").split())
 
         await bench.ask("SELECT doc.colour, doc.size, doc.shape FROM chunk USING lexical('budget')")
-
         await bench.until(lambda _: bench.painted("notes").rstrip().endswith("… and 1 more"))
         assert bench.painted("notes").splitlines()[0].rstrip().endswith("…")
         assert all("W_UNKNOWN_FIELD: SELECT doc." in line for line in bench.painted("notes").splitlines())
         await bench.ask("budget")
         await bench.until(lambda _: bench.app.bench.query_one("#query").size.height == 1)
-
-
-async def test_clearing_the_text_clears_the_results(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask("token budget")
-
-        bench.app.bench.editor.clear()
-        await bench.until(lambda now: now.results.answer is None)
-
-        assert "Type words to search" in bench.painted("results")
-        assert bench.session.context.packed is None
-
-
-async def test_words_that_match_nothing_say_so(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask("SELECT * FROM chunk USING lexical('zzzzqq')")
-
-        assert "Nothing matches" in bench.painted("results")
-
-
-async def test_f5_asks_again_at_once(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask("token budget")
-        before = bench.session.query.generation
-
-        await bench.press("f5")
-        await bench.until(lambda now: not now.query.busy and now.query.generation == before + 1)
-
-        assert bench.session.results.hits
 
 
 async def test_thirty_keys_in_a_burst_cost_few_searches_and_the_last_text_is_answered(shared_store: Path) -> None:
@@ -200,7 +144,7 @@ async def test_a_changed_file_is_marked_in_its_row(own_store: Path) -> None:
 
 
 async def test_what_is_typed_before_the_store_is_open_is_answered(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
+    async with workbench(shared_store, is_own=True) as bench:
         bench.app.bench.editor.text = "token budget"
         query_handlers.run(bench.app)
 
@@ -209,7 +153,7 @@ async def test_what_is_typed_before_the_store_is_open_is_answered(shared_store: 
         assert "docs/budget.md:1 " in bench.painted("results")
 
 
-async def test_a_grade_that_another_program_gives_stands_in_its_row(
+async def test_grades_and_removals_of_other_programs_show_in_the_rows(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
@@ -217,45 +161,22 @@ async def test_a_grade_that_another_program_gives_stands_in_its_row(
         await bench.ask()
         await bench.until(judged)
         path = bench.session.results.hits[0].doc.path
-
         with Recall.open(str(own_store)) as other:
             grade = Judgement("q1", Spot(path), 3)
             change(other.store, Regrade("q1", "token budget", added=(grade,), begins=True))
-
         await bench.until(lambda now: (known := judged(now)) and known.places)
         assert re.search(rf"▶ +1 .*{path}:\d+ .* 29 *\n.* 3 *$", bench.painted("results"), re.MULTILINE)
         assert bench.session.store.tasks_done == 1
 
+        await bench.press("escape", "2", "j", "g", "a")
+        await bench.until(lambda now: now.store.tasks_done == 2 and not now.judge.gradings)
+        await asyncio.sleep(0.5)  # ten looks at what this workbench wrote itself
+        assert bench.session.store.tasks_done == 2
 
-async def test_a_grade_of_this_workbench_is_nobody_elses(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
-    async with workbench(own_store) as bench:
-        await bench.ask()
-        await bench.until(judged)
-        await bench.press("escape", "2", "g", "a")
-        await bench.until(
-            lambda now: (
-                now.store.tasks_done == 1 and not now.judge.gradings and (known := judged(now)) and known.places
-            )
-        )
-
-        await asyncio.sleep(0.5)  # ten looks
-
-        assert bench.session.store.tasks_done == 1
-
-
-async def test_what_another_program_takes_out_of_the_store_leaves_the_results(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
-    async with workbench(own_store) as bench:
-        await bench.ask()
-        gone = bench.session.results.hits[0].doc.path
-        assert gone in bench.painted("results")
-
+        await bench.press("home")
+        assert path in bench.painted("results")
         with Recall.open(str(own_store)) as other:
-            other.remove((gone,))
-
+            other.remove((path,))
         await bench.until(
             lambda now: (
                 now.results.answer
@@ -263,8 +184,8 @@ async def test_what_another_program_takes_out_of_the_store_leaves_the_results(
                 and now.results.answer.generation == now.store.info.generation > 1
             )
         )
-        await bench.until(lambda now: not now.query.busy and now.results.hits[0].doc.path != gone)
-        assert gone not in bench.painted("results")
+        await bench.until(lambda now: not now.query.busy and now.results.hits[0].doc.path != path)
+        assert path not in bench.painted("results")
         assert any("The store changed" in notice.message for notice in bench.app._notifications)
 
 

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from textual.events import MouseDown, MouseUp
 from textual.geometry import Offset, Region
 
@@ -16,18 +15,6 @@ from tests.workbench_driver import Driver, workbench
 def marked(bench: Driver) -> str:
     """The row with the pointer."""
     return next(line for line in bench.painted("results").splitlines() if line.startswith("▶"))
-
-
-async def test_the_ledger_follows_the_selection(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask()
-        await bench.press("escape")
-
-        await bench.press("j")
-
-        assert bench.session.results.selected == 1
-        assert "src/pack.py" in marked(bench)
-        assert "3 Explain #2" in bench.painted("explain")
 
 
 def underlined(bench: Driver) -> list[str]:
@@ -59,29 +46,52 @@ def places(bench: Driver) -> list[str]:
     return re.findall(r"\d\.\d{3} \S* +(\S+:\d+.*?)(?= +\d+ *$)", bench.painted("results"), re.MULTILINE)
 
 
-async def test_up_and_down_stop_at_the_ends(shared_store: Path) -> None:
+async def test_keys_and_clicks_select_a_row_and_the_ledger_follows(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("escape", "k", "up")
         assert bench.session.results.selected == 0
+        await bench.press("j")
+        assert bench.session.results.selected == 1
+        assert "src/pack.py" in marked(bench)
+        assert "3 Explain #2" in bench.painted("explain")
 
-        await bench.press("end", "down", "j")
+        await bench.press("3", "z")
+        await bench.until(lambda now: now.zoomed)
+        await bench.press("z")
+        await bench.until(lambda now: not now.zoomed)
+        await bench.until(lambda _: bench.app.bench.query_one("#results").size.height > 5)
+        assert bench.app.bench.query_one("#results").scroll_offset.y == 0
 
+        await bench.press("2", "end", "down", "j")
         assert bench.session.results.answer is not None
         assert bench.session.results.selected == bench.session.results.answer.total - 1
-
-
-async def test_paging_moves_by_what_is_visible_and_home_comes_back(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask()
+        await bench.press("home")
+        assert bench.session.results.selected == 0
         rows = bench.app.bench.rows_to_page(1)
-
-        await bench.press("escape", "pagedown", "space")
+        await bench.press("pagedown", "space")
         assert bench.session.results.selected == 2 * rows
         await bench.press("pageup")
         assert bench.session.results.selected == rows
         await bench.press("home")
+        assert bench.session.results.selected == 0
 
+        x, y = bench.app.bench.query_one(ResultsPane).region.offset + Offset(20, 6)
+        at = {"x": x, "y": y, "screen_x": x, "screen_y": y, "delta_x": 0, "delta_y": 0}
+        for button, picked in ((2, 0), (3, 0), (1, 2)):  # through the app, as from a terminal
+            for kind in (MouseDown, MouseUp):
+                bench.app.post_message(kind(None, **at, button=button, shift=False, meta=False, ctrl=False))
+            await bench.pilot.pause()
+            await bench.until(lambda now, picked=picked: now.results.selected == picked)
+        await bench.press("home", "1")
+        await bench.pilot.click(ResultsPane, offset=(20, 6))
+        assert bench.session.results.selected == 2
+        assert bench.session.pane == "results"
+
+        await bench.press("f5")
+        await bench.until(lambda now: not now.query.busy)
+        assert bench.session.results.selected == 2
+        await bench.ask("cosine")
         assert bench.session.results.selected == 0
 
 
@@ -90,11 +100,10 @@ async def test_the_last_row_is_fetched_when_it_is_looked_at(own_store: Path) -> 
     many.mkdir()
     for number in range(150):
         (many / f"n{number:03}.txt").write_text(f"The budget of note {number}.\n", encoding="utf-8")
+    with Recall.open(str(own_store)) as recall:
+        for _ in recall.add([str(many)], Root("")):
+            pass
     async with workbench(own_store) as bench:
-        await bench.press("escape", "A")
-        await bench.write(str(many))
-        await bench.press("enter")
-        await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
         await bench.ask("budget note")
         await bench.press("escape", "+", "+", "+")
         await bench.until(lambda now: (answer := now.results.answer) and answer.plan.limit == answer.total)
@@ -107,53 +116,6 @@ async def test_the_last_row_is_fetched_when_it_is_looked_at(own_store: Path) -> 
 
         await bench.until(lambda _: f"▶ {total} " in bench.painted("results"))
         assert f"3 Explain #{total}" in bench.painted("explain")
-
-
-async def test_a_click_picks_the_row_under_it(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask()
-
-        await bench.pilot.click(ResultsPane, offset=(20, 6))
-
-        assert bench.session.results.selected == 2
-        assert bench.session.pane == "results"
-
-
-@pytest.mark.parametrize(("button", "picked"), [(1, 2), (2, 0), (3, 0)])
-async def test_only_the_left_button_picks(shared_store: Path, button: int, picked: int) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask()
-        x, y = bench.app.bench.query_one(ResultsPane).region.offset + Offset(20, 6)
-        at = {"x": x, "y": y, "screen_x": x, "screen_y": y, "delta_x": 0, "delta_y": 0}
-
-        for kind in (MouseDown, MouseUp):  # through the app, as from a terminal
-            bench.app.post_message(kind(None, **at, button=button, shift=False, meta=False, ctrl=False))
-        await bench.pilot.pause()
-        await bench.until(lambda now: now.results.selected == picked)
-
-
-async def test_rows_stay_selected_when_the_same_question_is_asked_again(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask()
-        await bench.press("escape", "j", "j", "f5")
-        await bench.until(lambda now: not now.query.busy)
-
-        assert bench.session.results.selected == 2
-        await bench.ask("cosine")
-        assert bench.session.results.selected == 0
-
-
-async def test_a_pane_that_had_the_whole_screen_leaves_the_list_where_it_was(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask()
-        await bench.press("escape", "j", "3", "z")
-        await bench.until(lambda now: now.zoomed)
-
-        await bench.press("z")
-        await bench.until(lambda now: not now.zoomed)
-        await bench.until(lambda _: bench.app.bench.query_one("#results").size.height > 5)
-
-        assert bench.app.bench.query_one("#results").scroll_offset.y == 0
 
 
 async def test_no_name_and_no_text_of_a_file_reaches_the_terminal_as_a_command(own_store: Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.events import Key
 from textual.widgets import Input
 
 from recall_core.api.recall import Recall
@@ -18,15 +20,24 @@ from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
 from recall_tui.screens.history import HistoryScreen, MovedScreen
 from recall_tui.screens.target import TargetScreen
 from recall_tui.screens.welcome import WelcomeScreen
+from recall_tui.state import weighing
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
 from recall_tui.state.results import result_of
 from recall_tui.widgets.draw import ASCII, UNICODE
 from recall_tui.widgets.lists import PointedList
 from recall_tui.widgets.picture import plain_text
-from tests.workbench_driver import Driver, in_form, workbench
+from tests.workbench_driver import Driver, workbench
 
 DEEP = "/".join(f"a very long name of folder {letter}" for letter in "abcde")
+
+
+def sizes(*names: str, quick: tuple[str, ...]) -> list[Any]:
+    """Return sizes such as 80x24 for parametrize; those that are not quick are slow."""
+    return [
+        pytest.param(tuple(map(int, name.split("x"))), id=name, marks=() if name in quick else pytest.mark.slow)
+        for name in names
+    ]
 
 
 def rows(bench: Driver, list_id: str) -> list[str]:
@@ -38,15 +49,22 @@ def rows(bench: Driver, list_id: str) -> list[str]:
 
 async def ask_for_target(bench: Driver, typed: str) -> None:
     await bench.ask()
-    await bench.press("escape", "m")
+    await bench.press("escape")
+    await type_target(bench, typed)
+
+
+async def type_target(bench: Driver, typed: str) -> None:
+    """Ask what is missed, and wait for the paths that fit."""
+    await bench.press("m")
     await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
-    await bench.type(typed)
+    bench.app.screen.query_one(Input).value = typed
     await bench.until(lambda now: result_of(now, Analysis("paths", typed), of=Paths))
 
 
-@pytest.fixture
-def deep_store(tmp_path: Path) -> Path:
-    """Texts with paths that are wider than every list, and one with a line break in its folder's name."""
+@pytest.fixture(scope="module")
+def deep_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of texts with paths wider than every list, and one with a line break in its folder's name."""
+    tmp_path = tmp_path_factory.mktemp("deep")
     for name in (*(f"{DEEP}/file number {digit}.md" for digit in "123"), "new\nline/other.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("A token budget.\n", encoding="utf-8")
@@ -57,59 +75,60 @@ def deep_store(tmp_path: Path) -> Path:
         return Path(recall.store.info().path)
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [60, 80])
 async def test_the_pointer_stands_on_the_path_that_enter_takes(deep_store: Path, width: int) -> None:
     async with workbench(deep_store, size=(width, 40)) as bench:
         await ask_for_target(bench, "very number")
-        await bench.until(lambda _: len(rows(bench, "targets")) == 4)
-
-        await bench.press("down")
-
-        await bench.until(lambda _: rows(bench, "targets")[2].startswith(UNICODE.pointer))
-        ends = [row[-len("number 1.md") :] for row in rows(bench, "targets")[1:]]
-        assert ends == ["number 1.md", "number 2.md", "number 3.md"]
-        await bench.press("enter")
-        await bench.until(lambda now: now.results.sought == f"{DEEP}/file number 2.md")
+        await point_and_take(bench)
 
 
-async def test_a_list_is_cut_anew_when_the_screen_becomes_narrow(deep_store: Path) -> None:
-    async with workbench(deep_store, size=(120, 40)) as bench:
-        await ask_for_target(bench, "very number")
-        await bench.press("down")
-        await bench.until(lambda _: len(rows(bench, "targets")) == 4)
+async def point_and_take(bench: Driver) -> None:
+    """Go one path down, and take it: the pointer and the end of every path are seen."""
+    await bench.until(lambda _: len(rows(bench, "targets")) == 4)
 
-        await bench.pilot.resize_terminal(60, 40)
+    await bench.press("down")
 
-        await bench.until(lambda _: all(row.endswith(".md") for row in rows(bench, "targets")[1:]))
-        assert rows(bench, "targets")[2].startswith(UNICODE.pointer)
+    await bench.until(lambda _: rows(bench, "targets")[2].startswith(UNICODE.pointer))
+    ends = [row[-len("number 1.md") :] for row in rows(bench, "targets")[1:]]
+    assert ends == ["number 1.md", "number 2.md", "number 3.md"]
+    await bench.press("enter")
+    await bench.until(lambda now: now.results.sought == f"{DEEP}/file number 2.md")
 
 
-async def test_a_list_of_paths_that_is_not_all_of_them_says_so(
+async def test_a_list_of_paths_shows_their_ends_and_what_enter_takes(
     deep_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recall_tui.analyses.document.MOST", 3)
-    async with workbench(deep_store) as bench:
-        await ask_for_target(bench, "")
-        await bench.until(lambda _: edge(bench).startswith("the first 3 paths,"))
-        await bench.type("number")
+    async with workbench(deep_store, size=(120, 40)) as bench:
+        with monkeypatch.context() as patched:
+            patched.setattr("recall_tui.analyses.document.MOST", 3)
+            await ask_for_target(bench, "")
+            await bench.until(lambda _: edge(bench).startswith("the first 3 paths,"))
+            await bench.type("number")
+            await bench.until(lambda _: edge(bench).startswith("3 paths,"))
+        await bench.press("escape")
 
-        await bench.until(lambda _: edge(bench).startswith("3 paths,"))
+        await type_target(bench, "very number")
+        await point_and_take(bench)
 
+        await type_target(bench, "very number")
+        await bench.press("down")
+        await bench.until(lambda _: len(rows(bench, "targets")) == 4)
+        await bench.pilot.resize_terminal(60, 40)
+        await bench.until(lambda _: all(row.endswith(".md") for row in rows(bench, "targets")[1:]))
+        assert rows(bench, "targets")[2].startswith(UNICODE.pointer)
+        await bench.press("escape")
 
-def edge(bench: Driver) -> str:
-    """What stands on the lower edge of the list of paths."""
-    return str(bench.app.screen.query_one("#target").border_subtitle)
-
-
-async def test_a_line_break_in_a_name_makes_no_second_row(deep_store: Path) -> None:
-    async with workbench(deep_store) as bench:
-        await ask_for_target(bench, "other")
-
+        await type_target(bench, "other")
         await bench.until(lambda _: len(rows(bench, "targets")) == 2)
-
         assert rows(bench, "targets")[1].split() == [UNICODE.pointer, "new", "line/other.md"]
         await bench.press("enter")
         await bench.until(lambda now: now.results.sought == "new\nline/other.md")
+
+
+def edge(bench: Driver) -> str:
+    """The text on the lower edge of the list of paths."""
+    return str(bench.app.screen.query_one("#target").border_subtitle)
 
 
 async def test_a_line_break_in_a_folder_makes_no_second_row_of_the_first_run(
@@ -131,24 +150,20 @@ async def test_a_line_break_in_a_folder_makes_no_second_row_of_the_first_run(
         assert bench.app.screen.query_one(Input).value == "texts/other"
 
 
-@pytest.mark.parametrize(("locale", "mark"), [("C.UTF-8", UNICODE.cut), ("C", ASCII.cut)])
+@pytest.mark.parametrize(
+    ("locale", "mark"), [pytest.param("C.UTF-8", UNICODE.cut, marks=pytest.mark.slow), ("C", ASCII.cut)]
+)
 async def test_a_line_that_is_too_long_for_its_list_ends_in_a_mark(
     shared_store: Path, monkeypatch: pytest.MonkeyPatch, locale: str, mark: str
 ) -> None:
     monkeypatch.setenv("LC_ALL", locale)
-    async with workbench(shared_store, size=(60, 24)) as bench:
+    async with workbench(shared_store, size=(60, 24), is_own=True) as bench:
         await bench.ask()
-        await bench.press(
-            "escape",
-            "4",
-            "right",
-            *in_form("fusion", "right"),
-            *in_form("match", "right"),
-            *in_form("lexical_model", "right"),
-            *in_form("sparse_recall", "right"),
-            *in_form("min_score", "right"),
-            "N",
-        )
+        await bench.press("escape", "4")
+        settings = {"bm25_weight": 0.85, "vector_weight": 0.15, "fusion": "rrf", "match": "all"}
+        settings |= {"lexical_model": "bm25f", "sparse_recall": False, "min_score": 0.05}
+        bench.app.become(weighing.tweaked(bench.session, settings))
+        await bench.press("N")
         await bench.write("mine")
         await bench.press("enter", "P")
         await bench.until(lambda _: bench.app.screen.query("#past") and len(rows(bench, "past")) == 2)
@@ -156,42 +171,30 @@ async def test_a_line_that_is_too_long_for_its_list_ends_in_a_mark(
         assert rows(bench, "past")[1].endswith(mark)
 
 
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
-async def test_the_keys_of_a_question_are_seen_however_long_it_is_and_its_end_can_be_read(
-    shared_store: Path, size: tuple[int, int]
-) -> None:
+@pytest.mark.parametrize("size", sizes("60x20", "80x24", "120x40", quick=("60x20",)))
+async def test_questions_and_fields_show_their_keys(shared_store: Path, size: tuple[int, int]) -> None:
     words = " ".join(f"word{number}" for number in range(300))
     async with workbench(shared_store, size=size) as bench:
-        await bench.ask(words)
+        await bench.ask()
         await bench.press("escape", "4", "W")
+        await bench.until(lambda _: "y yes   n no" in plain_text(bench.app))
+        assert "PgDn" not in plain_text(bench.app), "a question seen whole has no keys to scroll by"
+        await bench.press("n")
+
+        await bench.press("6", "I")
+        await bench.until(lambda _: isinstance(bench.app.screen, PromptScreen))
+        await bench.until(lambda _: "then Enter" in plain_text(bench.app))
+        await bench.press("escape")
+
+        await bench.ask(words)
+        await bench.press("4", "W")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
         await bench.until(lambda _: "y yes   n no" in plain_text(bench.app))
         assert "LIMIT" not in plain_text(bench.app)
-
         await bench.until(lambda _: "PgDn" in plain_text(bench.app))
         await bench.press(*["pagedown"] * 9)
-
         await bench.until(lambda _: "LIMIT" in plain_text(bench.app))
         assert "y yes   n no" in plain_text(bench.app)
-
-
-async def test_a_question_that_is_seen_whole_names_no_keys_to_scroll_by(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(60, 20)) as bench:
-        await bench.ask()
-        await bench.press("escape", "4", "W")
-
-        await bench.until(lambda _: "y yes   n no" in plain_text(bench.app))
-        assert "PgDn" not in plain_text(bench.app)
-
-
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
-async def test_what_a_field_is_for_is_seen_whole(shared_store: Path, size: tuple[int, int]) -> None:
-    async with workbench(shared_store, size=size) as bench:
-        await bench.ask()
-        await bench.press("escape", "6", "I")
-        await bench.until(lambda _: isinstance(bench.app.screen, PromptScreen))
-
-        await bench.until(lambda _: "then Enter" in plain_text(bench.app))
 
 
 async def test_of_a_long_query_that_was_interrupted_the_beginning_is_offered(shared_store: Path) -> None:
@@ -207,26 +210,34 @@ async def test_of_a_long_query_that_was_interrupted_the_beginning_is_offered(sha
         assert UNICODE.cut in shown
 
 
+async def hold(bench: Driver, key: str) -> None:
+    """Hold a key down for twenty steps."""
+    for _ in range(20):
+        bench.app.post_message(Key(key, None))
+    await bench.pilot.pause()
+
+
 def seen_rows(bench: Driver) -> tuple[int, int]:
-    """Rows inside the borders of the results, and of what stands below them, as far as both are on the screen."""
+    """Rows inside the borders of the results, and of the pane below, as far as both are on the screen."""
     body, results, below = (bench.app.bench.query_one(f"#{pane}").region for pane in ("body", "results", "explain"))
     return results.intersection(body).height - 2, below.intersection(body).height - 2
 
 
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (100, 30), (120, 40), (200, 60)])
+@pytest.mark.parametrize("size", sizes("60x20", "80x24", "100x30", "120x40", "200x60", quick=("60x20", "120x40")))
 async def test_the_border_below_the_results_stops_where_a_pane_would_have_no_rows(
     shared_store: Path, size: tuple[int, int]
 ) -> None:
     async with workbench(shared_store, size=size) as bench:
         await bench.ask()
-        await bench.press("escape", *["ctrl+up"] * 20)
+        await bench.press("escape")
+        await hold(bench, "ctrl+up")
         await bench.until(lambda _: seen_rows(bench)[0] < 6)
         assert seen_rows(bench)[0] >= 3
         before = seen_rows(bench)
         await bench.press("ctrl+down", "ctrl+down")
         await bench.until(lambda _: seen_rows(bench) != before)  # no key was kept for what it could not do
 
-        await bench.press(*["ctrl+down"] * 20)
+        await hold(bench, "ctrl+down")
 
         await bench.until(lambda _: seen_rows(bench)[1] < 7)
         assert seen_rows(bench)[1] >= 3
@@ -258,27 +269,30 @@ async def test_a_pane_that_was_zoomed_has_its_height_back(shared_store: Path) ->
         await bench.until(lambda _: seen_rows(bench)[1] == 20)
 
 
-@pytest.mark.parametrize("first", [(), ("down",)], ids=["newer first", "older first"])
 async def test_of_two_earlier_questions_the_older_one_is_before_whichever_is_marked_first(
-    shared_store: Path, first: tuple[str, ...]
+    shared_store: Path,
 ) -> None:
     place = history.place(os.environ)
     assert place is not None
     for text in ("the older", "the newer"):
         history.append(place, PastQuestion(text))
     async with workbench(shared_store) as bench:
-        await bench.press("escape", "h")
-        await bench.until(lambda _: isinstance(bench.app.screen, HistoryScreen))
-        await bench.until(lambda _: len(rows(bench, "past")) == 2)
+        await bench.press("escape")
+        for first in ((), ("down",)):
+            await bench.press("h")
+            await bench.until(lambda _: isinstance(bench.app.screen, HistoryScreen))
+            await bench.until(lambda _: len(rows(bench, "past")) == 2)
 
-        await bench.press(*first, "tab", "down", "f6")
+            await bench.press(*first, "tab", "down", "f6")
 
-        await bench.until(lambda _: isinstance(bench.app.screen, MovedScreen))
-        await bench.until(lambda _: "before  the older" in bench.painted("moves"))
-        assert "after   the newer" in bench.painted("moves")
+            await bench.until(lambda _: isinstance(bench.app.screen, MovedScreen))
+            await bench.until(lambda _: "before  the older" in bench.painted("moves"))
+            assert "after   the newer" in bench.painted("moves")
+            await bench.press("escape", "escape")
+            await bench.until(lambda _: bench.app.screen is bench.app.bench)
 
 
-@pytest.mark.parametrize("width", [60, 100])
+@pytest.mark.parametrize("width", [60, pytest.param(100, marks=pytest.mark.slow)])
 async def test_an_empty_store_says_whole_what_to_do(tmp_path: Path, width: int) -> None:
     Recall.init(str(tmp_path))
     async with workbench(tmp_path / "recall.db", size=(width, 30)) as bench:
@@ -287,13 +301,13 @@ async def test_an_empty_store_says_whole_what_to_do(tmp_path: Path, width: int) 
         assert "and name a folder to add." in " ".join(bench.painted("results").split())
 
 
-@pytest.mark.parametrize("size", [(80, 24), (100, 24), (100, 32), (120, 36), (200, 34)])
-async def test_the_ingest_pane_leaves_room_for_results(shared_store: Path, size: tuple[int, int]) -> None:
-    async with workbench(shared_store, size=size) as bench:
+async def test_the_ingest_pane_leaves_room_for_results(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(80, 24)) as bench:
         await bench.ask()
-
         await bench.press("escape", "7")
 
-        await bench.until(lambda _: "Sources" in bench.painted("ingest"))
-        await bench.until(lambda _: "budget" in bench.painted("results"))
-        assert bench.app.bench.query_one("#results").size.height >= 1
+        for size in ((80, 24), (100, 24), (100, 32), (120, 36), (200, 34)):
+            await bench.pilot.resize_terminal(*size)
+            await bench.until(lambda _: "Sources" in bench.painted("ingest"))
+            await bench.until(lambda _: "budget" in bench.painted("results"))
+            assert bench.app.bench.query_one("#results").size.height >= 1, size

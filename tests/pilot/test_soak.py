@@ -113,15 +113,13 @@ def alive() -> list[object]:
 
 
 def forget() -> None:
-    """Clear the caches, which are bounded, and full only after hours."""
+    """Clear the caches, which are bounded and full only after hours, and let every widget hear something.
+
+    Until then a widget keeps what it heard last, and with it the dialog that spoke.
+    """
     for each in alive():  # in a function of its own: the last of them may be of a dialog that is on its way out
         if isinstance(each, _lru_cache_wrapper) and each.__module__.startswith(("textual", "rich", "recall_tui")):
             each.cache_clear()
-
-
-def wake() -> None:
-    """Let every widget hear something: until then it keeps what it heard last, and with it the dialog that spoke."""
-    for each in alive():
         if isinstance(each, Widget) and each.is_attached:
             each.post_message(Prompt())
 
@@ -152,10 +150,12 @@ async def rested(bench: Driver, before: Before, done: list[str]) -> Sample:
     bench.app.bench.editor.text = ""
     await bench.until(lambda now: now.results.answer is None and not now.query.busy)
     forget()
-    wake()
     visible_screen_stack.set([])  # what this task drew last, perhaps a dialog, is kept in its context alone
     for look in range(PATIENCE):
-        widgets = [each for each in alive() if isinstance(each, Widget) and each not in before.widgets]
+        found = alive()
+        objects = len(found)
+        widgets = [each for each in found if isinstance(each, Widget) and each not in before.widgets]
+        del found
         lost = [each for each in widgets if not each.is_attached]
         del widgets
         if not lost:
@@ -164,16 +164,19 @@ async def rested(bench: Driver, before: Before, done: list[str]) -> Sample:
             pytest.fail(f"{lost} are on no screen after {done}. The first is held by\n{holders(lost[0])}")
         lost.clear()
         await bench.pilot.pause(0.1)  # a dialog may be on its way out
-    return Sample(len(alive()) - before.objects, getrusage(RUSAGE_SELF).ru_maxrss)
+    return Sample(objects - before.objects, getrusage(RUSAGE_SELF).ru_maxrss)
 
 
-async def wander(store: Path, seed: int, *, steps: float = inf, seconds: float = inf) -> None:
+async def wander(store: Path, seed: int, *, steps: float = inf, seconds: float = inf, every: int = STEPS) -> None:
     """So many random things, or for so long.
 
     The second half keeps no more than the first, and no widget outlives its dialog.
+    every: steps between two looks at what is kept.
     """
-    before = Before(len(alive()), WeakSet(each for each in alive() if isinstance(each, Widget)))
-    async with workbench(store) as bench:
+    found = alive()
+    before = Before(len(found), WeakSet(each for each in found if isinstance(each, Widget)))
+    del found
+    async with workbench(store, is_own=True) as bench:
         wanderer = Wanderer(bench, seed)
         end = time.monotonic() + seconds
         samples = []
@@ -181,8 +184,8 @@ async def wander(store: Path, seed: int, *, steps: float = inf, seconds: float =
             await wanderer.step()
             assert bench.app._exception is None, wanderer.done[-30:]
             assert bench.app.is_running, wanderer.done[-30:]
-            if len(wanderer.done) % STEPS == 0:
-                samples.append(await rested(bench, before, wanderer.done[-STEPS:]))
+            if len(wanderer.done) % every == 0:
+                samples.append(await rested(bench, before, wanderer.done[-every:]))
     assert len(samples) >= 2
     first, second = samples[: len(samples) // 2], samples[len(samples) // 2 :]
     assert max(each.objects for each in second) <= MOST_MORE + max(each.objects for each in first), samples
@@ -191,13 +194,13 @@ async def wander(store: Path, seed: int, *, steps: float = inf, seconds: float =
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("steps", [2 * STEPS, pytest.param(6 * STEPS, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("steps", "every"), [(16, 8), pytest.param(6 * STEPS, STEPS, marks=pytest.mark.slow)])
 async def test_random_keys_clicks_and_sizes(
-    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int, every: int
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    await wander(own_store, seed=7, steps=steps)
+    await wander(own_store, seed=7, steps=steps, every=every)
 
     assert all((tmp_path / path).exists() for path in TEXTS)
 

@@ -1,7 +1,9 @@
 """Pane 8: the figures, the checks with their fixes, the embedders, and what is done to the store from there."""
 
 import gzip
+import io
 import json
+import os
 import shlex
 import threading
 from collections import deque
@@ -15,15 +17,17 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from recall_core.adapters import cli
-from recall_core.adapters.streams import standard
+from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.types import Root
 from recall_tui.handlers.store import NamedTarget, named_in, reembedded
 from recall_tui.panes.store import TITLE_AT
 from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, PromptScreen
 from recall_tui.state import store_pane
+from recall_tui.state.session import pointed
 from recall_tui.state.shell import command
 from recall_tui.state.store_pane import CHECKS, StoreCommand
+from tests.examples import mostly_nightly
 from tests.workbench_driver import NAMES, Driver, workbench
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -43,8 +47,7 @@ async def checked(bench: Driver) -> None:
 
 
 async def choose(bench: Driver, code: str) -> None:
-    codes = [each for each, _ in store_pane.checks(bench.session)]
-    await bench.press("home", *["down"] * codes.index(code))
+    bench.app.become(pointed(bench.session, "store checks", CHECKS.index(code), len(CHECKS)))
     await bench.until(lambda _: any("▶" in line and code in line for line in bench.painted("store").splitlines()))
 
 
@@ -54,12 +57,19 @@ async def agreed(bench: Driver) -> None:
     await bench.until(lambda now: not now.store.task and bench.app.screen is bench.app.bench)
 
 
-def told(bench: Driver) -> str:
+def notices(bench: Driver) -> str:
     return " ".join(note.message for note in bench.app._notifications)
 
 
 def lines_of(bench: Driver) -> list[str]:
     return bench.painted("store").splitlines()
+
+
+def printed(words: list[str]) -> str:
+    """Return what `recall` prints to stdout, with streams of its own: Textual has taken those of the process."""
+    out = io.StringIO()
+    assert cli.main(words, streams=Streams(io.StringIO(), out, io.StringIO())) == 0
+    return out.getvalue()
 
 
 def break_counts(store: Path) -> None:
@@ -69,37 +79,19 @@ def break_counts(store: Path) -> None:
     db.close()
 
 
-async def test_the_figures_are_those_of_stats(shared_store: Path) -> None:
+async def test_figures_and_views_are_those_of_their_commands(shared_store: Path) -> None:
     with Recall.open(str(shared_store)) as recall:
         stats = recall.stats(sizes=True)["store"]
     async with workbench(shared_store, size=(120, 60)) as bench:
         await opened(bench)
         await bench.until(lambda _: "tokens" in bench.painted("store") and "..." not in bench.painted("store"))
-
         shown = bench.painted("store")
-
         assert f"{stats['tokens']:,}" in shown
         assert stats["embedder"] in shown
         assert stats["digest"][:12] in shown
         assert f"{stats['vector_bytes'] / 1024:,.1f} KiB" in shown
         assert all(root in shown for root in stats["roots"])
 
-
-async def test_every_check_of_doctor_is_a_line_with_its_verdict_in_words(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(120, 76)) as bench:
-        await checked(bench)
-
-        lines = bench.painted("store").splitlines()
-        with Recall.open(str(shared_store)) as recall:
-            for check in recall.doctor()["checks"]:
-                assert any(check["severity"] in line and check["code"] in line for line in lines), check
-
-
-async def test_t_right_and_left_turn_the_views_and_each_copies_its_command(
-    shared_store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    async with workbench(shared_store) as bench:
-        await opened(bench)
         found = []
         for key in ("t", "right", "left"):
             found.append(command(bench.session, str(shared_store)))
@@ -107,7 +99,25 @@ async def test_t_right_and_left_turn_the_views_and_each_copies_its_command(
         await bench.press("t")
         assert "▶Embedder" in bench.painted("store")
         found.append(command(bench.session, str(shared_store)))
-        digest = bench.session.store.info.digest if bench.session.store.info else ""
+        await bench.until(lambda _: "minilm" in bench.painted("store"))
+        line = next(row for row, text in enumerate(bench.painted("store").splitlines()[1:]) if " minilm " in text)
+        await bench.pilot.click("#store", offset=(20, line + 1))
+        await bench.until(
+            lambda _: any("▶" in text and "minilm" in text for text in bench.painted("store").splitlines())
+        )
+
+        await bench.press("t")
+        await bench.until(lambda _: "docs/" in bench.painted("store"))
+        await bench.until(store_pane.chosen_line)
+        documents = command(bench.session, str(shared_store))
+        assert "budget.md" not in bench.painted("store")
+        await bench.press("right")
+        await bench.until(lambda _: "budget.md" in bench.painted("store"))
+        await bench.press("down", "left")
+        await bench.until(lambda _: any("▶- docs/" in line for line in bench.painted("store").splitlines()))
+        await bench.press("left")
+        await bench.until(lambda _: "budget.md" not in bench.painted("store"))
+        assert store_pane.view_of(bench.session) == "documents"
 
     assert [shlex.split(each)[3:] for each in found] == [
         ["stats", "--sizes"],
@@ -115,27 +125,40 @@ async def test_t_right_and_left_turn_the_views_and_each_copies_its_command(
         ["embedders"],
         ["embedders"],
     ]
-    assert cli.main([*shlex.split(found[0])[1:], "--json"], streams=standard()) == 0
-    assert json.loads(capsys.readouterr().out)["store"]["digest"] == digest
+    assert json.loads(printed([*shlex.split(found[0])[1:], "--json"]))["store"]["digest"] == stats["digest"]
+    rows = json.loads(printed([*shlex.split(documents)[1:], "--json"]))["results"]
+    assert rows
+    assert all(row["doc"]["path"].startswith("docs/") for row in rows)
 
 
-async def test_the_documents_are_a_tree_whose_folders_open_and_close(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(120, 60)) as bench:
-        await opened(bench, "t", "t", "t")
-        await bench.until(lambda _: "docs/" in bench.painted("store"))
-        assert "budget.md" not in bench.painted("store")
+async def test_checks_wait_for_no_query_and_titles_turn_views(shared_store: Path) -> None:
+    async with workbench(shared_store, size=(120, 76)) as bench:
+        await bench.ask()
+        bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
+        await bench.until(lambda now: now.query.trouble)
+        await checked(bench)
 
-        await bench.press("right")
-        await bench.until(lambda _: "budget.md" in bench.painted("store"))
-        await bench.press("down", "left")
-        await bench.until(lambda _: any("▶- docs/" in line for line in bench.painted("store").splitlines()))
-        await bench.press("left")
+        lines = bench.painted("store").splitlines()
+        with Recall.open(str(shared_store)) as recall:
+            for check in recall.doctor()["checks"]:
+                assert any(check["severity"] in line and check["code"] in line for line in lines), check
 
-        await bench.until(lambda _: "budget.md" not in bench.painted("store"))
-        assert store_pane.view_of(bench.session) == "documents"
+        await bench.pilot.resize_terminal(80, 24)
+        await bench.press("home")
+        await bench.until(lambda _: "▶" in bench.painted("store") and "integrity" in bench.painted("store"))
+        await bench.press("end")
+        await bench.until(lambda _: "▶" in bench.painted("store") and CHECKS[-1] in bench.painted("store"))
+        for name in ("Stats", "Embedder", "Documents", "Checks"):
+            await bench.pilot.click("#store", offset=(title_of(bench).index(name), 0))
+
+            await bench.until(lambda _, name=name: f"▶{name}" in bench.painted("store"))
+
+        await bench.pilot.click("#store", offset=(title_of(bench).index("Checks"), 0))
+        await bench.pilot.pause()
+        assert any("▶" in line and CHECKS[-1] in line for line in bench.painted("store").splitlines())
 
 
-async def test_enter_makes_a_folder_a_file_or_a_tag_the_filter_and_once_more_takes_it_away(own_store: Path) -> None:
+async def test_enter_filters_by_a_folder_a_file_or_a_tag(own_store: Path) -> None:
     folder = own_store.parent / "zoo"
     folder.mkdir()
     (folder / "quokka.txt").write_text("The token of a quokka.\n", encoding="utf-8")
@@ -164,170 +187,89 @@ async def test_enter_makes_a_folder_a_file_or_a_tag_the_filter_and_once_more_tak
         await bench.press("enter")
         await bench.until(lambda now: now.query.filter == "" and not now.query.busy)
 
-
-async def test_the_command_of_the_documents_lists_what_is_chosen(
-    shared_store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    async with workbench(shared_store, size=(120, 60)) as bench:
-        await opened(bench, "t", "t", "t")
-        await bench.until(store_pane.chosen_line)
-        typed = command(bench.session, str(shared_store))
-
-    assert cli.main([*shlex.split(typed)[1:], "--json"], streams=standard()) == 0
-    rows = json.loads(capsys.readouterr().out)["results"]
-    assert rows
-    assert all(row["doc"]["path"].startswith("docs/") for row in rows)
-
-
-async def test_a_query_in_rql_keeps_its_own_filter(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(120, 60)) as bench:
+        await bench.press("1")
         await bench.ask("SELECT * FROM doc")
-        await opened(bench, "t", "t", "t")
-        await bench.until(store_pane.chosen_line)
-
-        await bench.press("enter")
-
+        await bench.press("escape", "8", "enter")
         assert bench.session.query.filter == ""
-        assert "has its own FILTER" in told(bench)
+        assert "has its own FILTER" in notices(bench)
 
 
-async def test_a_broken_count_is_an_error_and_its_fix_names_the_backup(own_store: Path) -> None:
+async def test_fixes_of_checks_run_after_a_yes(own_store: Path) -> None:
     break_counts(own_store)
-    async with workbench(own_store, size=(120, 60)) as bench:
+    (own_store.parent / "notes/diary.txt").write_text("Rain all day.\n", encoding="utf-8")
+    async with workbench(own_store, size=(200, 66)) as bench:
+        await opened(bench)
+        await bench.until(store_pane.embedders)
+        assert "Enter" not in bench.painted("footer")
         await checked(bench)
         assert "1 error" in bench.painted("store")
+        await choose(bench, "integrity")
+        await bench.until(lambda _: "Enter" not in bench.painted("footer"))
         await choose(bench, "counts")
+        await bench.until(lambda _: "Enter run" in bench.painted("footer"))
         assert "recall doctor --fix" in bench.painted("store")
-
-        await bench.press("enter")
-        await agreed(bench)
-
-        assert ".bak-" in told(bench)
-        await checked(bench)
-        await bench.until(lambda _: "error" not in bench.painted("store"))
-    assert list(own_store.parent.glob("*.bak-*"))
-
-
-async def test_a_file_that_changed_is_synced_by_its_fix_at_once_and_the_check_is_made_anew(own_store: Path) -> None:
-    (own_store.parent / "notes/diary.txt").write_text("Rain all day.\n", encoding="utf-8")
-    async with workbench(own_store, size=(120, 66)) as bench:
-        await checked(bench)
-        await choose(bench, "files")
-        await bench.until(lambda _: "fix: recall sync" in bench.painted("store"))
-
-        await bench.press("enter")
-
-        await bench.until(lambda _: "37 files are as they" in bench.painted("store"))
-
-
-async def test_a_no_repairs_nothing(own_store: Path) -> None:
-    break_counts(own_store)
-    async with workbench(own_store) as bench:
-        await checked(bench)
-        await choose(bench, "counts")
 
         await bench.press("enter")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
         await bench.press("n")
-
         assert bench.session.store.tasks_done == 0
-    assert not list(own_store.parent.glob("*.bak-*"))
+        assert not list(own_store.parent.glob("*.bak-*"))
 
-
-async def test_shift_c_checks_once_more(own_store: Path) -> None:
-    async with workbench(own_store, size=(120, 60)) as bench:
-        await checked(bench)
-        assert "error" not in bench.painted("store")
-        break_counts(own_store)
-
-        await bench.press("C")
-
-        await bench.until(lambda _: "1 error" in bench.painted("store"))
-
-
-async def test_compact_drops_what_was_removed_after_a_yes(own_store: Path) -> None:
-    with Recall.open(str(own_store)) as recall:
-        recall.remove(["manual"])
-    async with workbench(own_store) as bench:
-        await opened(bench)
-        await bench.app.perform("compact")
+        await bench.press("enter")
         await agreed(bench)
+        assert ".bak-" in notices(bench)
+        assert list(own_store.parent.glob("*.bak-*"))
+        await bench.until(lambda now: all(check for _, check in store_pane.checks(now)))
+        await bench.until(lambda _: "error" not in bench.painted("store"))
 
-        assert "tombstones deleted" in told(bench)
-        await bench.until(lambda now: now.store.info and now.store.info.tombstones == 0)
+        await choose(bench, "files")
+        await bench.until(lambda _: "fix: recall sync" in bench.painted("store"))
+        await bench.press("enter")
+        await bench.until(lambda _: "37 files are as they" in bench.painted("store"))
+
+        break_counts(own_store)
+        await bench.press("C")
+        await bench.until(lambda _: "1 error" in bench.painted("store"))
+        await bench.press("right")
+        await bench.until(lambda _: "Enter run" in bench.painted("footer"))
 
 
-async def test_the_third_view_offers_every_embedder_and_enter_makes_the_vectors_anew(own_store: Path) -> None:
+async def test_enter_on_an_embedder_embeds_again_or_says_why_not(own_store: Path) -> None:
     async with workbench(own_store, size=(120, 60)) as bench:
         await opened(bench, "right", "right")
         await bench.until(lambda _: "in use" in bench.painted("store"))
         assert "hash" in next(line for line in bench.painted("store").splitlines() if "in use" in line)
+        await bench.until(lambda _: "missing" in bench.painted("store"))
+        await bench.press("end", "enter")
+        assert "not installed" in notices(bench)
+        assert bench.session.store.task == ""
 
-        await bench.press("j")
+        await bench.press("home", "j")
         await bench.until(lambda _: "meaning of words" in bench.painted("store"))
         await bench.press("enter")
         await agreed(bench)
         await bench.until(lambda now: now.store.info and now.store.info.embedder.startswith("local-"))
 
-        assert "texts embedded" in told(bench)
+        assert "texts embedded" in notices(bench)
         await bench.ask("token budget")
         assert bench.session.results.answer is not None
 
 
-@pytest.mark.parametrize(("texts", "said"), [(1, "1 text embedded, 0 reused"), (2, "2 texts embedded, 0 reused")])
-def test_one_text_is_not_told_as_many(tmp_path: Path, texts: int, said: str) -> None:
-    for number in range(texts):
-        (tmp_path / f"{number}.txt").write_text(f"Text {number}.\n", encoding="utf-8")
-    Recall.init(str(tmp_path))
-    with Recall.open(str(tmp_path)) as recall:
-        deque(recall.add([str(tmp_path)], Root("")), maxlen=0)
+def test_one_text_is_counted_in_the_singular(tmp_path: Path) -> None:
+    for texts, counted in ((1, "1 text embedded, 0 reused"), (2, "2 texts embedded, 0 reused")):
+        folder = tmp_path / str(texts)
+        folder.mkdir()
+        for number in range(texts):
+            (folder / f"{number}.txt").write_text(f"Text {number}.\n", encoding="utf-8")
+        Recall.init(str(folder))
+        with Recall.open(str(folder)) as recall:
+            deque(recall.add([str(folder)], Root("")), maxlen=0)
 
-        summary = reembedded(
-            recall, lambda _: None, remedy=StoreCommand("reembed", "local"), stopped=threading.Event()
-        )
+            summary = reembedded(
+                recall, lambda _: None, remedy=StoreCommand("reembed", "local"), stopped=threading.Event()
+            )
 
-    assert said in summary
-
-
-async def test_an_embedder_that_cannot_be_used_says_why(own_store: Path) -> None:
-    async with workbench(own_store, size=(120, 60)) as bench:
-        await opened(bench, "right", "right")
-        await bench.until(lambda _: "missing" in bench.painted("store"))
-
-        await bench.press("end", "enter")
-
-        assert "not installed" in told(bench)
-        assert bench.session.store.task == ""
-
-
-async def test_enter_is_offered_only_where_it_does_something_and_under_a_name_that_fits(own_store: Path) -> None:
-    break_counts(own_store)
-    async with workbench(own_store, size=(200, 60)) as bench:
-        await opened(bench)
-        await bench.until(store_pane.embedders)
-        assert "Enter" not in bench.painted("footer")
-
-        await checked(bench)
-        await choose(bench, "integrity")
-        await bench.until(lambda _: "Enter" not in bench.painted("footer"))
-        await choose(bench, "counts")
-        await bench.until(lambda _: "Enter run" in bench.painted("footer"))
-
-        await bench.press("right")
-        await bench.until(lambda _: "Enter run" in bench.painted("footer"))
-
-
-async def test_a_click_chooses_a_row(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(120, 60)) as bench:
-        await opened(bench, "right", "right")
-        await bench.until(lambda _: "minilm" in bench.painted("store"))
-        line = next(row for row, text in enumerate(bench.painted("store").splitlines()[1:]) if " minilm " in text)
-
-        await bench.pilot.click("#store", offset=(20, line + 1))
-
-        await bench.until(
-            lambda _: any("▶" in text and "minilm" in text for text in bench.painted("store").splitlines())
-        )
+        assert counted in summary
 
 
 def title_of(bench: Driver) -> str:
@@ -336,24 +278,10 @@ def title_of(bench: Driver) -> str:
     return f"{'':{TITLE_AT}}{title}"
 
 
-async def test_a_click_on_a_name_in_the_title_opens_its_view_and_chooses_no_row(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(80, 24)) as bench:
-        await checked(bench)
-        await bench.press("end")
-        await bench.until(lambda _: "▶" in bench.painted("store") and CHECKS[-1] in bench.painted("store"))
-        for name in ("Stats", "Embedder", "Documents", "Checks"):
-            await bench.pilot.click("#store", offset=(title_of(bench).index(name), 0))
-
-            await bench.until(lambda _, name=name: f"▶{name}" in bench.painted("store"))
-
-        await bench.pilot.click("#store", offset=(title_of(bench).index("Checks"), 0))
-        await bench.pilot.pause()
-        assert any("▶" in line and CHECKS[-1] in line for line in bench.painted("store").splitlines())
-
-
+@pytest.mark.slow
 async def test_without_unicode_a_check_is_called_ok_once(shared_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C")
-    async with workbench(shared_store, size=(120, 60)) as bench:
+    async with workbench(shared_store, size=(120, 60), is_own=True) as bench:
         await checked(bench)
 
         line = next(each for each in bench.painted("store").splitlines() if "integrity" in each)
@@ -361,30 +289,12 @@ async def test_without_unicode_a_check_is_called_ok_once(shared_store: Path, mon
         assert line.split()[:2] == ["ok", "integrity"] or line.split()[:3] == [">", "ok", "integrity"]
 
 
-async def test_the_chosen_check_stays_in_sight_on_a_small_screen(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(80, 24)) as bench:
-        await checked(bench)
-
-        await bench.press("end")
-        await bench.until(lambda _: "▶" in bench.painted("store") and CHECKS[-1] in bench.painted("store"))
-        await bench.press("home")
-        await bench.until(lambda _: "▶" in bench.painted("store") and "integrity" in bench.painted("store"))
-
-
-async def test_the_checks_do_not_wait_for_a_query_that_can_be_answered(shared_store: Path) -> None:
-    async with workbench(shared_store, size=(120, 60)) as bench:
-        await bench.ask()
-        bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
-        await bench.until(lambda now: now.query.trouble)
-
-        await checked(bench)
-
-        assert "integrity" in bench.painted("store")
-
-
 async def named(bench: Driver, target: str) -> None:
     """Name documents to take out."""
-    await opened(bench, "delete")
+    if bench.session.pane == "store":
+        await bench.press("delete")
+    else:
+        await opened(bench, "delete")
     await bench.until(lambda _: isinstance(bench.app.screen, PromptScreen))
     await bench.write(target)
     await bench.press("enter")
@@ -395,35 +305,73 @@ def asked(bench: Driver) -> str:
     return "\n".join(str(line.render()) for line in bench.app.screen.query(Static))
 
 
-@pytest.mark.parametrize(
-    ("target", "documents", "shown"),
-    [
-        ("docs/budget.md", 1, ["1 document leaves the store", "  docs/budget.md"]),
-        ("manual/part0[12].txt", 2, ["2 documents leave the store", "  manual/part01.txt\n  manual/part02.txt"]),
+async def test_documents_leave_the_store_after_a_yes(own_store: Path) -> None:
+    left = 37
+    removed = [
+        ("docs/scoring.md", 1, ["1 document leaves the store", "  docs/scoring.md"]),
         ("**/*.txt", 32, ["32 documents leave the store", "  and 27 more"]),
-    ],
-)
-async def test_documents_are_counted_first_and_leave_after_a_yes(
-    own_store: Path, target: str, documents: int, shown: list[str]
-) -> None:
+    ]
+    if os.environ.get("RECALL_HYPOTHESIS") == "nightly":
+        removed[1:] = [
+            ("manual/part0[12].txt", 2, ["2 documents leave the store", "  manual/part01.txt\n  manual/part02.txt"]),
+            ("**/*.txt", 30, ["30 documents leave the store", "  and 25 more"]),
+        ]
     async with workbench(own_store) as bench:
-        await named(bench, target)
-        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
-        assert [text for text in shown if text not in asked(bench)] == []
-        assert "a sync adds those of a source again" in asked(bench)
+        await named(bench, "nowhere/*.md")
+        await bench.until(
+            lambda _: isinstance(bench.app.screen, PromptScreen) and "nothing named" in bench.painted("hint")
+        )
+        assert bench.app.screen.query_one(Input).value == "nowhere/*.md"
+        await bench.press("escape")
+        assert bench.session.store.tasks_done == 0
+
+        await named(bench, "docs/*.md")
+        await bench.questioned()
+        await bench.press("Y")
+        typed = shlex.split(bench.app.clipboard)
+        assert isinstance(bench.app.screen, ConfirmScreen)
+        assert typed == ["recall", "--store", str(own_store), "rm", "docs/*.md"]
+        paths = json.loads(printed([*typed[1:], "--dry-run", "--json"]))["removed"]["paths"]
+        assert paths == ["docs/budget.md", "docs/files.md", "docs/scoring.md"]
+        await bench.press("n")
+        await bench.pilot.pause()
+        assert bench.session.store.tasks_done == 0
         with Recall.open(str(own_store)) as recall:
-            assert recall.store.info().documents == 37
+            assert recall.store.info().documents == left
 
+        for target, documents, shown in removed:
+            await named(bench, target)
+            await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+            assert [text for text in shown if text not in asked(bench)] == []
+            assert "a sync adds those of a source again" in asked(bench)
+            with Recall.open(str(own_store)) as recall:
+                assert recall.store.info().documents == left
+
+            left -= documents
+            await agreed(bench)
+            await bench.until(lambda now, left=left: now.store.info and now.store.info.documents == left)
+            assert f"{documents} document{'s' * (documents > 1)} removed" in notices(bench)
+            assert bench.session.store.info.tombstones > 0  # type: ignore[union-attr]
+            with Recall.open(str(own_store)) as recall:
+                assert recall.store.info().documents == left
+        assert (own_store.parent / "docs" / "scoring.md").exists()
+
+        await named(bench, "docs/*.md")
+        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
+        with Recall.open(str(own_store)) as recall:
+            recall.remove(["docs/files.md"])
         await agreed(bench)
-        await bench.until(lambda now: now.store.info and now.store.info.documents == 37 - documents)
+        assert "Nothing was removed: docs/*.md matches other documents by now." in notices(bench)
+        with Recall.open(str(own_store)) as recall:
+            assert recall.get("docs/budget.md")["ok"]
 
-        assert f"{documents} document{'s' * (documents > 1)} removed" in told(bench)
-        assert bench.session.store.info.tombstones > 0  # type: ignore[union-attr]
-    with Recall.open(str(own_store)) as recall:
-        assert recall.store.info().documents == 37 - documents
-    assert (own_store.parent / "docs" / "budget.md").exists()
+        await bench.app.perform("compact")
+        await agreed(bench)
+        assert "tombstones deleted" in notices(bench)
+        await bench.until(lambda now: now.store.info and now.store.info.tombstones == 0)
 
 
+@pytest.mark.slow
 async def test_a_removed_source_is_told_and_forgotten(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(own_store.parent)
     async with workbench(own_store) as bench:
@@ -437,38 +385,28 @@ async def test_a_removed_source_is_told_and_forgotten(own_store: Path, monkeypat
         assert "docs" not in recall.stats()["store"]["roots"]
 
 
-async def test_the_question_lists_what_goes_as_seen_from_the_folder_one_stands_in(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_names_count_from_the_folder_of_the_start(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (own_store.parent / "docs" / "manual").mkdir()
     monkeypatch.chdir(own_store.parent / "docs")
-    async with workbench(own_store) as bench:
+    async with workbench(own_store, is_own=True) as bench:
+        await named(bench, "manual")
+        await bench.until(
+            lambda _: isinstance(bench.app.screen, PromptScreen) and "could be" in bench.painted("hint")
+        )
+        assert "./manual" in bench.painted("hint")
+        assert "../manual" in bench.painted("hint")
+        await bench.press("escape")
+        assert bench.session.store.tasks_done == 0
+
         await named(bench, ".")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
         assert "3 documents leave the store:\n  docs/budget.md\n  docs/files.md\n  docs/scoring.md\n" in asked(bench)
         assert "The folder is no longer a source" in asked(bench)
-
         await agreed(bench)
         await bench.until(lambda now: now.store.info and now.store.info.documents == 34)
     with Recall.open(str(own_store)) as recall:
         assert "docs" not in recall.stats()["store"]["roots"]
         assert "manual" in recall.stats()["store"]["roots"]
-
-
-async def test_a_name_of_two_things_stays_in_the_prompt_with_both(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (own_store.parent / "docs" / "manual").mkdir()
-    monkeypatch.chdir(own_store.parent / "docs")
-    async with workbench(own_store) as bench:
-        await named(bench, "manual")
-        await bench.until(
-            lambda _: isinstance(bench.app.screen, PromptScreen) and "could be" in bench.painted("hint")
-        )
-
-        assert "./manual" in bench.painted("hint")
-        assert "../manual" in bench.painted("hint")
-        await bench.press("escape")
-        assert bench.session.store.tasks_done == 0
 
 
 @pytest.fixture
@@ -512,7 +450,7 @@ async def test_who_types_on_when_the_question_appears_removes_nothing_and_has_ty
         assert recall.store.info().documents == 37
 
 
-@pytest.mark.parametrize("text", ["supply and 60 yards", "a", "Why?"])
+@pytest.mark.parametrize("text", mostly_nightly(["supply and 60 yards", "a", "Why?"], "Why?"))
 async def test_who_begins_a_word_after_a_rest_has_typed_it_and_is_asked_still(
     own_store: Path, may_look: threading.Event, text: str
 ) -> None:
@@ -535,68 +473,13 @@ async def test_who_begins_a_word_after_a_rest_has_typed_it_and_is_asked_still(
         assert bench.session.store.tasks_done == 0
 
 
-async def test_a_no_takes_no_document_out(own_store: Path) -> None:
-    async with workbench(own_store) as bench:
-        await named(bench, "docs/*.md")
-        await bench.questioned()
-
-        await bench.press("n")
-        await bench.pilot.pause()
-
-        assert bench.session.store.tasks_done == 0
-    with Recall.open(str(own_store)) as recall:
-        assert recall.store.info().documents == 37
-
-
-async def test_the_question_copies_the_command_and_waits(own_store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    async with workbench(own_store) as bench:
-        await named(bench, "docs/*.md")
-        await bench.questioned()
-
-        await bench.press("Y")
-
-        typed = shlex.split(bench.app.clipboard)
-        assert isinstance(bench.app.screen, ConfirmScreen)
-        await bench.press("escape")
-    assert typed == ["recall", "--store", str(own_store), "rm", "docs/*.md"]
-    assert cli.main([*typed[1:], "--dry-run", "--json"], streams=standard()) == 0
-    said = json.loads(capsys.readouterr().out)["removed"]
-    assert said["paths"] == ["docs/budget.md", "docs/files.md", "docs/scoring.md"]
-
-
-async def test_a_name_of_nothing_stays_in_the_prompt_with_the_reason(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await named(bench, "nowhere/*.md")
-        await bench.until(
-            lambda _: isinstance(bench.app.screen, PromptScreen) and "nothing named" in bench.painted("hint")
-        )
-
-        assert bench.app.screen.query_one(Input).value == "nowhere/*.md"
-        await bench.press("escape")
-        assert bench.session.store.tasks_done == 0
-
-
-async def test_nothing_leaves_when_other_documents_match_by_the_time_of_the_yes(own_store: Path) -> None:
-    async with workbench(own_store) as bench:
-        await named(bench, "docs/*.md")
-        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
-        with Recall.open(str(own_store)) as recall:
-            recall.remove(["docs/files.md"])
-
-        await agreed(bench)
-
-        assert "Nothing was removed: docs/*.md matches other documents by now." in told(bench)
-    with Recall.open(str(own_store)) as recall:
-        assert recall.get("docs/budget.md")["ok"]
-
-
 async def test_a_store_of_an_earlier_version_says_that_it_was_brought_up_to_date(tmp_path: Path) -> None:
     store = tmp_path / "recall.db"
     store.write_bytes(gzip.decompress((GOLDEN / "schema-2.db.gz").read_bytes()))
     async with workbench(store) as bench:
         await opened(bench)
-        await bench.until(lambda _: f"as it was it lies in {store}.bak-schema-2" in told(bench))
+        await bench.until(lambda _: f"as it was it lies in {store}.bak-schema-2" in notices(bench))
 
     async with workbench(store) as bench:
         await opened(bench)
-        assert "schema" not in told(bench)
+        assert "schema" not in notices(bench)

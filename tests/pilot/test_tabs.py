@@ -21,44 +21,24 @@ async def two_tabs(bench: Driver) -> None:
     await bench.answered("tea")
 
 
-async def test_a_new_tab_is_empty_has_no_filter_and_takes_what_is_typed(shared_store: Path) -> None:
+async def test_a_tab_keeps_its_text_its_filter_and_its_undo(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await two_tabs(bench)
-
         assert (bench.session.pane, bench.session.query.filter) == ("query", "")
         title = bench.painted("query").splitlines()[0]
         assert "1 token budget" in title
         assert "▶2 tea" in title
 
-
-async def test_going_between_tabs_brings_back_text_and_filter_and_asks(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await two_tabs(bench)
-
         await bench.press("ctrl+pageup")
         await bench.answered(QUESTION)
         assert bench.app.bench.editor.text == QUESTION
         assert bench.session.query.filter == FILTER
+        await bench.press("ctrl+z")
+        assert bench.app.bench.editor.text == QUESTION
         await bench.press("ctrl+pagedown")
         await bench.answered("tea")
-
         assert (bench.app.bench.editor.text, bench.session.query.filter) == ("tea", "")
 
-
-async def test_what_was_typed_in_one_tab_is_not_undone_into_another(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await two_tabs(bench)
-        await bench.press("ctrl+pageup")
-        await bench.answered(QUESTION)
-
-        await bench.press("ctrl+z")
-
-        assert bench.app.bench.editor.text == QUESTION
-
-
-async def test_the_line_goes_to_a_tab_and_closes_it_and_says_what_it_takes(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await two_tabs(bench)
         await bench.press("escape", "colon")
         await bench.write("tab 7")
         await bench.press("enter")
@@ -68,9 +48,7 @@ async def test_the_line_goes_to_a_tab_and_closes_it_and_says_what_it_takes(share
         await bench.answered(QUESTION)
         await bench.press("escape", "colon")
         await bench.write("tab close")
-
         await bench.press("enter")
-
         await bench.answered("tea")
         assert len(bench.session.query.tabs) == 1
         assert "▶" not in bench.painted("query").splitlines()[0]

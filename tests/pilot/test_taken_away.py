@@ -50,7 +50,7 @@ async def analysed(bench: Driver) -> None:
 
 
 @pytest.mark.parametrize(
-    "taken", [remove, purge, *(pytest.param(each, marks=pytest.mark.slow) for each in (purge_some, edit))]
+    "taken", [purge, *(pytest.param(each, marks=pytest.mark.slow) for each in (remove, purge_some, edit))]
 )
 async def test_whatever_is_looked_into_then_the_workbench_stays_and_asks_again(
     own_store: Path, monkeypatch: pytest.MonkeyPatch, taken: Callable[[Recall, Path], None]
@@ -91,7 +91,7 @@ async def test_without_the_folder_that_it_was_started_in_the_workbench_goes_on(
     started_in = tmp_path / "started"
     started_in.mkdir()
     monkeypatch.chdir(started_in)
-    async with workbench(own_store, size=(200, 60)) as bench:
+    async with workbench(own_store, is_own=True) as bench:
         started_in.rmdir()
         await bench.ask()
         await analysed(bench)
@@ -112,7 +112,7 @@ async def test_a_store_that_was_moved_away_and_back_is_followed_and_graded(
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     away = own_store.with_name("away.db")
-    async with workbench(own_store, size=(200, 60)) as bench:
+    async with workbench(own_store) as bench:
         await bench.ask()
         await analysed(bench)
         own_store.rename(away)

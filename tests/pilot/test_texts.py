@@ -23,69 +23,49 @@ def said(bench: Driver) -> str:
     return [notification.message for notification in bench.app._notifications][-1]
 
 
-async def test_an_answered_query_is_remembered_when_it_is_left(shared_store: Path, state_home: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask("token budget")
-        before = remembered(state_home)
-
-        await bench.press("escape")
-
-        assert (before, remembered(state_home)) == ([], ["token budget"])
-
-
-async def test_running_a_query_remembers_it_and_a_broken_one_is_not(shared_store: Path, state_home: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask("cosine")
-        await bench.press("f5")
-        await bench.until(lambda now: now.query.kept.text)
-        bench.app.bench.editor.text = "SELECT nothing"
-        await bench.until(lambda now: now.query.trouble)
-
-        await bench.press("f5", "escape")
-        await bench.until(lambda now: not now.query.busy)
-
-        assert remembered(state_home) == ["cosine"]
-
-
-async def test_leaving_the_workbench_remembers_the_query(shared_store: Path, state_home: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask(RQL)
-        await bench.press("ctrl+q")
-
-    assert remembered(state_home) == [RQL]
-
-
-async def test_what_is_typed_on_the_way_is_not_remembered(shared_store: Path, state_home: Path) -> None:
+async def test_answered_queries_are_remembered_when_left_or_run(shared_store: Path, state_home: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask("token")
         await bench.ask("token budget")
-        await bench.press("escape", "1")
-        await bench.ask("cosine")
+        assert remembered(state_home) == []
         await bench.press("escape")
+        assert remembered(state_home) == ["token budget"]  # and not what was typed on the way
 
-    assert remembered(state_home) == ["cosine", "token budget"]
+        await bench.press("1")
+        await bench.ask("cosine")
+        await bench.press("f5")
+        await bench.until(lambda now: now.query.kept.text == "cosine")
+        bench.app.bench.editor.text = "SELECT nothing"
+        await bench.until(lambda now: now.query.trouble)
+        await bench.press("f5", "escape")
+        await bench.until(lambda now: not now.query.busy)
+        assert remembered(state_home) == ["cosine", "token budget"]
+
+        await bench.press("1")
+        await bench.ask(RQL)
+        await bench.press("ctrl+q")
+
+    assert remembered(state_home) == [RQL, "cosine", "token budget"]
 
 
-@pytest.mark.parametrize("keys", [["ctrl+r"], ["escape", "h"]])
-async def test_an_earlier_query_is_found_by_its_words_and_asked_again(
-    shared_store: Path, state_home: Path, keys: list[str]
-) -> None:
+async def test_an_earlier_query_is_found_by_its_words_and_asked_again(shared_store: Path, state_home: Path) -> None:
     for text in (RQL, "cosine", "household tea"):
         history.append(state_home / "recall" / "history.jsonl", history.PastQuestion(text))
     async with workbench(shared_store) as bench:
         await bench.type("draft")
-        await bench.press(*keys)
-        await bench.type("LEXICAL select")
-        await bench.pilot.pause()
-        assert bench.app.screen.query_one("#past").option_count == 1  # type: ignore[attr-defined]
+        for keys in (["ctrl+r"], ["escape", "h"]):
+            await bench.press(*keys)
+            await bench.type("LEXICAL select")
+            await bench.pilot.pause()
+            assert bench.app.screen.query_one("#past").option_count == 1  # type: ignore[attr-defined]
 
-        await bench.press("enter")
-        await bench.answered(RQL)
+            await bench.press("enter")
+            await bench.answered(RQL)
 
-        editor = bench.app.bench.editor
-        assert (editor.text, bench.session.pane) == (RQL, "query")
-        await bench.press("ctrl+z")
-        assert editor.text == "draft"
+            editor = bench.app.bench.editor
+            assert (editor.text, bench.session.pane) == (RQL, "query"), keys
+            await bench.press("ctrl+z")
+            assert editor.text == "draft"
 
 
 PAST = history.PastQuestion("household tea", "doc.path GLOB 'notes/*'", ("fusion=rrf", "min_score=0.01", "k=3"))
@@ -158,6 +138,7 @@ async def test_settings_that_are_not_known_are_told_and_left_out(shared_store: P
         assert said(bench) == f"Loaded with fusion=rrf, without {left_out}; u in pane 4 undoes it."
 
 
+@pytest.mark.slow
 async def test_what_was_asked_for_in_rows_is_remembered_too(shared_store: Path, state_home: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
@@ -169,20 +150,21 @@ async def test_what_was_asked_for_in_rows_is_remembered_too(shared_store: Path, 
         assert newest.settings == (f"k={bench.session.weights.k}",) != ("k=None",)
 
 
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
-async def test_the_list_says_what_enter_takes_and_what_f5(
-    shared_store: Path, state_home: Path, size: tuple[int, int]
-) -> None:
-    history.append(state_home / "recall" / "history.jsonl", PAST)
-    async with workbench(shared_store, size=size) as bench:
+async def test_the_list_says_what_enter_takes_and_what_f5(shared_store: Path, state_home: Path) -> None:
+    async with workbench(shared_store) as bench:
         await bench.press("ctrl+r")
-        await bench.until(lambda _: "1 of 1" in bench.painted("history").splitlines()[-1])
+        assert "history is empty" in said(bench)
 
-        foot = bench.painted("history").splitlines()[-1]
-
-        assert "Enter" in foot
-        assert "F5" in foot
-        assert len(foot) <= min(size[0], 100) - 4
+        history.append(state_home / "recall" / "history.jsonl", PAST)
+        for size in ((60, 20), (80, 24), (120, 40)):
+            await bench.pilot.resize_terminal(*size)
+            await bench.press("ctrl+r")
+            await bench.until(lambda _: "1 of 1" in bench.painted("history").splitlines()[-1])
+            foot = bench.painted("history").splitlines()[-1]
+            assert "Enter" in foot
+            assert "F5" in foot
+            assert len(foot) <= min(size[0], 100) - 4, size
+            await bench.press("escape")
 
 
 async def test_arrows_choose_an_earlier_query_and_escape_takes_none(shared_store: Path, state_home: Path) -> None:
@@ -196,13 +178,6 @@ async def test_arrows_choose_an_earlier_query_and_escape_takes_none(shared_store
 
         assert bench.app.bench.editor.text == "second"
         assert not isinstance(bench.app.screen, HistoryScreen)
-
-
-async def test_an_empty_history_says_so(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.press("ctrl+r")
-
-        assert "history is empty" in said(bench)
 
 
 async def test_a_history_that_cannot_be_written_is_said_once(shared_store: Path, state_home: Path) -> None:
@@ -232,116 +207,75 @@ async def test_a_query_is_saved_and_loaded_by_key(
     shared_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    file = tmp_path / "q.rql"
+    for link in ("self.rql", "loop"):
+        Path(link).symlink_to(link)
+    Path("latin.rql").write_bytes(b"caf\xe9")
+
+    async def save(bench: Driver, name: Path | str) -> None:
+        await bench.press("f2")
+        await bench.write(str(name))
+        await bench.press("enter")
+        await bench.pilot.pause()
+
     async with workbench(shared_store) as bench:
         await bench.ask(RQL)
         await bench.press("f2")
         await bench.type("mine")
         await bench.press("enter")
         await bench.until(lambda _: (tmp_path / "mine.rql").exists())
-        await bench.ask("something else")
-
-        await bench.press("f3", "enter")
-        await bench.answered(RQL)
-
-        assert (tmp_path / "mine.rql").read_text(encoding="utf-8") == f"{RQL}\n"
-
-
-@pytest.mark.parametrize(("key", "kept"), [("n", "old\n"), ("escape", "old\n"), ("y", "token budget\n")])
-async def test_a_file_with_something_else_is_replaced_only_after_a_yes(
-    shared_store: Path, tmp_path: Path, key: str, kept: str
-) -> None:
-    file = tmp_path / "q.rql"
-    file.write_text("old\n", encoding="utf-8")
-    async with workbench(shared_store) as bench:
         await bench.ask("token budget")
-        await bench.press("f2")
-        await bench.write(str(file))
-        await bench.press("enter")
-        await bench.pilot.pause()
-        assert isinstance(bench.app.screen, ConfirmScreen)
-        await bench.press("enter")
 
-        await bench.press(key)
-        await bench.pilot.pause()
+        for key, kept in (("n", "old\n"), ("escape", "old\n"), ("y", "token budget\n")):
+            file.write_text("old\n", encoding="utf-8")
+            await save(bench, file)
+            assert isinstance(bench.app.screen, ConfirmScreen)
+            await bench.press("enter")
+            await bench.press(key)
+            await bench.pilot.pause()
+            assert file.read_text(encoding="utf-8") == kept, key
+            assert bench.app.bench.editor.text == "token budget"
 
-        assert file.read_text(encoding="utf-8") == kept
-        assert bench.app.bench.editor.text == "token budget"
-
-
-async def test_a_file_that_holds_the_same_is_saved_without_a_question(shared_store: Path, tmp_path: Path) -> None:
-    file = tmp_path / "q.rql"
-    file.write_text("token budget\n", encoding="utf-8")
-    async with workbench(shared_store) as bench:
-        await bench.ask("token budget")
-        await bench.press("f2")
-        await bench.write(str(file))
-        await bench.press("enter")
-        await bench.pilot.pause()
-
+        bench.app.clear_notifications()
+        await save(bench, file)  # which holds the same
         assert said(bench) == f"Saved: {file}"
 
+        for name, reason in (
+            (tmp_path / "no" / "folder.rql", "No such file or directory"),
+            (tmp_path / "self.rql", "Too many levels of symbolic links"),
+            (tmp_path / "loop" / "q", "Too many levels of symbolic links"),
+        ):
+            bench.app.clear_notifications()
+            await save(bench, name)
+            await bench.until(lambda _: list(bench.app._notifications))
+            assert said(bench).startswith(reason), name
+            assert bench.app.bench.editor.text == "token budget"
 
-async def test_a_file_that_cannot_be_written_is_named_with_the_reason(shared_store: Path, tmp_path: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await bench.ask("token budget")
-        await bench.press("f2")
-        await bench.write(str(tmp_path / "no" / "folder.rql"))
-        await bench.press("enter")
-        await bench.pilot.pause()
-
-        assert said(bench).startswith("No such file or directory")
-        assert bench.app.bench.editor.text == "token budget"
-
-
-@pytest.mark.parametrize("name", ["q.rql", "loop/q"])
-async def test_a_link_to_itself_cannot_be_written_and_is_named(shared_store: Path, tmp_path: Path, name: str) -> None:
-    for link in ("q.rql", "loop"):
-        (tmp_path / link).symlink_to(link)
-    async with workbench(shared_store) as bench:
-        await bench.ask("token budget")
-        await bench.press("f2")
-        await bench.write(str(tmp_path / name))
-        await bench.press("enter")
-        await bench.until(lambda _: list(bench.app._notifications))
-
-        assert said(bench).startswith("Too many levels of symbolic links")
-        assert bench.app.bench.editor.text == "token budget"
-
-
-async def test_a_file_that_cannot_be_loaded_keeps_the_prompt_open_with_the_reason(
-    shared_store: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "latin.rql").write_bytes(b"caf\xe9")
-    async with workbench(shared_store) as bench:
-        await bench.type("token")
         await bench.press("f3")
         await bench.write(str(tmp_path / "latin"))
         await bench.press("enter")
         await bench.pilot.pause()
-
         assert isinstance(bench.app.screen, PromptScreen)
         assert "is not UTF-8 text" in bench.painted("hint")
         await bench.press("escape")
-        assert bench.app.bench.editor.text == "token"
+        assert bench.app.bench.editor.text == "token budget"
+
+        await bench.press("f3")
+        await bench.write(str(tmp_path / "mine"))
+        await bench.press("enter")
+        await bench.answered(RQL)
+        assert (tmp_path / "mine.rql").read_text(encoding="utf-8") == f"{RQL}\n"
 
 
-async def test_an_editor_that_is_missing_is_named_and_nothing_is_lost(
-    shared_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EDITOR", "no-such-editor")
+async def test_an_editor_that_cannot_be_started_says_why(shared_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with workbench(shared_store) as bench:
         await bench.type("token")
+        monkeypatch.setenv("EDITOR", "no-such-editor")
         await bench.press("f4")
-
         assert said(bench) == "There is no editor 'no-such-editor' on PATH. (export EDITOR=nano)"
         assert bench.app.bench.editor.text == "token"
 
-
-async def test_a_terminal_that_cannot_be_lent_says_so(shared_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EDITOR", "true")
-    async with workbench(shared_store) as bench:
-        await bench.type("token")
+        monkeypatch.setenv("EDITOR", "true")
         await bench.press("f4")
-
         assert "cannot be lent" in said(bench)
         assert bench.app.bench.editor.text == "token"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,7 +99,7 @@ def test_a_pool_in_arrays_is_ranked_to_the_same_bits(case: Case, by_document: bo
 @pytest.mark.parametrize("plain_rows", [0, 100])
 def test_a_long_pool_in_arrays_is_ranked_to_the_same_bits(plain_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recall_core.rank.fuse._PLAIN_ROWS", plain_rows)
-    size = 3_000
+    size = 3_000 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1_200
     keys = tuple(Key(7 * n % size, n // 3, f"{n // 3:05}.txt", n, 1) for n in range(size))
     raw = tuple(None if n % 5 == 0 else n * 7919 % 400 / 20 for n in range(size))
     cosines = tuple(None if n % 11 == 0 else round(n * 104_729 % 977 / 977 - 0.3, 6) for n in range(size))

@@ -14,6 +14,7 @@ from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
 from tests.builders import EMBEDDER, TEMPORARY, memory_store, new_file, put
+from tests.examples import examples
 
 TEXTS = {
     "a.md": ["retry with backoff and then give up ", "a budget of retries for every client ", "the client waits "],
@@ -52,6 +53,7 @@ def packs(draw: st.DrawFn) -> Pack:
     )
 
 
+@examples(30)
 @given(st.sampled_from(QUERIES), packs(), st.data())
 def test_packed_and_omitted_are_all_and_the_bound_is_above(
     recall: Recall, words: str, pack: Pack, data: st.DataObject

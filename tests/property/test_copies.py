@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -219,8 +220,7 @@ def packs(view: Any, options: Pack, every: Sequence[Any]) -> None:
         assert options.pins[0] in [chunk["id"] for chunk in view["chunks"]]
 
 
-def asks(home: Path, chunks: int, count: int) -> None:
-    pieces = filled(home, chunks)
+def asks(home: Path, pieces: Sequence[str], count: int) -> None:
     for text, ask in asked(pieces, count):
         with Recall.open(start=home) as recall:
             holds(recall, text, ask, Random(text))
@@ -230,16 +230,27 @@ def asks(home: Path, chunks: int, count: int) -> None:
             holds(recall, text, ask, Random(text))
 
 
+class Filled(NamedTuple):
+    home: Path
+    pieces: Sequence[str]
+
+
+@pytest.fixture(scope="module")
+def with_copies(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    home = tmp_path_factory.mktemp("copies")
+    return Filled(home, filled(home, 330))
+
+
 @pytest.mark.parametrize("bounded", [False, True])
 def test_a_store_with_copies_shows_each_text_once(
-    tmp_path: Path, bounded: bool, monkeypatch: pytest.MonkeyPatch
+    with_copies: Filled, bounded: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if bounded:
         monkeypatch.setattr("recall_core.retrieve.pool.EXACT_VECTORS", 0)
-    asks(tmp_path, 330, 5)
+    asks(*with_copies, 5 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 2)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(7_200)
 def test_so_it_does_for_five_hundred_questions(tmp_path: Path) -> None:
-    asks(tmp_path, 400, 500)
+    asks(tmp_path, filled(tmp_path, 400), 500)

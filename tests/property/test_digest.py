@@ -9,6 +9,7 @@ from recall_core.store.digest import DocumentState, canonical, digest_sum, docum
 from recall_core.store.port import Store
 from recall_core.text import document_id, utc
 from tests.builders import EMBEDDER, MTIME_NS, memory_store, new_file, put
+from tests.examples import examples
 
 PATHS = st.sampled_from(["a.txt", "b/c.md", "d é.txt"])
 FILES = st.builds(
@@ -42,6 +43,7 @@ def by_the_rule(store: Store) -> str:
     return store_digest(store.embedder(), digest_sum(map(document_digest, states)))
 
 
+@examples(25)
 @given(steps=STEPS)
 def test_whatever_came_and_went_the_digest_is_that_of_what_is_there(steps: list[object]) -> None:
     store = memory_store()

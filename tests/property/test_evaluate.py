@@ -149,9 +149,10 @@ def test_the_five_measures_are_those_of_ir_measures_to_the_last_digit(
         assert found[measure] == {query: round(known.get((their, query), 0.0), 6) for query in grades}
 
 
+@pytest.mark.slow  # two seconds of import; ir_measures is the reference in CI
 @given(judged_rankings(), st.integers(1, 12))
 def test_measures_agree_with_scikit_learn(case: tuple[dict[str, int], list[str]], k: int) -> None:
-    from sklearn.metrics import average_precision_score, ndcg_score  # noqa: PLC0415 - two seconds in every worker
+    from sklearn.metrics import average_precision_score, ndcg_score  # noqa: PLC0415 - two seconds, at night only
 
     judged, hits = case
     gains = np.array([[judged[document] for document in hits]])

@@ -47,7 +47,7 @@ def together(terms: tuple[Expr, ...]) -> Expr | None:
 CHAINS = st.lists(FILTERS, min_size=1, max_size=4).map(" AND ".join).map(parse_filter)
 
 
-@examples(30)
+@examples(15)
 @given(seed=st.integers(0, 3), where=CHAINS, table=st.sampled_from(["chunk", "doc"]))
 def test_counts_are_those_of_brute_force(seed: int, where: Expr, table: Table) -> None:
     store = made(seed)

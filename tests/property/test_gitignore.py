@@ -94,7 +94,7 @@ def listed_by_git(folder: Path) -> list[str]:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git on PATH")
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_walk_finds_what_git_lists(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     for number in range(TREES):

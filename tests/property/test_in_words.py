@@ -85,7 +85,7 @@ def check_term(told: str, leaf: LeafView, own: str, results: Sequence[ResultView
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS, mode=st.sampled_from(["hybrid", "lexical", "semantic"]), chosen=SETTINGS)
-@examples(60)
+@examples(20)
 def test_every_claim_of_a_sentence_is_borne_out(
     documents: list[tuple[str, list[str]]], words: str, mode: str, chosen: tuple[str, ...]
 ) -> None:

@@ -109,7 +109,7 @@ def check(explain: ExplainView, score: float) -> None:
 
 
 @given(documents=DOCUMENTS, match=SHAPES, weight=st.sampled_from([0.0, 0.5, 3.0]))
-@examples(100)
+@examples(20)
 def test_phrases_add_up_to_bm25_for_every_shape(
     documents: list[tuple[str, list[str]]], match: str, weight: float
 ) -> None:
@@ -124,7 +124,7 @@ def test_phrases_add_up_to_bm25_for_every_shape(
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS, mode=st.sampled_from(["hybrid", "lexical", "semantic"]), chosen=SETTINGS)
-@examples(60)
+@examples(40)
 def test_leaves_add_up_to_the_score(
     documents: list[tuple[str, list[str]]], words: str, mode: str, chosen: tuple[str, ...]
 ) -> None:
@@ -151,7 +151,7 @@ def test_leaves_of_raw_expressions_add_up_to_the_score(
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS, chosen=SETTINGS)
-@examples(30)
+@examples(20)
 def test_explaining_changes_nothing_else(
     documents: list[tuple[str, list[str]]], words: str, chosen: tuple[str, ...]
 ) -> None:

@@ -54,7 +54,7 @@ def _exported(store: SqliteStore) -> str:
 
 
 @given(st.dictionaries(NAMES, STORABLE), RECORDS, LIMITS, LIMITS)
-@examples(10)
+@examples(5)
 def test_the_export_of_a_store_that_was_cut_anew_is_that_of_a_fresh_one(
     files: dict[str, str], records: list[tuple[str, str]], before: Config, wanted: Config
 ) -> None:

@@ -25,6 +25,7 @@ from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery, Row
 from tests.arrays import ArrayStore
 from tests.builders import EMBEDDER, memory_store, new_file, put
+from tests.examples import examples
 from tests.sixty_questions import SHAPES
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
@@ -145,6 +146,7 @@ QUERIES = st.builds(
 )
 
 
+@examples(25)
 @given(query=QUERIES, size=st.integers(1, 40))
 def test_pages_partition_the_full_list(query: str, size: int) -> None:
     check_pages(query, size)

@@ -29,7 +29,7 @@ WORDS = (
     "semantic('b') lexical_fts('a OR') lexical_fts('NEAR(') 'x' \"y\" '2026-01-01' '%a_' '**/{a,b}/[!x]*' pool "
     "fusion rrf min_score exact é 日本 🙂 \n \t \x00 \ud800 \u2028 \xa0 ₂"
 ).split(" ")
-CI_SECONDS, NIGHTLY_SECONDS = 3, 600
+CI_SECONDS, NIGHTLY_SECONDS = 1.5, 600
 INTERNAL = ("internal_error", "store_failed", "store_corrupt", "io_error")
 
 

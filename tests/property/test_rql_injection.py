@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -142,23 +143,28 @@ def guard() -> Iterator[Guard]:
     made.recall.close()
 
 
-@pytest.mark.parametrize("position", BARE)
-def test_planted_bare_it_is_refused_or_harmless(guard: Guard, position: str) -> None:
-    for payload in SQL:
-        guard.check(position.replace("{p}", payload))
+def test_planted_bare_it_is_refused_or_harmless(guard: Guard) -> None:
+    for position in BARE:
+        for payload in SQL:
+            guard.check(position.replace("{p}", payload))
 
 
-@pytest.mark.parametrize("position", QUOTED)
-def test_planted_as_a_value_it_is_bound(guard: Guard, position: str) -> None:
-    for payload in SQL:
-        guard.check(position.replace("{p}", print_value(payload)))
-        guard.check(position.replace("{p}", f"'{payload}'"))
-        guard.check(position.replace("{p}", f'"{payload}"'))
+def test_planted_as_a_printed_value_it_is_bound(guard: Guard) -> None:
+    for position in QUOTED:
+        for payload in SQL:
+            guard.check(position.replace("{p}", print_value(payload)))
 
 
-@pytest.mark.parametrize("where", ["doc.path = {p}", "doc.meta.{p} = {p}", "doc.tag = {p}", "{p}"])
-def test_planted_in_the_filter_of_a_search_it_is_bound(guard: Guard, where: str) -> None:
-    for payload in SQL:
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_planted_between_quotes_it_is_bound(guard: Guard, step: int) -> None:
+    for position in QUOTED:
+        for payload in SQL[::step]:
+            guard.check(position.replace("{p}", f"'{payload}'"))
+            guard.check(position.replace("{p}", f'"{payload}"'))
+
+
+def test_planted_in_the_filter_of_a_search_it_is_bound(guard: Guard) -> None:
+    for payload, where in product(SQL, ("doc.path = {p}", "doc.meta.{p} = {p}", "doc.tag = {p}", "{p}")):
         filters = [where.replace("{p}", text) for text in (print_value(payload), payload)]
         for text in filters:
             guard.statements.clear()

@@ -39,7 +39,7 @@ from recall_core.types import Chunk, Document, Hit, Row
 from tests.examples import examples
 
 HEAVY = settings(max_examples=20_000, deadline=None)
-LIGHT = examples(100)
+LIGHT = examples(60)
 
 # Few values, so that random filters meet random rows; the odd ones are where languages differ.
 WORDS = ("", "a", "A", "b", "ab", "a/b", "docs/a.md", "docs/b/a.md", "é", "É", "ß", "ss", "a%b", "a_b", "a\\b")

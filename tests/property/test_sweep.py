@@ -28,6 +28,7 @@ from recall_core.explain.sweep import stretches, sweep, top_at
 from recall_core.explain.winning import rank_line, winning_weights
 from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool
+from tests.examples import examples
 
 # Few distinct values, so that ties, doubles and coincident crossings are common; and fine ones as they are in life.
 coarse = st.integers(0, 6).map(lambda tenths: tenths / 10)
@@ -99,6 +100,7 @@ def test_only_contenders_reach_the_top(lines: Lines, k: int) -> None:
     assert seen <= set(contenders(lines, k))
 
 
+@examples(20)
 @given(any_lines(), depths)
 def test_winning_weights_are_exactly_those_that_win(lines: Lines, k: int) -> None:
     for x in range(len(lines.a)):

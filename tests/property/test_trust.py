@@ -14,6 +14,7 @@ from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.embed.trust import EMBEDDER, RERANKER, Act, FoundSettings
 from recall_core.errors import RecallError
+from tests.examples import examples
 from tests.provider_server import ProviderServer, provider_server
 
 AT_HOME = ("hash", "local", "minilm")
@@ -58,6 +59,7 @@ def found_settings(draw: st.DrawFn) -> Config:
     )
 
 
+@examples(20)
 @given(config=found_settings(), of_server=st.booleans(), mode=st.sampled_from(("hybrid", "lexical", "semantic")))
 def test_no_mix_of_settings_that_were_found_asks_anybody(
     stores: list[Recall], server: ProviderServer, config: Config, of_server: bool, mode: str

@@ -58,7 +58,7 @@ def terms(view: LedgerView) -> dict[str, LeafView]:
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS, mode=st.sampled_from(["hybrid", "lexical", "semantic"]), chosen=SETTINGS)
-@examples(50)
+@examples(20)
 def test_every_claim_of_the_sentence_is_borne_out(
     documents: list[tuple[str, list[str]]], words: str, mode: str, chosen: tuple[str, ...]
 ) -> None:

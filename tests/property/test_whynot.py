@@ -147,7 +147,7 @@ def check(store: SqliteStore, row: Row, done: Fixes) -> None:
             assert change.smaller is not None
 
 
-@examples(60)
+@examples(25)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000))
 def test_every_fix_of_a_list_is_confirmed_and_minimal(seed: int, question: Question, pick: int) -> None:
     done = fixed(seed, question, pick)
@@ -160,7 +160,7 @@ def test_every_fix_of_a_list_is_confirmed_and_minimal(seed: int, question: Quest
         assert found.changes or found.never
 
 
-@examples(40)
+@examples(15)
 @given(seed=st.integers(0, 3), question=CONTEXTS, pick=st.integers(0, 10_000))
 def test_every_fix_of_a_context_is_confirmed_and_minimal(seed: int, question: Question, pick: int) -> None:
     done = fixed(seed, question, pick)
@@ -169,7 +169,7 @@ def test_every_fix_of_a_context_is_confirmed_and_minimal(seed: int, question: Qu
         assert done[2].changes
 
 
-@examples(40)
+@examples(25)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000))
 def test_the_smallest_k_is_the_smallest_of_all(seed: int, question: Question, pick: int) -> None:
     done = fixed(seed, with_settings(question, {"sparse_recall": False})._replace(filter=None), pick)
@@ -182,7 +182,7 @@ def test_the_smallest_k_is_the_smallest_of_all(seed: int, question: Question, pi
             assert not any(shows(store, with_limit(change.question, k), row) for k in range(change.question.k))
 
 
-@examples(40)
+@examples(25)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), most=st.integers(1, 6))
 def test_what_is_proved_never_to_come_comes_at_no_weight(seed: int, question: Question, pick: int, most: int) -> None:
     plain = with_settings(question, {"sparse_recall": False, "min_score": 0})._replace(k=most)

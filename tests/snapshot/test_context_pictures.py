@@ -13,9 +13,8 @@ from recall_tui.state.session import Session
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_driver import Driver
 
-SIZES = pytest.mark.parametrize(
-    "size", [(80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)], ids=["80x24", "120x40", "200x60"]
-)
+SMALL, LARGE = (pytest.param(size, marks=pytest.mark.slow) for size in ((80, 24), (200, 60)))
+SIZES = pytest.mark.parametrize("size", [SMALL, (120, 40), LARGE], ids=["80x24", "120x40", "200x60"])
 
 
 def is_settled(now: Session) -> object:
@@ -76,6 +75,7 @@ async def light_from_now_on(bench: Driver) -> None:
     await bench.until(lambda _: bench.app.theme == "light" and bench.app.screen is bench.app.bench)
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_yet(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.until(lambda now: now.store.info)
@@ -84,16 +84,18 @@ def test_nothing_is_asked_yet(store: Path, picture: Picture) -> None:
     assert picture(steps, (80, 24))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+@pytest.mark.parametrize("size", [SMALL, (120, 40)], ids=["80x24", "120x40"])
 def test_the_optimal_packing(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(optimal, size)
 
 
 @pytest.mark.parametrize("steps", [what_ifs, zoomed], ids=["what-ifs", "whole"])
+@pytest.mark.slow
 def test_in_the_light_theme(light: None, store: Path, picture: Picture, steps: Steps) -> None:
     assert picture(steps, (120, 40))
 
 
+@pytest.mark.slow
 def test_the_chosen_row_after_the_theme_was_changed(store: Path, picture: Picture) -> None:
     assert picture(light_from_now_on, (120, 40))
 
@@ -108,17 +110,20 @@ def test_the_whole_context(store: Path, picture: Picture, size: tuple[int, int])
     assert picture(zoomed, size)
 
 
+@pytest.mark.slow
 def test_what_ifs_that_wait(store: Path, picture: Picture) -> None:
     assert picture(waiting, (120, 40))
 
 
 @pytest.mark.parametrize("steps", [what_ifs, zoomed], ids=["what-ifs", "whole"])
+@pytest.mark.slow
 def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
     assert picture(steps, (120, 40))
 
 
+@pytest.mark.slow
 def test_in_a_locale_without_unicode(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C")
 

@@ -19,9 +19,8 @@ from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_corpus import MODIFIED
 from tests.workbench_driver import Driver
 
-SIZES = pytest.mark.parametrize(
-    "size", [(80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)], ids=["80x24", "120x40", "200x60"]
-)
+SMALL, LARGE = (pytest.param(size, marks=pytest.mark.slow) for size in ((80, 24), (200, 60)))
+SIZES = pytest.mark.parametrize("size", [SMALL, (120, 40), LARGE], ids=["80x24", "120x40", "200x60"])
 SHORT = "SELECT * FROM chunk USING lexical('token budget'), semantic('token budget') LIMIT 2"
 FILTERED = "SELECT * FROM chunk USING lexical('budget') FILTER doc.path GLOB 'docs/*' AND chunk.tokens > 8 LIMIT 2"
 
@@ -118,10 +117,12 @@ def test_the_ledger(store: Path, picture: Picture, size: tuple[int, int]) -> Non
     assert picture(ledger, size)
 
 
+@pytest.mark.slow
 def test_every_leaf_of_a_ledger(store: Path, picture: Picture) -> None:
     assert picture(whole_ledger, (120, 40))
 
 
+@pytest.mark.slow
 def test_a_passage_on_the_light_theme(steps_store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await passage(bench)
@@ -130,7 +131,9 @@ def test_a_passage_on_the_light_theme(steps_store: Path, picture: Picture) -> No
     assert picture(steps, (120, 40))
 
 
-@pytest.mark.parametrize("steps", [passage, zoomed_passage], ids=["pane", "zoomed"])
+@pytest.mark.parametrize(
+    "steps", [passage, pytest.param(zoomed_passage, marks=pytest.mark.slow)], ids=["pane", "zoomed"]
+)
 def test_the_passage(steps_store: Path, picture: Picture, steps: Steps) -> None:
     assert picture(steps, (120, 40))
 
@@ -140,10 +143,12 @@ def test_why_not(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(why_not, size)
 
 
+@pytest.mark.slow
 def test_the_stage_that_fails_is_opened(store: Path, picture: Picture) -> None:
     assert picture(filtered_out, (120, 40))
 
 
+@pytest.mark.slow
 def test_what_would_bring_a_row_above_the_limit(store: Path, picture: Picture) -> None:
     assert picture(below_the_limit, (120, 40))
 
@@ -178,6 +183,7 @@ TABS = pytest.mark.parametrize(
 
 
 @TABS
+@pytest.mark.slow
 def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps) -> None:
     monkeypatch.setattr("recall_core.explain.funnel.perf_counter", lambda: 0.0)
     monkeypatch.setenv("NO_COLOR", "1")
@@ -186,6 +192,7 @@ def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.Monke
 
 
 @TABS
+@pytest.mark.slow
 def test_in_the_light_theme(
     light: None, store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps
 ) -> None:
@@ -194,12 +201,14 @@ def test_in_the_light_theme(
     assert picture(steps, (120, 40))
 
 
+@pytest.mark.slow
 def test_a_passage_without_colour(steps_store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
     assert picture(zoomed_passage, (120, 40))
 
 
+@pytest.mark.slow
 def test_a_passage_in_a_locale_without_unicode(
     steps_store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

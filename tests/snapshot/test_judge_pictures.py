@@ -17,9 +17,8 @@ from recall_tui.state.session import Session, is_seen
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_driver import Driver
 
-SIZES = pytest.mark.parametrize(
-    "size", [(80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)], ids=["80x24", "120x40", "200x60"]
-)
+SMALL, LARGE = (pytest.param(size, marks=pytest.mark.slow) for size in ((80, 24), (200, 60)))
+SIZES = pytest.mark.parametrize("size", [SMALL, (120, 40), LARGE], ids=["80x24", "120x40", "200x60"])
 
 SET = {
     "q1": ("token budget", {"docs/budget.md": 3, "docs/scoring.md": 1, "notes/cafe.txt": 1, "src/pack.py": 2}),
@@ -94,6 +93,7 @@ def test_nothing_is_judged(store: Path, picture: Picture) -> None:
     assert picture(steps, (120, 40))
 
 
+@pytest.mark.slow
 def test_files_to_import_are_asked_for(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask()
@@ -115,7 +115,7 @@ def test_no_judged_query_has_a_relevant_document(store: Path, picture: Picture) 
     assert picture(steps, (80, 24))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+@pytest.mark.parametrize("size", [SMALL, (120, 40)], ids=["80x24", "120x40"])
 def test_a_board_that_is_being_measured(judged_store: Path, picture: Picture, size: tuple[int, int]) -> None:
     """The measuring is drawn as it would be half way: a real one ends when it likes."""
 
@@ -130,6 +130,7 @@ def test_a_board_that_is_being_measured(judged_store: Path, picture: Picture, si
     assert picture(steps, size)
 
 
+@pytest.mark.slow
 def test_files_to_export_to_are_asked_for(judged_store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await measured(bench)
@@ -139,6 +140,7 @@ def test_files_to_export_to_are_asked_for(judged_store: Path, picture: Picture) 
     assert picture(steps, (80, 24))
 
 
+@pytest.mark.slow
 def test_a_file_that_is_there_is_not_replaced_unasked(judged_store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         Path("dev.qrels").write_text("", encoding="utf-8")
@@ -149,17 +151,20 @@ def test_a_file_that_is_there_is_not_replaced_unasked(judged_store: Path, pictur
     assert picture(steps, (80, 24))
 
 
+@pytest.mark.slow
 def test_in_the_light_theme(light: None, judged_store: Path, picture: Picture) -> None:
     assert picture(measured, (120, 40))
 
 
 @pytest.mark.parametrize("steps", [measured, graded], ids=["board", "grades"])
+@pytest.mark.slow
 def test_without_colour(judged_store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
     assert picture(steps, (120, 40))
 
 
+@pytest.mark.slow
 def test_in_a_locale_without_unicode(judged_store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C")
 

@@ -12,9 +12,8 @@ from recall_tui.state import weighing
 from tests.snapshot.conftest import Picture, Steps, is_settled
 from tests.workbench_driver import Driver
 
-SIZES = pytest.mark.parametrize(
-    "size", [(80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)], ids=["80x24", "120x40", "200x60"]
-)
+SMALL, LARGE = (pytest.param(size, marks=pytest.mark.slow) for size in ((80, 24), (200, 60)))
+SIZES = pytest.mark.parametrize("size", [SMALL, (120, 40), LARGE], ids=["80x24", "120x40", "200x60"])
 
 
 async def second_result(bench: Driver) -> None:
@@ -78,7 +77,7 @@ def test_results_ledger_and_context(store: Path, picture: Picture, size: tuple[i
     assert picture(second_result, size)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+@pytest.mark.parametrize("size", [SMALL, (120, 40)], ids=["80x24", "120x40"])
 def test_nothing_is_asked_yet(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     async def steps(bench: Driver) -> None:
         await bench.until(lambda now: now.store.info)
@@ -95,6 +94,7 @@ def test_an_empty_store_says_how_to_fill_it(home: Path, picture: Picture) -> Non
     assert picture(steps, (80, 24))
 
 
+@pytest.mark.slow
 def test_a_first_answer_on_its_way(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.until(lambda now: now.store.info and is_settled(now))
@@ -123,6 +123,7 @@ def test_the_rows_before_stay_while_the_next_answer_is_on_its_way(store: Path, p
     assert picture(steps, (120, 40), is_answered=False)
 
 
+@pytest.mark.slow
 def test_nothing_matches(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask("SELECT * FROM chunk USING lexical('budget') FILTER doc.path = 'docs/none.md'")
@@ -131,6 +132,7 @@ def test_nothing_matches(store: Path, picture: Picture) -> None:
     assert picture(steps, (120, 40))
 
 
+@pytest.mark.slow
 def test_rows_without_a_score(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask("SELECT * FROM doc FILTER doc.path GLOB 'docs/*'")
@@ -139,7 +141,9 @@ def test_rows_without_a_score(store: Path, picture: Picture) -> None:
     assert picture(steps, (120, 40))
 
 
-@pytest.mark.parametrize("asked", [second_result, coloured_query], ids=["results", "query"])
+@pytest.mark.parametrize(
+    "asked", [pytest.param(second_result, marks=pytest.mark.slow), coloured_query], ids=["results", "query"]
+)
 def test_the_whole_screen(store: Path, picture: Picture, asked: Steps) -> None:
     async def steps(bench: Driver) -> None:
         await asked(bench)
@@ -180,6 +184,7 @@ def test_weights_are_written_after_a_question(store: Path, picture: Picture) -> 
     assert picture(steps, (80, 24))
 
 
+@pytest.mark.slow
 def test_a_query_in_colours(store: Path, picture: Picture) -> None:
     assert picture(coloured_query, (120, 40))
 
@@ -205,13 +210,16 @@ def test_an_earlier_query_is_looked_for(store: Path, picture: Picture) -> None:
     [second_result, misspelt_field, coloured_query, offered_values, moved_weights],
     ids=["results", "stale", "rql", "offers", "weights"],
 )
+@pytest.mark.slow
 def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: object) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
     assert picture(steps, (120, 40))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("steps", [second_result, moved_weights], ids=["results", "weights"])
+@pytest.mark.parametrize(
+    "steps", [second_result, pytest.param(moved_weights, marks=pytest.mark.slow)], ids=["results", "weights"]
+)
 def test_in_a_locale_without_unicode(
     store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps
 ) -> None:
@@ -228,6 +236,7 @@ def test_help(store: Path, picture: Picture) -> None:
     assert picture(steps, (80, 24))
 
 
+@pytest.mark.slow
 def test_a_finished_ingest_lists_what_it_skipped(store: Path, picture: Picture) -> None:
     (store.parent / "broken").mkdir()
     (store.parent / "broken" / "latin.txt").write_bytes(b"caf\xe9")

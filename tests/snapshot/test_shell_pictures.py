@@ -15,10 +15,12 @@ from recall_tui.screens.choices import JumpScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.line import LineScreen
 from recall_tui.themes import NAMES
+from tests.examples import mostly_nightly
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_driver import Driver, is_settled
 
-SMALL_AND_MIDDLE = pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+SMALL, LARGE = (pytest.param(size, marks=pytest.mark.slow) for size in ((80, 24), (200, 60)))
+SMALL_AND_MIDDLE = pytest.mark.parametrize("size", [SMALL, (120, 40)], ids=["80x24", "120x40"])
 RQL = "SELECT doc.path, score FROM chunk\nUSING lexical('budget'), semantic('budget')\nFILTER doc.path GLOB 'docs/**'"
 
 
@@ -40,7 +42,7 @@ async def line(bench: Driver) -> None:
     await bench.press("tab")
 
 
-@pytest.mark.parametrize("theme", NAMES)
+@pytest.mark.parametrize("theme", mostly_nightly(NAMES, "light", "no-colour"))
 def test_the_main_state_in_every_theme(home: Path, store: Path, picture: Picture, theme: str) -> None:
     write_private(home / "state" / "recall" / "workbench.json", f'{{"theme": "{theme}"}}')
 
@@ -48,6 +50,7 @@ def test_the_main_state_in_every_theme(home: Path, store: Path, picture: Picture
 
 
 @pytest.mark.parametrize("theme", ["light", "high-contrast"])
+@pytest.mark.slow
 def test_a_query_in_the_colours_of_a_theme(home: Path, store: Path, picture: Picture, theme: str) -> None:
     write_private(home / "state" / "recall" / "workbench.json", f'{{"theme": "{theme}"}}')
 
@@ -66,20 +69,19 @@ def test_themes_to_choose_from(store: Path, picture: Picture) -> None:
     assert picture(steps, (80, 24))
 
 
-@pytest.mark.parametrize(
-    "size", [(80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)], ids=["80x24", "120x40", "200x60"]
-)
+@pytest.mark.parametrize("size", [SMALL, (120, 40), LARGE], ids=["80x24", "120x40", "200x60"])
 def test_a_command_line(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(line, size)
 
 
+@pytest.mark.slow
 def test_a_command_line_without_colour(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
     assert picture(line, (80, 24))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+@SMALL_AND_MIDDLE
 def test_letters_to_jump_by(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     async def steps(bench: Driver) -> None:
         await second_result(bench)
@@ -106,6 +108,7 @@ def test_what_moved_between_two_answers(home: Path, store: Path, picture: Pictur
     assert picture(steps, (80, 24))
 
 
+@pytest.mark.slow
 def test_a_marked_question_of_the_history(home: Path, store: Path, picture: Picture) -> None:
     path = home / "state" / "recall" / "history.jsonl"
     history.append(path, PastQuestion("token budget"))
@@ -119,6 +122,7 @@ def test_a_marked_question_of_the_history(home: Path, store: Path, picture: Pict
     assert picture(steps, (80, 24))
 
 
+@pytest.mark.slow
 def test_a_filter_in_the_title(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await second_result(bench)
@@ -130,6 +134,7 @@ def test_a_filter_in_the_title(store: Path, picture: Picture) -> None:
     assert picture(steps, (80, 24))
 
 
+@pytest.mark.slow
 def test_keys_of_a_pane_come_first(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await second_result(bench)
@@ -177,6 +182,7 @@ def test_the_palette(store: Path, picture: Picture, size: tuple[int, int]) -> No
 
 
 @SMALL_AND_MIDDLE
+@pytest.mark.slow
 def test_keys_that_have_a_word(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(keys, size)
 
@@ -185,6 +191,7 @@ def test_an_answer_that_will_not_do(store: Path, picture: Picture) -> None:
     assert picture(wrong_answer, (80, 24))
 
 
+@pytest.mark.slow
 def test_a_command_line_before_anything_is_typed(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await second_result(bench)
@@ -201,6 +208,7 @@ SHELL = pytest.mark.parametrize(
 
 
 @SHELL
+@pytest.mark.slow
 def test_the_shell_without_colour(
     store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps
 ) -> None:
@@ -210,12 +218,15 @@ def test_the_shell_without_colour(
 
 
 @SHELL
+@pytest.mark.slow
 def test_the_shell_in_the_light_theme(light: None, store: Path, picture: Picture, steps: Steps) -> None:
     assert picture(steps, (80, 24))
 
 
 @pytest.mark.parametrize(
-    "steps", [palette, keys, letters, wrong_answer, line], ids=["palette", "help", "jump", "prompt", "line"]
+    "steps",
+    [*(pytest.param(each, marks=pytest.mark.slow) for each in (palette, keys, wrong_answer, line)), letters],
+    ids=["palette", "help", "prompt", "line", "jump"],
 )
 def test_the_shell_in_a_locale_without_unicode(
     store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, steps: Steps

@@ -18,12 +18,12 @@ from recall_tui.state.results import stamp_of
 from recall_tui.state.runs import EVERYTHING, Run, run_after
 from recall_tui.state.session import Session
 from recall_tui.state.store_pane import CHECKS, Health, StoreOverview, overview
+from tests.examples import mostly_nightly
 from tests.snapshot.conftest import Picture
 from tests.workbench_driver import Driver
 
-SIZES = pytest.mark.parametrize(
-    "size", [(80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)], ids=["80x24", "120x40", "200x60"]
-)
+SMALL, LARGE = (pytest.param(size, marks=pytest.mark.slow) for size in ((80, 24), (200, 60)))
+SIZES = pytest.mark.parametrize("size", [SMALL, (120, 40), LARGE], ids=["80x24", "120x40", "200x60"])
 
 SKIPPED = (
     Skip("docs/assets/logo.png", "binary_file", "is a binary file: it has a NUL byte."),
@@ -120,13 +120,14 @@ def at_home(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     "size",
-    [(60, 20), (80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)],
+    [pytest.param((60, 20), marks=pytest.mark.slow), SMALL, (120, 40), LARGE],
     ids=["60x20", "80x24", "120x40", "200x60"],
 )
 def test_the_first_run(at_home: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(first_run, size)
 
 
+@pytest.mark.slow
 def test_the_first_run_without_colour(at_home: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
@@ -143,6 +144,7 @@ def test_a_store_that_is_locked(store: Path, picture: Picture) -> None:
     assert picture(steps, (80, 24))
 
 
+@pytest.mark.slow
 def test_a_store_that_another_program_made(store: Path, picture: Picture) -> None:
     """Where no other store can be made in its place, the reason and the command are all there is."""
     error = StoreError("not_a_store", "/home/you/recall.db is no store of Recall.", hint="recall init other.db")
@@ -154,10 +156,12 @@ def test_a_store_that_another_program_made(store: Path, picture: Picture) -> Non
     assert picture(steps, (120, 40))
 
 
+@pytest.mark.slow
 def test_the_first_run_in_the_light_theme(light: None, at_home: Path, picture: Picture) -> None:
     assert picture(first_run, (120, 40))
 
 
+@pytest.mark.slow
 def test_the_first_run_in_a_locale_without_unicode(
     at_home: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,6 +170,7 @@ def test_the_first_run_in_a_locale_without_unicode(
     assert picture(first_run, (80, 24))
 
 
+@pytest.mark.slow
 def test_nothing_was_read_yet(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await opened(bench, "7")
@@ -174,6 +179,7 @@ def test_nothing_was_read_yet(store: Path, picture: Picture) -> None:
     assert picture(steps, (80, 24))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["done", "failed"])
 def test_the_strip_of_a_run_that_is_over(store: Path, picture: Picture, name: str) -> None:
     async def steps(bench: Driver) -> None:
@@ -191,12 +197,12 @@ def test_a_run_in_the_opened_pane(store: Path, picture: Picture, size: tuple[int
     assert picture(lambda bench: ingest_pane(bench, RUNS["running"]), size)
 
 
-@pytest.mark.parametrize("name", ["left", "paused", "failed", "done", "cancelled"])
+@pytest.mark.parametrize("name", mostly_nightly(["left", "paused", "failed", "done", "cancelled"], "paused"))
 def test_a_run_that_is(store: Path, picture: Picture, name: str) -> None:
     assert picture(lambda bench: ingest_pane(bench, RUNS[name]), (120, 40))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+@pytest.mark.parametrize("size", [SMALL, (120, 40)], ids=["80x24", "120x40"])
 def test_the_strip_of_a_run(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask()
@@ -206,6 +212,7 @@ def test_the_strip_of_a_run(store: Path, picture: Picture, size: tuple[int, int]
     assert picture(steps, size)
 
 
+@pytest.mark.slow
 def test_watched_folders(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await ingest_pane(bench, RUNS["done"]._replace(folder=EVERYTHING))
@@ -224,6 +231,7 @@ def test_the_checks(store: Path, picture: Picture, size: tuple[int, int]) -> Non
     assert picture(checks, size)
 
 
+@pytest.mark.slow
 def test_the_checks_have_the_whole_screen(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await checks(bench)
@@ -257,11 +265,13 @@ def test_a_reembed_under_way(store: Path, picture: Picture) -> None:
 
 
 @pytest.mark.parametrize("name", ["checks", "ingest"])
+@pytest.mark.slow
 def test_in_the_light_theme(light: None, store: Path, picture: Picture, name: str) -> None:
     assert picture(checks if name == "checks" else lambda bench: ingest_pane(bench, RUNS["running"]), (120, 40))
 
 
 @pytest.mark.parametrize("name", ["checks", "ingest"])
+@pytest.mark.slow
 def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
@@ -269,6 +279,7 @@ def test_without_colour(store: Path, picture: Picture, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("name", ["checks", "ingest"])
+@pytest.mark.slow
 def test_in_a_locale_without_unicode(
     store: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -12,9 +12,8 @@ from tests.snapshot.conftest import Picture
 from tests.workbench_driver import Driver, in_form
 from tests.workbench_grades import grade
 
-SIZES = pytest.mark.parametrize(
-    "size", [(80, 24), (120, 40), pytest.param((200, 60), marks=pytest.mark.slow)], ids=["80x24", "120x40", "200x60"]
-)
+SMALL, LARGE = (pytest.param(size, marks=pytest.mark.slow) for size in ((80, 24), (200, 60)))
+SIZES = pytest.mark.parametrize("size", [SMALL, (120, 40), LARGE], ids=["80x24", "120x40", "200x60"])
 
 
 @pytest.fixture
@@ -64,12 +63,14 @@ def test_the_mean_of_all_judged_queries_has_a_band(judged: Path, picture: Pictur
     assert picture(steps, size)
 
 
+@pytest.mark.slow
 def test_colour_is_not_needed_for_the_curve(judged: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
     assert picture(graded_and_pinned, (120, 40))
 
 
+@pytest.mark.slow
 def test_a_terminal_without_unicode_draws_the_curve(
     judged: Path, picture: Picture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +79,7 @@ def test_a_terminal_without_unicode_draws_the_curve(
     assert picture(graded_and_pinned, (120, 40))
 
 
+@pytest.mark.slow
 def test_the_light_theme_shows_the_curve(judged: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await mean(bench)
@@ -86,6 +88,7 @@ def test_the_light_theme_shows_the_curve(judged: Path, picture: Picture) -> None
     assert picture(steps, (120, 40))
 
 
+@pytest.mark.slow
 def test_another_fusion_and_another_number_of_rows_are_marked(judged: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask("keep the manual in mind")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+from contextlib import chdir
 from pathlib import Path
+from shutil import copy2, copytree
 from typing import Any
 
 import pytest
@@ -16,10 +18,10 @@ RECORDS = ("alpha", "beta", "gamma")
 CHAT = [{"role": "user", "content": "How long?"}, {"role": "assistant", "content": "Two hours."}]
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of a conversation, lines, records, and files called as places in these are."""
-    monkeypatch.delenv("RECALL_STORE", raising=False)
+    made = tmp_path_factory.mktemp("made")
     ids = ("line=2", "second", "turn=1")
     records = (json.dumps({"id": name, "text": text}) for name, text in zip(ids, RECORDS, strict=True))
     files = {
@@ -36,12 +38,20 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "new/a.md": "one\n\nthree\n",
     }
     for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
+        (made / name).parent.mkdir(exist_ok=True)
+        (made / name).write_text(text)
+    with chdir(made):
+        run("init", "--embedding", "hash")
+        assert run("add", ".")["ok"]
+    return made
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that folder."""
+    monkeypatch.delenv("RECALL_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
-    run("init", "--embedding", "hash")
-    assert run("add", ".")["ok"]
-    return tmp_path
+    return Path(copytree(made, tmp_path, copy_function=copy2, dirs_exist_ok=True))
 
 
 def run(*argv: str) -> Any:
@@ -56,31 +66,26 @@ def text_of(target: str) -> str:
     return str(answer["found"]["text"])
 
 
-@pytest.mark.parametrize(
-    ("target", "text", "file", "other"),
-    [
+@pytest.mark.usefixtures("home")
+def test_a_file_wins_over_a_place_with_a_warning() -> None:
+    for target, text, file, other in [
         ("chat.json#turn=2", "A file of that name.\n", "chat.json", "assistant:\nTwo hours.\n\n"),
         ("r.jsonl#line=2", "alpha", "r.jsonl", "beta"),
         ("a.md:3", "Called as a line.\n", "a.md", "two\n"),
-    ],
-)
+    ]:
+        answer = run("get", target)
+        (warning,) = answer["warnings"]
+        command = warning.partition(": recall get ")[2]
+
+        assert answer["found"]["text"] == text, target
+        assert warning.startswith(f"W_AMBIGUOUS_PATH: {target} is a place in {file} too: "), target
+        assert text_of(command.strip("'")) == other, target
+
+
 @pytest.mark.usefixtures("home")
-def test_what_bears_a_name_wins_and_a_warning_says_how_to_get_the_place(
-    target: str, text: str, file: str, other: str
-) -> None:
-    answer = run("get", target)
-    (warning,) = answer["warnings"]
-    command = warning.partition(": recall get ")[2]
-
-    assert answer["found"]["text"] == text
-    assert warning.startswith(f"W_AMBIGUOUS_PATH: {target} is a place in {file} too: ")
-    assert text_of(command.strip("'")) == other
-
-
-@pytest.mark.parametrize("target", ["chat.json#turn=9", "r.jsonl#turn=1", "a.md", "r.jsonl#second"])
-@pytest.mark.usefixtures("home")
-def test_a_name_that_is_no_place_is_told_without_a_word(target: str) -> None:
-    assert run("get", target)["warnings"] == []
+def test_a_name_that_is_not_a_place_causes_no_warning() -> None:
+    for target in ["chat.json#turn=9", "r.jsonl#turn=1", "a.md", "r.jsonl#second"]:
+        assert run("get", target)["warnings"] == [], target
 
 
 def test_a_name_here_that_is_printed_of_another_is_refused_and_both_are_spelled(
@@ -129,20 +134,17 @@ def test_the_warning_is_a_line_on_stderr_and_the_text_alone_goes_to_stdout() -> 
     assert streams.stderr.getvalue().startswith("warning: W_AMBIGUOUS_PATH: ")  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    ("target", "message", "hint"),
-    [
+@pytest.mark.usefixtures("home")
+def test_get_names_a_folder_and_a_file_of_records() -> None:
+    for target, message, hint in [
         ("new", "new is a folder of 2 documents.", "recall ls new"),
         ("r.jsonl", "r.jsonl is a file of 3 records.", "recall ls r.jsonl"),
         (".", ". is a folder of 13 documents.", "recall ls"),
-    ],
-)
-@pytest.mark.usefixtures("home")
-def test_a_folder_and_a_file_of_records_are_said_to_be_that(target: str, message: str, hint: str) -> None:
-    error = run("get", target)["error"]
+    ]:
+        error = run("get", target)["error"]
 
-    assert (error["code"], error["message"], error["hint"]) == ("unknown_target", message, hint)
-    assert run(*hint.split()[1:])["ok"]
+        assert (error["code"], error["message"], error["hint"]) == ("unknown_target", message, hint), target
+        assert run(*hint.split()[1:])["ok"], target
 
 
 def test_a_record_is_found_by_the_end_of_its_files_path_and_its_line(home: Path) -> None:
@@ -175,19 +177,20 @@ def test_a_place_behind_the_end_is_refused_and_what_there_is_is_told(home: Path)
 MANUAL = '.TH GNU 1\n.\\" 2\n.\\" 3\n.\\" 4\n.SH NAME\ngnu \\- an antelope\n.SH HABITAT\nIt lives in the\nplains.\n'
 
 
-@pytest.mark.parametrize(
-    ("target", "holds"),
-    [("gnu.1:8-9", "plains"), ("gnu.1#line=8", "plains"), ("gnu.1:6", "antelope"), ("chat.json#turn=1", "How long")],
-)
-def test_what_is_missed_is_named_by_the_place_that_get_takes(home: Path, target: str, holds: str) -> None:
+def test_whynot_names_the_place_that_get_takes(home: Path) -> None:
     (home / "gnu.1").write_text(MANUAL)
     run("add", ".")
+    for target, words in (
+        ("gnu.1:8-9", "plains"),
+        ("gnu.1#line=8", "plains"),
+        ("gnu.1:6", "antelope"),
+        ("chat.json#turn=1", "How long"),
+    ):
+        view = run("whynot", "zebra", "--target", target)["whynot"]["target"]
 
-    sought = run("whynot", "zebra", "--target", target)["whynot"]["target"]
-
-    assert holds in text_of(target)
-    assert sought["chosen"]["path"] == target.partition("#")[0].partition(":")[0]
-    assert holds in text_of(sought["chosen"]["chunk_id"])
+        assert words in text_of(target), target
+        assert view["chosen"]["path"] == target.partition("#")[0].partition(":")[0], target
+        assert words in text_of(view["chosen"]["chunk_id"]), target
 
 
 def test_a_place_that_a_document_has_not_is_refused_by_whynot_too(home: Path) -> None:

@@ -41,19 +41,19 @@ def statements(store: SqliteStore) -> Iterator[list[str]]:
         store.db.exec_trace = None
 
 
-@pytest.mark.parametrize("settings", [(), ("sparse_recall=on",), ("fusion=rrf",)])
-@pytest.mark.parametrize("text", QUESTIONS)
-def test_another_weight_and_its_context_touch_no_store(recall: Recall, text: str, settings: tuple[str, ...]) -> None:
-    config = recall.under(settings).config
-    found = recall.engine.weigh(recall.engine.answer(recall.engine.plan(text)), config)
-    recall.engine.hits(found, 0, found.total)
-    recall.engine.pack(found)
-    with statements(recall.store) as seen:
-        for weight in WEIGHTS:
-            found = recall.engine.weigh(found, config._replace(vector_weight=weight))
-            recall.engine.hits(found, 0, 50)
-            recall.engine.pack(found, Pack(budget_tokens=300))
-    assert seen == []
+def test_another_weight_and_its_context_touch_no_store(recall: Recall) -> None:
+    for settings in [(), ("sparse_recall=on",), ("fusion=rrf",)]:
+        for text in QUESTIONS:
+            config = recall.under(settings).config
+            found = recall.engine.weigh(recall.engine.answer(recall.engine.plan(text)), config)
+            recall.engine.hits(found, 0, found.total)
+            recall.engine.pack(found)
+            with statements(recall.store) as seen:
+                for weight in WEIGHTS:
+                    found = recall.engine.weigh(found, config._replace(vector_weight=weight))
+                    recall.engine.hits(found, 0, 50)
+                    recall.engine.pack(found, Pack(budget_tokens=300))
+            assert seen == [], (settings, text)
 
 
 def test_a_text_is_read_once(recall: Recall) -> None:
@@ -65,12 +65,12 @@ def test_a_text_is_read_once(recall: Recall) -> None:
     assert "json_each" in sql
 
 
-@pytest.mark.parametrize("table", ["doc", "chunk"])
-def test_rows_that_are_only_listed_count_from_one_wherever_they_are_read(recall: Recall, table: str) -> None:
-    found = recall.engine.answer(recall.engine.plan(f"SELECT * FROM {table}"))
+def test_listed_rows_count_from_one(recall: Recall) -> None:
+    for table in ["doc", "chunk"]:
+        found = recall.engine.answer(recall.engine.plan(f"SELECT * FROM {table}"))
 
-    assert [hit.rank for hit in recall.engine.hits(found, 0, 3)] == [1, 2, 3]
-    assert [hit.rank for hit in recall.engine.hits(found, 5, 7)] == [6, 7]
+        assert [hit.rank for hit in recall.engine.hits(found, 0, 3)] == [1, 2, 3], table
+        assert [hit.rank for hit in recall.engine.hits(found, 5, 7)] == [6, 7], table
 
 
 def test_two_answers_share_no_texts(recall: Recall) -> None:

@@ -19,30 +19,66 @@ from benchmarks.answers.world import Places
 TREE = Path(recall_core.__file__).parents[1]
 
 
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small recording of this checkout."""
-    out: Path = tmp_path_factory.mktemp("recorded") / "answers.jsonl"
+def record(out: Path) -> Path:
     assert answers.main(["record", "--tiny", "--count=12", "--in-process", f"--out={out}"]) == 0
     return out
 
 
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small recording of this checkout."""
+    return record(tmp_path_factory.mktemp("tiny") / "answers.jsonl")
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """A recording of three answers."""
+    path = tmp_path / "answers.jsonl"
+    outputs = (
+        Output(0, '{"ok":true,"results":[{"path":"a.md","score":0.5}],"warnings":["W_STALE: a.md"]}\n', ""),
+        Output(2, '{"ok":false,"error":{"code":"unknown_command"}}\n', ""),
+        Output(0, "1 document\n", "warning: W_COPIES: two\n"),
+    )
+    lines = ("search retry --json", "serach retry --json", "stats")
+    kept = (
+        recording.Answer(f"cd hash && recall {line}", f"cd hash && recall {line}", "", output)
+        for line, output in zip(lines, outputs, strict=True)
+    )
+    recording.write(recording.Recording({"version": 1, "seed": 1, "count": 3, "stores": {}}, tuple(kept)), path)
+    return path
+
+
 @pytest.mark.slow
-def test_the_same_program_recorded_twice_gives_the_same_bytes(recorded: Path, tmp_path: Path) -> None:
-    again = tmp_path / "again.jsonl"
-    answers.main(["record", "--tiny", "--count=12", "--in-process", f"--out={again}"])
+def test_the_same_program_recorded_twice_gives_the_same_bytes(tiny: Path, tmp_path: Path) -> None:
+    again = record(tmp_path / "again.jsonl")
 
-    assert again.read_bytes() == recorded.read_bytes()
-    assert answers.main(["compare", str(recorded), str(again)]) == 0
+    assert again.read_bytes() == tiny.read_bytes()
+    assert answers.main(["compare", str(tiny), str(again)]) == 0
 
 
-def test_a_recording_holds_answers_refusals_and_what_was_written(recorded: Path) -> None:
-    kept = recording.read(recorded).answers
+def test_a_recording_is_read_as_written_and_summed_up(recorded: Path, tmp_path: Path) -> None:
+    kept = recording.read(recorded)
+    recording.write(kept, tmp_path / "again.jsonl")
+
+    assert (tmp_path / "again.jsonl").read_bytes() == recorded.read_bytes()
+    assert [each.command for each in kept.answers] == ["search", "serach", "stats"]
+    assert list(recording.coverage(kept.answers)) == [
+        "search          1  exit 0: 1",
+        "serach          1  exit 2: 1",
+        "stats           1  exit 0: 1",
+        "W_COPIES 1, W_STALE 1, unknown_command 1",
+    ]
+    assert answers.main(["compare", str(recorded), str(recorded)]) == 0
+
+
+@pytest.mark.slow
+def test_a_recording_holds_answers_refusals_and_what_was_written(tiny: Path) -> None:
+    kept = recording.read(tiny).answers
 
     assert {0, 1, 2, 7} <= {each.output.status for each in kept}
     assert {"search", "sync", "rm", "import", "reembed", "cat"} <= {each.command for each in kept}
     assert any(each.output.stdout.startswith('{"ok":false') for each in kept)
-    assert str(TREE) not in recorded.read_text(encoding="utf-8")
+    assert str(TREE) not in tiny.read_text(encoding="utf-8")
 
 
 def test_an_answer_that_differs_is_told_with_its_question(

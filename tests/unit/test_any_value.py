@@ -48,7 +48,7 @@ USES: tuple[Callable[[Recall], object], ...] = (
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a store in one file."""
-    base = make_store(tmp_path_factory.mktemp("sound"), documents=4, words=150)
+    base = make_store(tmp_path_factory.mktemp("sound"), documents=3, words=60)
     with closing(apsw.Connection(str(base / "recall.db"))) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return base
@@ -77,11 +77,16 @@ def has_put(path: Path, table: str, column: str, value: str) -> bool:
         return bool(db.changes())
 
 
-def use(base: Path) -> None:
-    """Ask and write, examine and mend: each ends well or in an error with a code. Any other fails the test."""
-    for each in USES:
+def use(base: Path, *, at_once: bool = False) -> None:
+    """Ask and write, examine and mend: each ends well or in an error with a code. Any other fails the test.
+
+    at_once: ask and write through one connection instead of one for each.
+    """
+    for together in (USES,) if at_once else [(each,) for each in USES]:
         with suppress(RecallError), Recall.open(str(base)) as recall:
-            each(recall)
+            for each in together:
+                with suppress(RecallError):
+                    each(recall)
     codes: list[set[str]] = []
     for fix in (False, True, False):
         with Recall.open(str(base)) as recall:
@@ -90,12 +95,25 @@ def use(base: Path) -> None:
     assert codes[2] <= codes[0]
 
 
-@pytest.mark.parametrize(("table", "column", "value"), SEEN)
-def test_a_value_of_another_kind_is_damage(sound: Path, tmp_path: Path, table: str, column: str, value: str) -> None:
-    base = copied(sound, tmp_path / "base")
-    assert has_put(base / "recall.db", table, column, value)
+def check(sound: Path, base: Path, table: str, column: str, value: str, *, at_once: bool) -> None:
+    copied(sound, base)
+    assert has_put(base / "recall.db", table, column, value), (table, column, value)
+    try:
+        use(base, at_once=at_once)
+    except BaseException as error:
+        error.add_note(f"{table}.{column} was {value}")
+        raise
 
-    use(base)
+
+def test_a_value_of_another_kind_is_damage(sound: Path, tmp_path: Path) -> None:
+    for number, seen in enumerate(SEEN):
+        check(sound, tmp_path / str(number), *seen, at_once=True)
+
+
+@pytest.mark.slow
+def test_a_value_of_another_kind_is_damage_to_each_use(sound: Path, tmp_path: Path) -> None:
+    for number, seen in enumerate(SEEN):
+        check(sound, tmp_path / str(number), *seen, at_once=False)
 
 
 @pytest.mark.slow

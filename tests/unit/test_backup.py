@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import apsw
@@ -149,23 +149,22 @@ def test_no_backup_takes_the_place_of_the_store_or_of_one_in_use(recall: Recall,
             recall.backup(tmp_path / "other" / "recall.db", force=True)
 
 
-@pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "nowhere"])
-def test_a_backup_that_cannot_be_written_says_so(recall: Recall, base: Path, kind: str) -> None:
-    target = base / "target"
-    if kind == "folder":
-        target.mkdir()
-    elif kind == "pipe":
-        os.mkfifo(target)
-    elif kind == "loop":
-        target.symlink_to(target)
-    else:
-        target /= "copy.db"
+def test_a_backup_that_cannot_be_written_says_so(recall: Recall, base: Path) -> None:
+    make: dict[str, Callable[[Path], object]] = {
+        "folder": Path.mkdir,
+        "pipe": os.mkfifo,
+        "loop": lambda target: target.symlink_to(target),
+        "nowhere/copy.db": lambda target: None,
+    }
+    for name, made in make.items():
+        target = base / name
+        made(target)
 
-    with pytest.raises(RecallError) as error:
-        recall.backup(target, force=True)
+        with pytest.raises(RecallError) as error:
+            recall.backup(target, force=True)
 
-    assert (error.value.code, error.value.hint) == ("out_unwritable", "recall backup FILE")
-    assert left_over(base) == []
+        assert (error.value.code, error.value.hint) == ("out_unwritable", "recall backup FILE"), name
+        assert left_over(base) == [], name
 
 
 @pytest.mark.parametrize(

@@ -46,13 +46,24 @@ def test_what_is_beyond_its_budget_is_listed_and_only_that(capsys: pytest.Captur
     assert "harlequin was not measured" in "\n".join(workbench.table(figures))
 
 
+@pytest.mark.slow
 def test_looking_is_compared_and_an_answer_that_costs_too_much_is_listed(tmp_path: Path) -> None:
-    answers, looked = checks.measure(60, tmp_path, answers=1, rounds=1)
+    answers, looked = checks.measure(20, tmp_path, answers=1, rounds=1)
 
     assert (answers.name, looked.name) == ("answers after chmod -R", "texts and vectors")
     assert [line.split("  ")[0] for line in checks.table([answers, looked])] == [answers.name, looked.name]
     dear, cheap = (answers._replace(ratio=Spread(ratio, 0, 9)) for ratio in (1.2, 1.1))
     assert checks.over([dear, cheap, looked._replace(ratio=Spread(5.0, 5.0, 5.0))]) == [answers.name]
+
+
+def test_an_answer_that_costs_too_much_is_listed() -> None:
+    one = Spread(1.0, 1.0, 1.0)
+    answers = Comparison("answers after chmod -R", "before", 60, one, one, Spread(1.2, 0, 9))
+    cheap = answers._replace(ratio=Spread(1.1, 0, 9))
+    looked = answers._replace(name="texts and vectors", ratio=Spread(5.0, 5.0, 5.0))
+
+    assert [line.split("  ")[0] for line in checks.table([answers, looked])] == [answers.name, looked.name]
+    assert checks.over([answers, cheap, looked]) == [answers.name]
 
 
 def test_a_program_in_a_terminal_gets_its_keys_and_tells_what_it_cost(tmp_path: Path) -> None:
@@ -155,9 +166,9 @@ def test_joined_chunks_hold_their_abstracts_and_a_cut_one_takes_one_window(colle
 
 
 def test_what_passages_cost_is_told_of_processes_and_of_rows(capsys: pytest.CaptureFixture[str]) -> None:
-    assert passages.main(["--chunks", "60", "--questions", "3"]) in (0, 1)
+    assert passages.main(["--chunks", "20", "--questions", "2"]) in (0, 1)
     head, of_processes, of_rows = capsys.readouterr().out.splitlines()
 
-    assert head == "60 chunks, 3 questions"
+    assert head == "20 chunks, 2 questions"
     assert 0 < float(of_processes.split()[3].rstrip("%,")) < 100
     assert float(of_rows.split()[2]) > 0

@@ -6,8 +6,6 @@ import struct
 from math import atan2, cos, sin
 from pathlib import Path
 
-import pytest
-
 from recall_core.store.sqlite import blocks, records, vectors
 from recall_core.store.sqlite.connect import load_vector_functions
 from recall_core.store.sqlite.kind import create_store
@@ -58,14 +56,14 @@ def free(store: SqliteStore) -> int:
     return int(store.execute("SELECT count(*) FROM vec_free")[0][0])
 
 
-@pytest.mark.parametrize("count", [1, 15, 16, 17, 40])
-def test_sixteen_vectors_share_a_row_and_what_is_left_of_the_last_is_free(count: int) -> None:
-    store = store_of(count)
+def test_sixteen_vectors_share_a_row_and_the_rest_is_free() -> None:
+    for count in [1, 15, 16, 17, 40]:
+        store = store_of(count)
 
-    assert held(store) == {number + 1: number for number in range(count)}
-    assert store.execute("SELECT count(*) FROM vec_block") == [(-(-count // 16),)]
-    assert free(store) == -count % 16
-    assert len(content(store)) == 4 * DIMENSION * (count + free(store))
+        assert held(store) == {number + 1: number for number in range(count)}, count
+        assert store.execute("SELECT count(*) FROM vec_block") == [(-(-count // 16),)], count
+        assert free(store) == -count % 16, count
+        assert len(content(store)) == 4 * DIMENSION * (count + free(store)), count
 
 
 def test_a_vector_that_leaves_is_zeroed_in_place_and_its_place_is_taken_again() -> None:
@@ -199,17 +197,17 @@ def test_what_is_kept_in_memory_is_what_the_blocks_hold_with_gaps_and_without() 
     assert dict(snapshot.cosines(vector(3), None)) == store.cosines(vector(3), where=None)
 
 
-@pytest.mark.parametrize("filtered", [False, True])
-def test_estimates_are_the_same_block_by_block_and_one_by_one(filtered: bool) -> None:
-    store = store_of(40)
-    remove(store, 3, 20)
-    add(store, range(50, 52))
-    with store.transaction():
-        store.execute("DELETE FROM vec_place WHERE chunk = 9")
-    condition = records.LIVE + " AND c.rowid < 4" * filtered
+def test_estimates_by_block_equal_those_one_by_one() -> None:
+    for filtered in [False, True]:
+        store = store_of(40)
+        remove(store, 3, 20)
+        add(store, range(50, 52))
+        with store.transaction():
+            store.execute("DELETE FROM vec_place WHERE chunk = 9")
+        condition = records.LIVE + " AND c.rowid < 4" * filtered
 
-    found = vectors.estimates(store.execute, vector(7), condition, (), in_blocks=True)
+        found = vectors.estimates(store.execute, vector(7), condition, (), in_blocks=True)
 
-    assert found == vectors.estimates(store.execute, vector(7), condition, (), in_blocks=False)
-    assert found is not None
-    assert len(found.rowids) == (3 if filtered else 40)
+        assert found == vectors.estimates(store.execute, vector(7), condition, (), in_blocks=False), filtered
+        assert found is not None, filtered
+        assert len(found.rowids) == (3 if filtered else 40), filtered

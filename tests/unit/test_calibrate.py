@@ -105,22 +105,17 @@ def test_nothing_left_out_proposes_nothing(recall: Recall) -> None:
     assert "proposed" not in view
 
 
-@pytest.mark.parametrize(
-    ("changes", "severity", "evidence"),
-    [
+def test_a_ceiling_that_no_question_reaches_is_a_warning(recall: Recall) -> None:
+    for changes, severity, evidence in [
         ({}, "warning", "0 of 1 short documents are within 0.2"),
         ({"sparse_distance_ceiling": 0.9}, "ok", "1 of 1 short documents are within 0.9"),
         ({"sparse_recall": False}, "ok", "sparse-document recall is off"),
         ({"sparse_max_injections": 0}, "ok", "sparse-document recall is off"),
-    ],
-)
-def test_a_ceiling_that_no_question_reaches_is_a_warning(
-    recall: Recall, changes: dict[str, float], severity: str, evidence: str
-) -> None:
-    config = recall.config._replace(**changes)
-    found = ceiling_reachable(recall.store, recall.engine.embedder, config)
-    assert found.severity == severity
-    assert found.evidence.startswith(evidence)
+    ]:
+        config = recall.config._replace(**changes)
+        found = ceiling_reachable(recall.store, recall.engine.embedder, config)
+        assert found.severity == severity, changes
+        assert found.evidence.startswith(evidence), changes
 
 
 def test_a_store_without_short_documents_has_no_ceiling_to_doubt(recall: Recall) -> None:

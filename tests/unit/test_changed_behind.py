@@ -10,7 +10,9 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from ctypes import CDLL
+from itertools import zip_longest
 from pathlib import Path
 from time import time_ns
 
@@ -73,29 +75,43 @@ def pass_a_tick(base: Path) -> None:
         os.utime(probe)
 
 
-@pytest.fixture
-def base(tmp_path: Path) -> Path:
-    base = tmp_path / "base"
+def make_base(folder: Path) -> Path:
+    base = folder / "base"
     for name, animal in ANIMALS.items():
         put(base / name, text(animal))
     put(base / "data" / "list.jsonl", records("badger", "ferret"))
-    put(tmp_path / "far" / "f.txt", text("rabbit"))
+    put(folder / "far" / "f.txt", text("rabbit"))
     (base / LINK).symlink_to("../kept/d.txt")
     (base / WAY).parent.symlink_to("../kept/folder")
     Recall.init(str(base))
     return base
 
 
-@pytest.fixture
-def recall(base: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
-    """An open store that read every file when none was young any more."""
-    for module in (read, freshness):
-        monkeypatch.setattr(module, "time_ns", lambda: time_ns() + 10**10)
+@contextmanager
+def opened_at(base: Path) -> Iterator[Recall]:
+    """Open a store and let it read every file. The clock of these tests is ahead, so that no file is young."""
     with Recall.open(str(base)) as opened:
         opened.index(str(base / "docs"), template=Root("", follow=True))
         opened.index(str(base / "data"), template=Root("", parser="jsonl"))
         opened.index(str(base.parent / "far"))
         pass_a_tick(base)
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def _no_file_is_young(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (read, freshness):
+        monkeypatch.setattr(module, "time_ns", lambda: time_ns() + 10**10)
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    return make_base(tmp_path)
+
+
+@pytest.fixture
+def recall(base: Path) -> Iterator[Recall]:
+    with opened_at(base) as opened:
         yield opened
 
 
@@ -414,7 +430,7 @@ WAYS: dict[Change, Marks] = {
 """Each change with the documents that are marked; no other is. FAR: the file outside of the store's folder."""
 
 
-def expect(recall: Recall, marks: Marks) -> None:
+def expect(recall: Recall, marks: Marks, case: object = None) -> None:
     """Search, context and get mark these documents and no other, and `strict_fresh` refuses what is marked."""
     far = str(recall.engine.base.parent / "far" / "f.txt")
     marks = {far if path == FAR else path: mark for path, mark in marks.items()}
@@ -425,10 +441,10 @@ def expect(recall: Recall, marks: Marks) -> None:
     blocks = {block["path"]: block.get("state", "") for block in context["context"]["blocks"]}
     gotten = {path: recall.get(path)["found"]["doc"].get("state", "") for path in states}
     every = {**dict.fromkeys(states, ""), **marks}
-    assert (states, blocks, gotten) == (every, every, every)
+    assert (states, blocks, gotten) == (every, every, every), case
     for answer in (found, context):
         stale = [warning for warning in answer["warnings"] if warning.startswith("W_STALE")]
-        assert len(stale) == len(marks)
+        assert len(stale) == len(marks), case
     for ask in (recall.search, recall.context):
         if not marks:
             assert ask("smiles", strict_fresh=True)["ok"]
@@ -436,9 +452,10 @@ def expect(recall: Recall, marks: Marks) -> None:
         with pytest.raises(RecallError) as caught:
             ask("smiles", strict_fresh=True)
         assert (caught.value.code, caught.value.exit_code) == ("stale", 3)
-        assert caught.value.details == {"paths": sorted(marks)}
+        assert caught.value.details == {"paths": sorted(marks)}, case
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", WAYS, ids=lambda way: way.__name__)
 def test_a_change_behind_an_answer_is_marked_in_every_answer(base: Path, recall: Recall, change: Change) -> None:
     expect(recall, {})
@@ -448,21 +465,62 @@ def test_a_change_behind_an_answer_is_marked_in_every_answer(base: Path, recall:
     expect(recall, WAYS[change])
 
 
-@pytest.mark.parametrize("asked", ["search smiles", "query", "context smiles", "explain smiles"])
-def test_a_command_that_is_to_be_strict_ends_with_three_whatever_took_the_files_place(
-    base: Path, recall: Recall, monkeypatch: pytest.MonkeyPatch, asked: str
+OF_A = (
+    edited,
+    edited_with_its_time,
+    edited_and_dated_back,
+    lengthened,
+    emptied,
+    grown_to_a_terabyte_of_nothing,
+    moved_over,
+    linked,
+    swapped,
+    deleted,
+    turned_into_a_folder,
+    turned_into_a_pipe,
+    linked_to_a_device,
+    linked_to_nothing,
+    linked_to_itself,
+)
+"""The changes of docs/a.txt that differ in more than a detail."""
+
+
+def test_changes_of_several_files_at_once_are_all_marked(tmp_path: Path) -> None:
+    targets = (LINK, WAY, DEEP, RECORDS[0], FAR)
+    of_others = [[way for way, marks in WAYS.items() if target in marks] for target in targets]
+    for number, together in enumerate(zip_longest(OF_A, *of_others)):
+        changes = [change for change in together if change is not None]
+        base = make_base(tmp_path / str(number))
+        with opened_at(base) as recall:
+            if number == 0:
+                expect(recall, {})
+            for change in changes:
+                change(base)
+
+            expect(recall, {path: mark for change in changes for path, mark in WAYS[change].items()}, changes)
+
+
+def test_a_strict_command_exits_3_for_a_replaced_file(
+    base: Path, recall: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(base)
-    words = asked.split()
-    words += ["SELECT * FROM doc"] if asked == "query" else []
-    words += ["--chunk", recall.search("quokka", k=1)["results"][0]["chunk"]["id"]] if words[0] == "explain" else []
-    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    assert cli.main((*words, "--strict-fresh", "--json"), streams=streams) == 0
+    quokka = recall.search("quokka", k=1)["results"][0]["chunk"]["id"]
+    lines = (
+        ("search", "smiles"),
+        ("query", "SELECT * FROM doc"),
+        ("context", "smiles"),
+        ("explain", "smiles", "--chunk", quokka),
+    )
+    for line in lines:
+        streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+        assert cli.main((*line, "--strict-fresh", "--json"), streams=streams) == 0, line
     copied_over_with_its_time(base)
 
-    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    assert cli.main((*words, "--strict-fresh", "--json"), streams=streams) == 3
-    assert json.loads(streams.stdout.getvalue())["error"]["details"] == {"paths": ["docs/a.txt"]}  # type: ignore[attr-defined]
+    for line in lines:
+        streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+        assert cli.main((*line, "--strict-fresh", "--json"), streams=streams) == 3, line
+        answer = json.loads(streams.stdout.getvalue())  # type: ignore[attr-defined]
+        assert answer["error"]["details"] == {"paths": ["docs/a.txt"]}, line
 
 
 def names_turned_around(base: Path) -> None:
@@ -521,11 +579,22 @@ KEPT: tuple[Change, ...] = (
 """What leaves every file with the bytes that were read."""
 
 
-@pytest.mark.parametrize("change", KEPT, ids=lambda way: way.__name__)
-def test_a_change_that_leaves_every_byte_marks_nothing_and_hides_no_change_after_it(
-    base: Path, recall: Recall, change: Change
+@pytest.mark.parametrize(
+    "changes",
+    [
+        (names_turned_around, folder_made_again),
+        (edited_and_put_back, link_led_to_a_copy),
+        (rights_changed,),
+        (touched, linked_once_more, copied_and_moved_over, neighbour_made),
+        *(pytest.param((change,), marks=pytest.mark.slow) for change in KEPT),
+    ],
+    ids=lambda changes: changes[0].__name__,
+)
+def test_a_change_that_leaves_every_byte_hides_no_later_change(
+    base: Path, recall: Recall, changes: tuple[Change, ...]
 ) -> None:
-    change(base)
+    for change in changes:
+        change(base)
     expect(recall, {})
     pass_a_tick(base)
 
@@ -555,30 +624,48 @@ def settled_and_synced(base: Path, recall: Recall) -> None:
     list(recall.sync())
 
 
-def read_anew(base: Path, recall: Recall) -> None:
+def read_again(base: Path, recall: Recall) -> None:
     edited(base)
     list(recall.sync())
     put(base / "docs" / "a.txt", text("quokka"))
     list(recall.sync())
 
 
-PASTS = (synced, its_neighbour_synced, settled_and_written_down, settled_and_synced, read_anew)
+PASTS = (synced, its_neighbour_synced, settled_and_written_down, settled_and_synced, read_again)
 
 
-@pytest.mark.parametrize("change", [edited, moved_over, swapped, folder_replaced, link_led_elsewhere])
-@pytest.mark.parametrize("past", PASTS, ids=lambda past: past.__name__)
-def test_a_change_is_marked_whatever_was_found_out_before_it(
-    base: Path, recall: Recall, past: Callable[[Path, Recall], None], change: Change
+FURTHER = (folder_replaced, link_led_elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("past", "changes"),
+    [
+        (synced, (edited, *FURTHER)),
+        (its_neighbour_synced, (swapped, *FURTHER)),
+        (settled_and_written_down, (edited, *FURTHER)),
+        (settled_and_synced, (moved_over, *FURTHER)),
+        (read_again, (edited, *FURTHER)),
+        *(
+            pytest.param(past, (change,), marks=pytest.mark.slow)
+            for past in PASTS
+            for change in (edited, moved_over, swapped, *FURTHER)
+        ),
+    ],
+)
+def test_a_change_is_marked_after_any_earlier_answer(
+    base: Path, recall: Recall, past: Callable[[Path, Recall], None], changes: tuple[Change, ...]
 ) -> None:
     past(base, recall)
     expect(recall, {})
     pass_a_tick(base)
 
-    change(base)
+    for change in changes:
+        change(base)
 
-    expect(recall, WAYS[change])
+    marks = {path: mark for change in changes for path, mark in WAYS[change].items()}
+    expect(recall, marks)
     with Recall.open(str(base)) as other:
-        expect(other, WAYS[change])
+        expect(other, marks)
 
 
 def test_a_sync_unmarks_what_it_reads(base: Path, recall: Recall) -> None:

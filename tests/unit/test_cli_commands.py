@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import os
+from contextlib import chdir
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -16,15 +18,23 @@ from recall_core.errors import UsageError
 RQL = "SELECT doc.path, score FROM chunk USING lexical('retry')"
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("made")
+    (made / "docs").mkdir()
+    (made / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
+    (made / "docs" / "b.txt").write_text("A retry budget.\n")
+    with chdir(made):
+        assert run("init", "--embedding", "hash")[0] == 0
+    return made
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of two files with an empty store."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
-    (tmp_path / "docs" / "b.txt").write_text("A retry budget.\n")
-    assert run("init", "--embedding", "hash")[0] == 0
-    return tmp_path
+    return Path(copytree(made, tmp_path, dirs_exist_ok=True))
 
 
 def fresh_streams(stdin: str = "") -> Streams:
@@ -53,8 +63,30 @@ def test_labels_given_to_add_can_be_asked_for(home: Path) -> None:
     assert [line.split("  ")[1] for line in out.splitlines() if line[0] != " "] == ["docs/a.md:1"]
 
 
-def test_a_key_of_metadata_that_is_given_twice_is_refused(home: Path) -> None:
-    assert refusal("add", "docs", "--meta", "year=2024", "--meta", "a=b", "--meta", "year=2025") == "bad_value"
+def test_bad_metadata_is_refused(home: Path) -> None:
+    unstorable = ("NaN", "Infinity", "-Infinity", "1e999", "1" * 400, "1" * 5_000, '"\\ud800"')
+    for pairs in (
+        ("year=2024", "a=b", "year=2025"),
+        ("year",),
+        ("=2024",),
+        *((f"k={typed}",) for typed in unstorable),
+    ):
+        assert refusal("add", "docs", *(f"--meta={pair}" for pair in pairs)) == "bad_value", pairs
+
+
+def test_a_command_line_with_a_bad_query_is_refused(home: Path) -> None:
+    for argv, code in (
+        (("query",), "missing_argument"),
+        (("query", "--rql", "@nowhere.rql"), "rql_unreadable"),
+        (("query", "--rql", RQL, "more"), "unexpected_argument"),
+        (("context",), "missing_argument"),
+        (("context", "words", "--rql", RQL), "unexpected_argument"),
+        (("context", "--rql", RQL, "--bm25"), "conflicting_flags"),
+        (("context", "--rql", RQL, "--vector"), "conflicting_flags"),
+        (("context", "--rql", RQL, "--filter", "doc.path = 'a'"), "conflicting_flags"),
+        (("context", "--rql", RQL, "--no-sparse"), "conflicting_flags"),
+    ):
+        assert refusal(*argv) == code, argv
 
 
 def test_an_import_that_is_run_again_says_that_it_is_done(home: Path) -> None:
@@ -94,30 +126,20 @@ def test_a_query_comes_from_the_line_a_file_or_stdin(home: Path) -> None:
     assert all(line.split("  ")[1] in {"docs/a.md", "docs/b.txt"} for line in answers.pop().splitlines())
 
 
-def test_a_query_that_cannot_be_found_is_refused(home: Path) -> None:
-    assert refusal("query") == "missing_argument"
-    assert refusal("query", "--rql", "@nowhere.rql") == "rql_unreadable"
-    assert refusal("query", "--rql", RQL, "more") == "unexpected_argument"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_an_unreadable_file_is_reported_in_plain_words(home: Path) -> None:
+    for line in [
         ["query", "--rql", "@{}"],
         ["eval", "--fixtures", "{}"],
         ["judge", "import", "--queries", "{}", "--qrels", "{}"],
         ["import", "{}"],
-    ],
-    ids=lambda line: line[0],
-)
-def test_a_file_that_cannot_be_read_is_told_in_plain_words(line: list[str], home: Path) -> None:
-    (home / "latin").write_bytes(b"caf\xe9")
+    ]:
+        (home / "latin").write_bytes(b"caf\xe9")
 
-    told = [run(*(word.format(name) for word in line))[2] for name in ("latin", "nowhere")]
+        errors = [run(*(word.format(name) for word in line))[2] for name in ("latin", "nowhere")]
 
-    assert "it is not UTF-8 text (byte 3)" in told[0]
-    assert "no such file or directory" in told[1]
-    assert not any(word in text for text in told for word in ("Errno", "codec"))
+        assert "it is not UTF-8 text (byte 3)" in errors[0], line
+        assert "no such file or directory" in errors[1], line
+        assert not any(word in text for text in errors for word in ("Errno", "codec")), line
 
 
 def test_a_hyphen_behind_out_is_stdout_and_no_file(home: Path) -> None:
@@ -125,11 +147,6 @@ def test_a_hyphen_behind_out_is_stdout_and_no_file(home: Path) -> None:
 
     assert run("export", "--out", "-") == run("export")
     assert not (home / "-").exists()
-
-
-def test_a_context_takes_words_or_a_query_but_not_both(home: Path) -> None:
-    assert refusal("context") == "missing_argument"
-    assert refusal("context", "words", "--rql", RQL) == "unexpected_argument"
 
 
 def test_no_sparse_switches_sparse_recall_off(home: Path) -> None:
@@ -162,11 +179,6 @@ def test_every_answer_of_the_plain_command_ends_with_one_line(home: Path) -> Non
     assert [len(run(*line)[2].splitlines()) for line in asked] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("flag", [("--bm25",), ("--vector",), ("--filter", "doc.path = 'a'"), ("--no-sparse",)])
-def test_what_a_query_says_itself_is_refused_beside_it(flag: tuple[str, ...], home: Path) -> None:
-    assert refusal("context", "--rql", RQL, *flag) == "conflicting_flags"
-
-
 def test_both_mode_flags_mean_hybrid(home: Path) -> None:
     run("add", "docs")
 
@@ -177,48 +189,38 @@ def test_both_mode_flags_mean_hybrid(home: Path) -> None:
     assert list(modes.values()) == ["hybrid", "lexical", "semantic", "hybrid"]
 
 
-def test_meta_without_a_value_is_refused(home: Path) -> None:
-    assert refusal("add", "docs", "--meta", "year") == "bad_value"
-    assert refusal("add", "docs", "--meta", "=2024") == "bad_value"
-
-
-@pytest.mark.parametrize(
-    ("typed", "value"),
-    [
-        ("2024", 2024),
-        ("-1.5e3", -1500.0),
-        ("true", True),
-        ("null", None),
-        ('"2024"', "2024"),
-        ("2024-01-31", "2024-01-31"),
-        ("007", "007"),
-        ("True", "True"),
-        ("nan", "nan"),
-        (" 5", " 5"),
-        ("[1]", "[1]"),
-        ("a=b", "a=b"),
-        ("", ""),
-    ],
+METADATA = (
+    ("2024", 2024),
+    ("-1.5e3", -1500.0),
+    ("true", True),
+    ("null", None),
+    ('"2024"', "2024"),
+    ("2024-01-31", "2024-01-31"),
+    ("007", "007"),
+    ("True", "True"),
+    ("nan", "nan"),
+    (" 5", " 5"),
+    ("[1]", "[1]"),
+    ("a=b", "a=b"),
+    ("", ""),
 )
-def test_a_metadata_value_is_what_json_would_call_it_or_text(home: Path, typed: str, value: object) -> None:
-    run("add", "docs", "--meta", f"k={typed}")
+"""What is typed as a value and what it means."""
+
+
+def test_a_metadata_value_is_json_or_else_text(home: Path) -> None:
+    keys = [f"k{number}" for number in range(len(METADATA))]
+    flags = [f"--meta={key}={typed}" for key, (typed, _) in zip(keys, METADATA, strict=True)]
+    assert run("add", "docs", *flags)[0] == 0
 
     (document, _) = json.loads(run("query", "SELECT * FROM doc", "--json")[1])["results"]
-    assert document["doc"]["meta"] == {"k": value}
-    assert type(document["doc"]["meta"]["k"]) is type(value)
+    for key, (typed, value) in zip(keys, METADATA, strict=True):
+        meant = document["doc"]["meta"][key]
+        assert (meant, type(meant)) == (value, type(value)), typed
     lines = run("export")[1]
     (home / "out.jsonl").write_text(lines)
-    assert (
-        run("init", "copy", "--embedding", "hash")[0]
-        == run("import", "out.jsonl", "--store", "copy/recall.db")[0]
-        == 0
-    )
+    assert run("init", "copy", "--embedding", "hash")[0] == 0
+    assert run("import", "out.jsonl", "--store", "copy/recall.db")[0] == 0
     assert run("export", "--store", "copy/recall.db")[1] == lines
-
-
-@pytest.mark.parametrize("typed", ["NaN", "Infinity", "-Infinity", "1e999", "1" * 400, "1" * 5_000, '"\\ud800"'])
-def test_a_metadata_value_that_no_store_can_hold_is_refused(home: Path, typed: str) -> None:
-    assert refusal("add", "docs", "--meta", f"k={typed}") == "bad_value"
 
 
 def test_metadata_given_again_takes_the_place_of_what_was_there(home: Path) -> None:
@@ -245,20 +247,22 @@ def test_strict_add_exits_1_for_a_skipped_file_and_keeps_the_rest(home: Path) ->
     assert "docs/b.txt" in run("search", "budget", "--bm25")[1]
 
 
-@pytest.mark.parametrize("command", [("add", "docs"), ("sync",)], ids=" ".join)
-def test_a_skipped_file_is_counted_and_listed_and_is_no_failure(home: Path, command: tuple[str, ...]) -> None:
+def test_a_skipped_file_is_counted_and_listed(home: Path) -> None:
     run("add", "docs")
-    (home / "docs" / "c.bin").write_bytes(b"\0\0")
-    reason = "is a binary file: it has a NUL byte."
+    for number, command in enumerate((("add", "docs"), ("sync",))):
+        path = f"docs/{number}.bin"
+        (home / path).write_bytes(b"\0\0")
+        reason = "is a binary file: it has a NUL byte."
 
-    assert run(*command) == (
-        0,
-        "files: 0 added, 0 updated, 2 unchanged, 0 removed, 1 skipped; 2 documents, 0 chunks\n",
-        f"skipped docs/c.bin: {reason} (binary_file)\n",
-    )
-    code, out, _ = run(*command, "--json")
-    skip = {"path": "docs/c.bin", "code": "binary_file", "reason": reason}
-    assert (code, json.loads(out)["ingest"]["skipped"]) == (0, [skip])
+        assert run(*command) == (
+            0,
+            "files: 0 added, 0 updated, 2 unchanged, 0 removed, 1 skipped; 2 documents, 0 chunks\n",
+            f"skipped {path}: {reason} (binary_file)\n",
+        )
+        code, out, _ = run(*command, "--json")
+        skip = {"path": path, "code": "binary_file", "reason": reason}
+        assert (code, json.loads(out)["ingest"]["skipped"]) == (0, [skip]), command
+        (home / path).unlink()
 
 
 def test_strict_add_fails_for_skipped_files_alone_and_lists_them(home: Path) -> None:
@@ -324,15 +328,15 @@ def test_a_store_made_on_the_way_is_the_one_that_later_lines_use(home: Path, mon
     assert paths == [str(home / "recall.db"), str(inner / "recall.db"), str(inner / "recall.db")]
 
 
-@pytest.mark.parametrize("line", ["search 'open", "search open | head", "stats > stats.txt"])
-def test_a_command_line_that_is_none_is_refused_before_any_runs(line: str, home: Path) -> None:
-    streams = fresh_streams()
+def test_an_invalid_command_line_is_refused_before_any_runs(home: Path) -> None:
+    for line in ["search 'open", "search open | head", "stats > stats.txt"]:
+        streams = fresh_streams()
 
-    with pytest.raises(UsageError) as caught:
-        headless.run_commands(["stats", line], store=None, streams=streams)
+        with pytest.raises(UsageError) as caught:
+            headless.run_commands(["stats", line], store=None, streams=streams)
 
-    assert caught.value.code == "bad_value"
-    assert streams.stdout.getvalue() == ""  # type: ignore[attr-defined]
+        assert caught.value.code == "bad_value", line
+        assert streams.stdout.getvalue() == "", line  # type: ignore[attr-defined]
 
 
 def test_a_missing_file_of_command_lines_is_refused(home: Path) -> None:

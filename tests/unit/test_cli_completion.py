@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import recall_core
 from recall_core.adapters import completion
 
@@ -30,19 +28,18 @@ def answered(line: str, tmp_path: Path, program: str = "recall_core") -> list[st
     return answers.read_text().split("\n")
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_gets_a_script_that_names_both_programs(shell: str) -> None:
-    script = completion.script(shell)
+def test_each_shell_gets_a_script_that_names_both_programs() -> None:
+    for shell in ["bash", "zsh", "fish"]:
+        script = completion.script(shell)
 
-    assert re.search(r"\brecall\b(?!-)", script)
-    assert "recall-tui" in script
-    assert "_ARGCOMPLETE" in script
-    assert script.endswith("\n")
+        assert re.search(r"\brecall\b(?!-)", script), shell
+        assert "recall-tui" in script, shell
+        assert "_ARGCOMPLETE" in script, shell
+        assert script.endswith("\n"), shell
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
+def test_a_shell_completes_commands_flags_and_choices(tmp_path: Path) -> None:
+    for line, expected in [
         ("recall se", "search"),
         ("recall search x --fil", "--filter"),
         ("recall completion z", "zsh"),
@@ -50,10 +47,8 @@ def test_each_shell_gets_a_script_that_names_both_programs(shell: str) -> None:
         ("recall doctor --du", "--dups"),
         ("recall roots fo", "forget"),
         ("recall roots edit 1 --no-gi", "--no-gitignore"),
-    ],
-)
-def test_a_shell_is_told_commands_flags_and_choices(line: str, expected: str, tmp_path: Path) -> None:
-    assert [word.strip() for word in answered(line, tmp_path)] == [expected]
+    ]:
+        assert [word.strip() for word in answered(line, tmp_path)] == [expected], line
 
 
 def test_the_workbench_is_completed_with_its_flags_and_with_files(tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 from runpy import run_path
 
-import pytest
-
 import recall_core
 import recall_tui
 from recall_core.adapters.flags import GLOBALS, VERSION
@@ -39,16 +37,16 @@ def codes_in_source(pattern: str) -> set[str]:
     return {code for path in sources for code in re.findall(pattern, path.read_text(encoding="utf-8"))}
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_every_command_has_a_section_with_its_flags(command) -> None:  # type: ignore[no-untyped-def]
-    text = section("cli.md", command.name)
+def test_every_command_has_a_section_with_its_flags() -> None:
+    for command in COMMANDS:
+        text = section("cli.md", command.name)
 
-    own = [flag.name for flag in command.flags if f"`{flag.name}" not in text]
-    shared = [name for name in own if f"`{name}" not in section("cli.md", "search")]
+        own = [flag.name for flag in command.flags if f"`{flag.name}" not in text]
+        shared = [name for name in own if f"`{name}" not in section("cli.md", "search")]
 
-    assert f"`recall {command.name}" in text
-    assert not shared
-    assert not own or "flags of `search`" in text
+        assert f"`recall {command.name}" in text, command.name
+        assert not shared, command.name
+        assert not own or "flags of `search`" in text, command.name
 
 
 def test_every_global_flag_is_documented() -> None:

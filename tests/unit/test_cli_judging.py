@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import os
+from contextlib import chdir
 from pathlib import Path
+from shutil import copy2, copytree
 
 import pytest
 
@@ -18,18 +20,26 @@ from tests.contracts import validator
 EVAL = ("eval", "--queries", "q.tsv", "--qrels", "r.txt", "--metrics", "mrr,p@1")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("made")
+    (made / "docs").mkdir()
+    (made / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
+    (made / "docs" / "b.txt").write_text("A retry budget for every client.\n")
+    (made / "q.tsv").write_text("q1\tbackoff\nq2\tbudget of a client\n")
+    (made / "r.txt").write_text("q1 0 docs/a.md 1\nq2 0 b 1\nq2 0 zzz 0\n")
+    with chdir(made):
+        assert run("init", "--embedding", "hash")[0] == 0
+        assert run("add", "docs")[0] == 0
+    return made
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of a folder with a store, questions and judgements."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
-    (tmp_path / "docs" / "b.txt").write_text("A retry budget for every client.\n")
-    (tmp_path / "q.tsv").write_text("q1\tbackoff\nq2\tbudget of a client\n")
-    (tmp_path / "r.txt").write_text("q1 0 docs/a.md 1\nq2 0 b 1\nq2 0 zzz 0\n")
-    assert run("init", "--embedding", "hash")[0] == 0
-    assert run("add", "docs")[0] == 0
-    return tmp_path
+    return Path(copytree(made, tmp_path, copy_function=copy2, dirs_exist_ok=True))
 
 
 def run(*argv: str) -> tuple[int, str, str]:
@@ -231,14 +241,14 @@ def test_what_is_no_file_is_never_replaced(home: Path) -> None:
     assert (home / "loop").is_symlink()
 
 
-@pytest.mark.parametrize("target", ["nowhere/r.tsv", "/", ".."])
-def test_a_file_that_cannot_be_written_is_told_and_leaves_nothing(home: Path, target: str) -> None:
-    run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
+def test_a_file_that_cannot_be_written_leaves_nothing(home: Path) -> None:
+    for target in ["nowhere/r.tsv", "/", ".."]:
+        run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
 
-    code, out, _ = run("judge", "export", "--queries", "q.jsonl", "--qrels", target, "--json")
+        code, out, _ = run("judge", "export", "--queries", "q.jsonl", "--qrels", target, "--json")
 
-    assert (code, json.loads(out)["error"]["code"]) == (1, "out_unwritable")
-    assert not (home / "q.jsonl").exists()
+        assert (code, json.loads(out)["error"]["code"]) == (1, "out_unwritable"), target
+        assert not (home / "q.jsonl").exists(), target
 
 
 class Terminal(io.StringIO):
@@ -281,18 +291,15 @@ def test_a_dash_is_stdout_and_the_report_goes_aside(home: Path) -> None:
     assert not (home / "-").exists()
 
 
-@pytest.mark.parametrize(
-    ("flags", "code"),
-    [
+def test_an_empty_list_is_not_the_default(home: Path) -> None:
+    for flags, code in [
         (["--metrics", ""], "unknown_metric"),
         (["--metrics", "mrr,"], "unknown_metric"),
         (["--modes", ""], "bad_value"),
         (["--modes", "", "--calibrate-sparse"], "bad_value"),
-    ],
-)
-def test_an_empty_list_is_not_the_default(home: Path, flags: list[str], code: str) -> None:
-    status, out, _ = run("eval", *flags, "--json")
+    ]:
+        status, out, _ = run("eval", *flags, "--json")
 
-    error = json.loads(out)["error"]
-    assert (status, error["code"]) == (2, code)
-    assert error["hint"].startswith(f"{flags[0]} ")
+        error = json.loads(out)["error"]
+        assert (status, error["code"]) == (2, code), flags
+        assert error["hint"].startswith(f"{flags[0]} "), flags

@@ -34,11 +34,11 @@ def shown_help(name: str) -> str:
     return " ".join(command_parser(BY_NAME[name], operands=True).format_help().split())
 
 
-@pytest.mark.parametrize("place", places_in_rows())
-def test_what_a_row_of_the_menu_names_is_there(place: str) -> None:
-    module, name = place.split(":")
+def test_every_function_that_the_menu_names_exists() -> None:
+    for place in places_in_rows():
+        module, name = place.split(":")
 
-    assert callable(getattr(import_module(f"recall_core.adapters.{module}"), name))
+        assert callable(getattr(import_module(f"recall_core.adapters.{module}"), name)), place
 
 
 def test_global_flags_stand_before_and_after_the_command() -> None:
@@ -114,13 +114,13 @@ def test_an_unknown_command_names_the_nearest_one() -> None:
     assert (error.code, error.hint) == ("unknown_command", "did you mean recall search?")
 
 
-@pytest.mark.parametrize("argv", [("search",), ("add",), ("rm",), ("get",), ("import",), ("completion",)])
-def test_a_command_without_its_operand_shows_an_example(argv: tuple[str, ...]) -> None:
-    error = refused(*argv)
+def test_a_command_without_its_operand_shows_an_example() -> None:
+    for argv in [("search",), ("add",), ("rm",), ("get",), ("import",), ("completion",)]:
+        error = refused(*argv)
 
-    assert error.code == "missing_argument"
-    assert error.hint is not None
-    assert error.hint.startswith(f"recall {argv[0]}") or argv[0] in error.hint
+        assert error.code == "missing_argument", argv
+        assert error.hint is not None, argv
+        assert error.hint.startswith(f"recall {argv[0]}") or argv[0] in error.hint, argv
 
 
 def test_one_operand_too_many_is_refused() -> None:
@@ -128,12 +128,12 @@ def test_one_operand_too_many_is_refused() -> None:
     assert refused("stats", "now").code == "unexpected_argument"
 
 
-@pytest.mark.parametrize("value", ["-1", "1.5", "x", "", "1_000", "٣", "99999999999"])
-def test_a_count_takes_only_a_whole_number(value: str) -> None:
-    error = refused("search", "x", f"--k={value}")
+def test_a_count_takes_only_a_whole_number() -> None:
+    for value in ["-1", "1.5", "x", "", "1_000", "٣", "99999999999"]:
+        error = refused("search", "x", f"--k={value}")
 
-    assert error.code == "bad_value"
-    assert repr(value) in error.message
+        assert error.code == "bad_value", value
+        assert repr(value) in error.message, value
 
 
 def test_k_may_be_zero_and_a_budget_may_not() -> None:
@@ -166,26 +166,25 @@ def test_help_wins_over_missing_operands() -> None:
     assert parse(["get", "-h"]).help
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_help_teaches_purpose_flags_and_examples(command) -> None:  # type: ignore[no-untyped-def]
-    text = command_parser(command, operands=True).format_help()
+def test_help_teaches_purpose_flags_and_examples() -> None:
+    for command in COMMANDS:
+        text = command_parser(command, operands=True).format_help()
 
-    assert command.purpose.split(".")[0][:40] in text
-    assert all(flag.name in text for flag in (*command.flags, *GLOBALS))
-    assert all(example in text for example in command.examples)
-    assert command.examples
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_help_says_of_a_flag_that_may_be_repeated_that_it_may(command) -> None:  # type: ignore[no-untyped-def]
-    text = shown_help(command.name)
-
-    assert all((f"{flag.doc}; repeatable" in text) == flag.many for flag in command.flags)
+        assert command.purpose.split(".")[0][:40] in text, command.name
+        assert all(flag.name in text for flag in (*command.flags, *GLOBALS)), command.name
+        assert all(example in text for example in command.examples), command.name
+        assert command.examples, command.name
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
+def test_help_marks_repeatable_flags() -> None:
+    for command in COMMANDS:
+        text = shown_help(command.name)
+
+        assert all((f"{flag.doc}; repeatable" in text) == flag.many for flag in command.flags), command.name
+
+
+def test_help_says_what_a_flag_means_and_its_default() -> None:
+    for name, meaning in [
         ("search", "how many hits (10)"),
         ("tune", "how many rows count as the top (10)"),
         ("eval", "hits of each query that are ranked and judged (100)"),
@@ -193,10 +192,8 @@ def test_help_says_of_a_flag_that_may_be_repeated_that_it_may(command) -> None: 
         ("context", "say what the context is worth, lacks and spends"),
         ("import", "when a document is already here (error): error or skip or replace"),
         ("judge", "export: how judgements are written (beir): beir or trec or quepid"),
-    ],
-)
-def test_help_says_what_a_flag_means_and_what_holds_without_it(name: str, told: str) -> None:
-    assert told in shown_help(name)
+    ]:
+        assert meaning in shown_help(name), (name, meaning)
 
 
 def test_the_top_help_lists_every_command() -> None:
@@ -206,17 +203,16 @@ def test_the_top_help_lists_every_command() -> None:
     assert all(f"\n  {command.name} " in text for command in COMMANDS)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_every_example_of_the_help_parses(command) -> None:  # type: ignore[no-untyped-def]
-    for example in command.examples:
-        line = re.split(r" [>|] |\)\"$", example.split("recall ", 1)[1])[0]
+def test_every_example_of_the_help_parses() -> None:
+    for command in COMMANDS:
+        for example in command.examples:
+            line = re.split(r" [>|] |\)\"$", example.split("recall ", 1)[1])[0]
 
-        assert parse(shlex.split(line)).command == command
+            assert parse(shlex.split(line)).command == command, example
 
 
-@pytest.mark.parametrize(
-    ("argv", "hint"),
-    [
+def test_a_flag_of_one_value_is_refused_the_second_time() -> None:
+    for argv, hint in [
         (
             ("search", "apple", "--filter", "doc.tag = 'a'", "--filter", "doc.tag = 'b' OR doc.tag = 'c'"),
             "--filter \"(doc.tag = 'a') AND (doc.tag = 'b' OR doc.tag = 'c')\"",
@@ -230,13 +226,11 @@ def test_every_example_of_the_help_parses(command) -> None:  # type: ignore[no-u
         (("eval", "--metrics", "mrr", "--metrics", "p@5"), "--metrics mrr,p@5"),
         (("eval", "--gate", "mrr>=.3", "--gate", "p@5>=.1"), "--gate 'mrr>=.3,p@5>=.1'"),
         (("search", "x", "--filter", "", "--filter", "A"), "leave out --filter '', or --filter A"),
-    ],
-)
-def test_a_flag_of_one_value_is_refused_the_second_time(argv: tuple[str, ...], hint: str) -> None:
-    error = refused(*argv)
+    ]:
+        error = refused(*argv)
 
-    flag = hint.removeprefix("leave out ").split()[0]
-    assert (error.code, error.message, error.hint) == ("conflicting_flags", f"{flag} is given twice.", hint)
+        flag = hint.removeprefix("leave out ").split()[0]
+        assert (error.code, error.message, error.hint) == ("conflicting_flags", f"{flag} is given twice.", hint), argv
 
 
 def test_every_flag_but_those_that_repeat_is_refused_the_second_time() -> None:
@@ -258,28 +252,25 @@ def test_a_switch_may_be_said_twice() -> None:
     assert parse(["search", "x", "--bm25", "--bm25", "--json", "--json"]).json
 
 
-@pytest.mark.parametrize(
-    ("argv", "flag"),
-    [
+def test_a_switch_takes_no_value() -> None:
+    for argv, flag in [
         (("stats", "--json=3"), "--json"),
         (("search", "x", "--json=1"), "--json"),
         (("--json=1", "search", "x"), "--json"),
         (("--json=",), "--json"),
         (("search", "x", "--bm25=yes"), "--bm25"),
         (("search", "x", "--help=1"), "--help"),
-    ],
-)
-def test_a_switch_takes_no_value(argv: tuple[str, ...], flag: str) -> None:
-    error = refused(*argv)
+    ]:
+        error = refused(*argv)
 
-    assert (error.code, error.message, error.hint) == ("bad_value", f"{flag} takes no value.", flag)
+        assert (error.code, error.message, error.hint) == ("bad_value", f"{flag} takes no value.", flag), argv
 
 
-@pytest.mark.parametrize("value", ["--", "-", "-x", "--json", ""])
-def test_what_stands_behind_an_equals_sign_is_the_value(value: str) -> None:
-    request = parse(["search", "x", f"--filter={value}", f"--set={value}"])
+def test_the_text_after_an_equals_sign_is_the_value() -> None:
+    for value in ["--", "-", "-x", "--json", ""]:
+        request = parse(["search", "x", f"--filter={value}", f"--set={value}"])
 
-    assert (request.flags.filter, request.flags.set, request.json) == (value, [value], False)
+        assert (request.flags.filter, request.flags.set, request.json) == (value, [value], False), value
 
 
 def test_two_dashes_are_no_number() -> None:

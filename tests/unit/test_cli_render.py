@@ -104,9 +104,8 @@ SPARSE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("counts", "told"),
-    [
+def test_verbose_says_why_no_short_document_was_recalled() -> None:
+    for counts, reason in [
         ({"reason": "no_vector"}, "no_vector (no candidate has a vector)"),
         ({"reason": "whole_list"}, "whole_list (every candidate is in the list)"),
         ({"reason": "not_short"}, "not_short (0 of 9 near documents have at most 2 chunks)"),
@@ -114,17 +113,15 @@ SPARSE = {
         ({"reason": "already_present", "within_ceiling": 2}, "already_present (2 of 2 within 0.2 are in the list)"),
         ({"reason": "no_row"}, "no_row (the list has no row)"),
         ({"reason": "max_injections"}, "max_injections (sparse_max_injections = 0)"),
-    ],
-)
-def test_why_nothing_was_recalled_is_told_to_who_asks_for_it(counts: dict[str, Any], told: str) -> None:
-    response = answer(hit(), sparse={**SPARSE, **counts, "present": counts.get("within_ceiling", 0)})
+    ]:
+        response = answer(hit(), sparse={**SPARSE, **counts, "present": counts.get("within_ceiling", 0)})
 
-    assert list(render.talk(response)) == ["1 of 7 hits in 3 ms"]
-    assert list(render.talk(response, is_verbose=True)) == [
-        "1 of 7 hits in 3 ms",
-        f"sparse     nothing recalled: {told}",
-    ]
-    assert len(list(hits.lines(response))) == 1
+        assert list(render.talk(response)) == ["1 of 7 hits in 3 ms"], counts
+        assert list(render.talk(response, is_verbose=True)) == [
+            "1 of 7 hits in 3 ms",
+            f"sparse     nothing recalled: {reason}",
+        ], counts
+        assert len(list(hits.lines(response))) == 1, counts
 
 
 def test_of_a_recall_that_happened_and_on_a_report_nothing_more_is_told() -> None:

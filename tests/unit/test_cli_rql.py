@@ -181,9 +181,8 @@ def test_completion_hides_no_other_trouble_with_the_store(nowhere: Path) -> None
     assert run("rql", "complete", "SELECT * FR", "--store", "missing.db")[0] == 1
 
 
-@pytest.mark.parametrize(
-    ("argv", "code"),
-    [
+def test_a_wrong_command_line_is_refused(nowhere: Path) -> None:
+    for argv, code in [
         (["rql"], "missing_argument"),
         (["rql", "check"], "missing_argument"),
         (["rql", "chekc", "x"], "bad_value"),
@@ -194,10 +193,8 @@ def test_completion_hides_no_other_trouble_with_the_store(nowhere: Path) -> None
         (["rql", "explain", QUERY, "--cursor", "1"], "conflicting_flags"),
         (["rql", "format", QUERY, "--write"], "missing_argument"),
         (["rql", "complete", "SELECT", "--cursor", "-1"], "bad_value"),
-    ],
-)
-def test_a_wrong_command_line_is_refused(nowhere: Path, argv: list[str], code: str) -> None:
-    assert code_of(*argv) == code
+    ]:
+        assert code_of(*argv) == code, argv
 
 
 def test_a_bom_before_a_query_is_no_part_of_it(nowhere: Path) -> None:

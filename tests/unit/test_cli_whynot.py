@@ -61,9 +61,8 @@ def keys_beyond(answer: Any, node: dict[str, Any], root: dict[str, Any]) -> set[
     return set(answer) - set(known) | {key for keys in inner for key in keys}
 
 
-@pytest.mark.parametrize(
-    ("argv", "code"),
-    [
+def test_exit_codes_and_answers_fit_the_contract(folder: Path) -> None:
+    for argv, code in [
         (["whynot", "retried", "--target", "retry.md"], 0),
         (["whynot", "retried", "--target", "paint.md", "--k", "1"], 7),
         (["whynot", "retried", "--target", "paint.md", "--k", "1", "--filter", FILTER], 7),
@@ -78,14 +77,12 @@ def keys_beyond(answer: Any, node: dict[str, Any], root: dict[str, Any]) -> set[
         (["trace", "retried", "--filter", FILTER, "--budget-tokens", "20"], 0),
         (["trace", "--rql", "SELECT * FROM doc FILTER doc.tag = 'x'"], 0),
         (["trace", "retried", "--snapshot", "0" * 64], 4),
-    ],
-)
-def test_exit_codes_and_answers_that_fit_the_contract(folder: Path, argv: list[str], code: int) -> None:
-    found, stdout, stderr = run(*argv, "--json")
-    answer = json.loads(stdout)
-    validator().validate(answer)
-    assert found == code, stderr
-    assert keys_beyond(answer, schema(), schema()) == set()
+    ]:
+        found, stdout, stderr = run(*argv, "--json")
+        answer = json.loads(stdout)
+        validator().validate(answer)
+        assert found == code, stderr
+        assert keys_beyond(answer, schema(), schema()) == set(), argv
 
 
 def test_the_ladder_marks_each_stage_and_expands_the_first_cross(folder: Path) -> None:
@@ -138,9 +135,8 @@ def test_every_verdict_has_plain_words() -> None:
     assert codes == set(VERDICTS)
 
 
-@pytest.mark.parametrize(
-    ("where", "said"),
-    [
+def test_a_fix_of_a_filter_says_what_its_command_drops(folder: Path) -> None:
+    for where, said in [
         ("doc.path = 'x' OR doc.source = 's'", "ask without (doc.path = 'x' OR doc.source = 's')"),
         ("NOT (doc.path = 'paint.md' AND chunk.tokens > 1)", None),
         ("chunk.tokens > 1 AND doc.path = 'x'", "drop doc.path = 'x'"),
@@ -148,13 +144,11 @@ def test_every_verdict_has_plain_words() -> None:
             "chunk.tokens > 1 AND (doc.path = 'x' OR doc.source = 's')",
             "ask without (doc.path = 'x' OR doc.source = 's')",
         ),
-    ],
-)
-def test_a_fix_of_a_filter_says_what_its_command_leaves_out(folder: Path, where: str, said: str | None) -> None:
-    answer = json.loads(run("whynot", "paint", "--target", "paint.md", "--filter", where, "--json")[1])
-    changes = [fix["change"] for fix in answer["whynot"]["fixes"] if fix["kind"] == "filter"]
+    ]:
+        answer = json.loads(run("whynot", "paint", "--target", "paint.md", "--filter", where, "--json")[1])
+        changes = [fix["change"] for fix in answer["whynot"]["fixes"] if fix["kind"] == "filter"]
 
-    assert changes == [said or f"ask without {where}"]
+        assert changes == [said or f"ask without {where}"], where
 
 
 def test_words_that_tell_a_text_apart_come_last_and_are_called_so(folder: Path) -> None:
@@ -205,13 +199,13 @@ def test_a_fix_of_the_weights_names_them_as_recall_toml_does_and_json_as_before(
     assert view["fixes"][0]["command"] == command
 
 
-@pytest.mark.parametrize("reason", sorted(NOT_RECALLED))
-def test_sparse_document_recall_that_took_no_row_says_why_in_words(reason: str) -> None:
-    detail = f"no row was taken from it ({reason})"
-    stage: StageView = {"stage": "sparse", "status": "pass", "detail": detail, "evidence": {"reason": reason}}
+def test_sparse_recall_without_a_row_says_why_in_words() -> None:
+    for reason in sorted(NOT_RECALLED):
+        detail = f"no row was taken from it ({reason})"
+        stage: StageView = {"stage": "sparse", "status": "pass", "detail": detail, "evidence": {"reason": reason}}
 
-    assert detail_of(stage) == f"not applied: {NOT_RECALLED[reason]}"
-    assert detail_of({**stage, "detail": "a row was given to it"}) == "a row was given to it"
+        assert detail_of(stage) == f"not applied: {NOT_RECALLED[reason]}", reason
+        assert detail_of({**stage, "detail": "a row was given to it"}) == "a row was given to it", reason
 
 
 def test_a_fix_names_the_store_that_was_named(folder: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 from recall_core.pack.compress import Excerpt, Passage, compress, overlap, sentence_spans
 from recall_core.text import counter
 
@@ -20,9 +18,8 @@ def best(*passages: Passage, sentences: int = 1, budget: int = 100) -> list[Exce
     return compress(passages, score=cats, sentences=sentences, budget_tokens=budget, counter=counter("whitespace"))
 
 
-@pytest.mark.parametrize(
-    ("text", "sentences"),
-    [
+def test_sentences_end_at_full_stops_and_empty_lines() -> None:
+    for text, sentences in [
         (TEXT, ["Cats sleep.", "Dogs bark at cats.", "Birds sing.", "Fish swim"]),
         ("See fig. two. “Stop!” (Really?) Yes", ["See fig. two.", "“Stop!”", "(Really?)", "Yes"]),
         ("猫睡觉。狗叫！鸟", ["猫睡觉。", "狗叫！", "鸟"]),
@@ -30,10 +27,8 @@ def best(*passages: Passage, sentences: int = 1, budget: int = 100) -> list[Exce
         ("  \n\n  one  \n \t\n two  ", ["one", "two"]),
         ("", []),
         (" \n ", []),
-    ],
-)
-def test_sentences_end_at_full_stops_and_empty_lines(text: str, sentences: list[str]) -> None:
-    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
+    ]:
+        assert [text[start:end] for start, end in sentence_spans(text)] == sentences, text
 
 
 def test_excerpts_are_slices_of_the_document_best_first() -> None:

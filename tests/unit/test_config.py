@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,9 +13,8 @@ from recall_core.maintain.settings import write_settings
 from recall_core.shell import Hint
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
+def test_a_known_escape_means_its_character() -> None:
+    for typed, meant in [
         (r"\n—\n", "\n—\n"),
         (r"é\té", "é\té"),
         (r"\\n", r"\n"),
@@ -24,42 +22,37 @@ from recall_core.shell import Hint
         (r"\x0b\u2014\U0001F600", "\x0b—😀"),
         (r"\x41", "A"),
         ("—", "—"),
-    ],
-)
-def test_a_known_escape_means_its_character_and_all_else_stays(typed: str, meant: str) -> None:
-    assert override(Config(), [f"separator={typed}"]).separator == meant
+    ]:
+        assert override(Config(), [f"separator={typed}"]).separator == meant, typed
 
 
-@pytest.mark.parametrize(
-    "typed", ["\\", "a\\", r"\q", r"a\b.db", r"\x4", r"\u12", r"\U00110000", r"\N{DASH}", "\\\n"]
-)
-def test_any_other_escape_is_refused_with_what_can_be_typed(typed: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        override(Config(), [f"separator={typed}"])
+def test_any_other_escape_is_refused_with_a_hint() -> None:
+    for typed in ["\\", "a\\", r"\q", r"a\b.db", r"\x4", r"\u12", r"\U00110000", r"\N{DASH}", "\\\n"]:
+        with pytest.raises(ConfigError) as caught:
+            override(Config(), [f"separator={typed}"])
 
-    assert (caught.value.code, caught.value.exit_code) == ("bad_value", 2)
-    assert "separator" in caught.value.message
-    assert r"\\" in (caught.value.hint or "")
+        assert (caught.value.code, caught.value.exit_code) == ("bad_value", 2), typed
+        assert "separator" in caught.value.message, typed
+        assert r"\\" in (caught.value.hint or ""), typed
 
 
-@pytest.mark.parametrize("typed", [r"\x0b", r"\f", r"\x00", r"\x7f", r"\r", '"', "\x1f\x85\u2028"])
-def test_init_writes_settings_that_every_command_can_read(tmp_path: Path, typed: str) -> None:
-    Recall.init(str(tmp_path), settings=[f"separator={typed}"])
+def test_init_writes_settings_that_every_command_can_read(tmp_path: Path) -> None:
+    for typed in [r"\x0b", r"\f", r"\x00", r"\x7f", r"\r", '"', "\x1f\x85\u2028"]:
+        base = tmp_path / typed.encode("unicode_escape").hex()
+        Recall.init(str(base), settings=[f"separator={typed}"])
 
-    with Recall.open(start=tmp_path) as recall:
-        assert recall.config.separator == override(Config(), [f"separator={typed}"]).separator
+        with Recall.open(start=base) as recall:
+            assert recall.config.separator == override(Config(), [f"separator={typed}"]).separator, typed
 
 
-@pytest.mark.parametrize(
-    "name", [FILE_NAME, f"./{FILE_NAME}", f"x/../{FILE_NAME}", f"../new/{FILE_NAME}", "", ".", r"a\x00b"]
-)
-def test_the_database_is_never_where_no_file_of_its_own_can_be(tmp_path: Path, name: str) -> None:
-    with pytest.raises(RecallError) as caught:
-        Recall.init(str(tmp_path / "new"), settings=[f"store_path={name}"])
+def test_the_database_needs_a_file_of_its_own(tmp_path: Path) -> None:
+    for name in [FILE_NAME, f"./{FILE_NAME}", f"x/../{FILE_NAME}", f"../new/{FILE_NAME}", "", ".", r"a\x00b"]:
+        with pytest.raises(RecallError) as caught:
+            Recall.init(str(tmp_path / "new"), settings=[f"store_path={name}"])
 
-    assert caught.value.code == "bad_value"
-    assert "store_path" in caught.value.message
-    assert list(tmp_path.iterdir()) == []
+        assert caught.value.code == "bad_value", name
+        assert "store_path" in caught.value.message, name
+        assert list(tmp_path.iterdir()) == [], name
 
 
 def test_a_recall_toml_cannot_name_itself(tmp_path: Path) -> None:
@@ -72,9 +65,8 @@ def test_a_recall_toml_cannot_name_itself(tmp_path: Path) -> None:
     assert (tmp_path / FILE_NAME).read_text(encoding="utf-8") == f'store_path = "{FILE_NAME}"\n'
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
+def test_a_header_with_an_absurd_width_is_refused(tmp_path: Path) -> None:
+    for header in [
         "{n:>9999999999}",
         "{n:.1001f}",
         "{path:>{n}}",
@@ -82,15 +74,14 @@ def test_a_recall_toml_cannot_name_itself(tmp_path: Path) -> None:
         "{n:>1001}",
         "{n:>٩٩٩٩}",
         "{n:>" + "9" * 5000 + "}",
-    ],
-)
-def test_a_header_is_no_wider_than_a_line_can_be(header: str, tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).write_text(f'header = "{header}"\n', encoding="utf-8")
+    ]:
+        (tmp_path / FILE_NAME).write_text(f'header = "{header}"\n', encoding="utf-8")
 
-    for refused in (lambda: override(Config(), [f"header={header}"]), lambda: load(tmp_path / FILE_NAME)):
-        with pytest.raises(ConfigError) as caught:
-            refused()
-        assert caught.value.code == "bad_value"
+        with pytest.raises(ConfigError) as typed:
+            override(Config(), [f"header={header}"])
+        with pytest.raises(ConfigError) as written:
+            load(tmp_path / FILE_NAME)
+        assert typed.value.code == written.value.code == "bad_value", header
 
 
 def test_a_header_may_align_what_it_names() -> None:
@@ -109,12 +100,12 @@ def test_a_bom_before_the_settings_is_no_part_of_them(tmp_path: Path) -> None:
     assert toml.read_bytes() == b"\xef\xbb\xbfpool = 8 # mine\n"
 
 
-@pytest.mark.parametrize("typed", ["\udcff", r"\ud800", r"\uD83D\uDE00"])
-def test_text_that_no_file_can_hold_is_refused(typed: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        assign(Config(), [f"embedding_model={typed}"], where="--set")
+def test_text_that_no_file_can_hold_is_refused() -> None:
+    for typed in ["\udcff", r"\ud800", r"\uD83D\uDE00"]:
+        with pytest.raises(ConfigError) as caught:
+            assign(Config(), [f"embedding_model={typed}"], where="--set")
 
-    assert caught.value.code == "bad_value"
+        assert caught.value.code == "bad_value", typed
 
 
 def test_a_number_of_a_file_that_is_too_large_to_be_one_is_refused(tmp_path: Path) -> None:
@@ -147,18 +138,17 @@ def test_texts_are_read_once_and_the_last_of_one_name_counts() -> None:
     assert assignments(typed) == typed
 
 
-@pytest.mark.parametrize("settings", [["embedding_dim=64"], {"embedding_dim": 64}])
-def test_a_setting_of_the_store_is_refused_however_it_is_given(settings: Settings | list[str]) -> None:
-    with pytest.raises(UsageError) as caught:
-        override(Config(), settings)
+def test_a_setting_of_the_store_is_refused_in_both_forms() -> None:
+    for settings in [["embedding_dim=64"], {"embedding_dim": 64}]:
+        with pytest.raises(UsageError) as caught:
+            override(Config(), settings)
 
-    hint = Hint("reembed", "hash", set="embedding_dim=64")
-    assert (caught.value.code, caught.value.hint) == ("setting_fixed", hint)
+        hint = Hint("reembed", "hash", set="embedding_dim=64")
+        assert (caught.value.code, caught.value.hint) == ("setting_fixed", hint), settings
 
 
-@pytest.mark.parametrize(
-    ("settings", "code", "message"),
-    [
+def test_an_unknown_name_or_value_is_refused_with_a_code() -> None:
+    for settings, code, message in [
         ({"pool": "x"}, "bad_value", "--set: pool takes a whole number, not 'x'."),
         ({"pool": True}, "bad_value", "--set: pool takes a whole number, not True."),
         ({"pool": 2.0}, "bad_value", "--set: pool takes a whole number, not 2.0."),
@@ -172,11 +162,9 @@ def test_a_setting_of_the_store_is_refused_however_it_is_given(settings: Setting
         ({"nope": 1}, "unknown_key", "--set has no setting 'nope'."),
         ({1: 2}, "unknown_key", "--set has no setting 1."),
         ({None: None}, "unknown_key", "--set has no setting None."),
-    ],
-)
-def test_a_name_or_value_that_no_setting_has_is_refused_with_a_code(settings: Any, code: str, message: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        override(Config(), settings)
+    ]:
+        with pytest.raises(ConfigError) as caught:
+            override(Config(), settings)
 
-    assert (caught.value.code, str(caught.value)) == (code, message)
-    assert caught.value.hint
+        assert (caught.value.code, str(caught.value)) == (code, message), settings
+        assert caught.value.hint, settings

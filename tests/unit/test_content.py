@@ -24,7 +24,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("made")
     (made / "a.md").write_text("a file\n")
     with contextlib.chdir(made):
-        assert run("init")[0] == 0
+        assert run("init", "--embedding", "hash")[0] == 0
         assert run("add", ".")[0] == 0
     return made
 
@@ -125,27 +125,22 @@ def test_what_was_removed_can_come_through_a_pipe_again(home: Path) -> None:
     assert json.loads(run("roots", "--json")[1])["roots"][0]["left_out"] == []
 
 
-@pytest.mark.parametrize(
-    ("content", "code"),
-    [
+def test_a_pipe_refuses_unreadable_content_as_a_file_does(home: Path) -> None:
+    toml = home / "recall.toml"
+    toml.write_text(toml.read_text().replace("max_file_bytes = 67108864", "max_file_bytes = 100"))
+    assert "max_file_bytes = 100\n" in toml.read_text()
+    for content, code in (
         (b"caf\xe9\n", "not_utf8"),
         (b"a\0b", "binary_file"),
         (b"%PDF-1.7\n\xe2", "bad_pdf"),
         (b"x" * 200, "file_too_large"),
-    ],
-)
-def test_what_could_not_be_read_from_a_file_is_refused_from_a_pipe(home: Path, content: bytes, code: str) -> None:
-    toml = home / "recall.toml"
-    toml.write_text(toml.read_text().replace("max_file_bytes = 67108864", "max_file_bytes = 100"))
-    assert "max_file_bytes = 100\n" in toml.read_text()
-
-    assert refused("add", "-", "--name", NAME, content=content) == (1, code)
-    assert run("get", NAME)[0] == 8
+    ):
+        assert refused("add", "-", "--name", NAME, content=content) == (1, code)
+        assert run("get", NAME)[0] == 8, code
 
 
-@pytest.mark.parametrize(
-    ("argv", "code"),
-    [
+def test_a_bad_name_or_command_line_is_refused(home: Path) -> None:
+    for argv, code in [
         (("add", "-"), "missing_argument"),
         (("add", "a.md", "--name", NAME), "unexpected_argument"),
         (("add", "-", "a.md", "--name", NAME), "unexpected_argument"),
@@ -161,10 +156,8 @@ def test_what_could_not_be_read_from_a_file_is_refused_from_a_pipe(home: Path, c
         (("add", "-", "--name", "notes/"), "bad_value"),
         (("add", "-", "--name", "a\0b"), "bad_value"),
         (("add", "-", "--name", "a.md"), "name_taken"),
-    ],
-)
-def test_what_is_no_name_or_no_line_is_refused(home: Path, argv: tuple[str, ...], code: str) -> None:
-    assert refused(*argv) == (2, code)
+    ]:
+        assert refused(*argv) == (2, code), argv
 
 
 def test_the_name_of_a_file_read_or_not_or_gone_and_of_a_record_of_one_is_taken(home: Path) -> None:
@@ -198,7 +191,7 @@ def test_an_export_has_it_and_an_import_brings_it(home: Path) -> None:
     piped(b"one\n", "--tag", "x")
     run("export", "--out", "all.jsonl")
     (home / "other").mkdir()
-    run("init", "other")
+    run("init", "other", "--embedding", "hash")
 
     run("import", "all.jsonl", "--store", "other")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+from contextlib import chdir
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -23,14 +25,21 @@ FILES = {
 }
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("made")
     for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
-    assert run("init", "--embedding", "hash", "--set", "pack_counter=whitespace")[0] == 0
-    assert run("add", ".")[0] == 0
-    return tmp_path
+        (made / name).write_text(text)
+    with chdir(made):
+        assert run("init", "--embedding", "hash", "--set", "pack_counter=whitespace")[0] == 0
+        assert run("add", ".")[0] == 0
+    return made
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return Path(copytree(made, tmp_path, dirs_exist_ok=True))
 
 
 def run(*argv: str) -> tuple[int, str, str]:

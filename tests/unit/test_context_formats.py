@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -70,35 +70,36 @@ MAPPED = {
 }
 
 
-@pytest.mark.parametrize("name", MAPPED)
-@pytest.mark.parametrize("format_", ["plain", "markdown", "xml"])
-def test_a_text_that_is_not_the_files_own_is_placed_and_not_numbered(tmp_path: Path, name: str, format_: str) -> None:
-    text, place = MAPPED[name]
-    (tmp_path / name).write_text(text)
-    Recall.init(str(tmp_path))
-    with Recall.open(str(tmp_path)) as recall:
-        recall.index(str(tmp_path / name))
-        view = recall.context("wombat", Ask(settings=("line_numbers=true",)), Pack(format=format_))["context"]
+def test_a_text_that_is_not_the_files_own_is_placed(tmp_path: Path) -> None:
+    for number, (name, (text, place)) in enumerate(MAPPED.items()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / name).write_text(text)
+        Recall.init(str(folder))
         path, _, lines = f"{name}{place}".rpartition(":" if ":" in place else "#")
-        told = f'path="{path}" lines="{lines}"' if format_ == "xml" else f"{name}{place}"
-        found = recall.get(f"{name}{place}")["found"]["text"]
+        with Recall.open(str(folder)) as recall:
+            recall.index(str(folder / name))
+            found = recall.get(f"{name}{place}")["found"]["text"]
+            for form in ("plain", "markdown", "xml"):
+                view = recall.context("wombat", Ask(settings=("line_numbers=true",)), Pack(format=form))["context"]
 
-    (block,) = view["blocks"]
-    assert view["text"][slice(*block["text_range"])] == block["text"]
-    assert told in view["text"].partition("\n")[0]
-    assert block["text"].strip() in found
+                (block,) = view["blocks"]
+                shown = f'path="{path}" lines="{lines}"' if form == "xml" else f"{name}{place}"
+                assert view["text"][slice(*block["text_range"])] == block["text"], (name, form)
+                assert shown in view["text"].partition("\n")[0], (name, form)
+                assert block["text"].strip() in found, (name, form)
 
 
-@pytest.mark.parametrize("format_", ["plain", "markdown", "xml"])
-@pytest.mark.parametrize("budget_tokens", [9, 14, 200])
-def test_each_block_says_where_its_text_stands(recall: Recall, format_: str, budget_tokens: int) -> None:
+def test_each_block_says_where_its_text_is(recall: Recall) -> None:
     with recall:
-        view = packed(recall, "min_fragment=1", format=format_, budget_tokens=budget_tokens, counter="whitespace")
+        for form, budget in product(("plain", "markdown", "xml"), (9, 14, 200)):
+            view = packed(recall, "min_fragment=1", format=form, budget_tokens=budget, counter="whitespace")
 
-    assert view["blocks"]
-    for block in view["blocks"]:
-        assert view["text"][slice(*block["text_range"])] == block["text"]
-    assert all(one["text_range"][1] < other["text_range"][0] for one, other in pairwise(view["blocks"]))
+            assert view["blocks"], (form, budget)
+            for block in view["blocks"]:
+                assert view["text"][slice(*block["text_range"])] == block["text"], (form, budget)
+            ranges = [block["text_range"] for block in view["blocks"]]
+            assert all(one[1] < other[0] for one, other in pairwise(ranges)), (form, budget)
 
 
 def test_a_lean_context_says_every_text_once(recall: Recall) -> None:

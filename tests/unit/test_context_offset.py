@@ -52,20 +52,27 @@ def left(context: dict[str, Any]) -> list[tuple[str, int, int]]:
     return [(each["reason"], each["rank"], each["count"]) for each in context["omitted"]]
 
 
-@pytest.mark.parametrize("rql", LISTS.values(), ids=LISTS)
-@pytest.mark.parametrize(("limit", "offset"), [(3, 0), (3, 2), (1, 5), (70, 1), (5, 98), (100, 64)])
-def test_a_packed_page_holds_those_rows_of_the_whole_list(recall: Recall, rql: str, limit: int, offset: int) -> None:
-    whole = [row["doc"]["path"] for row in recall.query(f"{rql} LIMIT {ROWS}")["results"]]
-    total = len(whole)
-    size = min(limit, total - offset)
+def test_a_packed_page_has_its_rows_of_the_whole_list(recall: Recall) -> None:
+    wholes = {
+        rql: [row["doc"]["path"] for row in recall.query(f"{rql} LIMIT {ROWS}")["results"]] for rql in LISTS.values()
+    }
+    for rql in LISTS.values():
+        for limit, offset in [(3, 0), (3, 2), (1, 5), (70, 1), (5, 98), (100, 64)]:
+            whole = wholes[rql]
+            total = len(whole)
+            size = min(limit, total - offset)
 
-    response = packed(recall, f"{rql} LIMIT {limit} OFFSET {offset}")
+            response = packed(recall, f"{rql} LIMIT {limit} OFFSET {offset}")
 
-    context = response["context"]
-    assert [chunk["path"] for chunk in context["chunks"]] == whole[offset : offset + limit]
-    assert ranks(context) == list(range(offset + 1, offset + size + 1))
-    assert (context["candidates"], context["omitted"], response["stats"]["total_hits"]) == (size, [], total)
-    assert (response["query"]["limit"], response["query"]["offset"]) == (size, offset)
+            context = response["context"]
+            assert [chunk["path"] for chunk in context["chunks"]] == whole[offset : offset + limit], (rql, limit)
+            assert ranks(context) == list(range(offset + 1, offset + size + 1)), (rql, limit)
+            assert (context["candidates"], context["omitted"], response["stats"]["total_hits"]) == (
+                size,
+                [],
+                total,
+            ), (rql, limit)
+            assert (response["query"]["limit"], response["query"]["offset"]) == (size, offset), (rql, limit)
 
 
 def test_the_blocks_of_a_page_are_numbered_from_one(recall: Recall) -> None:
@@ -84,14 +91,14 @@ def test_pages_of_a_list_pack_every_row_once(recall: Recall) -> None:
     assert [chunk for page in pages for chunk in page["chunks"]] == whole
 
 
-@pytest.mark.parametrize("rql", LISTS.values(), ids=LISTS)
-@pytest.mark.parametrize("pack", ["rank", "optimal"])
-def test_a_page_past_the_end_is_an_empty_context(recall: Recall, rql: str, pack: str) -> None:
-    response = packed(recall, f"{rql} LIMIT 5 OFFSET {ROWS}", pack=pack)
+def test_a_page_past_the_end_is_an_empty_context(recall: Recall) -> None:
+    for rql in LISTS.values():
+        for pack in ["rank", "optimal"]:
+            response = packed(recall, f"{rql} LIMIT 5 OFFSET {ROWS}", pack=pack)
 
-    context = response["context"]
-    assert (context["text"], context["used_tokens"], context["candidates"]) == ("", 0, 0)
-    assert (context["blocks"], context["omitted"], response["warnings"]) == ([], [], [])
+            context = response["context"]
+            assert (context["text"], context["used_tokens"], context["candidates"]) == ("", 0, 0), (rql, pack)
+            assert (context["blocks"], context["omitted"], response["warnings"]) == ([], [], []), (rql, pack)
 
 
 def test_a_budget_leaves_out_the_rest_of_the_page_and_no_more(recall: Recall) -> None:
@@ -173,13 +180,16 @@ def test_an_account_looks_at_the_rows_of_the_page_alone(recall: Recall) -> None:
     assert account["value"] == pytest.approx(worth, abs=1e-6)
 
 
-@pytest.mark.parametrize(("offset", "rows"), [(0, 5), (6, 5), (ROWS - 2, 2), (ROWS, 0)])
-def test_a_trace_of_a_packed_page_counts_the_rows_of_the_page(recall: Recall, offset: int, rows: int) -> None:
-    rql = f"{LISTS['by words']} LIMIT 5 OFFSET {offset}"
+def test_a_trace_of_a_packed_page_counts_its_rows(recall: Recall) -> None:
+    for offset, rows in [(0, 5), (6, 5), (ROWS - 2, 2), (ROWS, 0)]:
+        rql = f"{LISTS['by words']} LIMIT 5 OFFSET {offset}"
 
-    stages = recall.trace(None, Ask(), Pack(budget_tokens=PLENTY), rql=rql)["trace"]["stages"]
+        stages = recall.trace(None, Ask(), Pack(budget_tokens=PLENTY), rql=rql)["trace"]["stages"]
 
-    assert [(stage["stage"], stage["rows_out"]) for stage in stages[-2:]] == [("top_k", rows), ("packed", rows)]
+        assert [(stage["stage"], stage["rows_out"]) for stage in stages[-2:]] == [
+            ("top_k", rows),
+            ("packed", rows),
+        ], offset
 
 
 def test_what_touches_a_row_of_another_page_is_no_part_of_the_block() -> None:
@@ -196,17 +206,17 @@ def test_what_touches_a_row_of_another_page_is_no_part_of_the_block() -> None:
     assert [(block["ranks"], block["text"]) for block in second["blocks"]] == [([2], "alpha beta gamma delta")]
 
 
-@pytest.mark.parametrize(("using", "shown"), [("USING lexical('beta')", "beta beta"), ("", "one ")])
-def test_a_page_of_documents_packs_the_best_chunk_of_each(using: str, shown: str) -> None:
-    store = memory_store()
-    put(store, *(new_file(f"{name}.txt", ["one ", "beta beta", " more beta"]) for name in "abc"))
-    with Recall(Engine(store, config=Config(embedding_dim=64), base=Path("/nowhere"))) as opened:
-        context = packed(opened, f"SELECT * FROM doc {using} LIMIT 5 OFFSET 1")["context"]
+def test_a_page_of_documents_packs_the_best_chunk_of_each() -> None:
+    for using, shown in [("USING lexical('beta')", "beta beta"), ("", "one ")]:
+        store = memory_store()
+        put(store, *(new_file(f"{name}.txt", ["one ", "beta beta", " more beta"]) for name in "abc"))
+        with Recall(Engine(store, config=Config(embedding_dim=64), base=Path("/nowhere"))) as opened:
+            context = packed(opened, f"SELECT * FROM doc {using} LIMIT 5 OFFSET 1")["context"]
 
-    assert [(block["path"], block["ranks"], block["text"]) for block in context["blocks"]] == [
-        ("b.txt", [2], shown),
-        ("c.txt", [3], shown),
-    ]
+        assert [(block["path"], block["ranks"], block["text"]) for block in context["blocks"]] == [
+            ("b.txt", [2], shown),
+            ("c.txt", [3], shown),
+        ], using
 
 
 def test_sparse_document_recall_has_no_second_page_to_pack(recall: Recall) -> None:

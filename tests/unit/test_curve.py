@@ -54,9 +54,9 @@ def test_metrics_are_their_definitions() -> None:
     assert found["mrr"] == pytest.approx([1 / 2, 0])
 
 
-@pytest.mark.parametrize("name", curve.METRICS)
-def test_metrics_of_nothing_are_zero(name: str) -> None:
-    assert curve.METRICS[name](np.zeros((3, 0)), np.zeros(0), 10).tolist() == [0, 0, 0]
+def test_metrics_of_nothing_are_zero() -> None:
+    for name in curve.METRICS:
+        assert curve.METRICS[name](np.zeros((3, 0)), np.zeros(0), 10).tolist() == [0, 0, 0], name
 
 
 def test_the_curve_is_the_mean_at_every_weight() -> None:

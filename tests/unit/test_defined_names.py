@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from shutil import copytree
+from shutil import copytree, ignore_patterns
 from typing import Any
 
 import apsw
@@ -21,6 +21,8 @@ from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.sqlite.titles import titles_of, without_names
 from tests.builders import memory_store, new_file, put
 
+WITHOUT_SOURCE = ignore_patterns("source")
+"""Leaves nothing for doctor to read again, which would start a parser."""
 USES = "for kind in kinds:\n    connections = pool.of(kind)\n    close_all(connections)\n    log(kind)\n"
 SESSION = '''\
 class HTTPSession:
@@ -43,11 +45,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source.mkdir()
     (source / "a_uses.py").write_text(f"from session import close_all\n\n{USES}\n", encoding="utf-8")
     (source / "session.py").write_text(SESSION, encoding="utf-8")
-    for n in range(12):
+    for n in range(4):
         (source / f"other{n}.py").write_text(f"def other{n}():\n    return {n}\n", encoding="utf-8")
     (source / "plain.txt").write_text("Nothing in particular.\n", encoding="utf-8")
     (source / "notes.md").write_text("# Session\n\nWhat the class is for.\n", encoding="utf-8")
-    Recall.init(str(tmp_path), embedding="hash", settings=("chunk_tokens=30", "overlap_tokens=0"))
+    Recall.init(str(tmp_path), embedding="hash", settings=("chunk_tokens=30", "overlap_tokens=0", "embedding_dim=64"))
     with Recall.open(str(tmp_path)) as recall:
         recall.index(str(source))
     return tmp_path
@@ -80,13 +82,15 @@ def test_a_name_of_several_words_is_found_by_each_of_them(folder: Path) -> None:
         assert [path.rpartition("/")[2] for path in found(recall, "http")] == ["session.py"]
 
 
-@pytest.mark.parametrize("match", ["any", "all"])
-def test_words_of_a_name_mark_nothing_in_the_text_where_they_do_not_stand_alone(folder: Path, match: str) -> None:
-    with Recall.open(str(folder)) as recall:
-        (hit, *_) = recall.under([f"match={match}"]).search("http server", mode="lexical")["results"]
-        text, start = hit["chunk"]["text"], hit["chunk"]["offset"]
-        assert [text[first - start : last - start] for first, last, *_ in hit["passage"]["matches"]] == ["server"]
-        assert not hit["passage"].get("title_matches")
+def test_parts_of_a_name_mark_nothing_in_the_text(folder: Path) -> None:
+    for match in ["any", "all"]:
+        with Recall.open(str(folder)) as recall:
+            (hit, *_) = recall.under([f"match={match}"]).search("http server", mode="lexical")["results"]
+            text, start = hit["chunk"]["text"], hit["chunk"]["offset"]
+            assert [text[first - start : last - start] for first, last, *_ in hit["passage"]["matches"]] == [
+                "server"
+            ], match
+            assert not hit["passage"].get("title_matches"), match
 
 
 def test_fts5s_own_syntax_counts_a_name_and_marks_only_what_stands_in_title_and_text(folder: Path) -> None:
@@ -106,7 +110,7 @@ def test_export_and_import_give_the_same_titles(folder: Path, tmp_path: Path) ->
         recall.export(out)
     other = tmp_path / "other"
     other.mkdir()
-    Recall.init(str(other), embedding="hash", settings=("chunk_tokens=30", "overlap_tokens=0"))
+    Recall.init(str(other), embedding="hash", settings=("chunk_tokens=30", "overlap_tokens=0", "embedding_dim=64"))
     with Recall.open(str(other)) as recall:
         recall.import_(file)
     assert titles(other) == titles(folder)
@@ -135,15 +139,16 @@ OTHER_NAMES = {
 }
 
 
-@pytest.mark.parametrize("sql", OTHER_NAMES.values(), ids=OTHER_NAMES)
-def test_doctor_finds_and_mends_other_names_in_a_title(folder: Path, sql: str) -> None:
-    before = titles(folder)
-    spoiled(folder, sql)
-    assert titles(folder) != before
-    with Recall.open(str(folder)) as recall:
-        assert errors(recall.doctor()) == ["texts"]
-        assert errors(recall.doctor(fix=True)) == []
-    assert titles(folder) == before
+def test_doctor_finds_and_mends_other_names_in_a_title(made: Path, tmp_path: Path) -> None:
+    before = titles(made)
+    for name, sql in OTHER_NAMES.items():
+        store = Path(copytree(made, tmp_path / name, ignore=WITHOUT_SOURCE))
+        spoiled(store, sql)
+        assert titles(store) != before, name
+        with Recall.open(str(store)) as recall:
+            assert errors(recall.doctor()) == ["texts"], name
+            assert errors(recall.doctor(fix=True)) == [], name
+        assert titles(store) == before, name
 
 
 def test_other_marks_of_the_same_text_rename_its_chunks() -> None:
@@ -176,13 +181,14 @@ def of_version_8(store: Path, sql: str) -> None:
     db.close()
 
 
-@pytest.mark.parametrize("column", SPOILT_COLUMNS)
-def test_a_damaged_document_keeps_no_store_from_its_upgrade(folder: Path, column: str) -> None:
-    key = "doc" if column.startswith(("doc_reading", "chunk")) else "rowid"
-    of_version_8(folder, f"UPDATE {column} WHERE {key} = (SELECT rowid FROM doc WHERE path LIKE '%session.py')")
-    with Recall.open(str(folder)) as recall:
-        assert errors(recall.doctor())
-    assert titles(folder)["other1.py"].endswith("other1")
+def test_a_damaged_document_keeps_no_store_from_its_upgrade(made: Path, tmp_path: Path) -> None:
+    for number, column in enumerate(SPOILT_COLUMNS):
+        store = Path(copytree(made, tmp_path / str(number), ignore=WITHOUT_SOURCE))
+        key = "doc" if column.startswith(("doc_reading", "chunk")) else "rowid"
+        of_version_8(store, f"UPDATE {column} WHERE {key} = (SELECT rowid FROM doc WHERE path LIKE '%session.py')")
+        with Recall.open(str(store)) as recall:
+            assert errors(recall.doctor()), column
+        assert titles(store)["other1.py"].endswith("other1"), column
 
 
 def test_an_upgrade_leaves_a_title_that_is_not_its_documents(folder: Path) -> None:
@@ -212,16 +218,14 @@ def test_an_upgrade_gives_names_to_what_was_read_before(folder: Path) -> None:
     assert titles(folder) == before
 
 
-@pytest.mark.parametrize(
-    "title", ["test_auth.py", "auth_test.go", "auth.spec.ts", "AuthTest.java", "tests-of-auth.js"]
-)
-def test_what_a_file_of_tests_defines_has_no_name_in_its_titles(title: str) -> None:
-    assert titles_of(title, (Mark(0, "function", "def test_flow"),), [(0, 9)]) == [title]
+def test_definitions_in_test_files_have_no_name_in_titles() -> None:
+    for title in ["test_auth.py", "auth_test.go", "auth.spec.ts", "AuthTest.java", "tests-of-auth.js"]:
+        assert titles_of(title, (Mark(0, "function", "def test_flow"),), [(0, 9)]) == [title], title
 
 
-@pytest.mark.parametrize("title", ["test.py", "testing.py", "contest.py", "attestation.go", "latest_auth.py"])
-def test_what_is_called_a_test_by_chance_has_names(title: str) -> None:
-    assert titles_of(title, (Mark(0, "function", "def flow"),), [(0, 9)]) == [f"{title}\ndef flow"]
+def test_a_file_called_test_by_chance_has_names() -> None:
+    for title in ["test.py", "testing.py", "contest.py", "attestation.go", "latest_auth.py"]:
+        assert titles_of(title, (Mark(0, "function", "def flow"),), [(0, 9)]) == [f"{title}\ndef flow"], title
 
 
 def test_a_name_is_said_with_the_words_that_it_is_made_of() -> None:
@@ -272,16 +276,14 @@ def test_a_store_that_is_made_anew_has_the_same_titles(folder: Path) -> None:
         assert errors(recall.doctor()) == []
 
 
-@pytest.mark.parametrize(("title", "named"), [("", ""), ("two\nlines", "two\nlines\ndef one")])
-def test_a_title_that_is_empty_or_of_several_lines_is_checked_and_made_anew_as_any(
-    tmp_path: Path, title: str, named: str
-) -> None:
-    file = new_file("a.py", ["def one(): pass "], title=title)
-    (document,) = file.documents
-    store = memory_store(str(tmp_path / "recall.db"))
-    put(store, file._replace(documents=(document._replace(marks=(Mark(0, "function", "def one"),)),)))
-    for _ in range(2):
-        assert store.execute("SELECT title FROM chunk WHERE deleted = 0") == [(named,)]
-        assert texts(store).severity == "ok"
-        store.rebuild(copy=None, made_with=lambda: None)
-    store.close()
+def test_an_unusual_title_is_checked_and_rebuilt(tmp_path: Path) -> None:
+    for number, (title, named) in enumerate((("", ""), ("two\nlines", "two\nlines\ndef one"))):
+        file = new_file("a.py", ["def one(): pass "], title=title)
+        (document,) = file.documents
+        store = memory_store(str(tmp_path / f"{number}.db"))
+        put(store, file._replace(documents=(document._replace(marks=(Mark(0, "function", "def one"),)),)))
+        for _ in range(2):
+            assert store.execute("SELECT title FROM chunk WHERE deleted = 0") == [(named,)], title
+            assert texts(store).severity == "ok", title
+            store.rebuild(copy=None, made_with=lambda: None)
+        store.close()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
+from itertools import product
+
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -23,7 +24,7 @@ from recall_tui.widgets.draw import (
     with_figures,
 )
 
-BOTH = pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+GLYPHS = st.sampled_from([UNICODE, ASCII])
 
 
 @given(st.lists(st.integers(0, 10_000), max_size=30), st.integers(0, 80))
@@ -36,30 +37,33 @@ def test_split_uses_every_cell_and_is_never_off_by_one(weights: list[int], width
         assert abs(count - exact) < 1
 
 
-@BOTH
-@pytest.mark.parametrize("share", [-0.1, 0.0, 0.004, 0.5, 0.999, 1.0, 1.7])
-@pytest.mark.parametrize("series", [0, 1])
-@pytest.mark.parametrize("width", [0, 1, 12])
-def test_a_bar_fills_its_cells_exactly(glyphs: Glyphs, share: float, series: int, width: int) -> None:
-    assert cell_len(bar(share, width, glyphs, series=series)) == width
+def test_a_bar_fills_its_cells_exactly() -> None:
+    shares = (-0.1, 0.0, 0.004, 0.5, 0.999, 1.0, 1.7)
+    for case in product(shares, (0, 1, 12), (UNICODE, ASCII), (0, 1)):
+        share, width, glyphs, series = case
+        assert cell_len(bar(share, width, glyphs, series=series)) == width, case
 
 
 def test_a_folded_line_keeps_its_indentation() -> None:
     assert folded("    return self.value", 14) == ["    return", "    self.value"]
 
 
-@pytest.mark.parametrize("series", [0, 1])
-def test_a_small_share_is_still_seen(series: int) -> None:
-    assert bar(0.001, 10, UNICODE, series=series).strip()
-    assert not bar(0.0, 10, UNICODE, series=series).strip()
+def test_a_small_share_is_still_seen() -> None:
+    for series in [0, 1]:
+        assert bar(0.001, 10, UNICODE, series=series).strip(), series
+        assert not bar(0.0, 10, UNICODE, series=series).strip(), series
 
 
 def test_a_bar_grows_in_eighths() -> None:
     assert [bar(step / 8, 1, UNICODE) for step in range(9)] == [" ", *"▏▎▍▌▋▊▉█"]
 
 
-@BOTH
-@given(blocks=st.lists(st.integers(0, 500), max_size=12), headers=st.integers(0, 99), free=st.integers(0, 3_000))
+@given(
+    glyphs=GLYPHS,
+    blocks=st.lists(st.integers(0, 500), max_size=12),
+    headers=st.integers(0, 99),
+    free=st.integers(0, 3_000),
+)
 def test_a_gauge_keeps_its_width_whatever_is_packed(
     glyphs: Glyphs, blocks: list[int], headers: int, free: int
 ) -> None:
@@ -88,23 +92,20 @@ def test_fitted_text_has_exactly_its_width(text: str, width: int) -> None:
     assert cell_len(fit(clean, width, UNICODE)) == width
 
 
-@pytest.mark.parametrize(
-    ("environment", "glyphs"),
-    [
+def test_a_locale_of_another_encoding_gets_ascii() -> None:
+    for environment, glyphs in [
         ({}, UNICODE),
         ({"LANG": "en_GB.UTF-8"}, UNICODE),
         ({"LANG": "C.utf8"}, UNICODE),
         ({"LANG": "en_GB.UTF-8", "LC_ALL": "C"}, ASCII),
         ({"LANG": "de_DE.ISO-8859-1"}, ASCII),
-    ],
-)
-def test_a_locale_of_another_encoding_gets_ascii(environment: dict[str, str], glyphs: Glyphs) -> None:
-    assert glyphs_for(environment) is glyphs
+    ]:
+        assert glyphs_for(environment) is glyphs, environment
 
 
-@pytest.mark.parametrize("glyphs", [ASCII])
-def test_the_ascii_glyphs_are_ascii(glyphs: Glyphs) -> None:
-    assert all(mark.isascii() for mark in glyphs)
+def test_the_ascii_glyphs_are_ascii() -> None:
+    for glyphs in [ASCII]:
+        assert all(mark.isascii() for mark in glyphs), glyphs
 
 
 def test_carets_stand_under_the_span_of_a_short_text() -> None:
@@ -140,8 +141,7 @@ def test_an_error_without_a_place_is_told_as_it_is() -> None:
 NAMES = st.text(st.characters(exclude_characters="/"), min_size=1, max_size=12).filter(str.isprintable)
 
 
-@BOTH
-@given(st.lists(NAMES, min_size=1, max_size=6).map("/".join), st.integers(1, 99), st.integers(0, 60))
+@given(GLYPHS, st.lists(NAMES, min_size=1, max_size=6).map("/".join), st.integers(1, 99), st.integers(0, 60))
 def test_a_place_has_exactly_its_width_and_its_name_where_there_is_room(
     glyphs: Glyphs, path: str, line: int, width: int
 ) -> None:
@@ -157,9 +157,8 @@ def test_a_place_has_exactly_its_width_and_its_name_where_there_is_room(
         assert drawn.rstrip().endswith((name + lines).rstrip())
 
 
-@pytest.mark.parametrize(
-    ("width", "drawn"),
-    [
+def test_a_narrow_place_loses_its_heading_then_its_folders() -> None:
+    for width, drawn in [
         (40, "src/embed/registry.py:1-20 › Providers  "),
         (32, "src/embed/registry.py:1-20 › Pr…"),
         (26, "src/embed/registry.py:1-20"),
@@ -168,10 +167,8 @@ def test_a_place_has_exactly_its_width_and_its_name_where_there_is_room(
         (17, "…registry.py:1-20"),
         (12, "…try.py:1-20"),
         (4, ":1-…"),
-    ],
-)
-def test_a_place_loses_its_heading_then_the_front_of_its_path_a_folder_at_a_time(width: int, drawn: str) -> None:
-    assert fit_place("src/embed/registry.py", ":1-20", width, UNICODE, more=" › Providers") == drawn
+    ]:
+        assert fit_place("src/embed/registry.py", ":1-20", width, UNICODE, more=" › Providers") == drawn, width
 
 
 def test_a_path_that_lost_its_front_is_not_taken_for_one_in_the_home_folder() -> None:
@@ -203,11 +200,11 @@ def test_a_message_is_folded_and_goes_before_the_carets_where_both_do_not_fit() 
     ]
 
 
-@BOTH
-def test_a_message_that_is_still_too_long_ends_in_a_mark(glyphs: Glyphs) -> None:
+def test_a_message_that_is_too_long_ends_in_a_mark() -> None:
     error = StoreLocked("store_locked", "Another process is writing to the store, and has been for a while.")
 
-    assert trouble_lines(error, "x", 20, 2, glyphs) == ["Another process is", f"writing to the{glyphs.cut}"]
+    for glyphs in (UNICODE, ASCII):
+        assert trouble_lines(error, "x", 20, 2, glyphs) == ["Another process is", f"writing to the{glyphs.cut}"]
 
 
 def test_words_that_occur_nowhere_share_a_warning() -> None:
@@ -223,17 +220,14 @@ def test_words_that_occur_nowhere_share_a_warning() -> None:
     assert warning_lines(unknown * 40, 40, 2)[-1].endswith("…")
 
 
-@pytest.mark.parametrize(
-    ("sentence", "drawn"),
-    [
+def test_counts_in_a_sentence_have_thousands_separators() -> None:
+    for sentence, drawn in [
         ("rank 1200 of 39010 with 0.123456", "rank 1,200 of 39,010 with 0.123456"),
         ("cosine 1e-0600, 12345.5 and 1234", "cosine 1e-0600, 12345.5 and 1,234"),
         ("it has 999 tokens", "it has 999 tokens"),
         ("v2024 and 2,024 stay", "v2024 and 2,024 stay"),
-    ],
-)
-def test_counts_in_a_sentence_have_their_thousands_apart_and_fractions_stay(sentence: str, drawn: str) -> None:
-    assert with_figures(sentence) == drawn
+    ]:
+        assert with_figures(sentence) == drawn, sentence
 
 
 def test_one_warning_is_folded_and_more_have_a_line_each() -> None:

@@ -87,6 +87,7 @@ class TestMinilmConforms(Loaded):
         self.everybodys = minilm
 
 
+@pytest.mark.slow
 class TestOnnxFolderConforms(Loaded):
     kind = ONNX
 
@@ -107,66 +108,70 @@ def test_minilm_knows_that_sentences_mean_the_same(minilm: OnnxEmbedder) -> None
     assert cosine(asked, near) > 0.4 > cosine(asked, far)
 
 
-def test_a_folder_with_the_same_files_makes_the_same_vectors(tmp_path: Path, minilm: OnnxEmbedder) -> None:
-    embedder = onnx(folder(tmp_path / "model"))
+def test_a_folder_with_the_same_files_makes_the_same_vectors(
+    model: tuple[Config, OnnxEmbedder], minilm: OnnxEmbedder
+) -> None:
+    config, embedder = model
 
     assert embedder.embed([QUESTION]) == minilm.embed([QUESTION])
     assert embedder.dimension == 384
     assert embedder.identity.startswith("onnx-")
+    assert embedder.identity.endswith(":384")
+    assert ONNX.recognises(embedder.identity, config)
+    assert not ONNX.recognises(f"another-{embedder.identity}", config)
+    assert ONNX.missing(config) is None
+    assert ONNX.dimension(config) in (None, 384)
+    assert 0 <= ONNX.vector_weight <= 1
 
 
-def test_the_model_may_lie_in_a_folder_of_its_own(tmp_path: Path, minilm: OnnxEmbedder) -> None:
-    path = folder(tmp_path / "model")
-    (path / "onnx").mkdir()
-    (path / "model.onnx").rename(path / "onnx" / "model.onnx")
-
-    assert onnx(path).embed([QUESTION]) == minilm.embed([QUESTION])
-
-
-def test_cls_pooling_is_another_vector_and_another_identity(tmp_path: Path, minilm: OnnxEmbedder) -> None:
-    mean = onnx(folder(tmp_path / "mean", **{"1_Pooling__config": {"pooling_mode_mean_tokens": True}}))
+def test_cls_pooling_is_another_vector_and_another_identity(
+    tmp_path: Path, model: tuple[Config, OnnxEmbedder], minilm: OnnxEmbedder
+) -> None:
+    mean = model[1]
     cls = onnx(folder(tmp_path / "cls", **{"1_Pooling__config": {"pooling_mode_cls_token": True}}))
 
     assert mean.embed([QUESTION]) == minilm.embed([QUESTION]) != cls.embed([QUESTION])
     assert mean.identity != cls.identity
 
 
-def test_prompts_stand_before_questions_and_documents(tmp_path: Path, minilm: OnnxEmbedder) -> None:
+def test_prompts_precede_questions_and_documents(tmp_path: Path, minilm: OnnxEmbedder) -> None:
     prompts = {"prompts": {"query": "query: ", "document": "passage: "}}
-    embedder = onnx(folder(tmp_path / "model", config_sentence_transformers=prompts))
+    path = folder(tmp_path / "model", config_sentence_transformers=prompts)
+    (path / "onnx").mkdir()  # the model may be in a folder of its own
+    (path / "model.onnx").rename(path / "onnx" / "model.onnx")
+    embedder = onnx(path)
 
     assert embedder.embed([QUESTION], is_query=True) == minilm.embed([f"query: {QUESTION}"])
     assert embedder.embed([QUESTION]) == minilm.embed([f"passage: {QUESTION}"])
     assert embedder.embed([""], is_query=True) == [b""]
 
 
-@pytest.mark.parametrize(
-    ("settings", "length"),
-    [
-        ({}, 256),
-        ({"config": {"max_position_embeddings": 512}}, 512),
-        ({"tokenizer_config": {"model_max_length": 128}, "config": {"max_position_embeddings": 512}}, 128),
-        ({"tokenizer_config": {"model_max_length": 1e30}, "config": {"max_position_embeddings": 512}}, 512),
-        ({"sentence_bert_config": {"max_seq_length": 64}, "config": {"max_position_embeddings": 512}}, 64),
-    ],
-)
-def test_the_length_is_the_one_that_the_folder_tells(tmp_path: Path, settings: Any, length: int) -> None:
-    assert read_folder(folder(tmp_path / "model", **settings)).max_input == length
+def test_the_length_is_the_one_in_the_folder(tmp_path: Path) -> None:
+    positions = {"config": {"max_position_embeddings": 512}}
+    for number, (settings, length) in enumerate(
+        (
+            ({}, 256),
+            (positions, 512),
+            ({"tokenizer_config": {"model_max_length": 128}, **positions}, 128),
+            ({"tokenizer_config": {"model_max_length": 1e30}, **positions}, 512),
+            ({"sentence_bert_config": {"max_seq_length": 64}, **positions}, 64),
+        )
+    ):
+        assert read_folder(folder(tmp_path / str(number), **settings)).max_input == length, settings
 
 
-@pytest.mark.parametrize(
-    ("settings", "reason"),
-    [
-        ({"1_Pooling__config": {"pooling_mode_max_tokens": True}}, "pooling max_tokens is not supported"),
-        ({"1_Pooling__config": {"pooling_mode": "lasttoken"}}, "pooling lasttoken is not supported"),
-        ({"modules": [{"type": "sentence_transformers.models.Dense"}]}, "asks for a step Dense"),
-    ],
-)
-def test_what_is_not_carried_out_is_refused(tmp_path: Path, settings: Any, reason: str) -> None:
-    with pytest.raises(EmbedError, match=reason) as caught:
-        onnx(folder(tmp_path / "model", **settings))
+def test_an_unsupported_step_is_refused(tmp_path: Path) -> None:
+    for number, (settings, reason) in enumerate(
+        (
+            ({"1_Pooling__config": {"pooling_mode_max_tokens": True}}, "pooling max_tokens is not supported"),
+            ({"1_Pooling__config": {"pooling_mode": "lasttoken"}}, "pooling lasttoken is not supported"),
+            ({"modules": [{"type": "sentence_transformers.models.Dense"}]}, "asks for a step Dense"),
+        )
+    ):
+        with pytest.raises(EmbedError, match=reason) as caught:
+            onnx(folder(tmp_path / str(number), **settings))
 
-    assert caught.value.code == "embedder_unavailable"
+        assert caught.value.code == "embedder_unavailable", settings
 
 
 @pytest.mark.parametrize("lacking", ["model.onnx", "tokenizer.json"])
@@ -197,7 +202,11 @@ def test_onnx_without_a_folder_says_how_to_name_one() -> None:
 
 
 def test_a_long_text_is_the_mean_of_its_windows(tmp_path: Path, minilm: OnnxEmbedder) -> None:
-    embedder = onnx(folder(tmp_path / "model", sentence_bert_config={"max_seq_length": 6}))
+    settings = {
+        "sentence_bert_config": {"max_seq_length": 6},
+        "1_Pooling__config": {"pooling_mode_mean_tokens": True},
+    }
+    embedder = onnx(folder(tmp_path / "model", **settings))
     text = "alpha beta gamma delta sugar milk bread"  # one token a word: two windows of 4 and 3
 
     (vector,) = embedder.embed([text])

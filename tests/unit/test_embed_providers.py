@@ -52,6 +52,13 @@ def server() -> Iterator[ProviderServer]:
         yield running
 
 
+def reset(server: ProviderServer) -> None:
+    """Forget what the case before left."""
+    server.replies.clear()
+    server.seen.clear()
+    server.most_at_once = 0
+
+
 def config(server: ProviderServer, model: str = "some-model", **settings: Any) -> Config:
     return Config(embedding_url=server.url, embedding_model=model, **settings)
 
@@ -90,34 +97,35 @@ def shown(error: BaseException) -> str:
 
 
 class TestServerEmbedders(DeterministicEmbedderConformance):
-    @pytest.fixture(autouse=True, params=[OPENAI, GEMINI], ids=["openai", "gemini"])
+    @pytest.fixture(
+        autouse=True, params=[OPENAI, pytest.param(GEMINI, marks=pytest.mark.slow)], ids=lambda kind: kind.name
+    )
     def _here(self, request: pytest.FixtureRequest, server: ProviderServer) -> None:
         self.kind = request.param
         self.config = config(server)
 
 
-@pytest.mark.parametrize("kind", [OPENAI, OLLAMA, LLAMACPP, GEMINI])
-def test_vectors_come_in_the_order_of_the_texts_and_have_length_one(kind: RemoteKind, server: ProviderServer) -> None:
-    texts = [f"text {i}" for i in range(300)]
+def test_vectors_come_in_the_order_of_the_texts(server: ProviderServer) -> None:
+    for kind in [OPENAI, OLLAMA, LLAMACPP, GEMINI]:
+        texts = [f"text {i}" for i in range(300)]
 
-    vectors = embedder(server, kind).embed(texts)
+        vectors = embedder(server, kind).embed(texts)
 
-    assert len(vectors) == 300
-    for text, vector in zip(texts, vectors, strict=True):
-        assert components(vector) == pytest.approx(unit(server.vector(text)), abs=1e-6)
+        assert len(vectors) == 300, kind.name
+        for text, vector in zip(texts, vectors, strict=True):
+            assert components(vector) == pytest.approx(unit(server.vector(text)), abs=1e-6), kind.name
 
 
-@pytest.mark.parametrize(("kind", "most"), [(OPENAI, 64), (OLLAMA, 16), (GEMINI, 100)])
-def test_texts_travel_in_full_batches_two_requests_at_a_time(
-    kind: RemoteKind, most: int, server: ProviderServer
-) -> None:
-    server.delay_seconds = 0.05
-    texts = [f"text {i}" for i in range(4 * most + 1)]
+def test_texts_travel_in_full_batches_two_at_a_time(server: ProviderServer) -> None:
+    for kind, most in [(OPENAI, 64), (OLLAMA, 16), (GEMINI, 100)]:
+        reset(server)
+        server.delay_seconds = 0.05
+        texts = [f"text {i}" for i in range(4 * most + 1)]
 
-    embedder(server, kind).embed(texts)
+        embedder(server, kind).embed(texts)
 
-    assert sorted(map(len, server.texts())) == [1, most, most, most, most]
-    assert server.most_at_once == 2
+        assert sorted(map(len, server.texts())) == [1, most, most, most, most], kind.name
+        assert server.most_at_once == 2, kind.name
 
 
 def test_a_batch_is_bounded_in_characters_too(server: ProviderServer) -> None:
@@ -136,10 +144,10 @@ def test_an_empty_text_has_no_vector_and_is_not_sent(server: ProviderServer) -> 
     assert server.texts() == [["one", "two"]]
 
 
-@pytest.mark.parametrize("texts", [[], [""], ["", "  "]])
-def test_nothing_to_embed_sends_nothing(texts: list[str], server: ProviderServer) -> None:
-    assert embedder(server).embed(texts) == [b""] * len(texts)
-    assert server.seen == []
+def test_nothing_to_embed_sends_nothing(server: ProviderServer) -> None:
+    for texts in [[], [""], ["", "  "]]:
+        assert embedder(server).embed(texts) == [b""] * len(texts), texts
+        assert server.seen == [], texts
 
 
 def test_openai_is_asked_at_embeddings_for_floats(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,31 +161,29 @@ def test_openai_is_asked_at_embeddings_for_floats(server: ProviderServer, monkey
     assert seen.headers["authorization"] == f"Bearer {KEY}"
 
 
-@pytest.mark.parametrize("kind", [OLLAMA, LLAMACPP])
-def test_a_local_server_is_shown_no_key(
-    kind: RemoteKind, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+def test_a_local_server_receives_no_key(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in [OLLAMA, LLAMACPP]:
+        reset(server)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
-    embedder(server, kind).embed(["one"])
+        embedder(server, kind).embed(["one"])
 
-    assert "authorization" not in server.seen[0].headers
+        assert "authorization" not in server.seen[0].headers, kind.name
 
 
-@pytest.mark.parametrize(("is_query", "task"), [(True, "RETRIEVAL_QUERY"), (False, "RETRIEVAL_DOCUMENT")])
-def test_gemini_is_told_questions_from_documents(
-    is_query: bool, task: str, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+def test_gemini_receives_the_task_type(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for is_query, task in [(True, "RETRIEVAL_QUERY"), (False, "RETRIEVAL_DOCUMENT")]:
+        reset(server)
+        monkeypatch.setenv("GOOGLE_API_KEY", KEY)
 
-    embedder(server, GEMINI).embed(["one"], is_query=is_query)
+        embedder(server, GEMINI).embed(["one"], is_query=is_query)
 
-    (seen,) = server.seen
-    assert seen.path == "/v1/models/some-model:batchEmbedContents"
-    assert seen.headers["x-goog-api-key"] == KEY
-    assert seen.body["requests"] == [
-        {"model": "models/some-model", "content": {"parts": [{"text": "one"}]}, "taskType": task}
-    ]
+        (seen,) = server.seen
+        assert seen.path == "/v1/models/some-model:batchEmbedContents", task
+        assert seen.headers["x-goog-api-key"] == KEY, task
+        assert seen.body["requests"] == [
+            {"model": "models/some-model", "content": {"parts": [{"text": "one"}]}, "taskType": task}
+        ], task
 
 
 def test_tokens_used_add_up(server: ProviderServer) -> None:
@@ -189,14 +195,14 @@ def test_tokens_used_add_up(server: ProviderServer) -> None:
     assert model.tokens_used == 13
 
 
-@pytest.mark.parametrize("usage", [None, [], {}, {"total_tokens": None}])
-def test_a_server_that_does_not_count_tokens_is_no_error(usage: object, server: ProviderServer) -> None:
-    server.edit = lambda answer: answer | {"usage": usage}
-    model = embedder(server)
+def test_a_server_need_not_count_tokens(server: ProviderServer) -> None:
+    for usage in [None, [], {}, {"total_tokens": None}]:
+        server.edit = lambda answer, usage=usage: answer | {"usage": usage}
+        model = embedder(server)
 
-    model.embed(["one"])
+        model.embed(["one"])
 
-    assert model.tokens_used == 0
+        assert model.tokens_used == 0, usage
 
 
 def test_vectors_without_an_index_are_taken_in_their_order(server: ProviderServer) -> None:
@@ -227,14 +233,15 @@ def test_a_date_to_retry_after_counts_from_the_servers_own_clock(server: Provide
     assert pauses == [29.0]
 
 
-@pytest.mark.parametrize("asked", ["soon", "-1", "", "1e9", "²"])
-def test_an_unreadable_retry_after_leaves_the_own_backoff(asked: str, server: ProviderServer) -> None:
-    server.replies.append(Reply(429, headers=(("Retry-After", asked.encode().decode("latin-1")),)))
-    pauses: list[float] = []
+def test_an_unreadable_retry_after_leaves_the_own_backoff(server: ProviderServer) -> None:
+    for asked in ["soon", "-1", "", "1e9", "²"]:
+        reset(server)
+        server.replies.append(Reply(429, headers=(("Retry-After", asked.encode().decode("latin-1")),)))
+        pauses: list[float] = []
 
-    embedder(server, pauses=pauses).embed(["one"])
+        embedder(server, pauses=pauses).embed(["one"])
 
-    assert pauses == [BACKOFF_SECONDS[0]]
+        assert pauses == [BACKOFF_SECONDS[0]], asked
 
 
 def test_a_server_that_asks_for_too_much_patience_is_not_waited_for(server: ProviderServer) -> None:
@@ -247,48 +254,51 @@ def test_a_server_that_asks_for_too_much_patience_is_not_waited_for(server: Prov
     assert pauses == []
 
 
-@pytest.mark.parametrize(
-    ("reply", "code"),
-    [
+def test_a_passing_failure_is_tried_four_times(server: ProviderServer) -> None:
+    for reply, code in [
         (Reply(429), "provider_rate_limited"),
         (Reply(500, b'{"error": {"message": "the model is on fire"}}'), "provider_failed"),
         (Reply(503), "provider_failed"),
         (Reply(hangs_up=True), "provider_failed"),
         (Reply(delay_seconds=0.3), "provider_timeout"),
-    ],
-)
-def test_a_passing_failure_is_tried_four_times_and_then_told(reply: Reply, code: str, server: ProviderServer) -> None:
-    server.replies.extend([reply] * 4)
-    pauses: list[float] = []
+    ]:
+        reset(server)
+        server.replies.extend([reply] * 4)
+        pauses: list[float] = []
 
-    error = failure_of(embedder(server, pauses=pauses, timeout_seconds=0.1 if reply.delay_seconds else 5.0))
+        error = failure_of(embedder(server, pauses=pauses, timeout_seconds=0.1 if reply.delay_seconds else 5.0))
 
-    assert (error.code, len(server.seen), pauses) == (code, 4, [1.0, 2.0, 4.0])
-    assert error.hint == "recall search --bm25 …"
-
-
-@pytest.mark.parametrize("reply", [Reply(500), Reply(hangs_up=True), Reply(delay_seconds=0.3)])
-def test_a_failure_that_passes_leaves_no_trace(reply: Reply, server: ProviderServer) -> None:
-    server.replies.extend([reply, reply])
-    pauses: list[float] = []
-
-    (vector,) = embedder(server, pauses=pauses, timeout_seconds=0.1 if reply.delay_seconds else 5.0).embed(["one"])
-
-    assert components(vector) == pytest.approx(unit(server.vector("one")), abs=1e-6)
-    assert len(pauses) == 2
+        assert (error.code, len(server.seen), pauses) == (code, 4, [1.0, 2.0, 4.0]), reply
+        assert error.hint == "recall search --bm25 …", reply
 
 
-@pytest.mark.parametrize("status", [302, 400, 404, 413, 422])
-def test_another_refusal_is_told_at_once_in_the_servers_words(status: int, server: ProviderServer) -> None:
-    server.replies.append(Reply(status, b'{"error": {"message": "no such\\u001b[31m model.\\nTry pulling it."}}'))
+def test_a_failure_that_passes_leaves_no_trace(server: ProviderServer) -> None:
+    for reply in [Reply(500), Reply(hangs_up=True), Reply(delay_seconds=0.3)]:
+        reset(server)
+        server.replies.extend([reply, reply])
+        pauses: list[float] = []
 
-    error = failure_of(embedder(server))
+        (vector,) = embedder(server, pauses=pauses, timeout_seconds=0.1 if reply.delay_seconds else 5.0).embed(
+            ["one"]
+        )
 
-    assert error.code == "provider_failed"
-    assert (
-        error.message == f"OpenAI at 127.0.0.1:{server.port} answered {status}: no such [31m model. Try pulling it."
-    )
-    assert len(server.seen) == 1
+        assert components(vector) == pytest.approx(unit(server.vector("one")), abs=1e-6), reply
+        assert len(pauses) == 2, reply
+
+
+def test_another_refusal_is_reported_in_the_servers_words(server: ProviderServer) -> None:
+    for status in [302, 400, 404, 413, 422]:
+        reset(server)
+        server.replies.append(Reply(status, b'{"error": {"message": "no such\\u001b[31m model.\\nTry pulling it."}}'))
+
+        error = failure_of(embedder(server))
+
+        assert error.code == "provider_failed", status
+        assert (
+            error.message
+            == f"OpenAI at 127.0.0.1:{server.port} answered {status}: no such [31m model. Try pulling it."
+        ), status
+        assert len(server.seen) == 1, status
 
 
 def test_a_servers_long_words_are_cut_short(server: ProviderServer) -> None:
@@ -305,9 +315,8 @@ def _with_component(value: Any) -> Any:
     return lambda answer: {"data": [entry | {"embedding": [value] * 8} for entry in answer["data"]]}
 
 
-@pytest.mark.parametrize(
-    ("edit", "reason"),
-    [
+def test_an_answer_without_valid_vectors_is_refused(server: ProviderServer) -> None:
+    for edit, reason in [
         (_without_last, "0 vectors for 1 texts"),
         (lambda answer: {"data": answer["data"] * 2}, "index does not count its vectors"),
         (lambda answer: {"data": [entry | {"index": "0"} for entry in answer["data"]]}, "index does not count"),
@@ -325,30 +334,26 @@ def _with_component(value: Any) -> Any:
         (_with_component(None), "not a number"),
         (_with_component("1.5"), "not a number"),
         (_with_component(True), "not a number"),
-    ],
-)
-def test_an_answer_that_is_no_set_of_vectors_is_refused(edit: Any, reason: str, server: ProviderServer) -> None:
-    server.edit = edit
+    ]:
+        reset(server)
+        server.edit = edit
 
-    error = failure_of(embedder(server))
+        error = failure_of(embedder(server))
 
-    assert error.code == "provider_invalid_response"
-    assert reason in error.message
-    assert len(server.seen) == 1
+        assert error.code == "provider_invalid_response", reason
+        assert reason in error.message, reason
+        assert len(server.seen) == 1, reason
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b'{"data": [{"index": 0, "embed', b"", b"\xff\xfe"],
-    ids=["cut short", "empty", "not UTF-8"],
-)
-def test_an_answer_that_is_not_json_is_refused(body: bytes, server: ProviderServer) -> None:
-    server.replies.append(Reply(body=body))
+def test_an_answer_that_is_not_json_is_refused(server: ProviderServer) -> None:
+    for body in [b'{"data": [{"index": 0, "embed', b"", b"\xff\xfe"]:
+        reset(server)
+        server.replies.append(Reply(body=body))
 
-    error = failure_of(embedder(server))
+        error = failure_of(embedder(server))
 
-    assert error.code == "provider_invalid_response"
-    assert "not JSON" in error.message
+        assert error.code == "provider_invalid_response", body
+        assert "not JSON" in error.message, body
 
 
 def test_an_answer_nested_too_deep_is_refused(server: ProviderServer) -> None:
@@ -369,20 +374,20 @@ def test_an_answer_that_cannot_be_unpacked_is_refused(server: ProviderServer) ->
     assert failure_of(embedder(server)).code == "provider_invalid_response"
 
 
-@pytest.mark.parametrize("answer", [[], {"embeddings": None}, {"embeddings": [{}]}, {"embeddings": []}])
-def test_gemini_answers_are_checked_alike(answer: Any, server: ProviderServer) -> None:
-    server.edit = lambda _: answer
+def test_gemini_answers_are_checked_alike(server: ProviderServer) -> None:
+    for answer in [[], {"embeddings": None}, {"embeddings": [{}]}, {"embeddings": []}]:
+        server.edit = lambda _, answer=answer: answer
 
-    assert failure_of(embedder(server, GEMINI)).code == "provider_invalid_response"
+        assert failure_of(embedder(server, GEMINI)).code == "provider_invalid_response", answer
 
 
-@pytest.mark.parametrize("value", [1e300, 1e-300, 5e-324])
-def test_components_of_any_size_are_scaled_to_length_one(value: float, server: ProviderServer) -> None:
-    server.edit = _with_component(value)
+def test_components_of_any_size_are_scaled_to_length_one(server: ProviderServer) -> None:
+    for value in [1e300, 1e-300, 5e-324]:
+        server.edit = _with_component(value)
 
-    (vector,) = embedder(server).embed(["one"])
+        (vector,) = embedder(server).embed(["one"])
 
-    assert components(vector) == pytest.approx([1 / math.sqrt(8)] * 8, abs=1e-6)
+        assert components(vector) == pytest.approx([1 / math.sqrt(8)] * 8, abs=1e-6), value
 
 
 def test_one_broken_batch_of_several_fails_the_whole_call(server: ProviderServer) -> None:
@@ -493,23 +498,22 @@ def test_a_server_that_is_not_there_is_unavailable_and_told_at_once() -> None:
     assert error.message.startswith(f"Ollama at 127.0.0.1:{port} cannot be reached")
 
 
-@pytest.mark.parametrize(
-    ("kind", "variable", "reply"),
-    [
+def test_a_refused_key_is_named_by_its_variable(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind, variable, reply in [
         (OPENAI, "OPENAI_API_KEY", Reply(401)),
         (OPENAI, "OPENAI_API_KEY", Reply(403)),
         (GEMINI, "GEMINI_API_KEY", Reply(400, b'{"error": {"details": [{"reason": "API_KEY_INVALID"}]}}')),
-    ],
-)
-def test_a_key_that_is_not_accepted_is_named_by_its_variable(
-    kind: RemoteKind, variable: str, reply: Reply, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(variable, KEY)
-    server.replies.append(reply)
+    ]:
+        reset(server)
+        monkeypatch.setenv(variable, KEY)
+        server.replies.append(reply)
 
-    error = failure_of(embedder(server, kind))
+        error = failure_of(embedder(server, kind))
 
-    assert (error.code, error.hint, len(server.seen)) == ("provider_unauthorized", f"export {variable}=…", 1)
+        assert (error.code, error.hint, len(server.seen)) == ("provider_unauthorized", f"export {variable}=…", 1), (
+            variable,
+            reply,
+        )
 
 
 def test_a_server_that_wants_a_key_where_none_is_sent_is_told_so(server: ProviderServer) -> None:
@@ -521,24 +525,21 @@ def test_a_server_that_wants_a_key_where_none_is_sent_is_told_so(server: Provide
     assert "sends none" in error.message
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 429, 500])
-@pytest.mark.parametrize("kind", [OPENAI, GEMINI])
 def test_a_key_that_the_server_echoes_is_never_shown(
-    kind: RemoteKind,
-    status: int,
-    server: ProviderServer,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    server: ProviderServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.DEBUG)
-    monkeypatch.setenv(kind.variables[0], KEY)
-    said = json.dumps({"error": {"message": f"keys {KEY} {KEY[:20]} {KEY[-9:]}x{KEY}"}}).encode()
-    server.replies.extend([Reply(status, said)] * 4)
+    for status in [400, 401, 403, 429, 500]:
+        for kind in [OPENAI, GEMINI]:
+            reset(server)
+            caplog.set_level(logging.DEBUG)
+            monkeypatch.setenv(kind.variables[0], KEY)
+            said = json.dumps({"error": {"message": f"keys {KEY} {KEY[:20]} {KEY[-9:]}x{KEY}"}}).encode()
+            server.replies.extend([Reply(status, said)] * 4)
 
-    error = failure_of(embedder(server, kind))
+            error = failure_of(embedder(server, kind))
 
-    told = shown(error) + caplog.text
-    assert not any(KEY[i : i + 6] in told for i in range(len(KEY) - 5))
+            output = shown(error) + caplog.text
+            assert not any(KEY[i : i + 6] in output for i in range(len(KEY) - 5)), (kind.name, status)
 
 
 def test_no_object_shows_the_key(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -549,22 +550,21 @@ def test_no_object_shows_the_key(server: ProviderServer, monkeypatch: pytest.Mon
     assert KEY not in repr(model) + repr(vars(model)) + repr(vars(model.connect())) + repr(OPENAI) + model.identity
 
 
-@pytest.mark.parametrize("text", ["sk-tést", "sk test", "sk\x00test"])
-def test_a_key_that_is_none_is_refused_without_being_shown(text: str) -> None:
-    with pytest.raises(EmbedError) as caught:
-        ApiKey("OPENAI_API_KEY", text).reveal()
+def test_an_invalid_key_is_refused_without_being_shown() -> None:
+    for text in ["sk-tést", "sk test", "sk\x00test"]:
+        with pytest.raises(EmbedError) as caught:
+            ApiKey("OPENAI_API_KEY", text).reveal()
 
-    assert caught.value.code == "provider_unauthorized"
-    assert text not in shown(caught.value)
+        assert caught.value.code == "provider_unauthorized", text
+        assert text not in shown(caught.value), text
 
 
 def test_a_short_key_is_hidden_too() -> None:
     assert ApiKey("X", "abc").redact("the key abc is bad") == "the key *** is bad"
 
 
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [
+def test_only_this_machines_own_addresses_are_loopback() -> None:
+    for url, expected in [
         ("http://localhost:1234/v1", True),
         ("http://LOCALHOST", True),
         ("http://127.0.0.1:11434", True),
@@ -578,50 +578,43 @@ def test_a_short_key_is_hidden_too() -> None:
         ("http://localhost@example.com", False),
         ("http://[::1", False),
         ("", False),
-    ],
-)
-def test_only_this_machines_own_addresses_are_loopback(url: str, expected: bool) -> None:
-    assert is_loopback(url) is expected
+    ]:
+        assert is_loopback(url) is expected, url
 
 
-@pytest.mark.parametrize("kind", [OPENAI, OLLAMA, GEMINI])
-def test_an_address_elsewhere_sends_text_and_needs_permission(
-    kind: RemoteKind, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for variable in kind.variables:
-        monkeypatch.setenv(variable, KEY)
-    elsewhere = Config(embedding_url="https://models.example.com/v1")
+def test_an_address_elsewhere_sends_text_and_needs_permission(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in [OPENAI, OLLAMA, GEMINI]:
+        for variable in kind.variables:
+            monkeypatch.setenv(variable, KEY)
+        elsewhere = Config(embedding_url="https://models.example.com/v1")
 
-    assert kind.sends_text(elsewhere)
-    assert kind.missing(elsewhere) == "it sends text to models.example.com, and allow_network is false"
-    assert kind.missing(elsewhere._replace(allow_network=True)) is None
-    error = failure_of(kind.new(elsewhere, dimension=8))
-    assert (error.code, error.hint) == ("network_not_allowed", "allow_network = true in recall.toml")
+        assert kind.sends_text(elsewhere), kind.name
+        assert kind.missing(elsewhere) == "it sends text to models.example.com, and allow_network is false", kind.name
+        assert kind.missing(elsewhere._replace(allow_network=True)) is None, kind.name
+        error = failure_of(kind.new(elsewhere, dimension=8))
+        assert (error.code, error.hint) == ("network_not_allowed", "allow_network = true in recall.toml"), kind.name
 
 
-@pytest.mark.parametrize(
-    ("kind", "reason"),
-    [
+def test_a_missing_key_is_named_and_nothing_is_sent() -> None:
+    for kind, reason in [
         (OPENAI, "the environment has no OPENAI_API_KEY"),
         (GEMINI, "the environment has no GEMINI_API_KEY or GOOGLE_API_KEY"),
-    ],
-)
-def test_a_missing_key_is_named_and_no_request_is_made(kind: RemoteKind, reason: str) -> None:
-    settings = Config(allow_network=True)
+    ]:
+        settings = Config(allow_network=True)
 
-    assert kind.missing(settings) == reason
-    assert failure_of(kind.new(settings, dimension=8)).hint == f"export {kind.variables[0]}=…"
+        assert kind.missing(settings) == reason, kind.name
+        assert failure_of(kind.new(settings, dimension=8)).hint == f"export {kind.variables[0]}=…", kind.name
 
 
-@pytest.mark.parametrize("kind", [OPENAI, OLLAMA, LLAMACPP, GEMINI])
-def test_a_server_on_this_machine_needs_neither_key_nor_permission(kind: RemoteKind, server: ProviderServer) -> None:
-    assert not kind.sends_text(config(server))
-    assert kind.missing(config(server)) is None
+def test_a_server_on_this_machine_needs_no_permission(server: ProviderServer) -> None:
+    for kind in [OPENAI, OLLAMA, LLAMACPP, GEMINI]:
+        assert not kind.sends_text(config(server)), kind.name
+        assert kind.missing(config(server)) is None, kind.name
 
 
-@pytest.mark.parametrize("kind", [OLLAMA, LLAMACPP])
-def test_local_presets_stay_on_this_machine(kind: RemoteKind) -> None:
-    assert not kind.sends_text(Config())
+def test_local_presets_stay_on_this_machine() -> None:
+    for kind in [OLLAMA, LLAMACPP]:
+        assert not kind.sends_text(Config()), kind.name
 
 
 def test_a_missing_package_is_named_with_what_installs_it(
@@ -645,9 +638,8 @@ def test_a_key_does_not_travel_unencrypted_to_another_machine(monkeypatch: pytes
     assert KEY not in shown(error)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_an_unusable_address_is_refused_without_being_shown() -> None:
+    for url in [
         "http://user:hush@127.0.0.1/v1",
         "http://127.0.0.1/v1?key=hush",
         "http://127.0.0.1/v1#hush",
@@ -657,14 +649,12 @@ def test_a_key_does_not_travel_unencrypted_to_another_machine(monkeypatch: pytes
         "http://127.0.0.1:99999/hush",
         "http://127.0.0.1\\hush",
         "http://[::1/hush",
-    ],
-)
-def test_an_address_that_cannot_be_used_is_refused_without_being_shown(url: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        OLLAMA.new(Config(embedding_url=url, allow_network=True), dimension=8).embed(["one"])
+    ]:
+        with pytest.raises(ConfigError) as caught:
+            OLLAMA.new(Config(embedding_url=url, allow_network=True), dimension=8).embed(["one"])
 
-    assert caught.value.code == "bad_value"
-    assert "hush" not in caught.value.message
+        assert caught.value.code == "bad_value", url
+        assert "hush" not in caught.value.message, url
 
 
 def test_text_for_this_machine_goes_through_no_proxy(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -695,9 +685,8 @@ def test_what_is_missing_shows_at_once_for_a_new_store_and_at_use_for_an_old_one
     assert OPENAI.new(Config(allow_network=True), dimension=1536).dimension == 1536
 
 
-@pytest.mark.parametrize(
-    ("kind", "model", "dimension"),
-    [
+def test_the_dimension_of_known_models_is_known() -> None:
+    for kind, model, dimension in [
         (OPENAI, "", 1536),
         (OPENAI, "text-embedding-3-large", 3072),
         (OPENAI, "text-embedding-ada-002", 1536),
@@ -705,10 +694,8 @@ def test_what_is_missing_shows_at_once_for_a_new_store_and_at_use_for_an_old_one
         (OLLAMA, "", 768),
         (LLAMACPP, "", None),
         (GEMINI, "", 3072),
-    ],
-)
-def test_the_dimension_of_known_models_is_known(kind: RemoteKind, model: str, dimension: int | None) -> None:
-    assert kind.dimension(Config(embedding_model=model)) == dimension
+    ]:
+        assert kind.dimension(Config(embedding_model=model)) == dimension, (kind.name, model)
 
 
 def test_llama_cpp_need_not_be_told_a_model(server: ProviderServer) -> None:
@@ -718,18 +705,18 @@ def test_llama_cpp_need_not_be_told_a_model(server: ProviderServer) -> None:
     assert "model" not in server.seen[0].body
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_kind_recognises_its_own_model_at_any_address(kind: EmbedderKind) -> None:
-    here = Config(embedding_model="folder/m:1", embedding_url="http://127.0.0.1:1/v1")
-    there = here._replace(embedding_url="http://localhost:2/v1", allow_network=True)
-    name = "m:1" if kind is SENTENCE else "folder/m:1"
-    identity = f"{kind.name}-{name}:384"
+def test_a_kind_recognises_its_own_model_at_any_address() -> None:
+    for kind in KINDS:
+        here = Config(embedding_model="folder/m:1", embedding_url="http://127.0.0.1:1/v1")
+        there = here._replace(embedding_url="http://localhost:2/v1", allow_network=True)
+        name = "m:1" if kind is SENTENCE else "folder/m:1"
+        identity = f"{kind.name}-{name}:384"
 
-    assert kind.recognises(identity, here)
-    assert kind.recognises(identity, there)
-    assert not kind.recognises(identity, here._replace(embedding_model="folder/m"))
-    assert not kind.recognises(f"{kind.name}-{name}:", here)
-    assert not kind.recognises(f"x{identity}", here)
+        assert kind.recognises(identity, here), kind.name
+        assert kind.recognises(identity, there), kind.name
+        assert not kind.recognises(identity, here._replace(embedding_model="folder/m")), kind.name
+        assert not kind.recognises(f"{kind.name}-{name}:", here), kind.name
+        assert not kind.recognises(f"x{identity}", here), kind.name
 
 
 def test_the_store_decides_about_the_dimension(server: ProviderServer) -> None:
@@ -762,16 +749,21 @@ def test_windows_whose_mean_has_no_direction_are_refused(server: ProviderServer)
     assert error.code == "provider_invalid_response"
 
 
-@pytest.mark.parametrize(
-    "text", ["plain words " * 400, "x" * 5_000, "漢字" * 1_000, "\n" * 3_000 + "end", "слово " * 900, "a\n\n" * 800]
-)
-def test_windows_hold_every_word_once_and_fit(text: str) -> None:
-    windows = cut(text, 512)
+def test_windows_have_every_word_once_and_fit() -> None:
+    for text in [
+        "plain words " * 400,
+        "x" * 5_000,
+        "漢字" * 1_000,
+        "\n" * 3_000 + "end",
+        "слово " * 900,
+        "a\n\n" * 800,
+    ]:
+        windows = cut(text, 512)
 
-    assert len(windows) > 1 or text.split() == ["end"]
-    assert "".join("".join(windows).split()) == "".join(text.split())
-    assert all(counter("approx").count(window) <= 512 * 3 // 4 for window in windows)
-    assert all(window.strip() for window in windows)
+        assert len(windows) > 1 or text.split() == ["end"], text[:20]
+        assert "".join("".join(windows).split()) == "".join(text.split()), text[:20]
+        assert all(counter("approx").count(window) <= 512 * 3 // 4 for window in windows), text[:20]
+        assert all(window.strip() for window in windows), text[:20]
 
 
 def test_windows_are_cut_at_whitespace() -> None:
@@ -792,11 +784,11 @@ def test_characters_that_are_no_text_do_not_stop_a_question(server: ProviderServ
     assert server.texts() == [["a ? b", "naïve 漢字 🎉"]]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_every_kind_says_what_it_is_for(kind: EmbedderKind) -> None:
-    assert kind.purpose
-    assert kind.vector_weight == 0.5
-    assert kind.sends_text(Config()) is (kind in (OPENAI, GEMINI))
+def test_every_kind_has_a_purpose() -> None:
+    for kind in KINDS:
+        assert kind.purpose, kind.name
+        assert kind.vector_weight == 0.5, kind.name
+        assert kind.sends_text(Config()) is (kind in (OPENAI, GEMINI)), kind.name
 
 
 @pytest.mark.skipif(

@@ -119,17 +119,19 @@ def test_a_broken_plug_in_is_listed_with_its_reason() -> None:
     assert not registry.agrees(Config(embedding="broken"), "broken-1:16")
 
 
-@pytest.mark.parametrize("identity", ["hash-1:64", LOCAL_IDENTITY, MINILM_IDENTITY])
-def test_an_offline_embedder_is_known_by_its_identity_whatever_the_settings_say(identity: str) -> None:
-    assert registry.embedder_of(identity, Config(embedding="openai")).identity == identity
+def test_an_offline_embedder_is_known_by_its_identity() -> None:
+    for identity in ["hash-1:64", LOCAL_IDENTITY, MINILM_IDENTITY]:
+        assert registry.embedder_of(identity, Config(embedding="openai")).identity == identity, identity
 
 
-@pytest.mark.parametrize("identity", ["hash-2:64", "local-other-1:256", "unheard-of", "onnx-0123456789abcdef:384"])
-def test_vectors_of_a_stranger_leave_lexical_search(identity: str) -> None:
-    error = failing("embedder_unavailable", lambda: registry.embedder_of(identity))
+def test_vectors_of_a_stranger_leave_lexical_search() -> None:
+    for identity in ["hash-2:64", "local-other-1:256", "unheard-of", "onnx-0123456789abcdef:384"]:
+        error = failing("embedder_unavailable", lambda identity=identity: registry.embedder_of(identity))
 
-    assert error.message == f"This installation cannot make vectors of {identity}; recall.toml names hash."
-    assert error.hint == "recall search --bm25 …"
+        assert error.message == f"This installation cannot make vectors of {identity}; recall.toml names hash.", (
+            identity
+        )
+        assert error.hint == "recall search --bm25 …", identity
 
 
 def test_another_model_in_the_folder_is_noticed(tmp_path: Path) -> None:
@@ -217,16 +219,12 @@ def test_a_relative_model_folder_on_the_command_line_starts_from_where_it_was_ty
     assert config.embedding == f"onnx:{tmp_path}/models/e5"
 
 
-@pytest.mark.parametrize(
-    ("embedding", "weights"), [("hash", (0.9, 0.1)), ("local", (0.7, 0.3)), ("minilm", (0.5, 0.5))]
-)
-def test_init_writes_the_weights_that_suit_the_embedder(
-    tmp_path: Path, embedding: str, weights: tuple[float, float]
-) -> None:
-    Recall.init(str(tmp_path), embedding=embedding)
+def test_init_writes_the_weights_that_suit_the_embedder(tmp_path: Path) -> None:
+    for embedding, weights in (("hash", (0.9, 0.1)), ("local", (0.7, 0.3)), ("minilm", (0.5, 0.5))):
+        Recall.init(str(tmp_path / embedding), embedding=embedding)
 
-    config = load(tmp_path / FILE_NAME)
-    assert (config.embedding, config.bm25_weight, config.vector_weight) == (embedding, *weights)
+        config = load(tmp_path / embedding / FILE_NAME)
+        assert (config.embedding, config.bm25_weight, config.vector_weight) == (embedding, *weights)
 
 
 def test_init_leaves_weights_that_were_set(tmp_path: Path) -> None:
@@ -265,22 +263,23 @@ def test_init_gives_a_settings_file_without_weights_those_that_suit_its_embedder
     assert response["warnings"] == [f"W_CONFIG: recall.toml names no weight; {suited} and are taken"]
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        'embedding = "local"\nbm25_weight = 0.9\n',
-        'embedding = "local"\nvector_weight = 0.1\n',
-        'embedding = "hash"\n',
-        "chunk_tokens = 300\n",
-    ],
-)
-def test_init_leaves_a_settings_file_that_names_a_weight_or_needs_no_other(tmp_path: Path, written: str) -> None:
-    (tmp_path / FILE_NAME).write_text(written, encoding="utf-8")
+def test_init_leaves_a_settings_file_that_needs_no_weight(tmp_path: Path) -> None:
+    for number, written in enumerate(
+        (
+            'embedding = "local"\nbm25_weight = 0.9\n',
+            'embedding = "local"\nvector_weight = 0.1\n',
+            'embedding = "hash"\n',
+            "chunk_tokens = 300\n",
+        )
+    ):
+        base = tmp_path / str(number)
+        base.mkdir()
+        (base / FILE_NAME).write_text(written, encoding="utf-8")
 
-    response = Recall.init(str(tmp_path))
+        response = Recall.init(str(base))
 
-    assert (tmp_path / FILE_NAME).read_text(encoding="utf-8") == written
-    assert response["warnings"] == []
+        assert (base / FILE_NAME).read_text(encoding="utf-8") == written
+        assert response["warnings"] == [], written
 
 
 def test_init_makes_a_store_also_where_the_settings_that_are_there_cannot_be_written(

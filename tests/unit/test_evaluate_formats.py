@@ -35,23 +35,18 @@ def mistake(text: str, parse: str = "queries") -> str:
     return caught.value.message
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_queries_are_read_in_every_format() -> None:
+    for text in [
         '{"_id": "q1", "text": "a b", "metadata": {}}\n\n{"_id": "2", "text": "c"}\n',
         '{"id": "q1", "text": "a b"}\r\n{"id": 2, "text": "c"}\r\n',
         "q1\ta b\n2\tc",
         "query-id\ttext\nq1\ta b\n2\tc\n",
-    ],
-    ids=["beir", "json lines", "tsv", "tsv with a head"],
-)
-def test_queries_are_read_in_every_format(text: str) -> None:
-    assert parse_queries(text, name="f") == {"q1": "a b", "2": "c"}
+    ]:
+        assert parse_queries(text, name="f") == {"q1": "a b", "2": "c"}, text
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
+def test_a_bad_query_is_reported_with_its_line() -> None:
+    for text, reason in [
         (
             '{"_id": "a", "text": "x"}\n{"_id": "b"',
             "f:2: not valid JSON in column 12: a comma or a closing bracket is missing",
@@ -68,10 +63,8 @@ def test_queries_are_read_in_every_format(text: str) -> None:
         ("a\tx\na\ty", "f:2: query a has another text above"),
         ("just words", "f:1: neither a JSON object nor an id, a tab and a text"),
         ("\n \n", "f: there is no query"),
-    ],
-)
-def test_a_bad_query_is_told_with_its_line(text: str, reason: str) -> None:
-    assert mistake(text).startswith(reason)
+    ]:
+        assert mistake(text).startswith(reason), text
 
 
 def test_a_query_repeated_word_for_word_is_one_query() -> None:
@@ -93,9 +86,8 @@ def test_quepid_names_queries_by_their_text_and_skips_what_is_not_rated() -> Non
     assert found.texts == {query_id("star, wars"): "star, wars", query_id("star trek"): "star trek"}
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
+def test_a_bad_judgement_is_reported_with_its_line() -> None:
+    for text, reason in [
         ("q1\td1\tgood\nq1\td1\t1", "f:1: the grade 'good' is not a whole number"),
         ("query-id\tcorpus-id\tscore\nquery-id\tcorpus-id\tscore", "f:2: the grade 'score'"),
         ("q1 0 d1 1\nq1 0 d1", "f:2: there are 3 columns, not 4 columns"),
@@ -108,10 +100,8 @@ def test_quepid_names_queries_by_their_text_and_skips_what_is_not_rated() -> Non
         ('query,docid,rating\n"a,b,1', "f:2: unexpected end of data"),
         ("query,docid,rating\n", "f: there is no judgement"),
         ("", "f: there is no judgement"),
-    ],
-)
-def test_a_bad_judgement_is_told_with_its_line(text: str, reason: str) -> None:
-    assert mistake(text, "qrels").startswith(reason)
+    ]:
+        assert mistake(text, "qrels").startswith(reason), text
 
 
 def test_a_file_that_cannot_be_read_has_the_same_codes(tmp_path: Path) -> None:
@@ -144,9 +134,8 @@ def test_quepid_brings_texts_back_with_their_commas_quotes_and_lines() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "queries"),
-    [
+def test_a_file_of_queries_is_not_one_of_judgements(tmp_path: Path) -> None:
+    for text, queries in [
         ('\n{"_id": "q1", "text": "one"}\n', True),
         ("q1\tone\n", True),
         ("q1\tdocs/a.md\t1\n", False),
@@ -154,12 +143,10 @@ def test_quepid_brings_texts_back_with_their_commas_quotes_and_lines() -> None:
         ("q1\t0\tdocs/a.md\t1\n", False),
         ("query,docid,rating\none,a.md,1\n", False),
         ("", False),
-    ],
-)
-def test_a_file_of_queries_is_told_from_one_of_judgements(tmp_path: Path, text: str, queries: bool) -> None:
-    (tmp_path / "file").write_text(text, encoding="utf-8")
+    ]:
+        (tmp_path / "file").write_text(text, encoding="utf-8")
 
-    assert holds_queries(tmp_path / "file") is queries
+        assert holds_queries(tmp_path / "file") is queries, text
 
 
 def test_a_run_is_ordered_by_score_then_rank() -> None:
@@ -177,16 +164,13 @@ def test_a_run_that_is_written_is_read_back_with_falling_scores() -> None:
     assert parse_run(text, name="f") == rankings
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
+def test_a_bad_run_is_reported_with_its_line() -> None:
+    for text, reason in [
         ("q1 Q0 a 1 1", "f:1: there are 5 columns, not 6"),
         ("q1 Q0 a 1 x t", "f:1: the score 'x' is not a number"),
         ("q1 Q0 a 1 nan t", "f:1: the score 'nan' is not finite"),
         ("q1 Q0 a one 1 t", "f:1: the rank 'one' is not a whole number"),
         ("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t", "f:2: query q1 has the document a above"),
         (" ", "f: there is no hit"),
-    ],
-)
-def test_a_bad_run_is_told_with_its_line(text: str, reason: str) -> None:
-    assert mistake(text, "run").startswith(reason)
+    ]:
+        assert mistake(text, "run").startswith(reason), text

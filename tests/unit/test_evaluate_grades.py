@@ -40,9 +40,8 @@ def store() -> SqliteStore:
     return store
 
 
-@pytest.mark.parametrize(
-    ("offset", "end", "stands"),
-    [
+def test_a_judgement_counts_for_the_chunk_around_its_middle() -> None:
+    for offset, end, counts in [
         (0, -1, True),  # the whole document
         (100, 200, True),
         (120, 130, True),
@@ -54,12 +53,8 @@ def store() -> SqliteStore:
         (100, 300, True),
         (150, 250, False),  # its middle is the first of the next
         (149, 250, True),
-    ],
-)
-def test_a_judgement_stands_for_the_chunk_that_holds_its_middle_or_lies_within_it(
-    offset: int, end: int, stands: bool
-) -> None:
-    assert stands_for(Spot("a.md", offset, end), CHUNK) is stands
+    ]:
+        assert stands_for(Spot("a.md", offset, end), CHUNK) is counts, (offset, end)
 
 
 def test_a_document_row_has_the_judgements_of_all_spans() -> None:
@@ -78,26 +73,20 @@ def test_a_chunk_that_nobody_judged_has_no_grade() -> None:
     assert grade_of_chunk([], CHUNK) is None
 
 
-@pytest.mark.parametrize("grade", [0, 1, 2, 3])
-@pytest.mark.parametrize(
-    "known",
-    [
-        (),
-        (judgement(2),),
-        (judgement(2, 100, 200),),
-        (judgement(1, 100, 200), judgement(3, 110, 120), judgement(2)),
-        (judgement(3, 300, 400),),
-    ],
-    ids=["nothing", "document", "chunk", "all", "elsewhere"],
-)
-def test_a_chunk_has_the_grade_it_is_given_and_the_old_one_once_that_is_taken_back(
-    known: tuple[Judgement, ...], grade: int
-) -> None:
-    step = regraded("q1", "one", known, CHUNK, grade)
-    after = changed(known, step)
+def test_a_grade_can_be_given_and_taken_back() -> None:
+    for grade in [0, 1, 2, 3]:
+        for known in [
+            (),
+            (judgement(2),),
+            (judgement(2, 100, 200),),
+            (judgement(1, 100, 200), judgement(3, 110, 120), judgement(2)),
+            (judgement(3, 300, 400),),
+        ]:
+            step = regraded("q1", "one", known, CHUNK, grade)
+            after = changed(known, step)
 
-    assert grade_of_chunk(after, CHUNK) == grade
-    assert changed(after, taken_back(step)) == tuple(sorted(known))
+            assert grade_of_chunk(after, CHUNK) == grade, (grade, known)
+            assert changed(after, taken_back(step)) == tuple(sorted(known)), (grade, known)
 
 
 def test_a_grade_leaves_other_chunks_and_lower_spans_as_they_are() -> None:

@@ -59,9 +59,8 @@ def store_rows(store: SqliteStore) -> list[tuple[str, str, int, int, int]]:
     return store.execute("SELECT query, path, offset, end_offset, grade FROM judgement ORDER BY 1, 2, 3, 4")
 
 
-@pytest.mark.parametrize(
-    ("name", "spot"),
-    [
+def test_a_document_is_found_by_path_record_and_file_name() -> None:
+    for name, spot in [
         ("docs/a.md", Spot("docs/a.md")),
         ("a.md", Spot("docs/a.md")),
         ("a", Spot("docs/a.md")),
@@ -74,24 +73,19 @@ def store_rows(store: SqliteStore) -> list[tuple[str, str, int, int, int]]:
         ("a.md[3:9]", Spot("docs/a.md", 3, 9)),
         ("a.md[9:3]", None),
         ("nothing", None),
-    ],
-)
-def test_a_document_is_found_by_path_record_and_file_name(name: str, spot: Spot | None) -> None:
-    assert NAMES.find(name) == spot
+    ]:
+        assert NAMES.find(name) == spot, name
 
 
-@pytest.mark.parametrize(
-    ("spot", "name"),
-    [
+def test_a_document_is_called_by_one_word_that_finds_it() -> None:
+    for spot, name in [
         (Spot("corpus.jsonl#184"), "184"),
         (Spot("docs/a.md", 3, 9), "docs/a.md[3:9]"),
         (Spot("two words.md"), "two%20words.md"),
         (Spot("gone\n.md"), "gone%0A.md"),
-    ],
-)
-def test_a_document_is_called_by_one_word_that_finds_it(spot: Spot, name: str) -> None:
-    assert NAMES.name(spot) == name
-    assert NAMES.find(name) in (spot, None)
+    ]:
+        assert NAMES.name(spot) == name, spot
+        assert NAMES.find(name) in (spot, None), spot
 
 
 def test_a_record_id_in_two_files_names_neither() -> None:
@@ -204,30 +198,30 @@ def test_names_that_several_documents_share_take_no_judgement_away(store: Sqlite
     assert count(store) == 3
 
 
-@pytest.mark.parametrize("name", ["a", "z"])
-def test_a_document_judged_under_two_names_is_read_once_with_the_grade_under_its_path(name: str) -> None:
-    store = memory_store()
-    put(store, {"q": "one"}, [Judgement("q", Spot(name), 1), Judgement("q", Spot(f"m/{name}.md"), 3)])
-    put(store, {}, [Judgement("q", Spot(f"{name}.md"), 2)])
-    assert count(store) == 3
+def test_a_document_judged_under_two_names_keeps_one_grade() -> None:
+    for name in ["a", "z"]:
+        store = memory_store()
+        put(store, {"q": "one"}, [Judgement("q", Spot(name), 1), Judgement("q", Spot(f"m/{name}.md"), 3)])
+        put(store, {}, [Judgement("q", Spot(f"{name}.md"), 2)])
+        assert count(store) == 3, name
 
-    put_files(store, new_file(f"m/{name}.md", ["text"]))
+        put_files(store, new_file(f"m/{name}.md", ["text"]))
 
-    assert stored(store, names_of(store)).judgements == (Judgement("q", Spot(f"m/{name}.md"), 3),)
-    assert exported(store) == f"q 0 m/{name}.md 3\n"
-    assert count(store) == 1
+        assert stored(store, names_of(store)).judgements == (Judgement("q", Spot(f"m/{name}.md"), 3),), name
+        assert exported(store) == f"q 0 m/{name}.md 3\n", name
+        assert count(store) == 1, name
 
 
-@pytest.mark.parametrize("grade", [None, 0])
-def test_a_grade_that_is_changed_or_cleared_does_not_come_back_from_another_name(grade: int | None) -> None:
-    store = memory_store()
-    put(store, {"q": "one"}, [Judgement("q", Spot(name), 2) for name in ("late", "late.md", "docs/late.md")])
-    put_files(store, new_file("docs/late.md", ["later"]))
-    known = stored(store, names_of(store)).judgements
+def test_a_changed_grade_does_not_return_from_another_name() -> None:
+    for grade in [None, 0]:
+        store = memory_store()
+        put(store, {"q": "one"}, [Judgement("q", Spot(name), 2) for name in ("late", "late.md", "docs/late.md")])
+        put_files(store, new_file("docs/late.md", ["later"]))
+        known = stored(store, names_of(store)).judgements
 
-    change(store, regraded("q", "one", known, Spot("docs/late.md"), grade))
+        change(store, regraded("q", "one", known, Spot("docs/late.md"), grade))
 
-    assert [row[-1] for row in store_rows(store)] == ([] if grade is None else [grade])
+        assert [row[-1] for row in store_rows(store)] == ([] if grade is None else [grade]), grade
 
 
 def test_a_grade_that_is_added_takes_the_place_of_one_under_another_name(store: SqliteStore) -> None:
@@ -238,25 +232,25 @@ def test_a_grade_that_is_added_takes_the_place_of_one_under_another_name(store: 
     assert store_rows(store) == [("q", "docs/a.md", 0, -1, 3), ("q", "gone", 0, -1, 1)]
 
 
-@pytest.mark.parametrize("form", ["beir", "trec"])
-def test_an_export_is_the_same_every_time_and_can_be_imported(store: SqliteStore, form: str, tmp_path: Path) -> None:
-    grades = [Judgement("q2", Spot("docs/b.md", 2, 8), 2), Judgement("q1", Spot("my notes.md", 3, 9), 0)]
-    put(store, {"q2": "two", "q1": "one"}, [*grades, Judgement("q2", Spot("docs/a.md"), -1)])
+def test_an_export_is_repeatable_and_can_be_imported(store: SqliteStore, tmp_path: Path) -> None:
+    for form in ["beir", "trec"]:
+        grades = [Judgement("q2", Spot("docs/b.md", 2, 8), 2), Judgement("q1", Spot("my notes.md", 3, 9), 0)]
+        put(store, {"q2": "two", "q1": "one"}, [*grades, Judgement("q2", Spot("docs/a.md"), -1)])
 
-    texts, rows = io.StringIO(), io.StringIO()
-    response = export(store, queries=texts, qrels=rows, form=form)  # type: ignore[arg-type]
-    (tmp_path / "q").write_text(texts.getvalue())
-    (tmp_path / "r").write_text(rows.getvalue())
-    copy = memory_store()
-    put_files(copy, new_file("docs/a.md", ["alpha"]), new_file("docs/b.md", ["beta ", "gamma"]))
-    import_(copy, queries=tmp_path / "q", qrels=tmp_path / "r")
-    again = io.StringIO()
-    export(copy, queries=None, qrels=again, form=form)  # type: ignore[arg-type]
+        texts, rows = io.StringIO(), io.StringIO()
+        response = export(store, queries=texts, qrels=rows, form=form)  # type: ignore[arg-type]
+        (tmp_path / "q").write_text(texts.getvalue())
+        (tmp_path / "r").write_text(rows.getvalue())
+        copy = memory_store()
+        put_files(copy, new_file("docs/a.md", ["alpha"]), new_file("docs/b.md", ["beta ", "gamma"]))
+        import_(copy, queries=tmp_path / "q", qrels=tmp_path / "r")
+        again = io.StringIO()
+        export(copy, queries=None, qrels=again, form=form)  # type: ignore[arg-type]
 
-    assert response["judged"] == {"queries": 2, "judgements": 3, "unknown": 1}
-    assert [line.split()[0] for line in rows.getvalue().splitlines()[-3:]] == ["q1", "q2", "q2"]
-    assert stored_queries(copy) == stored_queries(store)
-    assert again.getvalue() == rows.getvalue()
+        assert response["judged"] == {"queries": 2, "judgements": 3, "unknown": 1}, form
+        assert [line.split()[0] for line in rows.getvalue().splitlines()[-3:]] == ["q1", "q2", "q2"], form
+        assert stored_queries(copy) == stored_queries(store), form
+        assert again.getvalue() == rows.getvalue(), form
 
 
 def test_a_document_has_the_highest_grade_of_its_spans() -> None:

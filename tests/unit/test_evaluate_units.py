@@ -159,16 +159,16 @@ def test_a_baseline_of_the_other_unit_is_refused(recall: Recall, tmp_path: Path)
     assert (caught.value.code, "--unit doc" in str(caught.value.hint)) == ("bad_baseline", True)
 
 
-@pytest.mark.parametrize("unit", UNITS)
-def test_tune_has_at_the_present_weight_what_eval_measures(recall: Recall, unit: Unit) -> None:
-    judge(recall, (chunks(recall, "a.md")[0], 1), (chunks(recall, "b.md")[2], 2))
-    options = TuneOptions(unit=unit)
+def test_tune_has_at_the_present_weight_what_eval_measures(recall: Recall) -> None:
+    for unit in UNITS:
+        judge(recall, (chunks(recall, "a.md")[0], 1), (chunks(recall, "b.md")[2], 2))
+        options = TuneOptions(unit=unit)
 
-    view = tuned(recall, options)["tuning"]["judged"]
-    measured = evaluated(recall, EvalOptions(unit=options.unit))["evaluation"]["modes"][0]["measures"][0]
+        view = tuned(recall, options)["tuning"]["judged"]
+        measured = evaluated(recall, EvalOptions(unit=options.unit))["evaluation"]["modes"][0]["measures"][0]
 
-    assert (view["unit"], view["measure"]) == (unit, "ndcg@10")
-    assert view["current"] == pytest.approx(measured["mean"], abs=1e-6)
+        assert (view["unit"], view["measure"]) == (unit, "ndcg@10"), unit
+        assert view["current"] == pytest.approx(measured["mean"], abs=1e-6), unit
 
 
 def test_the_default_installation_measures_grades_by_itself(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:

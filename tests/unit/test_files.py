@@ -53,14 +53,14 @@ def test_a_name_without_a_suffix_gets_one(monkeypatch: pytest.MonkeyPatch) -> No
     assert place("q.txt") == Path("q.txt")
 
 
-@pytest.mark.parametrize("typed", ["/", ".", "..", ""])
-def test_what_can_only_be_a_folder_gets_no_suffix(typed: str) -> None:
-    assert place(typed).is_dir()
+def test_a_name_of_a_folder_gets_no_suffix() -> None:
+    for typed in ["/", ".", "..", ""]:
+        assert place(typed).is_dir(), typed
 
-    with pytest.raises(IsADirectoryError):
-        holds(place(typed), "text")
-    with pytest.raises(IsADirectoryError):
-        load(place(typed))
+        with pytest.raises(IsADirectoryError):
+            holds(place(typed), "text")
+        with pytest.raises(IsADirectoryError):
+            load(place(typed))
 
 
 def test_line_breaks_and_marks_of_other_systems_are_read(tmp_path: Path) -> None:
@@ -109,33 +109,30 @@ def test_visual_is_asked_before_editor_and_both_may_have_arguments(tmp_path: Pat
     assert editor({"EDITOR": f"'{program}'", "PATH": path}) == [program]
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
+def test_a_known_editor_receives_the_line(tmp_path: Path) -> None:
+    for name, words in [
         ("nvim", "+12 {}"),
         ("nano", "+12 {}"),
         ("emacs", "+12 {}"),
         ("code", "-g {}:12"),
         ("hx", "{}:12"),
         ("fnord", "{}"),
-    ],
-)
-def test_an_editor_that_is_known_is_told_the_line(tmp_path: Path, name: str, words: str) -> None:
-    command = tmp_path / name
-    command.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\n')
-    command.chmod(0o700)
+    ]:
+        command = tmp_path / name
+        command.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\n')
+        command.chmod(0o700)
 
-    edit_at(tmp_path / "a.md", 12, [str(command)])
+        edit_at(tmp_path / "a.md", 12, [str(command)])
 
-    assert (tmp_path / "words").read_text() == words.format(tmp_path / "a.md") + "\n"
+        assert (tmp_path / "words").read_text() == words.format(tmp_path / "a.md") + "\n", name
 
 
-@pytest.mark.parametrize("written", ["no-such-editor -w", "'unclosed", " "])
-def test_an_editor_that_is_not_there_is_named(written: str) -> None:
-    with pytest.raises(UsageError, match="ditor") as raised:
-        editor({"EDITOR": written, "PATH": "/nowhere"})
+def test_a_missing_editor_is_named() -> None:
+    for written in ["no-such-editor -w", "'unclosed", " "]:
+        with pytest.raises(UsageError, match="ditor") as raised:
+            editor({"EDITOR": written, "PATH": "/nowhere"})
 
-    assert raised.value.hint == "export EDITOR=nano"
+        assert raised.value.hint == "export EDITOR=nano", written
 
 
 @pytest.mark.parametrize("made", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])

@@ -63,9 +63,8 @@ def test_a_fixture_reads_one_gold_name_or_several() -> None:
     assert (second.gold, second.sparse, second.place) == (("a.md", "b.md:3"), True, "f:3")
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
+def test_a_bad_fixture_is_refused_with_its_place() -> None:
+    for text, reason in [
         ("", "fx: there is no fixture"),
         (line() + "\n{", "fx:2: Input data was truncated"),
         (line(note="x"), "fx:1: Object contains unknown field `note`"),
@@ -74,12 +73,10 @@ def test_a_fixture_reads_one_gold_name_or_several() -> None:
         (line(gold=["a.md", " "]), "fx:1: gold is empty"),
         (line(query=""), "fx:1: query is empty"),
         (line() + "\n" + line(), "fx:2: the id 'f1' stands already at fx:1"),
-    ],
-)
-def test_a_bad_fixture_is_refused_with_its_place(text: str, reason: str) -> None:
-    with pytest.raises(UsageError) as error:
-        parse_fixtures(text, name="fx")
-    assert (error.value.code, error.value.message) == ("bad_fixtures", f"{reason}.")
+    ]:
+        with pytest.raises(UsageError) as error:
+            parse_fixtures(text, name="fx")
+        assert (error.value.code, error.value.message) == ("bad_fixtures", f"{reason}."), text
 
 
 def test_a_file_that_cannot_be_read_is_refused_by_name(tmp_path: Path) -> None:
@@ -87,9 +84,8 @@ def test_a_file_that_cannot_be_read_is_refused_by_name(tmp_path: Path) -> None:
         read_fixtures(tmp_path / "none.jsonl")
 
 
-@pytest.mark.parametrize(
-    ("forced", "on", "by_injection", "baseline", "expected"),
-    [
+def test_the_verdict_says_whose_fault_it_is() -> None:
+    for forced, on, by_injection, baseline, expected in [
         (True, True, False, True, "ok"),
         (True, True, False, False, "ok"),
         (True, True, True, False, "recovered_by_sparse_recall"),
@@ -98,12 +94,13 @@ def test_a_file_that_cannot_be_read_is_refused_by_name(tmp_path: Path) -> None:
         (True, False, False, None, "retrieval_miss"),
         (False, False, False, True, "ingestion_failure"),
         (False, True, False, False, "gold_incomplete"),
-    ],
-)
-def test_the_verdict_says_whose_fault_it_is(
-    forced: bool, on: bool, by_injection: bool, baseline: bool | None, expected: str
-) -> None:
-    assert verdict(forced=forced, on=on, by_injection=by_injection, baseline=baseline) == expected
+    ]:
+        assert verdict(forced=forced, on=on, by_injection=by_injection, baseline=baseline) == expected, (
+            forced,
+            on,
+            by_injection,
+            baseline,
+        )
 
 
 def test_white_space_does_not_hide_a_fact_and_case_does() -> None:
@@ -111,14 +108,16 @@ def test_white_space_does_not_hide_a_fact_and_case_does() -> None:
     assert not holds("Retry after", "retry after")
 
 
-@pytest.mark.parametrize(
-    ("passed", "of", "bounds"),
-    [(81, 263, (0.2553, 0.3662)), (15, 148, (0.0624, 0.1605)), (0, 20, (0.0, 0.1611)), (1, 29, (0.0061, 0.1718))],
-)
-def test_wilson_agrees_with_newcombes_table_of_1998(passed: int, of: int, bounds: tuple[float, float]) -> None:
-    found = wilson(passed, of)
-    assert found is not None
-    assert (round(found[0], 4), round(found[1], 4)) == bounds
+def test_wilson_agrees_with_newcombes_table_of_1998() -> None:
+    for passed, of, bounds in [
+        (81, 263, (0.2553, 0.3662)),
+        (15, 148, (0.0624, 0.1605)),
+        (0, 20, (0.0, 0.1611)),
+        (1, 29, (0.0061, 0.1718)),
+    ]:
+        found = wilson(passed, of)
+        assert found is not None, (passed, of)
+        assert (round(found[0], 4), round(found[1], 4)) == bounds, (passed, of)
 
 
 def test_wilson_ends_at_certainty_and_knows_nothing_of_nothing() -> None:
@@ -146,10 +145,10 @@ def test_a_sparse_mark_of_the_fixture_wins_over_the_chunk_count(recall: Recall) 
     assert only(recall, sparse=False)["sparse"] is False
 
 
-@pytest.mark.parametrize("gold", ["docs/plan.md", "docs/plan.md:3", "docs/plan.md:3-3"])
-def test_gold_may_be_a_document_or_lines_of_it(recall: Recall, gold: str) -> None:
-    view = only(recall, query="ceiling of the budget", gold=gold, must_contain=["is ninety"])
-    assert (view["verdict"], view["gold_hit"]) == ("ok", True)
+def test_gold_may_be_a_document_or_lines_of_it(recall: Recall) -> None:
+    for gold in ["docs/plan.md", "docs/plan.md:3", "docs/plan.md:3-3"]:
+        view = only(recall, query="ceiling of the budget", gold=gold, must_contain=["is ninety"])
+        assert (view["verdict"], view["gold_hit"]) == ("ok", True), gold
 
 
 def test_gold_may_be_a_chunk_id(recall: Recall) -> None:
@@ -160,9 +159,8 @@ def test_gold_may_be_a_chunk_id(recall: Recall) -> None:
 _MISSED = ({"query": "call retried rule"}, {"query": "vault", "gold": "docs/retry.md:1", "must_contain": ["rule 0"]})
 
 
-@pytest.mark.parametrize(
-    ("changes", "settings", "expected"),
-    [
+def test_a_failure_names_the_stage_that_lost_the_fact(recall: Recall) -> None:
+    for changes, settings, expected in [
         ({"gold": "docs/none.md", "query": "waits"}, (), ("ingestion_failure", "not_ingested")),
         ({"must_contain": ["8852"]}, (), ("ingestion_failure", "absent")),
         ({"gold": "docs/plan.md:1", "must_contain": ["is ninety"]}, (), ("ingestion_failure", "split")),
@@ -170,13 +168,9 @@ _MISSED = ({"query": "call retried rule"}, {"query": "vault", "gold": "docs/retr
         (_MISSED[0], (), ("retrieval_miss", "beyond_k")),
         (_MISSED[1], (), ("retrieval_miss", "beyond_k")),
         ({"query": "call retried vault"}, ("min_score=0.9",), ("retrieval_miss", "below_min_score")),
-    ],
-)
-def test_a_failure_names_the_stage_that_lost_the_fact(
-    recall: Recall, changes: dict[str, Any], settings: tuple[str, ...], expected: tuple[str, str]
-) -> None:
-    view = only(recall, Ask(k=1, settings=("sparse_recall=off", *settings)), **changes)
-    assert (view["verdict"], view["cause"]["code"]) == expected
+    ]:
+        view = only(recall, Ask(k=1, settings=("sparse_recall=off", *settings)), **changes)
+        assert (view["verdict"], view["cause"]["code"]) == expected, changes
 
 
 def test_a_listed_chunk_that_the_budget_cuts_is_a_miss_by_budget(recall: Recall) -> None:
@@ -210,12 +204,12 @@ def test_a_recorded_pass_makes_a_miss_a_regression(recall: Recall) -> None:
     assert gate_values(away)["regressions"] == 1
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "{", '{"fixtures": {"results": [{}]}}'])
-def test_a_baseline_without_fixtures_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "before.json").write_text(text)
-    with pytest.raises(UsageError) as error:
-        recorded_passes(tmp_path / "before.json")
-    assert error.value.code == "bad_baseline"
+def test_a_baseline_without_fixtures_is_refused(tmp_path: Path) -> None:
+    for text in ["{}", "[]", "{", '{"fixtures": {"results": [{}]}}']:
+        (tmp_path / "before.json").write_text(text)
+        with pytest.raises(UsageError) as error:
+            recorded_passes(tmp_path / "before.json")
+        assert error.value.code == "bad_baseline", text
 
 
 def test_a_gate_holds_the_figures_of_fixtures(recall: Recall) -> None:
@@ -225,11 +219,11 @@ def test_a_gate_holds_the_figures_of_fixtures(recall: Recall) -> None:
     assert [(each["value"], each["holds"]) for each in gate] == [(0.5, False), (0.5, True), (None, False)]
 
 
-@pytest.mark.parametrize("gate", ["ndcg@10>=.3", "hybrid:forced=1", "forced"])
-def test_a_gate_on_fixtures_asks_only_for_their_figures(recall: Recall, gate: str) -> None:
-    with pytest.raises(UsageError) as error:
-        check(recall, line(), gate=gate)
-    assert error.value.code == "bad_gate"
+def test_a_gate_on_fixtures_asks_only_for_their_figures(recall: Recall) -> None:
+    for gate in ["ndcg@10>=.3", "hybrid:forced=1", "forced"]:
+        with pytest.raises(UsageError) as error:
+            check(recall, line(), gate=gate)
+        assert error.value.code == "bad_gate", gate
 
 
 def test_the_rates_count_what_the_outcomes_say(recall: Recall) -> None:
@@ -261,15 +255,12 @@ def test_eval_shows_verdicts_and_a_failed_gate_is_exit_7(recall: Recall) -> None
     assert "forced=1  0.500  FAILS" in out
 
 
-@pytest.mark.parametrize(
-    "flags",
-    [
+def test_flags_that_do_not_go_together_are_refused(recall: Recall) -> None:
+    for flags in [
         ("--fixtures", "f", "--qrels", "q"),
         ("--calibrate-sparse", "--gate", "on=1"),
         ("--fixtures", "f", "--run", "r"),
-    ],
-)
-def test_flags_that_do_not_go_together_are_refused(recall: Recall, flags: tuple[str, ...]) -> None:
-    with pytest.raises(UsageError) as error:
-        command(recall, "eval", *flags)
-    assert error.value.code == "conflicting_flags"
+    ]:
+        with pytest.raises(UsageError) as error:
+            command(recall, "eval", *flags)
+        assert error.value.code == "conflicting_flags", flags

@@ -89,34 +89,27 @@ def test_the_stores_own_folder_does_not_stand_for_what_lies_outside(home: Path) 
     assert run("stats")["store"]["roots"] == [str(home.parent / "far")]
 
 
-@pytest.mark.parametrize(
-    "words", [["rm", ""], ["rm", "--purge", "top.md", ""], ["get", ""], ["whynot", "text", "--target", ""]]
-)
 @pytest.mark.usefixtures("home")
-def test_an_empty_name_is_refused(words: list[str]) -> None:
-    assert refused(*words) == ("empty_target", "recall stats")
+def test_an_empty_name_is_refused() -> None:
+    for words in [["rm", ""], ["rm", "--purge", "top.md", ""], ["get", ""], ["whynot", "text", "--target", ""]]:
+        assert refused(*words) == ("empty_target", "recall stats"), words
 
-    assert run("stats")["store"]["documents"] == len(FILES) + 2
+        assert run("stats")["store"]["documents"] == len(FILES) + 2, words
 
 
-@pytest.mark.parametrize(
-    ("stands", "target", "both"),
-    [
+def test_rm_of_an_ambiguous_name_removes_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder, target, both in [
         ("new", "top.md", "./top.md or ../top.md"),
         ("old", "old", "./old or ../old"),
         ("new", "*.md", "'./*.md' or '../*.md'"),
         ("../far", "top.md", "./top.md or {home}/top.md"),
-    ],
-)
-def test_a_name_of_two_things_takes_out_neither(
-    home: Path, monkeypatch: pytest.MonkeyPatch, stands: str, target: str, both: str
-) -> None:
-    monkeypatch.chdir(home / stands)
+    ]:
+        monkeypatch.chdir(home / folder)
 
-    words = ["--store", str(home / "recall.db"), "rm", target]
-    assert refused(*words) == ("ambiguous_path", both.format(home=home))
+        words = ["--store", str(home / "recall.db"), "rm", target]
+        assert refused(*words) == ("ambiguous_path", both.format(home=home)), folder
 
-    assert run("--store", str(home / "recall.db"), "stats")["store"]["documents"] == len(FILES) + 2
+        assert run("--store", str(home / "recall.db"), "stats")["store"]["documents"] == len(FILES) + 2, folder
 
 
 def test_what_the_hint_spells_names_one_thing_each(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,23 +148,18 @@ def test_what_lies_here_comes_before_what_is_printed_so(home: Path, monkeypatch:
     assert gone("old/c.md") == ["old/old/c.md"]
 
 
-@pytest.mark.parametrize(
-    ("command", "part"),
-    [
+def test_no_command_guesses_between_two_documents(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for command, part in [
         *(
             (command, part)
             for command in (["get"], ["whynot", "text", "--target"])
             for part in ("", ":1", "#line=1-2")
         ),
         *((["tune", "text", "--pin"], part) for part in ("", ":1")),
-    ],
-)
-def test_no_command_guesses_between_two_documents_and_what_it_names_has_the_part(
-    home: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], part: str
-) -> None:
-    monkeypatch.chdir(home / "new")
-    both = [shell.quote(f"{folder}/top.md{part}") for folder in (".", "..")]
-    assert refused(*command, f"top.md{part}") == ("ambiguous_path", " or ".join(both))
+    ]:
+        monkeypatch.chdir(home / "new")
+        both = [shell.quote(f"{folder}/top.md{part}") for folder in (".", "..")]
+        assert refused(*command, f"top.md{part}") == ("ambiguous_path", " or ".join(both)), (command, part)
 
 
 def test_of_several_paths_with_one_ending_each_is_named_with_the_part(home: Path) -> None:
@@ -236,12 +224,12 @@ def test_what_goes_is_told_with_the_sources_that_go_with_it(home: Path, monkeypa
             named(recall.store, ["old"], base=recall.engine.base)
 
 
-@pytest.mark.parametrize("target", ["a\0b", "/a\0b", "a\0b/c", "./" + "a" * 5000, "~nobody", "/", ".."])
-def test_what_no_file_can_be_called_names_nothing(home: Path, target: str) -> None:
-    with Recall.open(start=home) as recall, pytest.raises(RecallError) as caught:
-        recall.get(target)
+def test_an_impossible_file_name_names_nothing(home: Path) -> None:
+    for target in ["a\0b", "/a\0b", "a\0b/c", "./" + "a" * 5000, "~nobody", "/", ".."]:
+        with Recall.open(start=home) as recall, pytest.raises(RecallError) as caught:
+            recall.get(target)
 
-    assert caught.value.code == "unknown_target"
+        assert caught.value.code == "unknown_target", target
 
 
 def test_readings_are_one_where_a_name_says_where_it_begins(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,11 +279,9 @@ def test_a_link_keeps_its_own_name_in_a_folder_whose_links_are_resolved(tmp_path
     assert known == {"link.md": ("link.md",), "way/a.md": ("way/a.md", "old/a.md"), "way/..": (".",)}
 
 
-@pytest.mark.parametrize(
-    ("target", "told", "words"), [('"a"', "with the text", "a"), ('""', "named", '""'), ("a", "named", "a")]
-)
-def test_what_stands_in_quotes_is_told_as_a_text(target: str, told: str, words: str) -> None:
-    error = targets.unknown(target)
+def test_a_quoted_target_is_reported_as_a_text() -> None:
+    for target, how, words in [('"a"', "with the text", "a"), ('""', "named", '""'), ("a", "named", "a")]:
+        error = targets.unknown(target)
 
-    assert str(error) == f"The store holds nothing {told} {target}."
-    assert error.hint == Hint("search", words)
+        assert str(error) == f"The store holds nothing {how} {target}.", target
+        assert error.hint == Hint("search", words), target

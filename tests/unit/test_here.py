@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,16 +27,19 @@ from recall_tui.opening import Count, candidates, completions, counted, settings
 from tests.builders import without_privileges
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    """A store of one file, in a folder that stays."""
-    folder = tmp_path / "stays"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
     (folder / "a.txt").write_text("store weights\n", encoding="utf-8")
     Recall.init(str(folder), embedding="hash")
-    path = folder / "recall.db"
-    assert told("--store", str(path), "add", str(folder / "a.txt"))["ok"]
-    return path
+    assert told("--store", str(folder / "recall.db"), "add", str(folder / "a.txt"))["ok"]
+    return folder
+
+
+@pytest.fixture
+def store(made: Path, tmp_path: Path) -> Path:
+    """A store of one file, in a folder that stays."""
+    return Path(shutil.copytree(made, tmp_path / "stays", copy_function=shutil.copy2)) / "recall.db"
 
 
 @pytest.fixture

@@ -109,37 +109,36 @@ WHOLE = tuple(
 )
 
 
-@pytest.mark.parametrize("call", HINTS, ids=lambda call: call.place)
-def test_an_action_and_its_options_are_those_of_the_command_line(call: Call) -> None:
-    for action in call.actions:
+def test_an_action_and_its_options_exist_on_the_command_line() -> None:
+    for call, action in [(each, action) for each in HINTS for action in each.actions]:
         if action == INSTALL:
-            assert call.options.keys() <= PIP
+            assert call.options.keys() <= PIP, call
             continue
         verb, _, operand = action.partition(" ")
         commands = COMMANDS if action in ("", AGAIN) else (BY_NAME[verb],)
         for option, value in call.options.items():
-            assert spelled(option, value) <= flags_of(commands)
+            assert spelled(option, value) <= flags_of(commands), call
         if operand:
-            assert commands[0].operand is not None
-            assert operand in (*commands[0].operand.choices, *commands[0].operand.actions)
+            assert commands[0].operand is not None, call
+            assert operand in (*commands[0].operand.choices, *commands[0].operand.actions), call
 
 
-@pytest.mark.parametrize("call", CALLS["flag"], ids=lambda call: call.place)
-def test_a_flag_that_a_message_names_is_one_of_the_command_line(call: Call) -> None:
-    assert {flag(each) for each in call.actions} <= flags_of(COMMANDS)
+def test_a_flag_that_a_message_names_exists() -> None:
+    for call in CALLS["flag"]:
+        assert {flag(each) for each in call.actions} <= flags_of(COMMANDS), call
 
 
-@pytest.mark.parametrize("hint", [each for each in WHOLE if each.action not in (AGAIN, INSTALL)])
-def test_a_hint_that_is_written_out_is_understood(hint: Hint) -> None:
-    assert not misunderstood(shlex.split(hint)[1:])
+def test_a_hint_that_is_written_out_is_understood() -> None:
+    for hint in [each for each in WHOLE if each.action not in (AGAIN, INSTALL)]:
+        assert not misunderstood(shlex.split(hint)[1:]), hint
 
 
-@pytest.mark.parametrize("hint", [each for each in WHOLE if each.action == AGAIN])
-def test_an_option_to_add_has_a_value_that_it_can_have(hint: Hint) -> None:
-    name, *value = shlex.split(hint)
-    command = next(each for each in COMMANDS if name in flags_of((each,)))
+def test_an_option_to_add_has_an_accepted_value() -> None:
+    for hint in [each for each in WHOLE if each.action == AGAIN]:
+        name, *value = shlex.split(hint)
+        command = next(each for each in COMMANDS if name in flags_of((each,)))
 
-    assert not misunderstood([command.name, name, *value])
+        assert not misunderstood([command.name, name, *value]), hint
 
 
 def test_no_flag_is_spelled_below_the_adapters() -> None:
@@ -182,9 +181,8 @@ def test_the_command_of_a_question_asks_that_question() -> None:
     assert (told.budget_tokens, told.diversity, told.counter) == (900, 2, "approx")
 
 
-@pytest.mark.parametrize(
-    ("hint", "line"),
-    [
+def test_a_hint_reads_as_it_is_typed() -> None:
+    for hint, line in [
         (Hint("sync"), "recall sync"),
         (Hint("search", REST, mode="lexical"), "recall search --bm25 …"),
         (Hint("search", "two words", k=3, mode="hybrid"), "recall search 'two words' --k 3"),
@@ -202,10 +200,8 @@ def test_the_command_of_a_question_asks_that_question() -> None:
             Hint(INSTALL, "ir-measures<0.5", upgrade=True),
             f"{shlex.quote(sys.executable)} -m pip install --upgrade 'ir-measures<0.5'",
         ),
-    ],
-)
-def test_a_hint_reads_as_it_is_typed(hint: Hint, line: str) -> None:
-    assert hint == line
+    ]:
+        assert hint == line, (hint, line)
 
 
 def test_a_hint_can_be_spelled_otherwise_from_its_action_and_arguments() -> None:

@@ -113,15 +113,14 @@ def test_a_root_that_is_added_by_hand_is_accepted_by_that(home: Path, fresh: Pat
         assert [root["active"] for root in recall.roots()["roots"]] == [True]
 
 
-@pytest.mark.parametrize(
-    "os_path", ["/etc/passwd", "/etc/a.txt", "../private/a.txt", "../private/key.txt", "docs/b.txt"]
-)
-def test_a_file_that_is_said_to_lie_elsewhere_is_refused(home: Path, fresh: Path, os_path: str) -> None:
+def test_a_file_that_is_said_to_lie_elsewhere_is_refused(home: Path, fresh: Path) -> None:
     with Recall.open(str(fresh)) as recall:
-        with pytest.raises(RecallError, match="is said to lie at") as caught:
-            recall.import_(exported(home, of="file", os_path=os_path))
-        assert caught.value.code == "import_invalid"
-        assert recall.stats()["store"]["documents"] == 0
+        for os_path in ("/etc/passwd", "/etc/a.txt", "../private/a.txt", "../private/key.txt", "docs/b.txt"):
+            file = exported(home, of="file", os_path=os_path)
+            with pytest.raises(RecallError, match="is said to lie at") as caught:
+                recall.import_(file)
+            assert caught.value.code == "import_invalid", os_path
+            assert recall.stats()["store"]["documents"] == 0, os_path
 
 
 def test_only_a_number_of_a_root_can_be_accepted(home: Path) -> None:

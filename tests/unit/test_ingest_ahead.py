@@ -24,10 +24,12 @@ from recall_core.ingest.parse.pool import (
     cores,
 )
 from recall_core.types import Progress, Root
+from tests.examples import mostly_nightly
 from tests.ingest_folder import IngestFolder
 from tests.plug_ins import write_plug_in
 
 FOREIGN = Root("", parser="ahead")
+NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 PARSER = """
 import os, time
@@ -134,90 +136,98 @@ def readers() -> list[threading.Thread]:
 # The processes.
 
 
-def test_each_file_has_what_was_made_of_it_whatever_the_order(pool: WorkerPool) -> None:
-    for n in range(MOST_WAITING):
-        begin(pool, str(n), f"say {n}")
+class TestPool:
+    """Tests that share two workers."""
 
-    assert [parsed(pool, str(n), f"say {n}") for n in reversed(range(MOST_WAITING))] == [
-        str(n) for n in reversed(range(MOST_WAITING))
-    ]
+    @pytest.fixture(scope="class")
+    def shared(self) -> Iterator[WorkerPool]:
+        pool = WorkerPool(2)
+        yield pool
+        pool.close()
 
+    @pytest.fixture
+    def pool(self, shared: WorkerPool) -> Iterator[WorkerPool]:
+        """A pool that has begun nothing."""
+        yield shared
+        for key in [*shared._begun]:
+            shared.forget(key)
 
-def test_two_files_are_parsed_at_the_same_time(pool: WorkerPool, fifo: Path) -> None:
-    one, other = f"meet {fifo} rb", f"meet {fifo} wb"
-    begin(pool, "one", one)
-    begin(pool, "other", other)
+    def test_each_file_has_what_was_made_of_it_whatever_the_order(self, pool: WorkerPool) -> None:
+        for n in range(MOST_WAITING):
+            begin(pool, str(n), f"say {n}")
 
-    assert (parsed(pool, "one", one), parsed(pool, "other", other)) == ("met", "met")
+        assert [parsed(pool, str(n), f"say {n}") for n in reversed(range(MOST_WAITING))] == [
+            str(n) for n in reversed(range(MOST_WAITING))
+        ]
 
+    def test_two_files_are_parsed_at_the_same_time(self, pool: WorkerPool, fifo: Path) -> None:
+        one, other = f"meet {fifo} rb", f"meet {fifo} wb"
+        begin(pool, "one", one)
+        begin(pool, "other", other)
 
-def test_there_are_no_more_processes_than_workers(pool: WorkerPool) -> None:
-    for n in range(MOST_WAITING):
-        begin(pool, str(n), "pid")
+        assert (parsed(pool, "one", one), parsed(pool, "other", other)) == ("met", "met")
 
-    assert 1 <= len({parsed(pool, str(n), "pid") for n in range(MOST_WAITING)}) <= 2
-    assert len(readers()) == 2
+    def test_there_are_no_more_processes_than_workers(self, pool: WorkerPool) -> None:
+        for n in range(MOST_WAITING):
+            begin(pool, str(n), "pid")
+
+        assert 1 <= len({parsed(pool, str(n), "pid") for n in range(MOST_WAITING)}) <= 2
+        assert len(readers()) == 2
+
+    def test_files_wait_up_to_a_number_and_leave_room_when_their_turn_is_over(self, pool: WorkerPool) -> None:
+        for n in range(MOST_WAITING):
+            assert pool.has_room(10)
+            begin(pool, str(n), "say x")
+
+        assert not pool.has_room(10)
+        begin(pool, "more", "say x")
+        assert parsed(pool, "more", "say x") is None
+        pool.forget("3")
+        assert pool.has_room(10)
+
+    def test_files_wait_up_to_a_number_of_bytes_until_they_are_parsed(self, pool: WorkerPool, fifo: Path) -> None:
+        large = f"meet {fifo} rb".ljust(AHEAD_BYTES - 100)
+        begin(pool, "large", large)
+
+        assert pool.has_room(100)
+        assert not pool.has_room(101)
+        fifo.open("wb").close()
+        assert parsed(pool, "large", large) == "met"
+        assert pool.has_room(AHEAD_BYTES)
+        assert not pool.has_room(AHEAD_BYTES + 1)
+
+    def test_a_text_that_is_too_long_to_wait_is_left_to_its_turn(self, pool: WorkerPool) -> None:
+        begin(pool, "long", what := f"repeat {AHEAD_REPLY_BYTES}")
+
+        assert parsed(pool, "long", what) is None
+
+    def test_other_bytes_and_another_parser_are_not_what_was_begun(self, pool: WorkerPool) -> None:
+        begin(pool, "a", "say a")
+
+        assert parsed(pool, "a", "say b") is None
+        assert pool.parsed("text", key="a", digest=sha256(b"say a").hexdigest()) is None
+
+    def test_a_crash_is_left_to_the_files_turn_and_harms_no_other(self, pool: WorkerPool) -> None:
+        for n in range(2):
+            begin(pool, f"bad{n}", "leave")
+            begin(pool, f"good{n}", "say on")
+
+        assert [parsed(pool, f"bad{n}", "leave") for n in range(2)] == [None] * 2
+        assert [parsed(pool, f"good{n}", "say on") for n in range(2)] == ["on"] * 2
+
+    def test_an_error_that_the_parser_means_comes_at_the_files_turn(self, pool: WorkerPool) -> None:
+        begin(pool, "bad", "refuse")
+        begin(pool, "good", "say on")
+
+        assert parsed(pool, "good", "say on") == "on"
+        with pytest.raises(IngestError, match="It is bad"):
+            parsed(pool, "bad", "refuse")
 
 
 def test_a_single_file_has_a_single_worker(pool: WorkerPool) -> None:
     begin(pool, "a", "say a")
 
     assert len(readers()) == 1
-
-
-def test_files_wait_up_to_a_number_and_leave_room_when_their_turn_is_over(pool: WorkerPool) -> None:
-    for n in range(MOST_WAITING):
-        assert pool.has_room(10)
-        begin(pool, str(n), "say x")
-
-    assert not pool.has_room(10)
-    begin(pool, "more", "say x")
-    assert parsed(pool, "more", "say x") is None
-    pool.forget("3")
-    assert pool.has_room(10)
-
-
-def test_files_wait_up_to_a_number_of_bytes_until_they_are_parsed(pool: WorkerPool, fifo: Path) -> None:
-    large = f"meet {fifo} rb".ljust(AHEAD_BYTES - 100)
-    begin(pool, "large", large)
-
-    assert pool.has_room(100)
-    assert not pool.has_room(101)
-    fifo.open("wb").close()
-    assert parsed(pool, "large", large) == "met"
-    assert pool.has_room(AHEAD_BYTES)
-    assert not pool.has_room(AHEAD_BYTES + 1)
-
-
-def test_a_text_that_is_too_long_to_wait_is_left_to_its_turn(pool: WorkerPool) -> None:
-    begin(pool, "long", what := f"repeat {AHEAD_REPLY_BYTES}")
-
-    assert parsed(pool, "long", what) is None
-
-
-def test_other_bytes_and_another_parser_are_not_what_was_begun(pool: WorkerPool) -> None:
-    begin(pool, "a", "say a")
-
-    assert parsed(pool, "a", "say b") is None
-    assert pool.parsed("text", key="a", digest=sha256(b"say a").hexdigest()) is None
-
-
-def test_a_crash_is_left_to_the_files_turn_and_harms_no_other(pool: WorkerPool) -> None:
-    for n in range(4):
-        begin(pool, f"bad{n}", "leave")
-        begin(pool, f"good{n}", "say on")
-
-    assert [parsed(pool, f"bad{n}", "leave") for n in range(4)] == [None] * 4
-    assert [parsed(pool, f"good{n}", "say on") for n in range(4)] == ["on"] * 4
-
-
-def test_an_error_that_the_parser_means_comes_at_the_files_turn(pool: WorkerPool) -> None:
-    begin(pool, "bad", "refuse")
-    begin(pool, "good", "say on")
-
-    assert parsed(pool, "good", "say on") == "on"
-    with pytest.raises(IngestError, match="It is bad"):
-        parsed(pool, "bad", "refuse")
 
 
 def test_a_file_that_takes_too_long_is_named_and_not_given_its_time_twice(fifo: Path) -> None:
@@ -253,7 +263,7 @@ Event().wait()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
-@pytest.mark.parametrize("what", ["hang", "spin"])
+@pytest.mark.parametrize("what", mostly_nightly(["hang", "spin"], "spin"))
 def test_a_process_ends_with_a_parent_that_is_killed(fifo: Path, what: str) -> None:
     words = [sys.executable, "-c", PARENT, f"{what} {fifo}"]
     parent = subprocess.Popen(words, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
@@ -266,13 +276,11 @@ def test_a_process_ends_with_a_parent_that_is_killed(fifo: Path, what: str) -> N
         assert pipe.read() == b""
 
 
-@pytest.mark.parametrize(("usable", "used"), [(1, 1), (3, 3), (64, MOST_WORKERS)])
-def test_there_is_a_worker_for_each_processor_up_to_a_number(
-    monkeypatch: pytest.MonkeyPatch, usable: int, used: int
-) -> None:
-    set_cores(monkeypatch, usable)
+def test_each_processor_has_a_worker_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    for usable, used in ((1, 1), (3, 3), (64, MOST_WORKERS)):
+        set_cores(monkeypatch, usable)
 
-    assert cores() == used
+        assert cores() == used, usable
 
 
 # A run.
@@ -290,52 +298,39 @@ def events(folder: IngestFolder) -> Iterator[Progress]:
 
 
 def test_several_cores_make_of_a_folder_what_one_makes(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    for n in range(20):
+    rounds, counts = (4, (1, 2, 4)) if NIGHTLY else (1, (1, 3))
+    for n in range(5 * rounds):
         folder.write(
             f"docs/{n:02}.x", ("say some words", "refuse", "leave", "say more words", "say")[n % 5] + f" {n}"
         )
     monkeypatch.setattr(batch, "monotonic", lambda: 0.0)  # or a slow machine would commit more often
     outcomes = []
-    for count in (1, 2, 4):
+    for count in counts:
         set_cores(monkeypatch, count)
         folder.store = folder.empty_store()
         done = folder.ingest("docs", template=FOREIGN)
         outcomes.append((done, folder.state(), [(path, each.id) for path, each in folder.documents().items()]))
 
-    assert outcomes[0] == outcomes[1] == outcomes[2]
-    assert [skip.code for skip in outcomes[0][0].skipped] == ["bad_foreign", "parser_crashed"] * 4
-    assert len(outcomes[0][0].notes) == 12
+    assert outcomes == [outcomes[0]] * len(counts)
+    assert [skip.code for skip in outcomes[0][0].skipped] == ["bad_foreign", "parser_crashed"] * rounds
+    assert len(outcomes[0][0].notes) == 3 * rounds
+    crash = outcomes[-1][0].skipped[1]
+    assert crash.path == "docs/02.x"
+    assert crash.reason == "cannot be read: its process ended with exit code 3."
 
 
-def test_the_file_that_crashes_is_the_one_that_is_skipped(folder: IngestFolder) -> None:
-    folder.write("docs/a.x", "say a")
-    folder.write("docs/b.x", "leave")
-    folder.write("docs/c.x", "say c")
-
-    done = folder.ingest("docs", template=FOREIGN)
-
-    (skip,) = done.skipped
-    assert (skip.path, skip.code, done.added) == ("docs/b.x", "parser_crashed", 2)
-    assert skip.reason == "cannot be read: its process ended with exit code 3."
-
-
-def test_every_file_of_a_folder_is_parsed_by_as_many_processes_as_there_are_cores(folder: IngestFolder) -> None:
-    for n in range(MOST_WAITING + 8):
+def test_two_processes_parse_a_folder_and_progress_never_runs_backwards(
+    folder: IngestFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0)
+    count = MOST_WAITING + 2
+    for n in range(count):
         folder.write(f"docs/{n:02}.x", f"pid {n}")
 
-    folder.ingest("docs", template=FOREIGN)
+    seen = [(each.files_done, each.path) for each in events(folder) if each.stage == "read"]
 
+    assert seen == [(n + 1, f"docs/{n:02}.x") for n in range(count)]
     assert len({folder.store.text_of(each.id) for each in folder.documents().values()}) <= 2
-
-
-def test_progress_never_runs_backwards(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0)
-    for n in range(20):
-        folder.write(f"docs/{n:02}.x", f"say {n}")
-
-    told = [(each.files_done, each.path) for each in events(folder) if each.stage == "read"]
-
-    assert told == [(n + 1, f"docs/{n:02}.x") for n in range(20)]
 
 
 def test_a_file_that_changes_after_it_was_begun_is_read_as_it_is_at_its_turn(

@@ -279,9 +279,8 @@ def test_an_unreadable_folder_is_skipped(tmp_path: Path) -> None:
         assert listed(tmp_path) == (["a.md"], {"closed": "unreadable"})
 
 
-@pytest.mark.parametrize(
-    ("root", "path", "expected"),
-    [
+def test_a_root_covers_what_its_folder_and_globs_say() -> None:
+    for root, path, expected in [
         (Root("."), "a.md", True),
         (Root("."), "/abs/a.md", False),
         (Root("docs"), "docs/a.md", True),
@@ -289,10 +288,8 @@ def test_an_unreadable_folder_is_skipped(tmp_path: Path) -> None:
         (Root("docs", globs=("*.md",)), "docs/deep/a.md", False),
         (Root("docs", ignores=("*.md",)), "docs/a.md", False),
         (Root("/abs"), "/abs/a.md", True),
-    ],
-)
-def test_a_root_covers_what_its_folder_and_globs_say(root: Root, path: str, expected: bool) -> None:
-    assert covers(root, path) is expected
+    ]:
+        assert covers(root, path) is expected, (root, path, expected)
 
 
 def test_a_path_keeps_its_users_spelling_below_the_store_and_is_absolute_elsewhere(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from itertools import pairwise
 
-import pytest
-
 from recall_core.ingest import outline
 
 
@@ -23,9 +21,8 @@ def definitions(text: str) -> list[str]:
     return [text[start:end] for start, end in pairwise([*starts, len(text)])]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_headings_are_atx_or_one_line_setext() -> None:
+    for text, expected in [
         ("# One\n\n## Two ##\n", ("One", "Two")),
         ("   ### Three\r\ntext\r\n", ("Three",)),
         ("Title\n=====\n\nSub\n---\n", ("Title", "Sub")),
@@ -35,10 +32,8 @@ def definitions(text: str) -> list[str]:
         ("a paragraph\nof two lines\n---\n", ()),
         ("---\n", ()),
         ("---\ntitle: x\n---\n\n# Real\n", ("Real",)),
-    ],
-)
-def test_headings_are_atx_or_one_line_setext(text: str, expected: tuple[str, ...]) -> None:
-    assert titles(text) == expected
+    ]:
+        assert titles(text) == expected, (text, expected)
 
 
 def test_nothing_inside_a_fence_is_a_heading() -> None:

@@ -60,12 +60,16 @@ def test_a_record_is_named_by_its_id_or_its_line() -> None:
     assert found[0].meta == {"id": 5}
 
 
-@pytest.mark.parametrize("key", ["text", "content"])
-@pytest.mark.parametrize("blank", ["", " ", "\n\t \r\n", "\u3000\u00a0"])
-def test_a_record_with_a_title_and_a_blank_text_has_its_title_as_its_text(key: str, blank: str) -> None:
-    (document,) = records({"_id": "x", key: blank, "title": " The 題 Title\n"})
+def test_a_blank_record_with_a_title_has_it_as_text() -> None:
+    for key in ["text", "content"]:
+        for blank in ["", " ", "\n\t \r\n", "\u3000\u00a0"]:
+            (document,) = records({"_id": "x", key: blank, "title": " The 題 Title\n"})
 
-    assert (document.text, document.title, document.is_title) == (" The 題 Title\n", " The 題 Title\n", True)
+            assert (document.text, document.title, document.is_title) == (
+                " The 題 Title\n",
+                " The 題 Title\n",
+                True,
+            ), (key, blank)
 
 
 @pytest.mark.parametrize("record", [{"text": " \n"}, {"text": "", "title": None}, {"text": "", "title": " \t"}])
@@ -86,12 +90,16 @@ def test_a_parser_of_one_version_goes_by_its_name_alone() -> None:
     assert [identity(name) for name in ("text", "jsonl", "shout")] == ["text", "jsonl@2", "shout"]
 
 
-@pytest.mark.parametrize(
-    ("read_by", "earlier"),
-    [("jsonl", True), ("jsonl@1", True), ("jsonl@2", False), ("jsonl@3", False), ("text", False), ("", False)],
-)
-def test_an_earlier_version_of_a_parser_is_known_by_its_identity(read_by: str, earlier: bool) -> None:
-    assert is_earlier(read_by) == earlier
+def test_an_identity_names_earlier_versions_of_a_parser() -> None:
+    for read_by, earlier in [
+        ("jsonl", True),
+        ("jsonl@1", True),
+        ("jsonl@2", False),
+        ("jsonl@3", False),
+        ("text", False),
+        ("", False),
+    ]:
+        assert is_earlier(read_by) == earlier, (read_by, earlier)
 
 
 def test_line_ends_do_not_count_towards_a_record() -> None:
@@ -101,9 +109,8 @@ def test_line_ends_do_not_count_towards_a_record() -> None:
     assert unix == windows
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_a_bad_record_is_named_by_its_line() -> None:
+    for line in [
         "{",
         "[1]",
         '{"title": "no text"}',
@@ -116,18 +123,15 @@ def test_line_ends_do_not_count_towards_a_record() -> None:
         '{"text": "t", "score": NaN}',
         '{"text": "\\ud800"}',
         "[" * 100_000,
-    ],
-)
-def test_a_bad_record_is_named_by_its_line(line: str) -> None:
-    with pytest.raises(IngestError, match=r"a\.jsonl:2: ") as caught:
-        records({"text": "fine"}, line)
+    ]:
+        with pytest.raises(IngestError, match=r"a\.jsonl:2: ") as caught:
+            records({"text": "fine"}, line)
 
-    assert caught.value.code == "bad_record"
+        assert caught.value.code == "bad_record", line
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
+def test_a_bad_record_is_named_by_line_and_column() -> None:
+    for line, reason in [
         ('{"text": "b",}', " in column 14: a key in double quotes is missing"),
         ('{text: "b"}', " in column 2: a key in double quotes is missing"),
         ('{"text" "b"}', " in column 9: a colon is missing"),
@@ -145,14 +149,14 @@ def test_a_bad_record_is_named_by_its_line(line: str) -> None:
         ('{"text": "NaN", "n": -Infinity}', " in column 22: -Infinity is no value of JSON"),
         ("[" * 100_000, ": it is nested too deep"),
         (f'{{"text": "b", "n": {"9" * 5_000}}}', ": a number in it has too many digits"),
-    ],
-    ids=lambda each: each[:40],
-)
-def test_what_is_wrong_with_a_record_is_said_with_its_line_and_column_in_the_file(line: str, reason: str) -> None:
-    with pytest.raises(IngestError) as caught:
-        parsed(f'{{"text": "fine"}}\n{line}\n'.encode(), name="jsonl", path="a.jsonl")
+    ]:
+        with pytest.raises(IngestError) as caught:
+            parsed(f'{{"text": "fine"}}\n{line}\n'.encode(), name="jsonl", path="a.jsonl")
 
-    assert (caught.value.code, caught.value.message) == ("bad_record", f"a.jsonl:2: not valid JSON{reason}.")
+        assert (caught.value.code, caught.value.message) == ("bad_record", f"a.jsonl:2: not valid JSON{reason}."), (
+            line,
+            reason,
+        )
 
 
 def test_what_is_wrong_within_an_array_is_said_with_the_line_of_the_file() -> None:
@@ -180,20 +184,17 @@ def test_ids_that_are_one_name_are_given_twice() -> None:
     assert caught.value.code == "duplicate_record"
 
 
-@pytest.mark.parametrize(
-    ("line", "key"),
-    [
+def test_a_key_given_twice_is_named_with_its_line() -> None:
+    for line, key in [
         (b'{"text": "a", "year": 1, "text": "b"}', "text"),
         (b'{"text" : "a", "year" : 1, "year": 2}', "year"),
         (b'{"text": "a", "where": {"lat": 1, "lon": 2, "lat": 3}}', "lat"),
         (b'{"text": "a", "where": [{"x\\u001b": 1, "x\\u001b": 1}]}', r"x\\x1b"),
-    ],
-)
-def test_a_key_that_comes_twice_in_a_record_is_named_with_its_line(line: bytes, key: str) -> None:
-    with pytest.raises(IngestError, match=rf"^a\.jsonl:2: the key '{key}' comes twice\.$") as caught:
-        parsed(b'{"text" : "fine"}\n' + line, name="jsonl", path="a.jsonl")
+    ]:
+        with pytest.raises(IngestError, match=rf"^a\.jsonl:2: the key '{key}' comes twice\.$") as caught:
+            parsed(b'{"text" : "fine"}\n' + line, name="jsonl", path="a.jsonl")
 
-    assert caught.value.code == "bad_record"
+        assert caught.value.code == "bad_record", (line, key)
 
 
 def test_a_binary_file_is_no_jsonl() -> None:

@@ -52,9 +52,8 @@ def chosen(path: str, raw: bytes = b"words\n", *, parser: str = "auto", **overri
     return kinds.choose(path, raw, parser=parser, overrides=tuple(overrides.items()))
 
 
-@pytest.mark.parametrize(
-    ("path", "raw", "name"),
-    [
+def test_a_file_is_read_by_name_then_by_content() -> None:
+    for path, raw, name in [
         ("a.md", b"# A\n", "markdown"),
         ("A.MARKDOWN", b"# A\n", "markdown"),
         ("a.rst", b"A\n=\n", "rst"),
@@ -87,10 +86,8 @@ def chosen(path: str, raw: bytes = b"words\n", *, parser: str = "auto", **overri
         ("CMakeLists.txt", b"project(a)\n", "code"),
         ("README", b"words\n", "text"),
         (".hidden", b"words\n", "text"),
-    ],
-)
-def test_a_file_is_read_by_its_name_and_then_by_its_content(path: str, raw: bytes, name: str) -> None:
-    assert chosen(path, raw) == name
+    ]:
+        assert chosen(path, raw) == name, (path, raw, name)
 
 
 def test_comments_above_what_is_no_page_are_passed_over_once() -> None:
@@ -161,23 +158,19 @@ def text_of(raw: bytes, *, parser: str = "text", encoding: str = "", guess: bool
     return found.content.decode(), found.encoding
 
 
-@pytest.mark.parametrize(
-    ("raw", "expected"),
-    [
+def test_a_byte_order_mark_tells_the_encoding() -> None:
+    for raw, expected in [
         ("Grüße".encode(), ("Grüße", "utf-8")),
         ("Grüße".encode("utf-8-sig"), ("Grüße", "utf-8")),
         ("Grüße".encode("utf-16"), ("Grüße", "utf-16-le")),
         (b"\xfe\xff" + "Grüße".encode("utf-16-be"), ("Grüße", "utf-16-be")),
         ("Grüße".encode("utf-32"), ("Grüße", "utf-32-le")),
-    ],
-)
-def test_a_byte_order_mark_tells_the_encoding(raw: bytes, expected: tuple[str, str]) -> None:
-    assert text_of(raw) == expected
+    ]:
+        assert text_of(raw) == expected, (raw, expected)
 
 
-@pytest.mark.parametrize(
-    ("parser", "raw", "encoding"),
-    [
+def test_a_file_may_declare_its_encoding() -> None:
+    for parser, raw, encoding in [
         ("html", b'<meta charset="iso-8859-1"><p>gr\xfc\xdfe \x80', "cp1252"),
         ("html", b'<meta http-equiv=x content="text/html; charset=koi8-r"><p>\xc1', "koi8-r"),
         ("xml", b'<?xml version="1.0" encoding="latin-1"?><a>\xfc</a>', "iso8859-1"),
@@ -191,13 +184,11 @@ def test_a_byte_order_mark_tells_the_encoding(raw: bytes, expected: tuple[str, s
         ("text", b'" Vim\nscriptencoding cp1250\n\x9a\n', "cp1250"),
         ("code", b'@charset "iso-8859-15";\na { content: "\xa4" }\n', "iso8859-15"),
         ("markdown", b"<!-- -*- coding: cp1252 -*- -->\n\x80\n", "cp1252"),
-    ],
-)
-def test_a_file_may_declare_its_encoding_in_the_way_of_its_kind(parser: str, raw: bytes, encoding: str) -> None:
-    text, found = text_of(raw, parser=parser)
+    ]:
+        text, found = text_of(raw, parser=parser)
 
-    assert found == encoding
-    assert text.encode(encoding) == raw
+        assert found == encoding, (parser, raw, encoding)
+        assert text.encode(encoding) == raw, (parser, raw, encoding)
 
 
 def test_a_declaration_that_is_wrong_is_told_where_the_file_is_utf_8() -> None:
@@ -248,17 +239,17 @@ def test_an_encoding_that_is_asked_for_is_taken_or_refused() -> None:
             check_encoding(name)
 
 
-@pytest.mark.parametrize("name", sorted({*aliases.values(), "undefined", "idna", "punycode"}))
-def test_whatever_codec_a_file_declares_it_is_read_or_refused(name: str) -> None:
-    for raw in (b"", b"\xfc.\xff\\x", b"xn--a \\ud800", b"+2AA-"):
-        with suppress(IngestError):
-            text_of(f'<meta charset="{name}">'.encode() + raw, parser="html")
+def test_whatever_codec_a_file_declares_it_is_read_or_refused() -> None:
+    for name in sorted({*aliases.values(), "undefined", "idna", "punycode"}):
+        for raw in (b"", b"\xfc.\xff\\x", b"xn--a \\ud800", b"+2AA-"):
+            with suppress(IngestError):
+                text_of(f'<meta charset="{name}">'.encode() + raw, parser="html")
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])
-@pytest.mark.parametrize("text", ["name;price\n", "名前;価格\n"])
-def test_text_with_nul_bytes_is_read_where_its_encoding_is_asked_for(encoding: str, text: str) -> None:
-    assert text_of(text.encode(encoding), encoding=encoding) == (text, encoding)
+def test_text_with_nul_bytes_is_read_with_a_given_encoding() -> None:
+    for encoding in ["utf-16-le", "utf-16-be", "utf-32-le"]:
+        for text in ["name;price\n", "名前;価格\n"]:
+            assert text_of(text.encode(encoding), encoding=encoding) == (text, encoding), (encoding, text)
 
 
 def test_a_text_without_a_nul_byte_is_not_taken_apart_into_pairs_of_bytes() -> None:
@@ -365,20 +356,20 @@ def test_of_twice_as_many_members_twice_as_many_bytes_are_copied(monkeypatch: py
     assert copied(2000) <= 2.1 * copied(1000)
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-@pytest.mark.parametrize("padding", [1, 1023, 5000])
-def test_zeros_behind_a_packed_file_are_padding(pack: Callable[[bytes], bytes], padding: int) -> None:
-    suffix = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
+def test_zeros_behind_a_packed_file_are_padding() -> None:
+    for pack in [gzip.compress, bz2.compress, lzma.compress]:
+        for padding in [1, 1023, 5000]:
+            suffix = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
 
-    whole = unpacked(pack(b"one ") + pack(b"two") + b"\0" * padding, path=f"a.txt.{suffix}", most=100)
+            whole = unpacked(pack(b"one ") + pack(b"two") + b"\0" * padding, path=f"a.txt.{suffix}", most=100)
 
-    assert whole.content == b"one two"
+            assert whole.content == b"one two", (pack, padding)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_what_unpacks_to_too_much_is_refused(pack: Callable[[bytes], bytes]) -> None:
     suffix = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
-    bomb = pack(b"\0" * (64 << 20))
+    bomb = pack(b"\0" * ((16 if pack is gzip.compress else 4) << 20))
 
     with pytest.raises(IngestError) as caught:
         unpacked(bomb, path=f"a.{suffix}", most=1 << 30)

@@ -10,6 +10,7 @@ import pytest
 
 from recall_core.ingest import batch, pipeline
 from recall_core.types import Document, Root
+from tests.examples import mostly_nightly
 from tests.ingest_folder import IngestFolder
 
 OLD = Root("", tags=("b", "a"), source="old", meta=(("k", "old"), ("kept", 1)))
@@ -38,7 +39,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("mtime_only", [False, True], ids=["hashed", "mtime-only"])
+@pytest.mark.parametrize(
+    "mtime_only", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["hashed", "mtime-only"]
+)
 @pytest.mark.parametrize("name", CASES)
 def test_a_folder_added_again_with_other_labels_gives_them_to_every_document(
     folder: IngestFolder, name: str, mtime_only: bool
@@ -54,7 +57,16 @@ def test_a_folder_added_again_with_other_labels_gives_them_to_every_document(
     assert folder.state()[1] != digest
 
 
-@pytest.mark.parametrize("name", CASES)
+def test_labels_come_without_reading_where_times_are_trusted(folder: IngestFolder) -> None:
+    template, expected = CASES["all"]
+
+    done = folder.ingest("docs", template=template, mtime_only=True)
+
+    assert [labels(document) for document in folder.documents().values()] == [expected, expected]
+    assert (done.unchanged, done.updated, done.added) == (2, 0, 0)
+
+
+@pytest.mark.parametrize("name", mostly_nightly(CASES, "all", "an empty source"))
 def test_new_labels_cut_and_embed_nothing_again(folder: IngestFolder, name: str) -> None:
     before = [folder.rows(path) for path in folder.documents()]
 
@@ -67,7 +79,7 @@ def test_new_labels_cut_and_embed_nothing_again(folder: IngestFolder, name: str)
     assert (done.chunks, done.embedded, done.reused) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", mostly_nightly(CASES, "all", "an empty source"))
 def test_documents_labelled_later_are_those_that_were_read_with_their_labels(folder: IngestFolder, name: str) -> None:
     fresh = IngestFolder(folder.base)
     fresh.ingest("docs", template=OLD)

@@ -54,13 +54,11 @@ def test_pages_stand_across_sections() -> None:
     assert outline.units_around(15) == [Unit(10, 20)]
 
 
-@pytest.mark.parametrize(
-    ("span", "place"), [((0, 5), "page 1"), ((9, 10), "page 1"), ((9, 11), "page 1-2"), ((12, 30), "page 2-4")]
-)
-def test_pages_are_counted_with_those_that_have_no_text(span: tuple[int, int], place: str) -> None:
-    places = Places((Mark(0, "page"), Mark(10, "page"), Mark(20, "page"), Mark(20, "page")))
+def test_pages_are_counted_with_those_that_have_no_text() -> None:
+    for span, place in [((0, 5), "page 1"), ((9, 10), "page 1"), ((9, 11), "page 1-2"), ((12, 30), "page 2-4")]:
+        places = Places((Mark(0, "page"), Mark(10, "page"), Mark(20, "page"), Mark(20, "page")))
 
-    assert places.at(*span) == place
+        assert places.at(*span) == place, (span, place)
 
 
 def test_lines_end_before_the_next_piece_and_bytes_where_it_begins() -> None:
@@ -75,16 +73,16 @@ def test_a_text_without_places_has_none() -> None:
     assert Places(MODULE).at(0, 9) is None
 
 
-@pytest.mark.parametrize(
-    ("kind", "first", "last", "found"),
-    [("page", 2, 2, (10, 20)), ("page", 1, 9, (0, 30)), ("page", 7, 8, None), ("cell", 1, 1, None)],
-)
-def test_a_stretch_is_what_lies_at_its_places(
-    kind: str, first: int, last: int, found: tuple[int, int] | None
-) -> None:
-    marks = (Mark(0, "page"), Mark(10, "page"), Mark(20, "page"))
+def test_a_stretch_is_what_lies_at_its_places() -> None:
+    for kind, first, last, found in [
+        ("page", 2, 2, (10, 20)),
+        ("page", 1, 9, (0, 30)),
+        ("page", 7, 8, None),
+        ("cell", 1, 1, None),
+    ]:
+        marks = (Mark(0, "page"), Mark(10, "page"), Mark(20, "page"))
 
-    assert stretch(marks, 30, kind, first, last) == found
+        assert stretch(marks, 30, kind, first, last) == found, (kind, first, last, found)
 
 
 @given(st.integers(1, 40), st.integers(0, 20), st.integers(1, 60))
@@ -119,12 +117,10 @@ def test_marks_are_kept_as_they_are(steps: list[tuple[int, str, str, int]]) -> N
     assert why_unfit(marks, at) is None
 
 
-@pytest.mark.parametrize(
-    "text", ["{", "[1]", '[["page"]]', '[["page","",1,"x"]]', '[[1,"",1,0]]', '[["a","",1,1.5]]']
-)
-def test_what_are_no_marks_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no marks"):
-        loaded(text)
+def test_invalid_marks_are_refused() -> None:
+    for text in ["{", "[1]", '[["page"]]', '[["page","",1,"x"]]', '[[1,"",1,0]]', '[["a","",1,1.5]]']:
+        with pytest.raises(ValueError, match="no marks"):
+            loaded(text)
 
 
 def test_marks_out_of_order_or_outside_are_told() -> None:

@@ -118,19 +118,20 @@ def test_get_gives_no_half_letters(recall: Recall) -> None:
     assert content["found"]["text"] == "Ä"
 
 
-@pytest.mark.parametrize("most", [300, 1_000, 4_000])
-def test_memory_search_gives_the_first_results_that_fit_and_as_many_as_do(recall: Recall, most: int) -> None:
+def test_memory_search_gives_as_many_results_as_fit(recall: Recall) -> None:
     asked = {"query": "line of the log", "maxResults": 1_000, "text": True}
     whole = json.loads(told(recall, "memory_search", Limits(10_000_000), **asked).text)
-    text = told(recall, "memory_search", Limits(most), **asked).text
 
-    kept = json.loads(text)
-    count = len(kept["results"])
-    assert len(text) <= most
-    assert kept["truncated"]
-    assert kept["results"] == whole["results"][:count]
-    following = json.dumps(whole["results"][count], ensure_ascii=False, separators=(",", ":"))
-    assert len(text) + len(following) + 1 > most
+    for most in (300, 1_000, 4_000):
+        text = told(recall, "memory_search", Limits(most), **asked).text
+
+        kept = json.loads(text)
+        count = len(kept["results"])
+        assert len(text) <= most, most
+        assert kept["truncated"], most
+        assert kept["results"] == whole["results"][:count], most
+        following = json.dumps(whole["results"][count], ensure_ascii=False, separators=(",", ":"))
+        assert len(text) + len(following) + 1 > most, most
 
 
 def test_what_was_got_is_one_answer_or_a_list_of_them_whatever_the_fields(recall: Recall) -> None:
@@ -165,35 +166,30 @@ def test_errors_name_documents_as_callers_know_them(recall: Recall, store: Path)
         assert str(store.parent) not in said
 
 
-@pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
-def test_what_a_tool_takes_is_told_as_a_schema_without_references(tool: str) -> None:
-    told = schema(BY_NAME[tool].takes)
+def test_the_schema_of_a_tool_has_no_references() -> None:
+    for tool in [tool.name for tool in TOOLS]:
+        taken = schema(BY_NAME[tool].takes)
 
-    jsonschema.Draft202012Validator.check_schema(told)
-    assert told["type"] == "object"
-    assert told["additionalProperties"] is False
-    assert "$ref" not in json.dumps(told)
+        jsonschema.Draft202012Validator.check_schema(taken)
+        assert taken["type"] == "object", tool
+        assert taken["additionalProperties"] is False, tool
+        assert "$ref" not in json.dumps(taken), tool
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
+def test_arguments_that_fit_the_schema_are_answered(recall: Recall) -> None:
+    for tool, arguments in [
         ("search", {"query": "hello", "k": 3, "mode": "lexical", "set": {"min_score": 0.1}, "fields": "compact"}),
         ("get", {"targets": ["log.txt"], "lines": "1-2", "maxBytes": 100}),
         ("memory_get", {"path": "log.txt", "from": 2, "lines": 3}),
         ("memory_search", {"query": "hello", "maxResults": 2, "minScore": 0.1, "corpus": "wiki", "text": True}),
         ("search", {"query": "hello", "k": None, "filter": None}),
-    ],
-)
-def test_what_fits_the_schema_is_answered_and_null_is_as_if_it_were_not_there(
-    recall: Recall, tool: str, arguments: dict[str, Any]
-) -> None:
-    given = {key: value for key, value in arguments.items() if value is not None}
+    ]:
+        given = {key: value for key, value in arguments.items() if value is not None}
 
-    jsonschema.validate(given, schema(BY_NAME[tool].takes))
+        jsonschema.validate(given, schema(BY_NAME[tool].takes))
 
-    with_null, without = told(recall, tool, **arguments), told(recall, tool, **given)
-    assert with_null.text == without.text
+        with_null, without = told(recall, tool, **arguments), told(recall, tool, **given)
+        assert with_null.text == without.text, (tool, arguments)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,7 +13,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from _pytest.mark import ParameterSet
 
 from recall_core.errors import StoreCorrupt
 from recall_core.retrieve.query import literal
@@ -26,6 +26,7 @@ from recall_core.types import LiteralQuery, Occurrences, Vector
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
 WORDS = "ant bee cat dog elk fox gnu hen ibis jay running runs ran".split()
+NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 ASKED = EMBEDDER.embed(["ant bee"])[0]
 
 
@@ -38,15 +39,21 @@ def random_files(random: Random, count: int) -> Iterator[object]:
         )
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> str:
-    where = str(tmp_path / "recall.db")
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The path of a store that tests only read."""
+    where = str(tmp_path_factory.mktemp("made") / "recall.db")
     store = memory_store(where)
     put(store, *random_files(Random(1), 60))
     with store.writer() as writer:
         writer.tombstone(["1/001.txt", "2/002.txt"])
     store.close()
     return where
+
+
+@pytest.fixture
+def path(made: str, tmp_path: Path) -> str:
+    return str(shutil.copy(made, tmp_path))
 
 
 @contextmanager
@@ -115,31 +122,26 @@ def plain(found: Occurrences) -> object:
     return found._replace(counts=tuple(map(dict, found.counts)), lengths=lengths)
 
 
-def nightly(first: int, end: int) -> list[ParameterSet]:
-    """Seeds for the slow run."""
-    return [pytest.param(seed, marks=pytest.mark.slow) for seed in range(first, end)]
-
-
 @pytest.mark.parametrize("memory_mb", [512, 0])
-@pytest.mark.parametrize("seed", [*range(10), *nightly(10, 40)])
-def test_what_is_in_memory_says_what_the_file_says(path: str, seed: int, memory_mb: int) -> None:
-    with opened(path, memory_mb=0) as cold, opened(path, memory_mb=memory_mb) as memory:
+def test_what_is_in_memory_says_what_the_file_says(made: str, memory_mb: int) -> None:
+    with opened(made, memory_mb=0) as cold, opened(made, memory_mb=memory_mb) as memory:
         assert not memory_mb or memory.fill_memory()
         assert is_in_memory(memory) is bool(memory_mb)
-        assert everything(memory, Random(seed)) == everything(cold, Random(seed))
+        for seed in range(40 if NIGHTLY else 10):
+            assert everything(memory, Random(seed)) == everything(cold, Random(seed)), seed
 
 
-@pytest.mark.parametrize("seed", [*range(5), *nightly(5, 20)])
-def test_a_narrow_matrix_proposes_what_a_wide_one_does(path: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = matrix.Matrix.__init__
+def test_a_narrow_matrix_proposes_what_a_wide_one_does(made: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = matrix.Matrix.__init__
 
     def narrow(self: matrix.Matrix, rows: int, dimension: int, *, is_wide: bool) -> None:
-        made(self, rows, dimension, is_wide=False)
+        wide(self, rows, dimension, is_wide=False)
 
     monkeypatch.setattr(matrix.Matrix, "__init__", narrow)
-    with opened(path, memory_mb=0) as cold, opened(path) as memory:
+    with opened(made, memory_mb=0) as cold, opened(made) as memory:
         assert memory.fill_memory()
-        assert everything(memory, Random(seed)) == everything(cold, Random(seed))
+        for seed in range(20 if NIGHTLY else 5):
+            assert everything(memory, Random(seed)) == everything(cold, Random(seed)), seed
 
 
 def test_a_store_without_room_for_vectors_keeps_the_rest(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,12 +357,12 @@ def test_this_machine_rounds_as_fts5_does() -> None:
     assert arithmetic.is_that_of_fts5()
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_kth_best_is_that_of_a_sort(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    values = np.round(random.standard_normal(int(random.integers(2, 20_000))), 2)
-    k = int(random.integers(1, len(values)))
-    assert matrix.kth_best(values, k) == sorted(values.tolist(), reverse=True)[k - 1]
+def test_the_kth_best_is_that_of_a_sort() -> None:
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        values = np.round(random.standard_normal(int(random.integers(2, 20_000))), 2)
+        k = int(random.integers(1, len(values)))
+        assert matrix.kth_best(values, k) == sorted(values.tolist(), reverse=True)[k - 1], seed
 
 
 def near_ties(count: int, dimension: int) -> list[Vector]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 import pytest
@@ -16,6 +17,7 @@ from recall_core import Recall
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.sqlite.store import SqliteStore
 from tests import damage
+from tests.examples import mostly_nightly
 from tests.unit.test_backup import run
 
 TREES = (
@@ -39,7 +41,7 @@ root. All the others follow from these and from the settings."""
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base: Path = tmp_path_factory.mktemp("made")
-    return damage.make_store(base / "store")
+    return damage.make_store(base / "store", words=500)
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +52,32 @@ def before(made: Path) -> tuple[list[str], list[Any]]:
 @pytest.fixture
 def base(made: Path, tmp_path: Path) -> Path:
     return damage.copied(made, tmp_path / "store")
+
+
+class Mended(NamedTuple):
+    """What a fix made of a store whose root pages were spoiled."""
+
+    base: Path
+    content: bytes
+    """Bytes of the damaged file."""
+    checks: dict[str, dict[str, Any]]
+    exported: list[str]
+    judged: list[Any]
+
+    @classmethod
+    def of(cls, base: Path, *spoiled: str) -> Mended:
+        path = base / "recall.db"
+        for tree in spoiled:
+            damage.spoil(path, damage.trees(path)[tree])
+        content = path.read_bytes()
+        checks = mended(base)
+        return cls(base, content, checks, damage.exported(base), damage.judged(base))
+
+
+@pytest.fixture(scope="module")
+def fixed(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Mended]:
+    """Return the store that was mended after these trees were spoiled, which tests only read."""
+    return cache(lambda *trees: Mended.of(damage.copied(made, tmp_path_factory.mktemp("fixed") / "store"), *trees))
 
 
 def leaves(path: Path, tree: str) -> list[int]:
@@ -79,35 +107,53 @@ def test_the_trees_are_those_of_a_store(made: Path) -> None:
     assert set(damage.trees(made / "recall.db")) == set(TREES)
 
 
-@pytest.mark.parametrize(
-    "tree",
-    [
-        tree if tree in DATA or place % 4 == 0 else pytest.param(tree, marks=pytest.mark.slow)
-        for place, tree in enumerate(TREES)
-    ],
-)
+@pytest.mark.parametrize("tree", mostly_nightly(TREES, *DATA, "meta"))
 def test_a_spoiled_root_page_is_mended_and_leaves_what_could_be_read(
-    base: Path, before: tuple[list[str], list[Any]], tree: str
+    fixed: Callable[..., Mended], before: tuple[list[str], list[Any]], tree: str
 ) -> None:
-    path = base / "recall.db"
-    damage.spoil(path, damage.trees(path)[tree])
+    store = fixed(tree)
 
-    checks = mended(base)
-
-    assert errors(checks) == set()
-    after = damage.exported(base), damage.judged(base)
+    assert errors(store.checks) == set()
     if tree not in DATA:
-        assert after == before
+        assert (store.exported, store.judged) == before
     if tree != "doc":
         for kind in ("chunk",) if tree == "doc_reading" else ("document", "chunk"):
-            assert lines(after[0], kind) == lines(before[0], kind)
-    assert ("lost" in checks.get("rebuilt", {})) == (tree in DATA - {"file", "doc_reading"} | {"root"})
+            assert lines(store.exported, kind) == lines(before[0], kind)
+    assert ("lost" in store.checks.get("rebuilt", {})) == (tree in DATA - {"file", "doc_reading"} | {"root"})
 
 
-def test_marks_that_are_lost_come_back_with_the_next_sync(base: Path, before: tuple[list[str], list[Any]]) -> None:
-    path = base / "recall.db"
-    damage.spoil(path, damage.trees(path)["doc_reading"])
-    mended(base)
+SEVERAL = TREES[4::4]
+"""A quarter of the trees, one of each kind; those in DATA are left out below."""
+
+
+def test_several_spoiled_root_pages_are_mended_at_once(
+    fixed: Callable[..., Mended], before: tuple[list[str], list[Any]]
+) -> None:
+    store = fixed(*(tree for tree in SEVERAL if tree not in DATA))
+
+    assert errors(store.checks) == set()
+    assert (store.exported, store.judged) == before
+    assert "lost" not in store.checks["rebuilt"]
+
+
+def test_the_backup_of_a_fix_is_the_damaged_file(fixed: Callable[..., Mended]) -> None:
+    store = fixed("meta")
+
+    (backup,) = store.base.glob("recall.db.bak-*")
+    assert str(backup) in store.checks["backup"]["evidence"]
+    assert backup.read_bytes() == store.content
+
+
+def test_a_fix_leaves_no_other_file(fixed: Callable[..., Mended]) -> None:
+    left = [path.name for path in fixed("meta").base.iterdir() if path.is_file()]
+
+    assert sorted(name for name in left if ".bak-" not in name) == ["recall.db", "recall.toml"]
+
+
+def test_marks_that_are_lost_come_back_with_the_next_sync(
+    fixed: Callable[..., Mended], tmp_path: Path, before: tuple[list[str], list[Any]]
+) -> None:
+    base = damage.copied(fixed("doc_reading").base, tmp_path / "store")
 
     with Recall.open(str(base)) as recall:
         for _ in recall.sync():
@@ -116,16 +162,16 @@ def test_marks_that_are_lost_come_back_with_the_next_sync(base: Path, before: tu
     assert lines(damage.exported(base), "document") == lines(before[0], "document")
 
 
-def test_the_texts_of_documents_outlast_their_table(base: Path, before: tuple[list[str], list[Any]]) -> None:
-    path = base / "recall.db"
-    damage.spoil(path, damage.trees(path)["doc"])
-
-    lost = mended(base)["rebuilt"]["lost"]
+def test_the_texts_of_documents_outlast_their_table(
+    fixed: Callable[..., Mended], before: tuple[list[str], list[Any]]
+) -> None:
+    store = fixed("doc")
+    lost = store.checks["rebuilt"]["lost"]
 
     gone = {each["path"] for each in lost if each["kind"] == "document"}
     assert gone == {line["path"] for line in lines(before[0], "document") if "#" in line["path"]}
     kept = [line["id"] for line in lines(before[0], "document") if line["path"] not in gone]
-    after = damage.exported(base)
+    after = store.exported
     assert [line["id"] for line in lines(after, "document")] == kept
     assert {line["text"] for line in lines(after, "chunk")} <= {line["text"] for line in lines(before[0], "chunk")}
 
@@ -160,10 +206,18 @@ def spoiled_text(base: Path, letter: bytes = b"wombat") -> str:
     return row.doc.path
 
 
-def test_a_changed_letter_is_left_out_and_named_with_its_place(base: Path) -> None:
+@pytest.fixture(scope="module")
+def holed(made: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str, dict[str, Any]]]:
+    """A mended store that lacks a text, the path of its document, and the checks of the fix. Tests only read it."""
+    base = damage.copied(made, tmp_path_factory.mktemp("holed") / "store")
     path = spoiled_text(base)
+    return base, path, mended(base)
 
-    checks = mended(base)
+
+def test_a_changed_letter_is_left_out_and_named_with_its_place(
+    holed: tuple[Path, str, dict[str, dict[str, Any]]],
+) -> None:
+    base, path, checks = holed
 
     (lost,) = checks["rebuilt"]["lost"]
     assert (lost["kind"], lost["path"]) == ("text", path)
@@ -175,9 +229,10 @@ def test_a_changed_letter_is_left_out_and_named_with_its_place(base: Path) -> No
             recall.get(path)
 
 
-def test_a_hole_is_filled_by_the_next_sync(base: Path, before: tuple[list[str], list[Any]]) -> None:
-    spoiled_text(base)
-    mended(base)
+def test_a_hole_is_filled_by_the_next_sync(
+    holed: tuple[Path, str, dict[str, dict[str, Any]]], tmp_path: Path, before: tuple[list[str], list[Any]]
+) -> None:
+    base = damage.copied(holed[0], tmp_path / "store")
 
     with Recall.open(str(base)) as recall:
         for _ in recall.sync():
@@ -187,9 +242,8 @@ def test_a_hole_is_filled_by_the_next_sync(base: Path, before: tuple[list[str], 
     assert errors(mended(base)) == set()
 
 
-def test_a_second_fix_changes_nothing(base: Path) -> None:
-    spoiled_text(base)
-    mended(base)
+def test_a_second_fix_changes_nothing(holed: tuple[Path, str, dict[str, dict[str, Any]]], tmp_path: Path) -> None:
+    base = damage.copied(holed[0], tmp_path / "store")
     backups = sorted(path.name for path in base.glob("*.bak-*"))
     content = (base / "recall.db").read_bytes()
 
@@ -198,27 +252,6 @@ def test_a_second_fix_changes_nothing(base: Path) -> None:
     assert not {"backup", "rebuilt"} & checks.keys()
     assert (base / "recall.db").read_bytes() == content
     assert sorted(path.name for path in base.glob("*.bak-*")) == backups
-
-
-def test_the_copy_before_a_fix_is_the_damaged_file_byte_for_byte(base: Path) -> None:
-    path = base / "recall.db"
-    damage.spoil(path, damage.trees(path)["doc_file"])
-    content = path.read_bytes()
-
-    evidence = mended(base)["backup"]["evidence"]
-
-    (backup,) = base.glob("recall.db.bak-*")
-    assert str(backup) in evidence
-    assert backup.read_bytes() == content
-
-
-def test_nothing_is_left_beside_a_mended_store(base: Path) -> None:
-    damage.spoil(base / "recall.db", damage.trees(base / "recall.db")["chunk_natural"])
-
-    mended(base)
-
-    left = [path.name for path in base.iterdir() if path.is_file()]
-    assert sorted(name for name in left if ".bak-" not in name) == ["recall.db", "recall.toml"]
 
 
 def test_those_who_have_the_store_open_see_it_mended(base: Path, before: tuple[list[str], list[Any]]) -> None:
@@ -339,7 +372,7 @@ def test_a_row_that_only_an_index_has_is_taken_from_there(base: Path) -> None:
         assert [(root["folder"], root["active"]) for root in recall.roots()["roots"]][-1] == ("empty", False)
 
 
-@pytest.mark.parametrize("place", [0, 3, -1])
+@pytest.mark.parametrize("place", [3, *(pytest.param(place, marks=pytest.mark.slow) for place in (0, -1))])
 def test_a_spoiled_page_of_texts_takes_none_of_the_others(
     base: Path, before: tuple[list[str], list[Any]], place: int
 ) -> None:
@@ -402,30 +435,25 @@ def damaged(base: Path) -> Path:
     return path
 
 
-def test_a_recovered_store_has_what_could_be_read(
+def test_recovering_reads_what_it_can_and_leaves_the_old_store(
     damaged: Path, tmp_path: Path, before: tuple[list[str], list[Any]]
 ) -> None:
-    response = Recall.recover(damaged, tmp_path / "new.db")
-
-    view = response["recovered"]
-    assert (damage.exported(tmp_path / "new.db"), damage.judged(tmp_path / "new.db")) == before
-    assert (view["lost"], view["without_vector"]) == ([], 0)
-    assert view["documents"] == len(lines(before[0], "document"))
-    assert {check["severity"] for check in response["checks"]} == {"ok"}
-
-
-def test_recovering_changes_nothing_of_the_old_store_nor_beside_it(damaged: Path, tmp_path: Path) -> None:
     def state() -> dict[str, tuple[bytes, int]]:
         files = [path for path in damaged.parent.iterdir() if path.is_file()]
         return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
     was = state()
 
-    Recall.recover(damaged, tmp_path / "new.db")
+    response = Recall.recover(damaged, tmp_path / "new.db")
 
     assert state() == was
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new.db", "store"]
     assert (tmp_path / "new.db").stat().st_mode & 0o777 == 0o600
+    view = response["recovered"]
+    assert (damage.exported(tmp_path / "new.db"), damage.judged(tmp_path / "new.db")) == before
+    assert (view["lost"], view["without_vector"]) == ([], 0)
+    assert view["documents"] == len(lines(before[0], "document"))
+    assert {check["severity"] for check in response["checks"]} == {"ok"}
 
 
 def test_recovering_writes_over_nothing(damaged: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from collections import defaultdict
 from pathlib import Path
 from statistics import mean
@@ -32,9 +33,9 @@ def test_every_text_has_its_counts_by_five_vocabularies() -> None:
     assert all(max(counts.values()) >= 400 for counts in COUNTS.values())
 
 
-@pytest.mark.parametrize("name", COUNTS)
-def test_no_text_is_counted_much_below_what_some_model_makes_of_it(name: str) -> None:
-    assert model_tokens(text_of(name)) >= LEAST * max(COUNTS[name].values())
+def test_no_text_is_counted_much_below_what_models_count() -> None:
+    for name, counts in COUNTS.items():
+        assert model_tokens(text_of(name)) >= LEAST * max(counts.values()), name
 
 
 def test_no_kind_of_text_is_counted_much_above_it_on_average() -> None:
@@ -55,22 +56,21 @@ def test_the_count_of_a_long_text_ends_when_its_time_is_over(name: str) -> None:
         counter(name).count("words_of 1234 漢字 é\n" * 50_000)
 
 
-@pytest.mark.parametrize(
-    "line", ["words_of 1234 漢字 é.\n ", "word \x85one\u2003two,", "été12漢", "été_", "...\n", "12é "]
-)
-def test_a_long_text_counts_as_its_parts(line: str) -> None:
-    for many in (20_001, 70_000):
-        text = line * 2 * many
+def test_a_long_text_counts_as_its_parts() -> None:
+    sizes = (20_001, 70_000) if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else (20_001,)
+    for line in ["words_of 1234 漢字 é.\n ", "word \x85one\u2003two,", "été12漢", "été_", "...\n", "12é "]:
+        for many in sizes:
+            text = line * 2 * many
 
-        assert counter("whitespace").count(text) == len(text.split())
-        assert counter("approx").count(text) == many * counter("approx").count(line * 2)
+            assert counter("whitespace").count(text) == len(text.split()), line
+            assert counter("approx").count(text) == many * counter("approx").count(line * 2), line
 
 
-@pytest.mark.parametrize("before", ["", " ", "漢", "."])
-def test_a_run_of_any_length_counts_as_one(before: str) -> None:
-    for run, tokens in (("a" * 200_000, 1 + 199_998 // 5), ("7" * 200_000, 66_667)):
-        assert counter("approx").count(before + run) == counter("approx").count(before) + tokens
-        assert counter("whitespace").count(f"{before}{run} {run}") == 2
+def test_a_run_of_any_length_counts_as_one() -> None:
+    for before in ["", " ", "漢", "."]:
+        for run, tokens in (("a" * 200_000, 1 + 199_998 // 5), ("7" * 200_000, 66_667)):
+            assert counter("approx").count(before + run) == counter("approx").count(before) + tokens, before
+            assert counter("whitespace").count(f"{before}{run} {run}") == 2, before
 
 
 def test_approx_counts_as_it_always_did() -> None:

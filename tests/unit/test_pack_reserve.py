@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 
@@ -120,21 +120,32 @@ def test_a_budget_that_holds_nothing_says_which_one_would() -> None:
     assert packed(rows, least, config).blocks
 
 
-@pytest.mark.parametrize("written", [0.1, 0.15, 0.29, 0.35, 0.5])
-def test_a_share_is_what_is_written_and_never_grows_by_more_than_the_budget(written: float) -> None:
-    config, hundredths = Config(sparse_share=written), round(written * 100)
-    shares = [share(budget, config) for budget in range(2_001)]
-    assert shares == [budget * hundredths // 100 for budget in range(2_001)]
-    assert {later - before for before, later in pairwise(shares)} <= {0, 1}
+def test_a_share_never_grows_by_more_than_the_budget() -> None:
+    for written in [0.1, 0.15, 0.29, 0.35, 0.5]:
+        config, hundredths = Config(sparse_share=written), round(written * 100)
+        shares = [share(budget, config) for budget in range(2_001)]
+        assert shares == [budget * hundredths // 100 for budget in range(2_001)], written
+        assert {later - before for before, later in pairwise(shares)} <= {0, 1}, written
 
 
-@pytest.mark.parametrize("counting", [WORDS, NUMBERED], ids=["words", "characters"])
-@pytest.mark.parametrize("header", ["", "[{n}] {path}:{lines}"])
-@pytest.mark.parametrize("own_words", [(1,), (5,), (14,), (3, 9)])
-@pytest.mark.parametrize("min_fragment", [1, 4])
-def test_no_budget_loses_what_a_smaller_one_shows(
-    counting: Counter, header: str, own_words: tuple[int, ...], min_fragment: int
-) -> None:
+KINDS = [*product((WORDS, NUMBERED), ("", "[{n}] {path}:{lines}"), ((1,), (5,), (14,), (3, 9)), (1, 4))]
+QUICK = [
+    (WORDS, "", (5,), 1),
+    (WORDS, "[{n}] {path}:{lines}", (14,), 4),
+    (NUMBERED, "", (3, 9), 1),
+    (NUMBERED, "[{n}] {path}:{lines}", (1,), 4),
+]
+
+
+@pytest.mark.parametrize("kinds", [QUICK, pytest.param(KINDS, marks=pytest.mark.slow)], ids=["some", "all"])
+def test_no_budget_loses_what_a_smaller_one_shows(kinds: list[tuple[Counter, str, tuple[int, ...], int]]) -> None:
+    for kind in kinds:
+        check_budgets(*kind)
+
+
+def check_budgets(counting: Counter, header: str, own_words: tuple[int, ...], min_fragment: int) -> None:
+    """Check that no budget shows less than a smaller one."""
+    case = (counting.name, header, own_words, min_fragment)
     rows = [hit(rank, words) for rank, words in enumerate((7, 3, 11, 2, 6, 5, 9, 1, 4, 8, 3, 2), start=1)]
     rows[9:9] = [brought_in(hit(20 + n, words)) for n, words in enumerate(own_words)]
     config = PLAIN._replace(header=header, min_fragment=min_fragment, sparse_share=0.3)
@@ -142,11 +153,11 @@ def test_no_budget_loses_what_a_smaller_one_shows(
     for budget in range(1, 150) if counting is WORDS else range(1, 800, 3):
         context = packed(rows, budget, config, counting=counting)
         now = {(block.doc.id, place) for block in context.blocks for place in range(block.offset, block.end)}
-        assert before <= now, budget
-        assert context.used_tokens <= budget or not context.blocks
-        assert [block.truncated for block in context.blocks].count(True) <= 1
-        assert not any(block.truncated for block in context.blocks[:-1])
+        assert before <= now, (budget, case)
+        assert context.used_tokens <= budget or not context.blocks, (budget, case)
+        assert [block.truncated for block in context.blocks].count(True) <= 1, (budget, case)
+        assert not any(block.truncated for block in context.blocks[:-1]), (budget, case)
         packed_rows = sum(len(block.ranks) for block in context.blocks)
-        assert packed_rows + sum(left.chunks for left in context.omitted) == len(rows)
+        assert packed_rows + sum(left.chunks for left in context.omitted) == len(rows), (budget, case)
         before = now
-    assert len(before) == sum(len(each.chunk.text) for each in rows if each.chunk)
+    assert len(before) == sum(len(each.chunk.text) for each in rows if each.chunk), case

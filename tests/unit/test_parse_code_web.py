@@ -1,7 +1,5 @@
 """Definitions of what browsers and databases are told: which are found, as line, level, kind and name."""
 
-import pytest
-
 from recall_core.ingest.parse import parser
 from recall_core.ingest.parse.code.languages import language_of, missing
 
@@ -16,15 +14,15 @@ def told(path: str, source: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("number", range(9))
-def test_definitions_of_a_sample(number: int) -> None:
-    path, source, expected = SAMPLES[number]
-    language = language_of(path, source.partition("\n")[0])
-    assert language
-    if missing(language):
-        pytest.skip(f"{missing(language)} is not installed")
+def test_definitions_of_a_sample() -> None:
+    for number in range(9):
+        path, source, expected = SAMPLES[number]
+        language = language_of(path, source.partition("\n")[0])
+        assert language, number
+        if missing(language):
+            continue  # its grammar is not installed
 
-    assert told(path, source) == expected.strip().splitlines()
+        assert told(path, source) == expected.strip().splitlines(), number
 
 
 SAMPLES = [

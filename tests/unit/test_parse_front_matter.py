@@ -2,12 +2,11 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.ingest.metadata import why_unfit
-from recall_core.ingest.parse.front_matter import FrontMatter, Value, front_matter
+from recall_core.ingest.parse.front_matter import FrontMatter, front_matter
 from tests.examples import examples
 
 
@@ -17,9 +16,8 @@ def yaml(body: str) -> FrontMatter:
     return found
 
 
-@pytest.mark.parametrize(
-    ("written", "value"),
-    [
+def test_scalars_and_lists_of_scalars_are_metadata() -> None:
+    for written, value in [
         ("plain words", "plain words"),
         ("words # comment", "words"),
         ("a#b", "a#b"),
@@ -45,23 +43,20 @@ def yaml(body: str) -> FrontMatter:
         ("[]  # none", []),
         ("\n- a\n- 'b: c'\n- 3", ["a", "b: c", 3]),
         ("\n  - a\n  # comment\n\n  - b", ["a", "b"]),
-    ],
-)
-def test_scalars_and_lists_of_scalars_are_metadata(written: str, value: Value) -> None:
-    found = yaml(f"key: {written}")
+    ]:
+        found = yaml(f"key: {written}")
 
-    assert (found.meta, found.notes) == ({"key": value}, ())
-    assert type(found.meta["key"]) is type(value)
+        assert (found.meta, found.notes) == ({"key": value}, ()), (written, value)
+        assert type(found.meta["key"]) is type(value), (written, value)
 
 
-@pytest.mark.parametrize("nothing", ["", "~", "null", "# comment"])
-def test_a_key_without_a_value_is_left_out(nothing: str) -> None:
-    assert yaml(f"key: {nothing}\nother: 1").meta == {"other": 1}
+def test_a_key_without_a_value_is_left_out() -> None:
+    for nothing in ["", "~", "null", "# comment"]:
+        assert yaml(f"key: {nothing}\nother: 1").meta == {"other": 1}, nothing
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
+def test_lines_not_understood_are_left_out_and_named() -> None:
+    for written in [
         *(
             "&anchor x",
             "*alias",
@@ -85,12 +80,12 @@ def test_a_key_without_a_value_is_left_out(nothing: str) -> None:
             "@x",
             "`x`",
         ),
-    ],
-)
-def test_what_is_not_understood_is_left_out_and_named_by_its_line(written: str) -> None:
-    found = yaml(f"first: 1\nkey: {written}\nlast: 2")
+    ]:
+        found = yaml(f"first: 1\nkey: {written}\nlast: 2")
 
-    assert (found.meta, found.notes) == ({"first": 1, "last": 2}, ("front matter: line 3 was not understood",))
+        assert (found.meta, found.notes) == ({"first": 1, "last": 2}, ("front matter: line 3 was not understood",)), (
+            written
+        )
 
 
 def test_of_many_lines_that_are_not_understood_some_are_named_and_the_others_counted() -> None:
@@ -114,9 +109,8 @@ def test_a_key_may_be_quoted_and_a_later_one_counts() -> None:
     assert yaml('"a b": 1\nx: 1\nx: 2\nog:kind: y').meta == {"a b": 1, "x": 2, "og:kind": "y"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_text_without_front_matter_has_none() -> None:
+    for text in [
         *(
             "text",
             "---\nnever: closed\n",
@@ -126,18 +120,16 @@ def test_a_key_may_be_quoted_and_a_later_one_counts() -> None:
             "+++\na=1\n---\n",
         ),
         "---\na: 1\n" + "#\n" * 200_000 + "---\n",
-    ],
-)
-def test_a_text_without_front_matter_has_none(text: str) -> None:
-    assert front_matter(text) is None
+    ]:
+        assert front_matter(text) is None, text
 
 
-@pytest.mark.parametrize("text", ["---\na: 1\n---\nt", "---\r\na: 1\r\n---\r\nt", "--- \na: 1\n...\nt"])
-def test_it_ends_behind_its_last_line(text: str) -> None:
-    found = front_matter(text)
+def test_it_ends_behind_its_last_line() -> None:
+    for text in ["---\na: 1\n---\nt", "---\r\na: 1\r\n---\r\nt", "--- \na: 1\n...\nt"]:
+        found = front_matter(text)
 
-    assert found is not None
-    assert (text[found.end :], found.meta) == ("t", {"a": 1})
+        assert found is not None, text
+        assert (text[found.end :], found.meta) == ("t", {"a": 1}), text
 
 
 def test_toml_is_read_and_dates_are_text() -> None:
@@ -152,13 +144,13 @@ def test_toml_is_read_and_dates_are_text() -> None:
     assert found.notes == ("front matter: big was not understood", "front matter: params was not understood")
 
 
-@pytest.mark.parametrize("body", ["a = ", "a = " + "[" * 5000, "a = " + "9" * 5000, "a = 1\na = 2"])
-def test_malformed_toml_is_a_note(body: str) -> None:
-    found = front_matter(f"+++\n{body}\n+++\ntext\n")
+def test_malformed_toml_is_a_note() -> None:
+    for body in ["a = ", "a = " + "[" * 5000, "a = " + "9" * 5000, "a = 1\na = 2"]:
+        found = front_matter(f"+++\n{body}\n+++\ntext\n")
 
-    assert found is not None
-    assert found.meta == {}
-    assert found.notes[0].startswith("front matter: not understood: ")
+        assert found is not None, body
+        assert found.meta == {}, body
+        assert found.notes[0].startswith("front matter: not understood: "), body
 
 
 @examples(100)

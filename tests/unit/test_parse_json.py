@@ -14,9 +14,9 @@ from recall_core.ingest.parse import parser
 from recall_core.ingest.parse.rawjson import decoded, elements, is_deeper, mended
 from recall_core.marks import Mark, why_unfit
 from recall_core.ports import ParsedDocument
-from recall_core.testing.parsers import ParserConformance
 from recall_core.text import is_storable
 from tests.odd_json import odd
+from tests.unit.test_parse_elsewhere import NightlyElsewhere
 
 CHAT = [{"role": "user", "content": "Where is the ship?"}, {"role": "assistant", "content": "In the harbour."}]
 BEIR = '{"_id": "x1", "title": "T", "text": "words", "metadata": {}}\n{"_id": "x2", "title": "", "text": "題"}\n'
@@ -42,7 +42,7 @@ def refused(raw: str, path: str = "in/a.jsonl") -> IngestError:
     return caught.value
 
 
-class TestJsonFiles(ParserConformance):
+class TestJsonFiles(NightlyElsewhere):
     name = "json"
     samples: ClassVar = {
         "corpus.jsonl": BEIR.encode(),
@@ -55,7 +55,7 @@ class TestJsonFiles(ParserConformance):
     }
 
 
-class TestJsonlFiles(ParserConformance):
+class TestJsonlFiles(NightlyElsewhere):
     name = "jsonl"
     samples: ClassVar = {"corpus.jsonl": BEIR.encode()}
 
@@ -87,23 +87,20 @@ def test_a_record_of_an_array_has_the_hash_of_its_slice_of_the_file() -> None:
     assert other.hash == sha256(b'{"text":"\\ud83d\\ude00"}').hexdigest()
 
 
-@pytest.mark.parametrize(
-    ("bad", "reason"),
-    [
+def test_a_bad_record_is_an_error_with_its_line() -> None:
+    for bad, reason in [
         ('{"text": "a", "text": "b"}', "the key 'text' comes twice"),
         ('{"text": "\\ud800"}', "half a surrogate pair"),
         ('{"text": 3}', "no string"),
         ("3", "not a JSON object"),
-    ],
-)
-def test_a_bad_record_among_records_is_an_error_with_its_line(bad: str, reason: str) -> None:
-    good = '{"text": "a"}'
-    for raw in (f"{good}\n{good}\n{bad}\n", f"[{good},\n{good},\n{bad}]"):
-        error = refused(raw)
+    ]:
+        good = '{"text": "a"}'
+        for raw in (f"{good}\n{good}\n{bad}\n", f"[{good},\n{good},\n{bad}]"):
+            error = refused(raw)
 
-        assert error.code == "bad_record"
-        assert error.message.startswith("in/a.jsonl:3: ")
-        assert reason in error.message
+            assert error.code == "bad_record", (bad, reason)
+            assert error.message.startswith("in/a.jsonl:3: "), (bad, reason)
+            assert reason in error.message, (bad, reason)
 
 
 def test_a_key_given_twice_is_found_however_its_colons_are_written() -> None:
@@ -143,29 +140,26 @@ def test_a_title_that_json_has_of_its_own_is_its_title() -> None:
     assert read('{"title": {"a": 1}}')[0].title == "a.json"
 
 
-@pytest.mark.parametrize("raw", ["", "  \n", "null", "[]", "{}", "[1, 2]", '["a"]', '{"text": "one object"}', '"a"'])
-def test_valid_json_without_records_is_text_without_a_note(raw: str) -> None:
-    (document,) = read(raw)
+def test_valid_json_without_records_is_text_without_a_note() -> None:
+    for raw in ["", "  \n", "null", "[]", "{}", "[1, 2]", '["a"]', '{"text": "one object"}', '"a"']:
+        (document,) = read(raw)
 
-    assert (document.text, document.record, document.marks, document.notes) == (raw, None, (), ())
+        assert (document.text, document.record, document.marks, document.notes) == (raw, None, (), ()), raw
 
 
-@pytest.mark.parametrize(
-    ("raw", "reason"),
-    [
+def test_broken_json_is_read_as_text_with_a_note() -> None:
+    for raw, reason in [
         ('{\n"a": 1,\n}', "line 3: "),
         ('{"a": 1', "it ends too early"),
         ("plain words\nof a wrong suffix", "line 1: "),
         ('[{"text": "a"}, {"text": "b"', "it ends too early"),
         ("// comment\n{}", "line 1: "),
-    ],
-)
-def test_broken_json_is_read_as_text_with_a_note(raw: str, reason: str) -> None:
-    (document,) = read(raw)
+    ]:
+        (document,) = read(raw)
 
-    assert (document.text, document.marks) == (raw, ())
-    assert document.notes[0].startswith("it is no valid JSON (")
-    assert reason in document.notes[0]
+        assert (document.text, document.marks) == (raw, ()), (raw, reason)
+        assert document.notes[0].startswith("it is no valid JSON ("), (raw, reason)
+        assert reason in document.notes[0], (raw, reason)
 
 
 def test_lines_without_a_text_are_rows() -> None:
@@ -179,12 +173,12 @@ def test_lines_without_a_text_are_rows() -> None:
     )
 
 
-@pytest.mark.parametrize("path", ["a.json", "a.jsonl", "a.txt"])
-def test_what_a_file_holds_is_told_by_its_content(path: str) -> None:
-    assert len(read(BEIR, path)) == 2
-    assert len(read("[" + BEIR.strip().replace("\n", ",") + "]", path)) == 2
-    assert read(json.dumps(CHAT), path)[0].marks[0] == Mark(0, "turn")
-    assert read(SETTINGS, path)[0].text == SETTINGS
+def test_content_decides_what_a_file_holds() -> None:
+    for path in ["a.json", "a.jsonl", "a.txt"]:
+        assert len(read(BEIR, path)) == 2, path
+        assert len(read("[" + BEIR.strip().replace("\n", ",") + "]", path)) == 2, path
+        assert read(json.dumps(CHAT), path)[0].marks[0] == Mark(0, "turn"), path
+        assert read(SETTINGS, path)[0].text == SETTINGS, path
 
 
 def test_one_line_of_jsonl_is_a_record() -> None:
@@ -202,14 +196,14 @@ def test_a_byte_order_mark_is_passed_over() -> None:
     assert read(b"\xef\xbb\xbf" + BEIR.encode(), "a.jsonl") == read(BEIR, "a.jsonl")
 
 
-@pytest.mark.parametrize("levels", [400, 5_000, 100_000])
-@pytest.mark.parametrize("around", ["{}", '{{"a": {}}}', '[{{"text": "a", "b": {}}}]', '{{"messages": [{}]}}'])
-def test_deep_nesting_is_read_in_some_way(levels: int, around: str) -> None:
-    raw = around.format("[" * levels + "]" * levels)
+def test_deep_nesting_is_read_in_some_way() -> None:
+    for levels in [400, 5_000, 100_000]:
+        for around in ["{}", '{{"a": {}}}', '[{{"text": "a", "b": {}}}]', '{{"messages": [{}]}}']:
+            raw = around.format("[" * levels + "]" * levels)
 
-    (document,) = read(raw)
+            (document,) = read(raw)
 
-    assert document.text in (raw, "a")
+            assert document.text in (raw, "a"), (levels, around)
 
 
 def test_whole_numbers_of_any_length_are_read() -> None:
@@ -233,26 +227,24 @@ def test_many_keys_and_long_values_take_linear_time() -> None:
         assert len(read(raw)) == 1
 
 
-@pytest.mark.parametrize(
-    ("raw", "expected"),
-    [
+def test_halves_of_surrogate_pairs_are_replaced_in_place() -> None:
+    for raw, expected in [
         (rb'"\ud800"', rb'"\ufffd"'),
         (rb'"\\ud800"', rb'"\\ud800"'),
         (rb'"\ud83d\ude00\uDE00\\\ud83d"', rb'"\ud83d\ude00\ufffd\\\ufffd"'),
         (rb'"\ud83d\u0041"', rb'"\ufffd\u0041"'),
-    ],
-)
-def test_halves_of_surrogate_pairs_are_replaced_in_place(raw: bytes, expected: bytes) -> None:
-    assert mended(raw) == expected
-    assert is_storable(decoded(raw))
+    ]:
+        assert mended(raw) == expected, (raw, expected)
+        assert is_storable(decoded(raw)), (raw, expected)
 
 
-@pytest.mark.parametrize(
-    ("value", "deeper"),
-    [("[" * 500 + "]" * 500, False), ("[" * 501 + "]" * 501, True), ("[" + "[]," * 600 + "1]", False)],
-)
-def test_levels_are_counted(value: str, deeper: bool) -> None:
-    assert is_deeper(json.loads(value)) == deeper
+def test_levels_are_counted() -> None:
+    for value, deeper in [
+        ("[" * 500 + "]" * 500, False),
+        ("[" * 501 + "]" * 501, True),
+        ("[" + "[]," * 600 + "1]", False),
+    ]:
+        assert is_deeper(json.loads(value)) == deeper, (value, deeper)
 
 
 KEYS = ["text", "content", "id", "_id", "title", "role", "messages", "mapping", "parent", "message", "type", "a:b"]

@@ -1,5 +1,6 @@
 """Promises of the parsers of reStructuredText, AsciiDoc and Org."""
 
+import os
 import time
 from hashlib import sha256
 from typing import ClassVar
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 from recall_core.ingest.parse import parser
 from recall_core.marks import why_unfit
 from recall_core.ports import ParsedDocument
-from recall_core.testing.parsers import ParserConformance
 from tests.examples import examples
+from tests.unit.test_parse_elsewhere import NightlyElsewhere
 
 RST = """======
  Guide
@@ -126,7 +127,7 @@ ORG = """#+TITLE: The Guide
 """
 
 
-class TestRstConformance(ParserConformance):
+class TestRstConformance(NightlyElsewhere):
     name = "rst"
     samples: ClassVar[dict[str, bytes]] = {
         "a.rst": RST.encode(),
@@ -135,7 +136,7 @@ class TestRstConformance(ParserConformance):
     }
 
 
-class TestAsciidocConformance(ParserConformance):
+class TestAsciidocConformance(NightlyElsewhere):
     name = "asciidoc"
     samples: ClassVar[dict[str, bytes]] = {
         "a.adoc": ASCIIDOC.encode(),
@@ -144,7 +145,7 @@ class TestAsciidocConformance(ParserConformance):
     }
 
 
-class TestOrgConformance(ParserConformance):
+class TestOrgConformance(NightlyElsewhere):
     name = "org"
     samples: ClassVar[dict[str, bytes]] = {
         "a.org": ORG.encode(),
@@ -200,9 +201,8 @@ def test_the_field_list_at_the_top_of_rst_is_metadata_and_tags() -> None:
     assert document.meta == {"author": "A. Writer", "long": "one two"}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_headings_of_rst() -> None:
+    for text, expected in [
         ("Title\n=====\n", [(1, "Title")]),
         ("Title\n===\n", []),
         ("Title\n====\n", [(1, "Title")]),
@@ -222,10 +222,8 @@ def test_the_field_list_at_the_top_of_rst_is_metadata_and_tags() -> None:
         ("a::\n\n  Title\n  =====\n", []),
         ("*Em* **strong** |sub| ref_ :role:`x` \\*\n" + "=" * 50, [(1, "Em strong sub ref x *")]),
         ("CMAKE_<LANG>_X\n==============\n", [(1, "CMAKE_<LANG>_X")]),
-    ],
-)
-def test_headings_of_rst(text: str, expected: list[tuple[int, str]]) -> None:
-    assert headings("rst", text) == expected
+    ]:
+        assert headings("rst", text) == expected, (text, expected)
 
 
 def test_a_literal_block_needs_an_empty_line_and_an_indent() -> None:
@@ -266,9 +264,8 @@ def test_attributes_of_the_header_are_metadata_and_tags() -> None:
     assert read("asciidoc", ":early: x\n= T\n:too: y\n").meta == {"early": "x", "too": "y"}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_headings_of_asciidoc() -> None:
+    for text, expected in [
         ("=Title\n", []),
         ("======= seven\n", []),
         ("== Title ==\n", [(2, "Title")]),
@@ -284,10 +281,8 @@ def test_attributes_of_the_header_are_metadata_and_tags() -> None:
         ("== https://example.org[A link] and <<id,a reference>> [[x]]\n", [(2, "A link and a reference")]),
         ("== _em_ *strong* #mark# a_b_c **u**n\n", [(2, "em strong mark a_b_c un")]),
         ("---\ntitle: T\n---\n== A\n", [(2, "A")]),
-    ],
-)
-def test_headings_of_asciidoc(text: str, expected: list[tuple[int, str]]) -> None:
-    assert headings("asciidoc", text) == expected
+    ]:
+        assert headings("asciidoc", text) == expected, (text, expected)
 
 
 def test_a_block_of_asciidoc_that_is_never_closed_reaches_the_end() -> None:
@@ -319,9 +314,8 @@ def test_keywords_of_org_are_title_tags_and_metadata() -> None:
     assert read("org", "#+keywords: x y, z\n").tags == ("x y", "z")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_headings_of_org() -> None:
+    for text, expected in [
         ("*bold*\n *no\n", []),
         ("******** deep\n", [(6, "deep")]),
         ("* TODO\n", [(1, "")]),
@@ -332,10 +326,8 @@ def test_keywords_of_org_are_title_tags_and_metadata() -> None:
         ("* COMMENT a\n", [(1, "a")]),
         ("* GONE x\n#+SEQ_TODO: GONE | THERE\n", [(1, "x")]),
         ("* ~a~ /b/ _c_ +d+ [[e]] <<f>> g/h/i\n", [(1, "a b c d e f g/h/i")]),
-    ],
-)
-def test_headings_of_org(text: str, expected: list[tuple[int, str]]) -> None:
-    assert headings("org", text) == expected
+    ]:
+        assert headings("org", text) == expected, (text, expected)
 
 
 def test_a_block_of_org_in_another_is_a_block_in_it() -> None:
@@ -416,6 +408,8 @@ def test_any_text_is_read(name: str, pieces: list[tuple[str, str]]) -> None:
     blocks(name, text)
 
 
+TIMES = 5 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1
+"""At night a text is this many times as long, and may take as many times longer."""
 NASTY = (
     *(
         "=",
@@ -454,14 +448,14 @@ NASTY = (
 )
 
 
-@pytest.mark.parametrize("name", ["rst", "asciidoc", "org"])
-@pytest.mark.parametrize("piece", NASTY)
-def test_hostile_text_takes_time_in_proportion(name: str, piece: str) -> None:
-    text = piece * (50_000 // len(piece))
+def test_hostile_text_takes_time_in_proportion() -> None:
+    for name in ["rst", "asciidoc", "org"]:
+        for piece in NASTY:
+            text = piece * (TIMES * 10_000 // len(piece))
 
-    began = time.process_time()
-    read(name, text)
-    assert time.process_time() - began < 5
+            began = time.process_time()
+            read(name, text)
+            assert time.process_time() - began < TIMES, (name, piece)
 
 
 def test_delimiters_of_every_length_nest_up_to_a_bound() -> None:

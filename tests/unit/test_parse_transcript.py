@@ -4,7 +4,6 @@ import json
 from hashlib import sha256
 from typing import Any, ClassVar
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,9 +12,9 @@ from recall_core.ingest.chunk import chunk
 from recall_core.ingest.parse import parser
 from recall_core.marks import Mark, Places, why_unfit
 from recall_core.ports import ParsedDocument
-from recall_core.testing.parsers import ParserConformance
 from recall_core.text import counter, is_storable
 from tests.odd_json import odd
+from tests.unit.test_parse_elsewhere import NightlyElsewhere
 
 ASKED = "user:\nWhere is the ship?\n\nassistant:\nIn the harbour.\n\n"
 CHAT = [{"role": "user", "content": "Where is the ship?"}, {"role": "assistant", "content": "In the harbour."}]
@@ -62,7 +61,7 @@ WHATSAPP = (
 )
 
 
-class TestConversations(ParserConformance):
+class TestConversations(NightlyElsewhere):
     name = "json"
     samples: ClassVar = {
         "openai.json": json.dumps(CHAT).encode(),
@@ -73,7 +72,7 @@ class TestConversations(ParserConformance):
     }
 
 
-class TestTranscripts(ParserConformance):
+class TestTranscripts(NightlyElsewhere):
     name = "transcript"
     samples: ClassVar = {
         "whatsapp.txt": WHATSAPP.encode(),
@@ -83,9 +82,8 @@ class TestTranscripts(ParserConformance):
     }
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_a_conversation_of_any_shape_is_turns_below_speakers() -> None:
+    for value in [
         CHAT,
         {"messages": CHAT},
         {"system": "", "messages": chat(("user", "Where is the ship?"), ("assistant", "In the harbour."))},
@@ -94,18 +92,16 @@ class TestTranscripts(ParserConformance):
         session(*({"type": "response_item", "payload": {"type": "message", **turn}} for turn in CHAT)),
         [{"role": turn["role"], "content": [{"type": "text", "text": turn["content"]}]} for turn in CHAT],
         {"contents": [{"role": turn["role"], "parts": [{"text": turn["content"]}]} for turn in CHAT]},
-    ],
-)
-def test_a_conversation_is_its_turns_below_their_speakers_in_whatever_shape_it_comes(value: Any) -> None:
-    (document,) = read(value)
+    ]:
+        (document,) = read(value)
 
-    assert (document.text, document.record, document.title) == (ASKED, None, "Where is the ship?")
-    assert document.marks == (
-        Mark(0, "turn"),
-        Mark(0, "heading", "user", 1),
-        Mark(26, "turn"),
-        Mark(26, "heading", "assistant", 1),
-    )
+        assert (document.text, document.record, document.title) == (ASKED, None, "Where is the ship?"), value
+        assert document.marks == (
+            Mark(0, "turn"),
+            Mark(0, "heading", "user", 1),
+            Mark(26, "turn"),
+            Mark(26, "heading", "assistant", 1),
+        ), value
 
 
 def test_other_names_of_roles_are_kept() -> None:
@@ -231,9 +227,8 @@ def test_a_turn_that_fits_is_never_divided() -> None:
     assert {span.heading for span in spans} == {"user", "assistant"}
 
 
-@pytest.mark.parametrize(
-    ("text", "speakers"),
-    [
+def test_a_plain_chat_keeps_its_text_and_has_turns() -> None:
+    for text, speakers in [
         (WHATSAPP, ["Ann", "Bob O'Hara"]),
         ("[12/03/2024, 09:15:01] Ann: a\n[12/03/2024, 09:15:02] Bob: b\n", ["Ann", "Bob"]),
         ("[12:03] Ann: where\nmore: of it\n[12:04] Bob: here\n", ["Ann", "Bob"]),
@@ -243,15 +238,13 @@ def test_a_turn_that_fits_is_never_divided() -> None:
         ("Ann: where\r\nBob: here\r\nAnn: thanks\r\nBob:\r\nfine\r\nNote: nobody\r\n", ["Ann", "Bob", "Ann", "Bob"]),
         ("Ann: where\nBob: here\n", ["Ann", "Bob"]),
         ("https://example.org\nNot: a chat\n", []),
-    ],
-)
-def test_a_plain_chat_stays_as_it_is_with_a_turn_for_each_message(text: str, speakers: list[str]) -> None:
-    (document,) = read(text, "in/chat.txt", name="transcript")
+    ]:
+        (document,) = read(text, "in/chat.txt", name="transcript")
 
-    assert (document.text, document.title) == (text, "chat.txt")
-    assert [mark.name for mark in document.marks if mark.kind == "heading"] == speakers
-    assert [mark.kind for mark in document.marks].count("turn") == len(speakers)
-    assert document.notes == (() if speakers else ("no turns were found in it",))
+        assert (document.text, document.title) == (text, "chat.txt"), (text, speakers)
+        assert [mark.name for mark in document.marks if mark.kind == "heading"] == speakers, (text, speakers)
+        assert [mark.kind for mark in document.marks].count("turn") == len(speakers), (text, speakers)
+        assert document.notes == (() if speakers else ("no turns were found in it",)), (text, speakers)
 
 
 def test_a_conversation_kept_as_json_is_a_transcript_by_that_parser_too() -> None:

@@ -224,44 +224,33 @@ def test_a_parser_that_is_not_there_is_told_as_anywhere(worker: Worker) -> None:
     assert (caught.value.code, caught.value.hint) == ("unknown_parser", "did you mean foreign?")
 
 
-@pytest.mark.parametrize(
-    ("what", "reason"),
-    [
+def test_any_other_error_is_reported_and_the_process_goes_on(worker: Worker) -> None:
+    pid = text(worker, "pid")
+    for what, reason in (
         ("fail so\nwrong", "ValueError: so wrong"),
         ("fail", "ValueError"),
         ("deep", "RecursionError: "),
         ("half", "UnicodeEncodeError: "),
         ("nothing", "AttributeError: "),
-    ],
-)
-def test_any_other_error_is_told_with_its_type_and_the_process_goes_on(
-    worker: Worker, what: str, reason: str
-) -> None:
-    pid = text(worker, "pid")
+    ):
+        failure = error(worker, what)
 
-    found = error(worker, what)
-
-    assert found.code == "parser_crashed"
-    assert found.message.startswith(f"docs/a.bin cannot be read: the parser foreign failed ({reason}")
-    assert found.details == {"path": "docs/a.bin", "kind": "foreign"}
-    assert text(worker, "pid") == pid
+        assert failure.code == "parser_crashed", what
+        assert failure.message.startswith(f"docs/a.bin cannot be read: the parser foreign failed ({reason}"), what
+        assert failure.details == {"path": "docs/a.bin", "kind": "foreign"}, what
+        assert text(worker, "pid") == pid, what
 
 
-@pytest.mark.parametrize(
-    ("what", "reason"),
-    [
+def test_a_file_that_ends_the_process_is_reported(worker: Worker) -> None:
+    for what, reason in (
         ("leave", "its process ended with exit code 3"),
         ("quit", "its process ended with exit code 4"),
         ("abort", "its process crashed (SIGABRT)"),
         ("crash", "its process crashed (SIGSEGV)"),
-    ],
-)
-def test_a_file_that_ends_the_process_is_told_and_the_next_one_gets_another(
-    worker: Worker, what: str, reason: str
-) -> None:
-    found = error(worker, what)
+    ):
+        failure = error(worker, what)
 
-    assert (found.code, found.message) == ("parser_crashed", f"docs/a.bin cannot be read: {reason}.")
+        assert (failure.code, failure.message) == ("parser_crashed", f"docs/a.bin cannot be read: {reason}."), what
     assert text(worker, "say on") == "on"
 
 
@@ -312,10 +301,10 @@ def test_a_file_that_takes_too_much_memory_is_given_up() -> None:
 
 
 def test_memory_that_one_file_left_taken_is_not_laid_to_the_next() -> None:
-    with Worker(memory_bytes=300 << 20) as worker:
-        first = text(worker, "keep 200")
+    with Worker(memory_bytes=230 << 20) as worker:
+        first = text(worker, "keep 120")
 
-        assert text(worker, "keep 200") != first
+        assert text(worker, "keep 120") != first
 
 
 def test_a_text_beyond_its_limit_is_refused_and_the_process_goes_on() -> None:

@@ -17,7 +17,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.files import make_private
 
 
-@pytest.fixture(params=[0o000, 0o077, 0o277], ids=oct)
+@pytest.fixture(params=[0o000, pytest.param(0o077, marks=pytest.mark.slow), 0o277], ids=oct)
 def umask(request: pytest.FixtureRequest) -> Iterator[int]:
     before = os.umask(request.param)
     yield request.param
@@ -121,12 +121,12 @@ def test_a_file_for_others_too_is_its_owners_alone_until_it_is_there(
     assert seen == [0o600]
 
 
-@pytest.mark.parametrize("given", ["0", "77", "440", "1777", "6000", "rw", "0o640", "888", "-640", ""])
-def test_a_mode_that_is_none_or_shuts_out_its_owner_is_refused(tmp_path: Path, given: str) -> None:
-    code, told = run("init", str(tmp_path / "new"), f"--mode={given}")
+def test_a_mode_that_shuts_out_its_owner_is_refused(tmp_path: Path) -> None:
+    for given in ("0", "77", "440", "1777", "6000", "rw", "0o640", "888", "-640", ""):
+        code, printed = run("init", str(tmp_path / "new"), f"--mode={given}")
 
-    assert (code, "hint: --mode 640" in told) == (2, True)
-    assert not (tmp_path / "new").exists()
+        assert (code, "hint: --mode 640" in printed) == (2, True), given
+        assert not (tmp_path / "new").exists(), given
 
 
 def test_a_mode_without_a_file_is_refused(tmp_path: Path) -> None:

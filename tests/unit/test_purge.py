@@ -111,23 +111,25 @@ def test_every_version_that_ever_stood_at_the_path_goes(base: Path, recall: Reca
     assert pieces_left(base, *versions) == []
 
 
-@pytest.mark.parametrize("name", ["notes/gone.md", "notes", "notes/*", "id"])
-def test_what_sync_removed_long_ago_can_be_purged(base: Path, recall: Recall, name: str) -> None:
-    text = letters("text")
-    target = base / written(base, "gone.md", text)
-    recall.index(str(base / "notes"))
-    doc_id = recall.get(str(target))["found"]["doc"]["id"]
-    target.unlink()
-    list(recall.sync())
-    named = doc_id[:12] if name == "id" else str(base / name)
-    with pytest.raises(UnknownTarget):
-        recall.remove([str(target)])
+def test_what_sync_removed_long_ago_can_be_purged(base: Path, recall: Recall) -> None:
+    names = ("id", "notes/gone1.md", "notes/gone2.*", "notes")
+    texts = [letters(name) for name in names]
+    for number, (name, text) in enumerate(zip(names, texts, strict=True)):
+        path = written(base, f"gone{number}.md", text)
+        target = base / path
+        recall.index(str(base / "notes"))
+        doc_id = recall.get(str(target))["found"]["doc"]["id"]
+        target.unlink()
+        list(recall.sync())
+        named = doc_id[:12] if name == "id" else str(base / name)
+        with pytest.raises(UnknownTarget):
+            recall.remove([str(target)])
 
-    assert recall.remove([named], purge=True, dry_run=True)["removed"]["paths"][0] == "notes/gone.md"
-    assert recall.remove([named], purge=True)["removed"]["purged"]
+        assert recall.remove([named], purge=True, dry_run=True)["removed"]["paths"][0] == path, name
+        assert recall.remove([named], purge=True)["removed"]["purged"], name
 
     recall.close()
-    assert pieces_left(base, text) == []
+    assert pieces_left(base, *texts) == []
 
 
 def test_a_purge_that_names_nothing_is_refused(recall: Recall) -> None:

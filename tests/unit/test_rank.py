@@ -37,12 +37,12 @@ def test_max_and_minmax_look_at_the_pool() -> None:
     assert lexical_values(pool((4.0, 4.0), ()), "minmax") == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
-@pytest.mark.parametrize("normalize", ["bound", "max", "minmax"])
-def test_a_score_is_the_sum_of_its_parts(fusion: str, normalize: str) -> None:
-    config = Config(fusion=fusion, normalize=normalize)
-    for ranked in rank(pool((5.0, None, 2.5), (0.9, 0.1, None)), config):
-        assert ranked.score == sum(part.points for part in ranked.parts)
+def test_a_score_is_the_sum_of_its_parts() -> None:
+    for fusion in ["weighted", "rrf"]:
+        for normalize in ["bound", "max", "minmax"]:
+            config = Config(fusion=fusion, normalize=normalize)
+            for ranked in rank(pool((5.0, None, 2.5), (0.9, 0.1, None)), config):
+                assert ranked.score == sum(part.points for part in ranked.parts), (fusion, normalize)
 
 
 def test_weighted_fusion_is_the_weighted_mean() -> None:
@@ -62,14 +62,14 @@ def test_equal_scores_stay_in_natural_order() -> None:
     assert rank(pool((1.0, 2.0, 1.0, 2.0), ()), Config()).order == [1, 3, 0, 2]
 
 
-@pytest.mark.parametrize("rows", [2, 300])
-def test_scores_that_are_equal_as_decimals_stay_in_natural_order(rows: int) -> None:
-    ranking = rank(
-        pool((0.0, 9.0) * (rows // 2), (0.5, 0.4) * (rows // 2)), Config(bm25_weight=0.1, vector_weight=0.9)
-    )
+def test_scores_that_are_equal_as_decimals_stay_in_natural_order() -> None:
+    for rows in [2, 300]:
+        ranking = rank(
+            pool((0.0, 9.0) * (rows // 2), (0.5, 0.4) * (rows // 2)), Config(bm25_weight=0.1, vector_weight=0.9)
+        )
 
-    assert list(ranking.order) == list(range(rows))
-    assert set(ranking.scores) == {0.45}
+        assert list(ranking.order) == list(range(rows)), rows
+        assert set(ranking.scores) == {0.45}, rows
 
 
 def test_a_long_pool_keeps_every_one_of_the_six_decimals() -> None:
@@ -110,29 +110,28 @@ def test_a_document_scores_what_its_best_chunk_scores() -> None:
     assert best_of_each_document(given, rank(given, Config())).order == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("raws", "kept"),
-    [
+def test_only_documents_that_pass_min_score_count() -> None:
+    for raws, kept in [
         ((9.0, 8.0, 7.0, 2.0, 1.0, 0.5), 2),  # three chunks pass, of two documents out of three
         ((9.0, 8.0, 1.0, 2.0), 1),  # the first chunk that does not pass is of another document
         ((9.0, 1.0, 5.0, 8.0), 2),  # every document passes, though not each of its chunks
         ((1.0, 2.0, 3.0, 4.0), 0),
-    ],
-)
-def test_only_documents_that_pass_min_score_count(raws: tuple[float, ...], kept: int) -> None:
-    given = pool(raws, ())
-    documents = best_of_each_document(given, rank(given, Config(min_score=0.5)))
-    assert (documents.kept, len(documents)) == (kept, len(raws) // 2)
+    ]:
+        given = pool(raws, ())
+        documents = best_of_each_document(given, rank(given, Config(min_score=0.5)))
+        assert (documents.kept, len(documents)) == (kept, len(raws) // 2), raws
 
 
 def test_an_empty_pool_ranks_to_nothing() -> None:
     assert len(rank(pool((), ()), Config())) == 0
 
 
-@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
-def test_weights_too_small_to_divide_by_count_as_none(fusion: str) -> None:
-    pool = Pool((Key(1, 1, "a", 0, 1),), (1.0,), (1.0,), 2.0, (), exact=True, index_kind="exact")
+def test_weights_too_small_to_divide_by_count_as_none() -> None:
+    for fusion in ["weighted", "rrf"]:
+        pool = Pool((Key(1, 1, "a", 0, 1),), (1.0,), (1.0,), 2.0, (), exact=True, index_kind="exact")
 
-    ranking = rank(pool, Config(fusion=fusion, bm25_weight=0.0, vector_weight=5e-324))
+        ranking = rank(pool, Config(fusion=fusion, bm25_weight=0.0, vector_weight=5e-324))
 
-    assert ranking[0].score == rank(pool, Config(fusion=fusion, bm25_weight=1.0, vector_weight=1.0))[0].score
+        assert ranking[0].score == rank(pool, Config(fusion=fusion, bm25_weight=1.0, vector_weight=1.0))[0].score, (
+            fusion
+        )

@@ -53,36 +53,36 @@ def readings() -> Iterator[list[str]]:
         threading.setprofile(before)
 
 
-@pytest.mark.parametrize(("text", "filter_text", "read_once"), [(RQL, "", RQL), ("token budget", FILTER, FILTER)])
-def test_steps_of_the_slider_read_no_text_again(store: Path, text: str, filter_text: str, read_once: str) -> None:
-    log = EventLog()
-    with readings() as read:
-        thread = QueryThread(lambda: Recall.open(str(store)), log.post, time.monotonic)
-        thread.start()
-        for step in range(1, 4):
-            settings = {"vector_weight": step / 10}
-            thread.submit(
-                QueryRequest(step, text, (0, 3), Packing(500), filter=filter_text, settings=settings, question=1)
-            )
-            log.wait_for(lambda event, step=step: isinstance(event, Repacked) and event.generation == step)
-        thread.stop()
+def test_steps_of_the_slider_read_no_text_again(store: Path) -> None:
+    for text, filter_text, read_once in [(RQL, "", RQL), ("token budget", FILTER, FILTER)]:
+        log = EventLog()
+        with readings() as read:
+            thread = QueryThread(lambda: Recall.open(str(store)), log.post, time.monotonic)
+            thread.start()
+            for step in range(1, 4):
+                settings = {"vector_weight": step / 10}
+                thread.submit(
+                    QueryRequest(step, text, (0, 3), Packing(500), filter=filter_text, settings=settings, question=1)
+                )
+                log.wait_for(lambda event, step=step: isinstance(event, Repacked) and event.generation == step)
+            thread.stop()
 
-    weighed = [event.answer.plan for event in log.events if isinstance(event, Reweighed)]
-    assert [plan.config.vector_weight for plan in weighed] == [0.2, 0.3]
-    assert read == [read_once]
+        weighed = [event.answer.plan for event in log.events if isinstance(event, Reweighed)]
+        assert [plan.config.vector_weight for plan in weighed] == [0.2, 0.3], text
+        assert read == [read_once], text
 
 
-@pytest.mark.parametrize("budget_tokens", [None, 200])
-def test_why_something_is_missing_reads_its_question_once(store: Path, budget_tokens: int | None) -> None:
-    pack = Pack(budget_tokens=budget_tokens)
-    with Recall.open(str(store)) as recall, readings() as read:
-        view = recall.why_not(None, "notes/diary.txt", Ask(), pack, rql=RQL)["whynot"]
-        asked = recall.why_not("token budget", "notes/diary.txt", Ask(k=1, filter=FILTER), pack)["whynot"]
+def test_why_something_is_missing_reads_its_question_once(store: Path) -> None:
+    for budget_tokens in [None, 200]:
+        pack = Pack(budget_tokens=budget_tokens)
+        with Recall.open(str(store)) as recall, readings() as read:
+            view = recall.why_not(None, "notes/diary.txt", Ask(), pack, rql=RQL)["whynot"]
+            asked = recall.why_not("token budget", "notes/diary.txt", Ask(k=1, filter=FILTER), pack)["whynot"]
 
-    assert view["verdict"] == asked["verdict"] == "filter"
-    assert view["fixes"]
-    assert asked["fixes"]
-    assert read == [RQL, FILTER]
+        assert view["verdict"] == asked["verdict"] == "filter", budget_tokens
+        assert view["fixes"], budget_tokens
+        assert asked["fixes"], budget_tokens
+        assert read == [RQL, FILTER], budget_tokens
 
 
 def test_a_report_and_the_check_of_a_query_read_it_once(store: Path) -> None:
@@ -94,14 +94,12 @@ def test_a_report_and_the_check_of_a_query_read_it_once(store: Path) -> None:
     assert read == [RQL, FILTER, RQL]
 
 
-@pytest.mark.parametrize("text", [RQL, ODD])
-@pytest.mark.parametrize("settings", [(), ("vector_weight=0.9", "min_score=0.1")])
-@pytest.mark.parametrize("k", [None, 7])
-def test_a_question_under_other_settings_is_what_its_text_is_under_them(
-    text: str, settings: tuple[str, ...], k: int | None
-) -> None:
-    plan = plan_rql(text, config=Config(pool=30), exact=True, settings={"fusion": "rrf"})
+def test_replanning_equals_planning_the_text_under_those_settings() -> None:
+    for text in [RQL, ODD]:
+        for settings in [(), ("vector_weight=0.9", "min_score=0.1")]:
+            for k in [None, 7]:
+                plan = plan_rql(text, config=Config(pool=30), exact=True, settings={"fusion": "rrf"})
 
-    asked = plan_rql(text, config=Config(pool=20), exact=True, settings=settings)
-    expected = asked if k is None else asked._replace(limit=k, is_capped=True)
-    assert replan(plan, config=Config(pool=20), settings=settings, k=k) == expected
+                asked = plan_rql(text, config=Config(pool=20), exact=True, settings=settings)
+                expected = asked if k is None else asked._replace(limit=k, is_capped=True)
+                assert replan(plan, config=Config(pool=20), settings=settings, k=k) == expected, (text, settings, k)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -62,13 +63,19 @@ ANSWERS: dict[str, Callable[[Recall], Any]] = {
 }
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    filled: Path = tmp_path_factory.mktemp("filled")
     for name, text in FISH.items():
-        (tmp_path / f"{name}.txt").write_text(text)
-    with Recall.open(str(tmp_path / "recall.db"), create=True) as recall:
-        recall.index(*(str(tmp_path / f"{name}.txt") for name in FISH))
-    return tmp_path
+        (filled / f"{name}.txt").write_text(text)
+    with Recall.open(str(filled / "recall.db"), create=True) as recall:
+        recall.index(*(str(filled / f"{name}.txt") for name in FISH))
+    return filled
+
+
+@pytest.fixture
+def home(filled: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(filled, tmp_path, dirs_exist_ok=True))
 
 
 @pytest.fixture
@@ -90,27 +97,27 @@ def replayed(recall: Recall, receipt: str) -> tuple[bool, list[tuple[str, ...]]]
     return view["identical"], [each for each in told if each[0] not in ("row", "total")]
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-def test_an_answer_that_is_asked_again_is_identical(recall: Recall, name: str) -> None:
-    receipt = text_of(ANSWERS[name](recall))
+def test_an_answer_that_is_asked_again_is_identical(recall: Recall) -> None:
+    for name, asked in ANSWERS.items():
+        receipt = text_of(asked(recall))
 
-    assert recall.replay(receipt)["replay"]["changes"] == []
-    assert replayed(recall, receipt) == (True, [])
-    assert text_of(ANSWERS[name](recall)) == receipt
+        assert recall.replay(receipt)["replay"]["changes"] == [], name
+        assert replayed(recall, receipt) == (True, []), name
+        assert text_of(asked(recall)) == receipt, name
 
 
-@pytest.mark.parametrize("name", ["search", "query", "context"])
-def test_an_answer_has_the_same_bytes_with_a_receipt_beside_it(recall: Recall, name: str) -> None:
-    answer = ANSWERS[name](recall)
-    plain = {
-        "search": lambda: recall.search("fish"),
-        "query": lambda: recall.query(RANKED),
-        "context": lambda: recall.context("fish", budget_tokens=9),
-    }[name]()
+def test_a_receipt_changes_no_byte_of_its_answer(recall: Recall) -> None:
+    for name in ["search", "query", "context"]:
+        answer = ANSWERS[name](recall)
+        plain = {
+            "search": lambda: recall.search("fish"),
+            "query": lambda: recall.query(RANKED),
+            "context": lambda: recall.context("fish", budget_tokens=9),
+        }[name]()
 
-    del answer["receipt"]
-    assert list(answer) == list(plain)
-    assert {**answer, "stats": 0} == {**plain, "stats": 0}
+        del answer["receipt"]
+        assert list(answer) == list(plain), name
+        assert {**answer, "stats": 0} == {**plain, "stats": 0}, name
 
 
 def test_a_document_that_was_edited_is_named(home: Path, recall: Recall) -> None:
@@ -227,15 +234,16 @@ def refusal(recall: Recall, receipt: str) -> RecallError:
     return caught.value
 
 
-@pytest.mark.parametrize("reranker", ["openai", "ollama", "onnx:/etc", "sentence-transformers", "a-plug-in"])
-def test_a_receipt_cannot_choose_who_reads_the_texts(recall: Recall, reranker: str) -> None:
+def test_a_receipt_cannot_choose_who_reads_the_texts(recall: Recall) -> None:
     words = text_of(recall.search("fish", receipt=True))
     rql = text_of(recall.query(RANKED, receipt=True))
 
-    asked = resealed(words, lambda body: body["question"]["settings"].update(rerank=reranker))
-    assert refusal(recall, asked).code == "untrusted_receipt"
-    option = resealed(rql, lambda body: body["question"].update(text=f"{RANKED} OPTION rerank '{reranker}'"))
-    assert refusal(recall, option).code in ("untrusted_receipt", "bad_option", "unknown_reranker")
+    for reranker in ["openai", "ollama", "onnx:/etc", "sentence-transformers", "a-plug-in"]:
+        setting, text = {"rerank": reranker}, f"{RANKED} OPTION rerank '{reranker}'"
+        asked = resealed(words, lambda body, setting=setting: body["question"]["settings"].update(setting))
+        assert refusal(recall, asked).code == "untrusted_receipt", reranker
+        option = resealed(rql, lambda body, text=text: body["question"].update(text=text))
+        assert refusal(recall, option).code in ("untrusted_receipt", "bad_option", "unknown_reranker"), reranker
 
 
 def test_a_reranker_that_the_person_has_set_is_used_again(home: Path) -> None:
@@ -271,24 +279,31 @@ FORGED: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", FORGED)
-def test_a_receipt_of_another_shape_is_refused(recall: Recall, name: str) -> None:
+def test_a_receipt_of_another_shape_is_refused(recall: Recall) -> None:
     receipt = text_of(recall.search("fish", receipt=True))
 
-    error = refusal(recall, resealed(receipt, FORGED[name]))
+    for name, forge in FORGED.items():
+        error = refusal(recall, resealed(receipt, forge))
 
-    assert error.code == "bad_receipt"
-    assert ("newer Recall (format 2, this one reads 1)" in error.message) == (name == "a newer format")
+        assert error.code == "bad_receipt", name
+        assert ("newer Recall (format 2, this one reads 1)" in error.message) == (name == "a newer format"), name
 
 
-@pytest.mark.parametrize(
-    "raw", [b"", b"{}", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"recall_receipt": 1}', b'{"a":' + b"9" * 9000]
-)
-def test_what_is_no_receipt_is_refused(raw: bytes) -> None:
-    with pytest.raises(UsageError) as caught:
-        understood(raw)
+def test_bytes_that_are_not_a_receipt_are_refused() -> None:
+    for raw in [
+        b"",
+        b"{}",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"recall_receipt": 1}',
+        b'{"a":' + b"9" * 9000,
+    ]:
+        with pytest.raises(UsageError) as caught:
+            understood(raw)
 
-    assert caught.value.code == "bad_receipt"
+        assert caught.value.code == "bad_receipt", raw
 
 
 def run(*argv: str) -> tuple[int, str, str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import io
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,19 +28,51 @@ from tests.embedders import COUNTING, KEY, KEYED, WINDOWED
 FILES = 40
 TEXT = "note {n} about tides\n"
 
+ENTRY_POINTS = importlib.metadata.entry_points
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a store of hash vectors, and a stranger's embedders installed."""
-    tests.embedders.install(tmp_path / "site", monkeypatch)
-    home = tmp_path / "home"
-    (home / "docs").mkdir(parents=True)
+
+@cache
+def scanned(path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
+    return ENTRY_POINTS()
+
+
+@pytest.fixture(autouse=True)
+def one_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scan what is installed once for each sys.path, since a scan takes 60 ms."""
+    monkeypatch.setattr(
+        importlib.metadata, "entry_points", lambda *, group: scanned(tuple(sys.path)).select(group=group)
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a stranger's package of embedders."""
+    site: Path = tmp_path_factory.mktemp("site")
+    tests.embedders.write_package(site)
+    return site
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home: Path = tmp_path_factory.mktemp("made")
+    (home / "docs").mkdir()
     for n in range(FILES):
         (home / f"docs/{n:02}.txt").write_text(TEXT.format(n=n))
+    Recall.init(str(home), settings=["embedding_dim=64"])
+    with Recall.open(start=home) as recall:
+        run(recall.add([str(home / "docs")], Root("")))
+    return home
+
+
+@pytest.fixture
+def home(made: Path, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a store of hash vectors, and a stranger's embedders installed."""
+    monkeypatch.syspath_prepend(site)
+    for kind in (COUNTING, WINDOWED, KEYED):
+        name = kind.embedder.identity.partition(":")[0]
+        monkeypatch.setattr(kind, "embedder", type(kind.embedder)(name=name))
+    home = Path(shutil.copytree(made, tmp_path / "home"))
     monkeypatch.chdir(home)
-    Recall.init(settings=["embedding_dim=64"])
-    with Recall.open() as recall:
-        run(recall.add(["docs"], Root("")))
     return home
 
 
@@ -167,9 +202,9 @@ with Recall.open() as recall:
 """
 
 
-def test_a_killed_reembed_loses_only_what_was_not_saved(recall: Recall, home: Path) -> None:
+def test_a_killed_reembed_loses_only_what_was_not_saved(recall: Recall, home: Path, site: Path) -> None:
     before = answers(recall)
-    path = f"{home.parent / 'site'}:{Path(tests.embedders.__file__).parent.parent}"
+    path = f"{site}:{Path(tests.embedders.__file__).parent.parent}"
 
     done = subprocess.run([sys.executable, "-c", _KILLED], check=False, env={"PYTHONPATH": path}, cwd=home)
 
@@ -398,28 +433,23 @@ def test_settings_that_cannot_be_written_are_told_with_what_to_write(recall: Rec
     assert recall.store.info().embedder == "counting-1:64"
 
 
-@pytest.mark.parametrize(
-    ("name", "settings", "code"),
-    [
+def test_what_cannot_be_meant_is_refused_before_anything_happens(recall: Recall) -> None:
+    for name, settings, code in [
         ("nonsense", [], "unknown_embedder"),
         ("counting", ["store_path=other.db"], "setting_fixed"),
         ("counting", ["embedding=hash"], "setting_fixed"),
         ("counting", ["chunk_tokens=9"], "setting_fixed"),
         ("counting", ["vector_weight=lots"], "bad_value"),
         ("counting", ["vectorweight=1"], "unknown_key"),
-    ],
-)
-def test_what_cannot_be_meant_is_refused_before_anything_happens(
-    recall: Recall, name: str, settings: list[str], code: str
-) -> None:
-    state = recall.store.info()
+    ]:
+        state = recall.store.info()
 
-    with pytest.raises((EmbedError, UsageError)) as caught:
-        run(recall.reembed(name, settings))
+        with pytest.raises((EmbedError, UsageError)) as caught:
+            run(recall.reembed(name, settings))
 
-    assert caught.value.code == code
-    assert recall.store.info() == state
-    assert recall.store.reembed_target() is None
+        assert caught.value.code == code, settings
+        assert recall.store.info() == state, settings
+        assert recall.store.reembed_target() is None, settings
 
 
 def test_auto_is_resolved_and_written_down(recall: Recall, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

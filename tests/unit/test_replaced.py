@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -47,17 +48,21 @@ USES: dict[str, Callable[[Recall], object]] = {
 }
 
 
-@pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("change", [delete, replace])
-def test_every_use_of_a_store_that_is_no_more_in_its_place_says_so(
-    base: Path, recall: Recall, change: Callable[[Path], None], use: str
+def test_every_use_of_a_replaced_store_says_so(
+    base: Path, tmp_path_factory: pytest.TempPathFactory, change: Callable[[Path], None]
 ) -> None:
-    change(base / "recall.db")
+    with Recall.open(str(base)) as recall:
+        recall.index(str(base / "docs"))
+    for name, use in USES.items():
+        copy = Path(shutil.copytree(base, tmp_path_factory.mktemp("used"), dirs_exist_ok=True))
+        with Recall.open(str(copy)) as recall:
+            recall.search("quokka")
+            change(copy / "recall.db")
 
-    with pytest.raises(RecallError) as caught:
-        USES[use](recall)
-
-    assert (caught.value.code, caught.value.exit_code) == ("store_replaced", 1)
+            with pytest.raises(RecallError) as caught:
+                use(recall)
+        assert (caught.value.code, caught.value.exit_code) == ("store_replaced", 1), name
 
 
 def test_in_a_file_that_was_replaced_no_transaction_begins(base: Path, recall: Recall) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -55,16 +57,23 @@ class Reader(HTMLParser):
         self.texts.setdefault(self.open[-1] if self.open else "", []).append(text)
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made: Path = tmp_path_factory.mktemp("made")
+    (made / "docs").mkdir()
+    (made / "docs" / 'a<b>&"c.md').write_text(HOSTILE)
+    (made / "docs" / "plain.md").write_text("# Plain\n\nA retry budget for every client.\n")
+    (made / "docs" / "more.md").write_text("# More\n\nMore of a budget, and no other word.\n")
+    with contextlib.chdir(made):
+        assert run("init", "--embedding", "hash")[0] == 0
+        assert run("add", "docs")[0] == 0
+    return made
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / 'a<b>&"c.md').write_text(HOSTILE)
-    (tmp_path / "docs" / "plain.md").write_text("# Plain\n\nA retry budget for every client.\n")
-    (tmp_path / "docs" / "more.md").write_text("# More\n\nMore of a budget, and no other word.\n")
-    assert run("init", "--embedding", "hash")[0] == 0
-    assert run("add", "docs")[0] == 0
-    return tmp_path
+    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
 
 
 def run(*argv: str) -> tuple[int, str, str]:

@@ -92,16 +92,16 @@ def test_only_documents_that_pass_min_score_after_reranking_count() -> None:
     assert (ranking.order[: ranking.kept], len(ranking)) == ([0, 2], 3)
 
 
-@pytest.mark.parametrize(("rows", "best"), [(1, [1]), (2, [1, 2]), (3, [1, 2, 0]), (4, [1, 2, 0])])
-def test_the_head_is_the_best_rows_and_all_where_there_are_fewer(rows: int, best: list[int]) -> None:
-    config = Config(rerank_rows=rows)
-    assert head(rank(pool([0.2, 0.8, 0.5]), config), config) == best
+def test_the_head_is_the_best_rows_or_all_if_fewer() -> None:
+    for rows, best in [(1, [1]), (2, [1, 2]), (3, [1, 2, 0]), (4, [1, 2, 0])]:
+        config = Config(rerank_rows=rows)
+        assert head(rank(pool([0.2, 0.8, 0.5]), config), config) == best, rows
 
 
-@pytest.mark.parametrize(("rows", "best"), [(1, [2]), (2, [2, 0]), (3, [2, 0, 1]), (4, [2, 0, 1, 3])])
-def test_of_rows_that_tie_for_the_end_of_the_head_the_first_by_path_is_in_it(rows: int, best: list[int]) -> None:
-    config = Config(rerank_rows=rows)
-    assert head(rank(pool([0.5, 0.5, 0.8, 0.5]), config), config) == best
+def test_rows_that_tie_enter_the_head_by_path() -> None:
+    for rows, best in [(1, [2]), (2, [2, 0]), (3, [2, 0, 1]), (4, [2, 0, 1, 3])]:
+        config = Config(rerank_rows=rows)
+        assert head(rank(pool([0.5, 0.5, 0.8, 0.5]), config), config) == best, rows
 
 
 def test_a_row_that_min_score_had_cut_is_in_the_head_and_may_come_back() -> None:
@@ -112,10 +112,10 @@ def test_a_row_that_min_score_had_cut_is_in_the_head_and_may_come_back() -> None
     assert again.order[: again.kept] == [0, 1]
 
 
-@pytest.mark.parametrize(("value", "kept"), [(0.5, 1), (0.499999, 0)])
-def test_a_new_score_of_just_min_score_is_kept(value: float, kept: int) -> None:
-    config = Config(rerank_rows=1, rerank_weight=1.0, min_score=0.5)
-    assert rescored(rank(pool([0.9]), config), {0: value}, config).kept == kept
+def test_a_new_score_of_just_min_score_is_kept() -> None:
+    for value, kept in [(0.5, 1), (0.499999, 0)]:
+        config = Config(rerank_rows=1, rerank_weight=1.0, min_score=0.5)
+        assert rescored(rank(pool([0.9]), config), {0: value}, config).kept == kept, value
 
 
 def test_the_rows_below_the_head_keep_their_order_behind_it() -> None:
@@ -138,16 +138,16 @@ def test_values_that_tie_are_ranked_as_their_rows_stood() -> None:
     assert {each.position: each.parts[-1].rank for each in ranking} == {2: 1, 1: 2, 0: 3}
 
 
-@pytest.mark.parametrize("rows", [1, 10_000])
-def test_a_reranker_reads_from_one_to_ten_thousand_rows(rows: int) -> None:
-    assert override(Config(), [f"rerank_rows={rows}"]).rerank_rows == rows
+def test_a_reranker_reads_from_one_to_ten_thousand_rows() -> None:
+    for rows in [1, 10_000]:
+        assert override(Config(), [f"rerank_rows={rows}"]).rerank_rows == rows, rows
 
 
-@pytest.mark.parametrize("rows", [0, 10_001])
-def test_a_reranker_of_no_row_or_of_too_many_is_refused(rows: int) -> None:
-    with pytest.raises(ConfigError) as caught:
-        override(Config(), [f"rerank_rows={rows}"])
-    assert caught.value.code == "bad_value"
+def test_rerank_rows_of_zero_or_too_many_is_refused() -> None:
+    for rows in [0, 10_001]:
+        with pytest.raises(ConfigError) as caught:
+            override(Config(), [f"rerank_rows={rows}"])
+        assert caught.value.code == "bad_value", rows
 
 
 def test_an_empty_ranking_stays_empty() -> None:
@@ -170,17 +170,17 @@ def ask(store: SqliteStore, reranker: Overlap, config: Config = CONFIG) -> answe
     return answering.answer(plan, store, EMBEDDER, reranker)
 
 
-@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
-def test_the_reranker_reads_the_best_rows_and_decides_their_order(store: SqliteStore, fusion: str) -> None:
-    reranker = Overlap()
-    found = ask(store, reranker, CONFIG._replace(fusion=fusion))
-    shown = answering.page(found, store)
-    values = [part.value for hit in shown for part in hit.parts if part.signal == "rerank"]
-    assert (reranker.texts, len(values)) == (3, 3)
-    assert shown[0].chunk is not None
-    assert shown[0].chunk.text == "cache key expiry "
-    for hit in shown:
-        assert hit.score == sum(part.points for part in hit.parts)
+def test_the_reranker_reads_the_best_rows_and_decides_their_order(store: SqliteStore) -> None:
+    for fusion in ["weighted", "rrf"]:
+        reranker = Overlap()
+        found = ask(store, reranker, CONFIG._replace(fusion=fusion))
+        shown = answering.page(found, store)
+        values = [part.value for hit in shown for part in hit.parts if part.signal == "rerank"]
+        assert (reranker.texts, len(values)) == (3, 3), fusion
+        assert shown[0].chunk is not None, fusion
+        assert shown[0].chunk.text == "cache key expiry ", fusion
+        for hit in shown:
+            assert hit.score == sum(part.points for part in hit.parts), fusion
 
 
 def test_a_weight_that_moves_asks_the_model_only_about_new_rows(store: SqliteStore) -> None:
@@ -192,17 +192,17 @@ def test_a_weight_that_moves_asks_the_model_only_about_new_rows(store: SqliteSto
     assert reranker.texts == 5
 
 
-@pytest.mark.parametrize("rows", range(1, 7))
-def test_just_the_best_rows_are_read_and_have_a_part_from_it(store: SqliteStore, rows: int) -> None:
-    plain = ask(store, Overlap(), CONFIG._replace(rerank=""))
-    best = [hit.doc.path for hit in answering.page(plain, store)]
-    reranker = Overlap()
+def test_the_reranker_reads_and_scores_only_the_best_rows(store: SqliteStore) -> None:
+    for rows in range(1, 7):
+        plain = ask(store, Overlap(), CONFIG._replace(rerank=""))
+        best = [hit.doc.path for hit in answering.page(plain, store)]
+        reranker = Overlap()
 
-    shown = answering.page(ask(store, reranker, CONFIG._replace(rerank_rows=rows, rerank_weight=0.5)), store)
+        shown = answering.page(ask(store, reranker, CONFIG._replace(rerank_rows=rows, rerank_weight=0.5)), store)
 
-    read = {hit.doc.path for hit in shown if hit.parts[-1].signal == "rerank"}
-    assert (reranker.texts, read) == (min(rows, 5), set(best[:rows]))
-    assert [hit.doc.path for hit in shown if hit.doc.path not in read] == best[rows:]
+        read = {hit.doc.path for hit in shown if hit.parts[-1].signal == "rerank"}
+        assert (reranker.texts, read) == (min(rows, 5), set(best[:rows])), rows
+        assert [hit.doc.path for hit in shown if hit.doc.path not in read] == best[rows:], rows
 
 
 def test_rows_that_leave_the_head_lose_their_part_though_their_value_is_known(store: SqliteStore) -> None:
@@ -243,11 +243,11 @@ def test_a_weighed_answer_is_the_answer_to_the_weighed_question(store: SqliteSto
     assert answering.page(weighed, store) == answering.page(asked, store)
 
 
-@pytest.mark.parametrize("values", [[0.5], [0.5, 1.5, 0.0], [0.5, float("nan"), 0.0]])
-def test_nonsense_from_a_reranker_is_refused(store: SqliteStore, values: list[float]) -> None:
-    with pytest.raises(EmbedError) as error:
-        ask(store, Broken(values))
-    assert error.value.code == "rerank_invalid"
+def test_nonsense_from_a_reranker_is_refused(store: SqliteStore) -> None:
+    for values in [[0.5], [0.5, 1.5, 0.0], [0.5, float("nan"), 0.0]]:
+        with pytest.raises(EmbedError) as error:
+            ask(store, Broken(values))
+        assert error.value.code == "rerank_invalid", values
 
 
 def test_a_query_is_reranked_only_when_told_to(store: SqliteStore) -> None:

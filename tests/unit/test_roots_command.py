@@ -29,7 +29,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (made / "docs" / name).write_text(f"words of {name}\n")
     (made / "top.md").write_text("words on top\n")
     with contextlib.chdir(made):
-        assert run("init")[0] == 0
+        assert run("init", "--embedding", "hash")[0] == 0
         assert run("add", "docs", "--glob", "*.md")[0] == 0
     return made
 
@@ -234,16 +234,16 @@ def test_several_roots_are_forgotten_by_the_numbers_they_had(home: Path) -> None
     assert [(root["number"], root["folder"]) for root in answer["roots"]] == [(1, "top.md")]
 
 
-@pytest.mark.parametrize("action", ["edit", "forget", "accept"])
-def test_a_number_that_no_root_has_is_told_with_those_there_are(home: Path, action: str) -> None:
-    run("add", "top.md")
-    flags = ["--tag", "x"] if action == "edit" else []
+def test_an_unknown_root_number_lists_the_existing_ones(home: Path) -> None:
+    for action in ["edit", "forget", "accept"]:
+        run("add", "top.md")
+        flags = ["--tag", "x"] if action == "edit" else []
 
-    code, _, err = run("roots", action, "3", *flags)
+        code, _, err = run("roots", action, "3", *flags)
 
-    assert code == 8
-    assert err == "error: No root has the number 3: there are 1 docs, 2 top.md.\nhint: recall roots\n"
-    assert ask("roots", action, "0", *flags)["error"]["code"] == "unknown_target"
+        assert code == 8, action
+        assert err == "error: No root has the number 3: there are 1 docs, 2 top.md.\nhint: recall roots\n", action
+        assert ask("roots", action, "0", *flags)["error"]["code"] == "unknown_target", action
 
 
 def test_of_many_roots_the_first_few_are_told(home: Path) -> None:
@@ -254,9 +254,8 @@ def test_of_many_roots_the_first_few_are_told(home: Path) -> None:
     assert "there are 1 docs, 2 f0, 3 f1, 4 f2, 5 f3, 5 more." in run("roots", "forget", "11")[2]
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "status"),
-    [
+def test_a_refused_change_to_a_root_changes_nothing(home: Path) -> None:
+    for words, code, status in [
         (("edit",), "missing_argument", 2),
         (("forget",), "missing_argument", 2),
         (("edit", "1"), "missing_argument", 2),
@@ -272,20 +271,16 @@ def test_of_many_roots_the_first_few_are_told(home: Path) -> None:
         (("forget", "1", "--tag", "x"), "conflicting_flags", 2),
         (("--sync",), "conflicting_flags", 2),
         (("drop", "1"), "bad_value", 2),
-    ],
-)
-def test_what_cannot_be_done_to_a_root_is_refused_and_changes_nothing(
-    home: Path, words: tuple[str, ...], code: str, status: int
-) -> None:
-    run("add", "top.md")
-    run("add", "docs")
-    before = ask("roots")["roots"]
+    ]:
+        run("add", "top.md")
+        run("add", "docs")
+        before = ask("roots")["roots"]
 
-    told = run("roots", *words, "--json")
+        told = run("roots", *words, "--json")
 
-    assert (told[0], json.loads(told[1])["error"]["code"]) == (status, code)
-    assert json.loads(told[1])["error"]["hint"]
-    assert ask("roots")["roots"] == before
+        assert (told[0], json.loads(told[1])["error"]["code"]) == (status, code), words
+        assert json.loads(told[1])["error"]["hint"], words
+        assert ask("roots")["roots"] == before, words
 
 
 def test_a_folder_that_is_added_with_other_flags_says_which_root_that_makes(home: Path) -> None:
@@ -319,29 +314,26 @@ def test_a_root_that_waits_says_when_it_is_added_by_name(home: Path) -> None:
     assert run("add", "top.md")[2] == "root 2, top.md, is synced from now on\n"
 
 
-@pytest.mark.parametrize(
-    ("files", "flags", "why", "way"),
-    [
-        (["sub/a.md"], ["--glob", "*.md"], f"no file in new matches --glob *.md, {RELATIVE}", "--glob '**/*.md'"),
-        (["a.md"], ["--glob", "*.rst"], f"no file in new matches --glob *.rst, {RELATIVE}", "--glob ''"),
-        (["a.md"], ["--ignore", "*"], "--ignore leaves out every file in new", "--ignore ''"),
-        ([".a.md"], [], "every file in new is hidden", "--hidden"),
-        (["a.log", ".gitignore"], [], "git ignores every file in new", "--no-gitignore"),
-        ([".a.md"], ["--glob", "*.rst"], "every file in new is left out, by several rules",
+def test_an_add_of_nothing_says_why_and_suggests_what_helps(home: Path) -> None:
+    for number, (files, flags, why, way) in enumerate([
+        (["sub/a.md"], ["--glob", "*.md"], f"no file in new2 matches --glob *.md, {RELATIVE}", "--glob '**/*.md'"),
+        (["a.md"], ["--glob", "*.rst"], f"no file in new3 matches --glob *.rst, {RELATIVE}", "--glob ''"),
+        (["a.md"], ["--ignore", "*"], "--ignore leaves out every file in new4", "--ignore ''"),
+        ([".a.md"], [], "every file in new5 is hidden", "--hidden"),
+        (["a.log", ".gitignore"], [], "git ignores every file in new6", "--no-gitignore"),
+        ([".a.md"], ["--glob", "*.rst"], "every file in new7 is left out, by several rules",
          "--glob '' --ignore '' --no-gitignore --hidden"),
-    ],
-)  # fmt: skip
-def test_where_nothing_was_added_it_says_why_and_what_helps_does(
-    home: Path, files: list[str], flags: list[str], why: str, way: str
-) -> None:
-    for name in files:
-        (home / "new" / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / "new" / name).write_text("*.log\n" if name == ".gitignore" else "words\n")
+    ], start=2):  # fmt: skip
+        folder = home / f"new{number}"
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("*.log\n" if name == ".gitignore" else "words\n")
 
-    code, _, err = run("add", "new", *flags)
+        code, _, err = run("add", folder.name, *flags)
 
-    assert (code, err) == (0, f"warning: W_NOTHING_ADDED: {why}; recall roots edit 2 {way} --sync\n")
-    assert "1 added" in run(*shlex.split(err.partition("; recall ")[2]))[1] or ".gitignore" in files
+        expected = f"warning: W_NOTHING_ADDED: {why}; recall roots edit {number} {way} --sync\n"
+        assert (code, err) == (0, expected), why
+        assert "1 added" in run(*shlex.split(err.partition("; recall ")[2]))[1] or ".gitignore" in files, why
 
 
 def test_a_rule_is_told_before_what_was_skipped_beside_it(home: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,9 +47,8 @@ def offered(text: str, known: Vocabulary | None = None) -> list[str]:
     return [candidate.text for candidate in at(text, known)]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_what_may_come_next_is_offered() -> None:
+    for text, expected in [
         ("|", ["SELECT"]),
         ("sel|", ["SELECT"]),
         ("SELECT * |", ["FROM"]),
@@ -82,10 +80,8 @@ def offered(text: str, known: Vocabulary | None = None) -> list[str]:
         ("SELECT * FROM doc OPTION rerank |", ["OFF"]),
         ("SELECT * FROM doc -- FIL|", []),
         ("SELECT * FROM doc; |", []),
-    ],
-)
-def test_what_may_come_next_is_offered(text: str, expected: list[str]) -> None:
-    assert offered(text) == expected
+    ]:
+        assert offered(text) == expected, text
 
 
 def test_operators_are_those_of_the_fields_type() -> None:
@@ -96,9 +92,8 @@ def test_operators_are_those_of_the_fields_type() -> None:
     assert ("HAS" in of_number, "<" in of_number, "LIKE" in of_number) == (False, True, False)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_values_and_keys_come_from_the_store() -> None:
+    for text, expected in [
         ("SELECT * FROM doc FILTER doc.tag = |", ["'docs'", "'api'", "'code'", "'o''clock'"]),
         ("SELECT * FROM doc FILTER doc.tag = 'd|", ["'docs'"]),
         ("SELECT * FROM doc FILTER doc.tag IN ('api', \"c|\")", ["'code'"]),
@@ -112,10 +107,8 @@ def test_operators_are_those_of_the_fields_type() -> None:
         ("SELECT * FROM doc FILTER doc.meta.list = |", ["TRUE", "FALSE"]),
         ("SELECT * FROM chunk FILTER chunk.text LIKE '|", []),
         ("SELECT * FROM chunk USING lexical('d|')", []),
-    ],
-)  # fmt: skip
-def test_values_and_keys_come_from_the_store(text: str, expected: list[str]) -> None:
-    assert list(dict.fromkeys(offered(text, vocabulary()))) == list(dict.fromkeys(expected))
+    ]:
+        assert list(dict.fromkeys(offered(text, vocabulary()))) == list(dict.fromkeys(expected)), text
 
 
 def test_a_value_says_in_how_many_documents_it_is() -> None:
@@ -142,22 +135,22 @@ def test_an_open_string_does_not_swallow_the_rest_of_the_query() -> None:
     assert text[: chosen.start] + chosen.text + text[chosen.end :] == text.replace("'do ", "'docs' ")
 
 
-@pytest.mark.parametrize("line", GOLDEN)
-def test_every_word_of_a_right_query_is_offered_where_it_stands(line: str) -> None:
-    parse_query(line)
-    chained = 0
-    for mark in highlight(line):
-        word = line[mark.start : mark.end]
-        if mark.kind in ("string", "number", "punctuation") or mark.start < chained:
-            continue
-        if mark.kind == "field" and word in ("doc", "chunk"):
-            chained = line.find(" ", mark.start)
-            if line.startswith("doc.meta", mark.start):
+def test_completion_offers_every_word_of_a_valid_query() -> None:
+    for line in GOLDEN:
+        parse_query(line)
+        chained = 0
+        for mark in highlight(line):
+            word = line[mark.start : mark.end]
+            if mark.kind in ("string", "number", "punctuation") or mark.start < chained:
                 continue
-        if mark.kind == "constant" and "rerank" in line[: mark.start].rsplit(",", 1)[-1]:
-            continue
-        texts = [c.text for c in complete(line[: mark.start], mark.start, vocabulary=NoVocabulary())]
-        assert any(text.startswith(word) for text in texts), (word, line[: mark.start], texts)
+            if mark.kind == "field" and word in ("doc", "chunk"):
+                chained = line.find(" ", mark.start)
+                if line.startswith("doc.meta", mark.start):
+                    continue
+            if mark.kind == "constant" and "rerank" in line[: mark.start].rsplit(",", 1)[-1]:
+                continue
+            texts = [c.text for c in complete(line[: mark.start], mark.start, vocabulary=NoVocabulary())]
+            assert any(text.startswith(word) for text in texts), ((word, line[: mark.start], texts), line)
 
 
 texts = st.text() | st.lists(st.sampled_from(FRAGMENTS), max_size=14).map(" ".join)

@@ -3,9 +3,8 @@ import pytest
 from recall_core.rql.filters import is_bare, to_utc
 
 
-@pytest.mark.parametrize(
-    ("literal", "stored"),
-    [
+def test_a_date_becomes_fixed_width_utc() -> None:
+    for literal, stored in [
         ("2026-01-31", "2026-01-31T00:00:00.000000Z"),
         ("2026-01-31T12:30", "2026-01-31T12:30:00.000000Z"),
         ("2026-01-31 12:30:45", "2026-01-31T12:30:45.000000Z"),
@@ -17,16 +16,13 @@ from recall_core.rql.filters import is_bare, to_utc
         ("2024-02-29", "2024-02-29T00:00:00.000000Z"),
         ("0001-01-01", "0001-01-01T00:00:00.000000Z"),
         ("9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z"),
-    ],
-)
-def test_a_date_becomes_fixed_width_utc(literal: str, stored: str) -> None:
-    assert to_utc(literal) == stored
-    assert to_utc(stored) == stored
+    ]:
+        assert to_utc(literal) == stored, literal
+        assert to_utc(stored) == stored, literal
 
 
-@pytest.mark.parametrize(
-    "literal",
-    [
+def test_a_literal_that_is_not_a_date_is_refused() -> None:
+    for literal in [
         "",
         "2026",
         "2026-01",
@@ -48,11 +44,9 @@ def test_a_date_becomes_fixed_width_utc(literal: str, stored: str) -> None:
         "0000-01-01",
         "0001-01-01T00:00+01:00",
         "9999-12-31T23:59-01:00",
-    ],
-)
-def test_what_is_no_date_is_refused(literal: str) -> None:
-    with pytest.raises(ValueError, match=r"\w"):
-        to_utc(literal)
+    ]:
+        with pytest.raises(ValueError, match=r"\w"):
+            to_utc(literal)
 
 
 def test_an_offset_of_a_day_is_refused_in_our_own_words() -> None:

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from recall_core.rql.parser import is_query
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_a_query_begins_with_select() -> None:
+    for text, expected in [
         ("SELECT * FROM chunk", True),
         ("select* from doc", True),
         ("  \n\tSelect", True),
@@ -19,7 +16,5 @@ from recall_core.rql.parser import is_query
         ("-- SELECT * FROM chunk", False),
         ("", False),
         (" " * 100_000 + "x", False),
-    ],
-)
-def test_a_query_begins_with_select(text: str, expected: bool) -> None:
-    assert is_query(text) is expected
+    ]:
+        assert is_query(text) is expected, text

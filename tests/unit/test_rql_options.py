@@ -11,23 +11,20 @@ def options(text: str) -> tuple[tuple[str, object], ...]:
     return parse_query(f"SELECT * FROM chunk OPTION {text}").query.options
 
 
-@pytest.mark.parametrize(
-    ("clause", "place", "hint"),
-    [
+def test_an_impossible_option_is_refused_at_its_place() -> None:
+    for clause, place, hint in [
         ("OPTION bm25_weight 0, vector_weight 0", "vector_weight 0", "lexical_weight = 0.9"),
         ("OPTION vector_weight 0, pool 9, bm25_weight 0 LIMIT 3", "bm25_weight 0", "lexical_weight = 0.9"),
         ("OPTION rerank minlm FILTER doc.meta.rerank = 'x'", "rerank minlm", "did you mean minilm?"),
         ("FILTER doc.meta.option = 'x' OPTION pool 9, rerank 'minlm'", "rerank 'minlm'", "did you mean minilm?"),
-    ],
-)
-def test_an_option_that_fits_and_cannot_be_is_refused_in_its_place(clause: str, place: str, hint: str) -> None:
-    text = f"SELECT * FROM chunk\nUSING lexical('a') {clause}"
+    ]:
+        text = f"SELECT * FROM chunk\nUSING lexical('a') {clause}"
 
-    with pytest.raises(RqlError) as caught:
-        plan_rql(text, config=Config(), exact=False)
+        with pytest.raises(RqlError) as caught:
+            plan_rql(text, config=Config(), exact=False)
 
-    error = caught.value
-    assert (text[error.start : error.end], error.line, error.hint) == (place, 2, hint)
+        error = caught.value
+        assert (text[error.start : error.end], error.line, error.hint) == (place, 2, hint), clause
 
 
 def test_a_query_is_exact_where_it_or_its_caller_says_so() -> None:
@@ -80,9 +77,8 @@ def test_numbers_are_kept_within_the_settings_bounds() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_value_that_does_not_fit_is_refused() -> None:
+    for text in [
         "fusion RRF",
         "normalize OFF",
         "bm25_weight -0.1",
@@ -97,13 +93,11 @@ def test_numbers_are_kept_within_the_settings_bounds() -> None:
         "rerank ON",
         "rerank 5",
         "rerank ''",
-    ],
-)
-def test_a_value_that_does_not_fit_is_refused(text: str) -> None:
-    with pytest.raises(RqlError) as caught:
-        options(text)
+    ]:
+        with pytest.raises(RqlError) as caught:
+            options(text)
 
-    assert caught.value.code == "bad_option"
-    expected = OPTIONS[text.split(maxsplit=1)[0]].expected
-    assert caught.value.expected == expected
-    assert f" takes {expected}, not " in caught.value.message
+        assert caught.value.code == "bad_option", text
+        expected = OPTIONS[text.split(maxsplit=1)[0]].expected
+        assert caught.value.expected == expected, text
+        assert f" takes {expected}, not " in caught.value.message, text

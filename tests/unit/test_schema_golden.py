@@ -178,11 +178,14 @@ with Recall.open(sys.argv[1]) as recall:
 """
 
 
+RACERS = 4 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 2
+
+
 def test_of_several_that_upgrade_at_once_one_does_and_the_copy_is_of_before(old: Path) -> None:
     argv = [sys.executable, "-c", RACING, str(old)]
     racers = [
         subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for _ in range(4)
+        for _ in range(RACERS)
     ]
     for racer in racers:
         assert racer.stdin is not None
@@ -190,7 +193,7 @@ def test_of_several_that_upgrade_at_once_one_does_and_the_copy_is_of_before(old:
         racer.stdin.flush()
     answers = [racer.communicate() for racer in racers]
 
-    assert sorted(answers) == [(f"False {SCHEMA_VERSION}\n", "")] * 3 + [(f"True {SCHEMA_VERSION}\n", "")]
+    assert sorted(answers) == [(f"False {SCHEMA_VERSION}\n", "")] * (RACERS - 1) + [(f"True {SCHEMA_VERSION}\n", "")]
     db = apsw.Connection(f"{old}.bak-schema-2")
     assert db.pragma("user_version") == 2
     db.close()

@@ -6,8 +6,6 @@ from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.contract.views import CheckView
@@ -154,11 +152,9 @@ def test_a_store_without_a_chunk_has_nothing_to_try() -> None:
     assert self_retrieval(memory_store(), EMBEDDER).evidence == "there is no chunk to try"
 
 
-@pytest.mark.parametrize(
-    "text", ['he said "fish" AND (NOT) fish*', "色 红色的鱼 色", "a'b C++ foo-bar ñandú naïve", "x " * 500]
-)
-def test_a_text_of_any_spelling_finds_itself(text: str) -> None:
-    store = fish_store()
-    put(store, new_file("z.txt", [text]))
+def test_a_text_of_any_spelling_finds_itself() -> None:
+    for text in ['he said "fish" AND (NOT) fish*', "色 红色的鱼 色", "a'b C++ foo-bar ñandú naïve", "x " * 500]:
+        store = fish_store()
+        put(store, new_file("z.txt", [text]))
 
-    assert asked(store)["severity"] == "ok"
+        assert asked(store)["severity"] == "ok", text

@@ -183,17 +183,17 @@ def test_connections_share_one_embedder(pool: ConnectionPool) -> None:
     assert one.result() == two.result()
 
 
-@pytest.mark.parametrize("setting", ["rerank=onnx:/etc", "pack_counter=hf:/etc/passwd"])
-def test_no_question_names_what_is_opened_for_it(pool: ConnectionPool, setting: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        pool.ask(lambda recall: recall.context("retries", settings=(setting,))).result()
-    assert caught.value.code == "bad_value"
+def test_no_question_names_what_is_opened_for_it(pool: ConnectionPool) -> None:
+    for setting in ["rerank=onnx:/etc", "pack_counter=hf:/etc/passwd"]:
+        with pytest.raises(UsageError) as caught:
+            pool.ask(lambda recall, chosen=(setting,): recall.context("retries", settings=chosen)).result()
+        assert caught.value.code == "bad_value", setting
 
-    key, _, value = setting.partition("=")
-    rql = f"SELECT * FROM chunk USING lexical('retries') OPTION {key} '{value}'"
-    with pytest.raises(RecallError) as caught_in_rql:
-        pool.ask(lambda recall: recall.query(rql)).result()
-    assert caught_in_rql.value.code in ("bad_value", "unknown_option")
+        key, _, value = setting.partition("=")
+        rql = f"SELECT * FROM chunk USING lexical('retries') OPTION {key} '{value}'"
+        with pytest.raises(RecallError) as caught_in_rql:
+            pool.ask(lambda recall, rql=rql: recall.query(rql)).result()
+        assert caught_in_rql.value.code in ("bad_value", "unknown_option"), setting
 
 
 def test_after_closing_no_question_is_taken_and_those_that_run_end(pool: ConnectionPool) -> None:

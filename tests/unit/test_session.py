@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from recall_core.config import Config
 from recall_core.errors import StoreLocked, UsageError
 from recall_core.rank.weighing import Ranking
@@ -89,19 +87,16 @@ def test_a_question_makes_the_session_busy_and_its_answer_ends_that() -> None:
     assert (done.query.busy, done.results.took_ms, done.results.hit) == (False, 500.0, hit_of(1))
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
+def test_an_event_of_an_older_question_changes_nothing() -> None:
+    for event in [
         Answered(1, answer_of("old", 3), {}, {}, 11.0, question=1),
         Fetched(1, {0: hit_of(9)}, {}),
         Repacked(1, Packed("old", 5, 1, "whitespace", 1, (), ()), ()),
         Failed(1, StoreLocked("store_locked", "Locked.")),
-    ],
-)
-def test_an_event_of_an_older_question_changes_nothing(event: Answered | Fetched | Repacked | Failed) -> None:
-    newer = asked(answered(), "another", 12.0)
+    ]:
+        newer = asked(answered(), "another", 12.0)
 
-    assert after(newer, event) is newer
+        assert after(newer, event) is newer, event
 
 
 def test_a_failed_question_keeps_the_old_answer_and_marks_it_stale() -> None:
@@ -236,31 +231,30 @@ def listing(text: str, generation: int, *places: tuple[str, int]) -> Answer:
     return found._replace(pool=pool, ranked=ranked, generation=generation, digest=str(generation) * 64)
 
 
-@pytest.mark.parametrize(
-    ("generation", "places", "selected", "displaced"),
-    [
+def test_the_selection_follows_its_row_when_the_store_is_another() -> None:
+    for generation, places, selected, displaced in [
         (2, (("c", 0), ("a", 0), ("b", 0), ("b", 9)), 3, 0),
         (2, (("b", 0), ("a", 0), ("c", 0)), 0, 0),
         (2, (("a", 0), ("d", 0), ("c", 0)), 1, 1),
         (2, (("a", 0),), 0, 1),
         (1, (("c", 0), ("a", 0), ("b", 0), ("b", 9)), 1, 0),
-    ],
-    ids=["its place", "its document", "gone", "gone from the end", "the same store"],
-)
-def test_the_selection_follows_its_row_when_the_store_is_another(
-    generation: int, places: tuple[tuple[str, int], ...], selected: int, displaced: int
-) -> None:
-    start = asked(Session(), "token budget", 10.0)
-    older = listing(start.query.text, 1, ("a", 0), ("b", 9), ("b", 0), ("c", 0))
-    session = chosen(
-        after(start, Answered(start.query.generation, older, {}, {}, 10.5, question=start.query.question)), 1
-    )
+    ]:
+        start = asked(Session(), "token budget", 10.0)
+        older = listing(start.query.text, 1, ("a", 0), ("b", 9), ("b", 0), ("c", 0))
+        session = chosen(
+            after(start, Answered(start.query.generation, older, {}, {}, 10.5, question=start.query.question)), 1
+        )
 
-    again = asked(session, session.query.text, 12.0)
-    newer = listing(start.query.text, generation, *places)
-    session = after(again, Answered(again.query.generation, newer, {}, {}, 12.0, question=again.query.question))
+        again = asked(session, session.query.text, 12.0)
+        newer = listing(start.query.text, generation, *places)
+        session = after(again, Answered(again.query.generation, newer, {}, {}, 12.0, question=again.query.question))
 
-    assert (session.results.selected, session.results.displaced) == (selected, displaced)
+        assert (session.results.selected, session.results.displaced) == (selected, displaced), (
+            generation,
+            places,
+            selected,
+            displaced,
+        )
 
 
 def test_looking_inside_the_window_asks_for_nothing_new() -> None:
@@ -285,18 +279,15 @@ def test_the_window_of_another_question_begins_at_the_top() -> None:
     assert asked(session, session.query.text, 1.0).results.window == session.results.window
 
 
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [
+def test_words_list_first_rows_and_a_query_its_limit() -> None:
+    for text, rows in [
         ("token budget", (0, 40)),
         ("SELECT * FROM chunk LIMIT 5", (0, 5)),
         ("SELECT * FROM chunk LIMIT 5 OFFSET 38", (38, 2)),
         ("SELECT * FROM chunk LIMIT 5 OFFSET 99", (99, 0)),
-    ],
-)
-def test_words_list_their_first_rows_and_a_query_what_its_limit_leaves(text: str, rows: tuple[int, int]) -> None:
-    assert listed(answer_of(text, 40)) == rows
-    assert listed(answer_of("token budget", 400)) == (0, WORDS_K)
+    ]:
+        assert listed(answer_of(text, 40)) == rows, text
+        assert listed(answer_of("token budget", 400)) == (0, WORDS_K), text
 
 
 def test_a_budget_is_never_below_one() -> None:

@@ -11,9 +11,8 @@ from recall_core.types import Root
 from tests.builders import memory_store
 
 
-@pytest.mark.parametrize(
-    ("text", "phrases", "found"),
-    [
+def test_words_are_found_as_the_index_finds_them() -> None:
+    for text, phrases, found in [
         ("Packing tokens: TOKEN budgets.", ["token", "budget"], ["tokens", "TOKEN", "budgets"]),
         ("Le café est fermé.", ["cafe"], ["café"]),
         ("打开文件, then 文件", ["文件"], ["文件", "文件"]),
@@ -22,12 +21,10 @@ from tests.builders import memory_store
         ("nothing here", [], []),
         ("nothing here", ["..."], []),
         ("", ["word"], []),
-    ],
-)
-def test_words_are_found_as_the_index_finds_them(text: str, phrases: list[str], found: list[str]) -> None:
-    (spans,) = memory_store().spans([text], phrases)
+    ]:
+        (spans,) = memory_store().spans([text], phrases)
 
-    assert [text[start:end] for start, end in spans] == found
+        assert [text[start:end] for start, end in spans] == found, phrases
 
 
 @pytest.fixture
@@ -51,11 +48,14 @@ def test_the_chunks_near_a_place_are_those_that_reach_into_it(recall: Recall) ->
         assert [row.chunk.id for row in near] == [row.chunk.id for row in rows[:3]]
 
 
-@pytest.mark.parametrize(
-    ("words", "paths"),
-    [([], ["Long.txt", "other.txt"]), (["LONG"], ["Long.txt"]), (["txt", "oth"], ["other.txt"]), (["%"], [])],
-)
-def test_paths_hold_every_word_in_any_case(recall: Recall, words: list[str], paths: list[str]) -> None:
+def test_paths_hold_every_word_in_any_case(recall: Recall) -> None:
+    cases: list[tuple[list[str], list[str]]] = [
+        ([], ["Long.txt", "other.txt"]),
+        (["LONG"], ["Long.txt"]),
+        (["txt", "oth"], ["other.txt"]),
+        (["%"], []),
+    ]
     with recall:
-        assert recall.store.paths_with(words, 9) == paths
-        assert recall.store.paths_with(words, 1) == paths[:1]
+        for words, paths in cases:
+            assert recall.store.paths_with(words, 9) == paths, words
+            assert recall.store.paths_with(words, 1) == paths[:1], words

@@ -46,18 +46,18 @@ def paths(response: dict[str, Any]) -> list[str]:
     return [block["path"] for block in response["context"]["blocks"]]
 
 
-@pytest.mark.parametrize("k", [None, 10])
-def test_a_short_document_is_in_a_context_that_ends_before_its_list(recall: Recall, k: int | None) -> None:
-    shared, plain = context(recall, 300, k=k), context(recall, 300, *NEAR, k=k)
+def test_a_short_document_keeps_its_part_of_a_context(recall: Recall) -> None:
+    for k in [None, 10]:
+        shared, plain = context(recall, 300, k=k), context(recall, 300, *NEAR, k=k)
 
-    assert "note.txt" in paths(shared)
-    assert "note.txt" not in paths(plain)
-    assert "reserved_tokens" not in plain["context"]
-    assert shared["context"]["reserved_tokens"] == 45
-    assert [chunk["recall_injected"] for chunk in shared["context"]["chunks"] if chunk["path"] == "note.txt"] == [
-        True
-    ]
-    assert shared["context"]["used_tokens"] <= 300
+        assert "note.txt" in paths(shared), k
+        assert "note.txt" not in paths(plain), k
+        assert "reserved_tokens" not in plain["context"], k
+        assert shared["context"]["reserved_tokens"] == 45, k
+        assert [chunk["recall_injected"] for chunk in shared["context"]["chunks"] if chunk["path"] == "note.txt"] == [
+            True
+        ], k
+        assert shared["context"]["used_tokens"] <= 300, k
 
 
 def test_a_context_without_a_length_leaves_every_row_at_its_rank(recall: Recall) -> None:
@@ -117,16 +117,19 @@ def test_the_tokens_that_are_kept_are_said(recall: Recall) -> None:
     assert any("45 kept for what was recalled" in line for line in render.talk(response))
 
 
-@pytest.mark.parametrize("pack", ["rank", "optimal"])
-def test_a_pinned_or_dropped_document_has_no_part_of_the_budget(recall: Recall, pack: str) -> None:
-    note = next(
-        chunk["id"] for chunk in context(recall, 300, pack=pack)["context"]["chunks"] if "7741" in chunk["text"]
-    )
-    pinned, dropped = context(recall, 300, pack=pack, pins=(note,)), context(recall, 300, pack=pack, drops=(note,))
+def test_pinned_and_dropped_documents_reserve_no_budget(recall: Recall) -> None:
+    for pack in ["rank", "optimal"]:
+        note = next(
+            chunk["id"] for chunk in context(recall, 300, pack=pack)["context"]["chunks"] if "7741" in chunk["text"]
+        )
+        pinned, dropped = (
+            context(recall, 300, pack=pack, pins=(note,)),
+            context(recall, 300, pack=pack, drops=(note,)),
+        )
 
-    assert "note.txt" in paths(pinned)
-    assert "note.txt" not in paths(dropped)
-    assert "reserved_tokens" not in {**pinned["context"], **dropped["context"]}
+        assert "note.txt" in paths(pinned), pack
+        assert "note.txt" not in paths(dropped), pack
+        assert "reserved_tokens" not in {**pinned["context"], **dropped["context"]}, pack
 
 
 def test_packing_for_value_keeps_the_same_part(recall: Recall) -> None:

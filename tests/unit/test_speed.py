@@ -152,6 +152,7 @@ def test_processes_are_measured_beside_a_bare_one_and_a_warm_one_says_what_it_ho
     assert found["memory"][0]["resident_mb"] > found["memory"][0]["vectors_mb"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not has("local"), reason="needs the local embedder")
 def test_adding_is_measured_with_every_embedder(tmp_path: Path) -> None:
     found = report.measured(report.Run((40,), ("local",), ("add",), tmp_path, rounds=1), lambda _: None)
@@ -159,6 +160,7 @@ def test_adding_is_measured_with_every_embedder(tmp_path: Path) -> None:
     assert [row["name"] for row in found["rows"]] == ["add, no vectors", "add"]
 
 
+@pytest.mark.slow
 def test_a_store_is_made_once_and_kept(tmp_path: Path) -> None:
     with opened(tmp_path, "hash", 40, rounds=1) as lab:
         first = lab.made

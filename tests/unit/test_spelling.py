@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shlex
+import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -36,15 +37,22 @@ TEXTS |= {
 }
 
 
-@pytest.fixture
-def recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made: Path = tmp_path_factory.mktemp("made")
     for name, text in TEXTS.items():
-        (tmp_path / name).write_text(text)
-    monkeypatch.chdir(tmp_path)
-    Recall.init(str(tmp_path), embedding="hash")
-    with Recall.open(start=tmp_path) as opened:
-        for _ in opened.add([str(tmp_path)], Root("")):
+        (made / name).write_text(text)
+    Recall.init(str(made), embedding="hash")
+    with Recall.open(start=made) as opened:
+        for _ in opened.add([str(made)], Root("")):
             pass
+    return made
+
+
+@pytest.fixture
+def recall(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
+    monkeypatch.chdir(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
+    with Recall.open(start=tmp_path) as opened:
         yield opened
 
 
@@ -60,9 +68,8 @@ def answered(command: str) -> str:
     return streams.stdout.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
-@pytest.mark.parametrize(
-    ("words", "target", "command"),
-    [
+def test_a_misspelt_word_is_written_as_the_store_has_it(recall: Recall) -> None:
+    for words, target, command in [
         ("failed aerolastic", "wings.md", "recall search 'failed aeroelastic' --bm25 --k 2"),
         ("failed aeroelastci call", "model.md", "recall search 'failed aeroelastic call' --bm25 --k 2"),
         (
@@ -71,15 +78,11 @@ def answered(command: str) -> str:
             "recall search 'The deployment, failed call' --bm25 --k 2",
         ),
         ("failed tunel call", "wings.md", "recall search 'failed tunnel call' --bm25 --k 2"),
-    ],
-)
-def test_a_misspelt_word_is_written_as_the_store_has_it(
-    recall: Recall, words: str, target: str, command: str
-) -> None:
-    (fix,) = spelt(recall, words, target)
+    ]:
+        (fix,) = spelt(recall, words, target)
 
-    assert fix["command"] == command
-    assert f'"path":"{target}"' in answered(fix["command"])
+        assert fix["command"] == command, words
+        assert f'"path":"{target}"' in answered(fix["command"]), words
 
 
 def target(recall: Recall) -> Sought:
@@ -103,17 +106,14 @@ def test_a_query_is_spelt_in_every_text_that_it_searches_for(recall: Recall) -> 
     assert '"path":"wings.md"' in answered(fix["command"])
 
 
-@pytest.mark.parametrize(
-    ("words", "target"),
-    [
+def test_a_needless_or_useless_spelling_is_not_suggested(recall: Recall) -> None:
+    for words, target in [
         ("failed call", "wings.md"),
         ("failed xylophone", "wings.md"),
         ("failed retreid", "wings.md"),
         ("failed ho", "paint.md"),
-    ],
-)
-def test_no_spelling_is_told_that_is_not_needed_or_brings_nothing(recall: Recall, words: str, target: str) -> None:
-    assert spelt(recall, words, target) == []
+    ]:
+        assert spelt(recall, words, target) == [], words
 
 
 def test_two_misspelt_words_are_told_together_where_neither_does_alone(recall: Recall) -> None:

@@ -90,13 +90,13 @@ def test_the_digest_does_not_depend_on_the_order_of_changes() -> None:
     assert one.info().generation != other.info().generation
 
 
-@pytest.mark.parametrize("change", [{"tags": ["x"]}, {"source": "s"}, {"meta": {"k": 1}}, {"mtime_ns": 5_000_000}])
-def test_the_digest_sees_labels_and_times(change: dict[str, object]) -> None:
-    store = memory_store()
-    put(store, new_file("a.txt", ["same text"]))
-    before = store.info().digest
-    put(store, new_file("a.txt", ["same text"], **change))  # type: ignore[arg-type]
-    assert store.info().digest != before
+def test_the_digest_sees_labels_and_times() -> None:
+    for change in [{"tags": ["x"]}, {"source": "s"}, {"meta": {"k": 1}}, {"mtime_ns": 5_000_000}]:
+        store = memory_store()
+        put(store, new_file("a.txt", ["same text"]))
+        before = store.info().digest
+        put(store, new_file("a.txt", ["same text"], **change))  # type: ignore[arg-type]
+        assert store.info().digest != before, change
 
 
 def test_a_writer_that_changes_nothing_makes_no_generation() -> None:
@@ -360,12 +360,13 @@ def new_store(path: Path) -> SqliteStore:
     return create_store(str(path), embedder="none", dimension=8, counter="whitespace", chunker="none")
 
 
+IS_NIGHT = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 FULL = """
 import os, resource, signal, sys
 from recall_core.errors import StoreError
 from recall_core.store.sqlite.kind import create_store
 made = 0
-for kilobytes in range(0, 400, 4):
+for kilobytes in range(0, 400, int(sys.argv[1])):
     resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * 1024, resource.RLIM_INFINITY))
     try:
         create_store("r.db", embedder="none", dimension=8, counter="whitespace", chunker="none").close()
@@ -379,7 +380,8 @@ assert 0 < made < 100, made
 
 
 def test_a_store_that_cannot_be_made_whole_leaves_no_file_wherever_it_fails(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", FULL], cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False)
+    argv = [sys.executable, "-c", FULL, "4" if IS_NIGHT else "16"]
+    done = subprocess.run(argv, cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -30,9 +30,8 @@ def added(recall: Recall, path: Path) -> int:
     return recall.store.info().documents
 
 
-@pytest.mark.parametrize(
-    ("text", "url"),
-    [
+def test_a_url_is_a_kind_and_a_place() -> None:
+    for text, url in [
         ("recall.db", ("sqlite", "recall.db")),
         ("/a/b c.db", ("sqlite", "/a/b c.db")),
         ("sqlite:/a/b.db", ("sqlite", "/a/b.db")),
@@ -42,10 +41,8 @@ def added(recall: Recall, path: Path) -> int:
         ("./post:it.db", ("sqlite", "./post:it.db")),
         ("~/post:it.db", ("sqlite", "~/post:it.db")),
         ("", ("sqlite", "")),
-    ],
-)
-def test_a_url_is_a_kind_and_a_place(text: str, url: tuple[str, str]) -> None:
-    assert store_url(text) == url
+    ]:
+        assert store_url(text) == url, text
 
 
 def test_a_file_that_is_there_is_a_path_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,24 +79,24 @@ def test_a_plug_in_is_found_by_its_name_and_takes_no_built_in_one(monkeypatch: p
     assert asked == [stores.STORE_GROUP]
 
 
-@pytest.mark.parametrize("url", [":memory:", "sqlite::memory:"])
-def test_a_store_in_memory_is_used_like_any_other_and_leaves_nothing(home: Path, url: str) -> None:
-    before = {path: path.stat().st_mtime_ns for path in home.iterdir()}
-    with Recall.open(url, start=home) as recall:
-        assert recall.store.info().dimension == 64
-        assert added(recall, home / "a.txt") == 1
-        (hit,) = recall.search("deploy", Ask())["results"]
-        assert hit["doc"]["path"] == "a.txt"
-        assert recall.doctor()["checks"][0]["severity"] == "ok"
-        recall.remove([str(home / "a.txt")])
-        assert recall.compact()["compacted"]["tombstones"] == 1
-        for _ in recall.reembed("hash", ["embedding_dim=128"]):
-            pass
-        assert recall.store.info().dimension == 128
-        assert recall.search("deploy", Ask())["results"] == []
-    with Recall.open(url, start=home) as recall:
-        assert recall.store.info().documents == 0
-    assert {path: path.stat().st_mtime_ns for path in home.iterdir()} == before
+def test_a_store_in_memory_works_and_leaves_no_file(home: Path) -> None:
+    for url in [":memory:", "sqlite::memory:"]:
+        before = {path: path.stat().st_mtime_ns for path in home.iterdir()}
+        with Recall.open(url, start=home) as recall:
+            assert recall.store.info().dimension == 64, url
+            assert added(recall, home / "a.txt") == 1, url
+            (hit,) = recall.search("deploy", Ask())["results"]
+            assert hit["doc"]["path"] == "a.txt", url
+            assert recall.doctor()["checks"][0]["severity"] == "ok", url
+            recall.remove([str(home / "a.txt")])
+            assert recall.compact()["compacted"]["tombstones"] == 1, url
+            for _ in recall.reembed("hash", ["embedding_dim=128"]):
+                pass
+            assert recall.store.info().dimension == 128, url
+            assert recall.search("deploy", Ask())["results"] == [], url
+        with Recall.open(url, start=home) as recall:
+            assert recall.store.info().documents == 0, url
+        assert {path: path.stat().st_mtime_ns for path in home.iterdir()} == before, url
 
 
 def test_without_settings_a_store_in_memory_has_the_defaults(tmp_path: Path) -> None:

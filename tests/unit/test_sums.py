@@ -1,5 +1,6 @@
 """What is kept of small tables is what their rows come to, whoever writes them."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from recall_core import Recall
 from recall_core.store.sqlite import sums
 from recall_core.types import Root
 from tests import damage
+
+IS_NIGHT = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +74,13 @@ ACTS: dict[str, Callable[[Recall], object]] = {
 }
 
 
-@pytest.mark.parametrize("act", ACTS)
-def test_what_is_kept_is_what_the_rows_come_to(made: Path, tmp_path: Path, act: str) -> None:
-    base = damage.copied(made, tmp_path / "store")
-    with Recall.open(str(base)) as recall:
-        ACTS[act](recall)
+def test_what_is_kept_is_what_the_rows_come_to(made: Path, tmp_path: Path) -> None:
+    for number, (name, act) in enumerate(ACTS.items()):
+        base = damage.copied(made, tmp_path / str(number))
+        with Recall.open(str(base)) as recall:
+            act(recall)
 
-        assert taken(recall).items() <= kept(recall).items()
+            assert taken(recall).items() <= kept(recall).items(), name
 
 
 def test_a_store_without_sums_is_no_fault_and_learns_them_with_the_next_writer(made: Path, tmp_path: Path) -> None:
@@ -93,25 +96,25 @@ def test_a_store_without_sums_is_no_fault_and_learns_them_with_the_next_writer(m
         assert taken(recall).items() <= kept(recall).items()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE judgement SET grade = 3 WHERE query = 'q2'",
-        "UPDATE judged_query SET text = 'wombas' WHERE id = 'q2'",
-        "UPDATE root SET active = 0",
-        "UPDATE left_out SET path = 'docs/page-03.md'",
-        "UPDATE meta SET value = value + 1 WHERE key = 'generation'",
-    ],
-)
-def test_doctor_names_a_small_table_in_which_a_bit_is_another(made: Path, tmp_path: Path, change: str) -> None:
-    base = damage.copied(made, tmp_path / "store")
-    with Recall.open(str(base)) as recall:
-        with recall.store.unlocked():
-            recall.store.db.execute(change)  # through a connection that keeps no sums yet
+def test_doctor_names_and_mends_a_changed_small_table(made: Path, tmp_path: Path) -> None:
+    for number, change in enumerate(
+        [
+            "UPDATE judgement SET grade = 3 WHERE query = 'q2'",
+            "UPDATE judged_query SET text = 'wombas' WHERE id = 'q2'",
+            "UPDATE root SET active = 0",
+            "UPDATE left_out SET path = 'docs/page-03.md'",
+            "UPDATE meta SET value = value + 1 WHERE key = 'generation'",
+        ]
+    ):
+        base = damage.copied(made, tmp_path / str(number))
+        with Recall.open(str(base)) as recall:
+            with recall.store.unlocked():
+                recall.store.db.execute(change)  # through a connection that keeps no sums yet
 
-        checks = {check["code"]: check for check in recall.doctor()["checks"]}
-        evidence = checks["counts"]["evidence"]
-        after = recall.doctor(fix=True)["checks"]
+            checks = {check["code"]: check for check in recall.doctor()["checks"]}
+            evidence = checks["counts"]["evidence"]
+            if IS_NIGHT or number in (0, 4):
+                after = recall.doctor(fix=True)["checks"]
+                assert {check["severity"] for check in after} <= {"ok", "warning"}, change
 
-    assert (checks["counts"]["severity"], evidence) == ("error", f"wrong: rows of {change.split()[1]}")
-    assert {check["severity"] for check in after} <= {"ok", "warning"}
+        assert (checks["counts"]["severity"], evidence) == ("error", f"wrong: rows of {change.split()[1]}"), change

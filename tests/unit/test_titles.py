@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -45,11 +46,9 @@ def folder(tmp_path: Path) -> IngestFolder:
     return folder
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """The same files, added to a store of their own."""
-    base = tmp_path / "home"
-    base.mkdir()
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base: Path = tmp_path_factory.mktemp("made")
     (base / "a.jsonl").write_text(lines(*RECORDS), encoding="utf-8")
     (base / "empty.txt").write_text("")
     Recall.init(str(base), settings={"chunk_tokens": 40, "overlap_tokens": 8})
@@ -57,6 +56,12 @@ def home(tmp_path: Path) -> Path:
         recall.index(str(base / "a.jsonl"), template=JSONL)
         recall.index(str(base / "empty.txt"))
     return base
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path) -> Path:
+    """The same files, added to a store of their own."""
+    return Path(shutil.copytree(made, tmp_path / "home"))
 
 
 @pytest.fixture

@@ -75,8 +75,6 @@ WAYS: dict[str, Way] = {
     "sync": lambda recall: done(recall.sync()),
     "search --fresh": fresh,
 }
-each_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-each_file = pytest.mark.parametrize("name", TOUCHED)
 
 
 def digest(recall: Recall) -> str:
@@ -103,67 +101,82 @@ def times(recall: Recall) -> dict[str, str]:
     return dict(recall.store.execute("SELECT path, mtime FROM doc WHERE deleted = 0"))
 
 
-@each_way
-@each_file
-def test_a_touch_changes_time_digest_and_generation_and_no_row(recall: Recall, way: Way, name: str) -> None:
-    (generation, before), kept, old = state(recall), rows(recall), times(recall)
-    touch(recall.engine.base / name, LATER_NS)
-
-    counts = way(recall)
-
-    assert [counts[each] for each in ("added", "updated", "removed", "embedded")] == [0, 0, 0, 0]
-    assert recall.store.generation() == generation + 1
-    assert digest(recall) != before
-    assert rows(recall) == kept
-    assert times(recall) == {**old, **dict.fromkeys(TOUCHED[name], "2023-11-14T22:21:40.000000Z")}
-    assert recall.store.info().snapshot == "2023-11-14T22:21:40.000000Z"
+def touch_back(recall: Recall, name: str) -> None:
+    """Bring a file and the store back to where they were before a touch."""
+    touch(recall.engine.base / name, FIRST_NS)
+    add(recall)
 
 
-@each_way
-@each_file
-def test_the_digest_after_a_touch_is_that_of_a_store_made_after_it(recall: Recall, way: Way, name: str) -> None:
-    touch(recall.engine.base / name, LATER_NS)
+def test_a_touch_changes_time_digest_and_generation_and_no_row(recall: Recall) -> None:
+    kept, old = rows(recall), times(recall)
+    for name, paths in TOUCHED.items():
+        for way_name, way in WAYS.items():
+            case = (name, way_name)
+            generation, before = state(recall)
+            touch(recall.engine.base / name, LATER_NS)
 
-    way(recall)
+            counts = way(recall)
 
-    with opened(recall.engine.base, "other.db") as other:
-        assert digest(recall) == digest(other)
-    assert {check["severity"] for check in recall.doctor()["checks"] if check["code"] == "digest"} == {"ok"}
-
-
-@each_way
-def test_a_touch_is_written_once(recall: Recall, way: Way) -> None:
-    touch(recall.engine.base / "docs/a.md", LATER_NS)
-    way(recall)
-    after = state(recall)
-
-    for again in WAYS.values():
-        again(recall)
-
-    assert state(recall) == after
+            assert [counts[each] for each in ("added", "updated", "removed", "embedded")] == [0, 0, 0, 0], case
+            assert recall.store.generation() == generation + 1, case
+            assert digest(recall) != before, case
+            assert rows(recall) == kept, case
+            assert times(recall) == {**old, **dict.fromkeys(paths, "2023-11-14T22:21:40.000000Z")}, case
+            assert recall.store.info().snapshot == "2023-11-14T22:21:40.000000Z", case
+            touch_back(recall, name)
 
 
-@each_way
-def test_a_file_touched_back_gives_back_the_digest(recall: Recall, way: Way) -> None:
-    generation, before = state(recall)
-    for mtime_ns in (LATER_NS, FIRST_NS):
-        touch(recall.engine.base / "docs/a.md", mtime_ns)
+def test_a_touch_gives_the_digest_of_a_newer_store(recall: Recall) -> None:
+    for name in TOUCHED:
+        touch(recall.engine.base / name, LATER_NS)
+        with opened(recall.engine.base, f"{Path(name).stem}.db") as other:
+            expected = digest(other)
+        for way_name, way in WAYS.items():
+            touch(recall.engine.base / name, LATER_NS)
+
+            way(recall)
+
+            assert digest(recall) == expected, (name, way_name)
+            found = {check["severity"] for check in recall.doctor()["checks"] if check["code"] == "digest"}
+            assert found == {"ok"}, (name, way_name)
+            touch_back(recall, name)
+
+
+def test_a_touch_is_written_once(recall: Recall) -> None:
+    for name, way in WAYS.items():
+        touch(recall.engine.base / "docs/a.md", LATER_NS)
+        way(recall)
+        after = state(recall)
+
+        for again in WAYS.values():
+            again(recall)
+
+        assert state(recall) == after, name
+        touch_back(recall, "docs/a.md")
+
+
+def test_a_file_touched_back_gives_back_the_digest(recall: Recall) -> None:
+    for name, way in WAYS.items():
+        generation, before = state(recall)
+        for mtime_ns in (LATER_NS, FIRST_NS):
+            touch(recall.engine.base / "docs/a.md", mtime_ns)
+            way(recall)
+
+        assert state(recall) == (generation + 2, before), name
+
+
+def test_a_touch_below_the_stored_precision_keeps_the_digest(recall: Recall) -> None:
+    before = digest(recall)
+    for name, way in WAYS.items():
+        touch(recall.engine.base / "docs/a.md", FIRST_NS + 999)
+
         way(recall)
 
-    assert state(recall) == (generation + 2, before)
-
-
-@each_way
-def test_a_touch_below_what_is_stored_of_a_time_keeps_the_digest(recall: Recall, way: Way) -> None:
-    before = digest(recall)
-    touch(recall.engine.base / "docs/a.md", FIRST_NS + 999)
-
-    way(recall)
-
-    after = state(recall)
-    way(recall)
-    assert digest(recall) == before
-    assert state(recall) == after
+        after = state(recall)
+        way(recall)
+        assert digest(recall) == before, name
+        assert state(recall) == after, name
+        touch_back(recall, "docs/a.md")
 
 
 def test_a_touched_file_takes_new_labels_in_the_same_write(recall: Recall) -> None:
@@ -190,37 +203,43 @@ def _first_chunk(recall: Recall) -> str:
     return str(recall.query("SELECT chunk.id FROM chunk FILTER doc.path = 'docs/a.md'")["results"][0]["chunk"]["id"])
 
 
-@pytest.mark.parametrize("asking", ASKING.values(), ids=ASKING)
-@each_file
-def test_asking_after_a_touch_reads_the_file_and_writes_nothing_of_the_answer(
-    recall: Recall, asking: Callable[[Recall, Ask], Any], name: str
-) -> None:
+def test_asking_after_a_touch_changes_neither_answer_nor_store(recall: Recall) -> None:
     ask = Ask(snapshot=digest(recall), strict_fresh=True)
-    before, kept, old, first = state(recall), rows(recall), times(recall), timeless(asking(recall, ask))
-    touch(recall.engine.base / name, LATER_NS)
+    before, kept, old = state(recall), rows(recall), times(recall)
+    for name in TOUCHED:
+        for asking_name, asking in ASKING.items():
+            case = (name, asking_name)
+            touch(recall.engine.base / name, FIRST_NS)
+            first = timeless(asking(recall, ask))
+            touch(recall.engine.base / name, LATER_NS)
 
-    answers = [timeless(asking(recall, ask)) for _ in range(3)]
+            answers = [timeless(asking(recall, ask)) for _ in range(3)]
 
-    assert answers == [first] * 3
-    assert (state(recall), rows(recall), times(recall)) == (before, kept, old)
+            assert answers == [first] * 3, case
+            assert (state(recall), rows(recall), times(recall)) == (before, kept, old), case
+        touch(recall.engine.base / name, FIRST_NS)
 
 
 def timeless(response: Any) -> Any:
     return {**response, "stats": {**response["stats"], "took_ms": 0, "timings": {}}}
 
 
-@each_way
-def test_a_touch_that_a_search_has_seen_is_still_one_for_the_next_run(recall: Recall, way: Way) -> None:
+def test_a_touch_seen_by_a_search_is_written_later(recall: Recall) -> None:
     before = digest(recall)
     touch(recall.engine.base / "docs/a.md", LATER_NS)
-    recall.search("ants")
-
-    way(recall)
-
     with opened(recall.engine.base, "other.db") as other:
-        assert digest(recall) == digest(other) != before
-    with pytest.raises(SnapshotMismatch):
-        recall.search("ants", Ask(snapshot=before))
+        expected = digest(other)
+    for name, way in WAYS.items():
+        touch(recall.engine.base / "docs/a.md", LATER_NS)
+        recall.search("ants")
+
+        way(recall)
+
+        assert digest(recall) == expected != before, name
+        with pytest.raises(SnapshotMismatch):
+            recall.search("ants", Ask(snapshot=before))
+        touch_back(recall, "docs/a.md")
+        assert digest(recall) == before, name
 
 
 def test_bytes_that_change_after_a_touch_that_a_search_has_seen_are_stale(recall: Recall) -> None:

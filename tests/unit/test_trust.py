@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.metadata
 import io
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,22 @@ KIND = Kind()
 """
 
 
+ENTRY_POINTS = importlib.metadata.entry_points
+
+
+@cache
+def scanned(path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
+    return ENTRY_POINTS()
+
+
+@pytest.fixture(autouse=True)
+def one_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scan what is installed once for each sys.path, since a scan takes 60 ms."""
+    monkeypatch.setattr(
+        importlib.metadata, "entry_points", lambda *, group: scanned(tuple(sys.path)).select(group=group)
+    )
+
+
 @pytest.fixture(autouse=True)
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Somebody with a key and a state folder of their own, who has accepted nothing yet."""
@@ -57,25 +75,36 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return state / "recall" / "trust.json"
 
 
-@pytest.fixture
-def server() -> Iterator[ProviderServer]:
+@pytest.fixture(scope="module")
+def listening() -> Iterator[ProviderServer]:
     with provider_server() as listening:
         yield listening
 
 
 @pytest.fixture
-def foreign(tmp_path: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder as a stranger hands it on: a store, and a recall.toml that names their server."""
-    folder = tmp_path / "foreign"
+def server(listening: ProviderServer) -> ProviderServer:
+    listening.seen.clear()
+    return listening
+
+
+@pytest.fixture(scope="module")
+def made_foreign(listening: ProviderServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("strangers") / "foreign"
     (folder / "docs").mkdir(parents=True)
     (folder / "docs" / "a.txt").write_text("the quokka smiles\n")
-    with monkeypatch.context() as theirs:
-        theirs.setenv("XDG_STATE_HOME", str(tmp_path / "their-state"))
-        Recall.init(str(folder), embedding="openai", settings=to(server))
+    with pytest.MonkeyPatch.context() as theirs:
+        theirs.setenv("XDG_STATE_HOME", str(folder.parent / "their-state"))
+        theirs.setenv("OPENAI_API_KEY", "the-key-of-the-stranger")
+        Recall.init(str(folder), embedding="openai", settings=to(listening))
         with Recall.open(str(folder)) as recall:
             recall.index(str(folder / "docs"))
-    server.seen.clear()
     return folder
+
+
+@pytest.fixture
+def foreign(made_foreign: Path, tmp_path: Path, server: ProviderServer) -> Path:
+    """A folder as a stranger hands it on: a store, and a recall.toml that names their server."""
+    return Path(shutil.copytree(made_foreign, tmp_path / "foreign"))
 
 
 def to(server: ProviderServer) -> dict[str, str]:
@@ -119,42 +148,43 @@ ASKING = (
 )
 
 
-@pytest.mark.parametrize("argv", ASKING, ids=" ".join)
-def test_what_asks_an_embedder_beside_a_foreign_recall_toml_sends_nothing_and_says_what_would_go_where(
-    foreign: Path, server: ProviderServer, argv: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+def test_a_foreign_recall_toml_sends_nothing_but_says_what(
+    foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
+    for argv in ASKING:
+        code, _, said = run(*argv)
 
-    code, _, told = run(*argv)
-
-    assert (code, server.seen) == (2, [])
-    assert f"recall.toml in {foreign} would send every question and text to {server.url} as model theirs" in told
-    assert "with the key in OPENAI_API_KEY" in told
-    assert "hint: recall trust, or recall search --bm25 …\n" in told
+        assert (code, server.seen) == (2, []), argv
+        assert f"recall.toml in {foreign} would send every question and text to {server.url} as model theirs" in said
+        assert "with the key in OPENAI_API_KEY" in said, argv
+        assert "hint: recall trust, or recall search --bm25 …\n" in said, argv
 
 
-@pytest.mark.parametrize("way", ["folder", "flag", "variable", "file"])
 def test_naming_a_store_accepts_nothing(
-    foreign: Path, server: ProviderServer, way: str, monkeypatch: pytest.MonkeyPatch
+    foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = ("--store", str(foreign / "recall.db")) if way == "file" else ()
-    before = ("--store", str(foreign)) if way == "flag" else before
-    if way == "variable":
-        monkeypatch.setenv("RECALL_STORE", str(foreign))
-    if way == "folder":
-        monkeypatch.chdir(foreign / "docs")
+    for way in ("folder", "flag", "variable", "file"):
+        before = ("--store", str(foreign / "recall.db")) if way == "file" else ()
+        before = ("--store", str(foreign)) if way == "flag" else before
+        with monkeypatch.context() as here:
+            if way == "variable":
+                here.setenv("RECALL_STORE", str(foreign))
+            if way == "folder":
+                here.chdir(foreign / "docs")
+            code, _, said = run(*before, "search", "quokka")
 
-    code, _, told = run(*before, "search", "quokka")
-
-    assert (code, server.seen) == (2, [])
-    hint = "recall trust, or" if way == "folder" else f"recall --store {foreign} trust, or"
-    assert f"hint: {hint}" in told
+        assert (code, server.seen) == (2, []), way
+        hint = "recall trust, or" if way == "folder" else f"recall --store {foreign} trust, or"
+        assert f"hint: {hint}" in said, way
 
 
 def test_what_needs_no_embedder_goes_on(
     foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
+    for name in ("local", "minilm"):
+        monkeypatch.delitem(registry.KINDS, name)  # whose probes would load their models
     lines = (
         ("search", "--bm25", "quokka"), ("query", "SELECT * FROM chunk USING lexical('quokka')"),
         ("get", "docs/a.txt"), ("stats",), ("doctor",), ("export",), ("roots",), ("embedders", "--probe"),
@@ -184,34 +214,32 @@ def test_a_person_accepts_what_they_are_shown_and_nothing_else(
     assert server.seen[-1].headers["authorization"] == f"Bearer {KEY}"
 
 
-@pytest.mark.parametrize(("argv", "typed"), [(("trust",), "n\n"), (("trust",), ""), (("trust",), None)])
-def test_without_a_yes_nothing_is_accepted(
-    foreign: Path, person: Path, argv: tuple[str, ...], typed: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_yes_nothing_is_accepted(foreign: Path, person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(foreign)
+    for typed in ("n\n", "", None):
+        code, _, said = run("trust", terminal=typed)
 
-    code, _, told = run(*argv, terminal=typed)
-
-    assert code == 2
-    assert "recall trust" in told
-    assert not person.exists()
+        assert code == 2, typed
+        assert "recall trust" in said, typed
+        assert not person.exists(), typed
 
 
-@pytest.mark.parametrize("change", ["embedding_url", "embedding_model", "rerank"])
-def test_other_values_ask_again(
-    foreign: Path, server: ProviderServer, change: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_values_ask_again(foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(foreign)
+    toml = foreign / "recall.toml"
+    accepted = toml.read_text()
     assert run("trust", "--yes")[0] == 0
-    assert run("search", "quokka")[0] == 0
-    server.seen.clear()
     values = {"embedding_url": f"{server.url}/other", "embedding_model": "another", "rerank": "openai"}
-    write_settings(foreign / "recall.toml", {change: values[change]})
+    for change, value in values.items():
+        toml.write_text(accepted)
+        assert run("search", "quokka")[0] == 0, change
+        server.seen.clear()
+        write_settings(toml, {change: value})
 
-    code, _, told = run("search", "quokka")
+        code, _, said = run("search", "quokka")
 
-    assert (code, server.seen) == (2, [])
-    assert "Other settings than these were accepted." in told
+        assert (code, server.seen) == (2, []), change
+        assert "Other settings than these were accepted." in said, change
 
 
 def test_what_was_accepted_can_be_taken_back(
@@ -358,18 +386,18 @@ def test_a_new_store_without_a_home_says_how_it_is_accepted(
         assert recall.search("quokka")["results"] == []
 
 
-@pytest.mark.parametrize("flags", [(), ("--embedding", "auto"), ("--embedding", "openai"), ("--embedding", "hash")])
-def test_init_where_a_recall_toml_stands_accepts_nothing_of_it(
-    tmp_path: Path, server: ProviderServer, person: Path, flags: tuple[str, ...]
+def test_init_accepts_nothing_of_an_existing_recall_toml(
+    tmp_path: Path, server: ProviderServer, person: Path
 ) -> None:
     lines = "".join(f'{key} = "{value}"\n' for key, value in to(server).items())
     (tmp_path / "recall.toml").write_text(f'embedding = "openai"\nallow_network = true\n{lines}')
 
-    code, _, told = run("init", str(tmp_path), *flags)
+    for flags in ((), ("--embedding", "auto"), ("--embedding", "openai"), ("--embedding", "hash")):
+        code, _, said = run("init", str(tmp_path), *flags)
 
-    assert (code, server.seen, person.exists()) == (2, [], False)
-    assert server.url in told
-    assert not (tmp_path / "recall.db").exists()
+        assert (code, server.seen, person.exists()) == (2, [], False), flags
+        assert server.url in said, flags
+        assert not (tmp_path / "recall.db").exists(), flags
 
 
 def test_auto_in_a_recall_toml_that_was_found_takes_no_key_along(tmp_path: Path, server: ProviderServer) -> None:
@@ -390,16 +418,21 @@ def test_a_store_in_memory_below_a_foreign_recall_toml_sends_nothing(foreign: Pa
         assert recall.search("quokka")["results"] == []
 
 
-@pytest.fixture
-def plain(tmp_path: Path, server: ProviderServer) -> Path:
-    """A store of hash vectors, whose recall.toml names a server all the same."""
-    folder = tmp_path / "plain"
+@pytest.fixture(scope="module")
+def made_plain(listening: ProviderServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("home") / "plain"
     Recall.init(str(folder))
     (folder / "a.txt").write_text("a quokka\n")
     with Recall.open(str(folder)) as recall:
         recall.index(str(folder / "a.txt"))
-    write_settings(folder / "recall.toml", {**to(server), "allow_network": True})
+    write_settings(folder / "recall.toml", {**to(listening), "allow_network": True})
     return folder
+
+
+@pytest.fixture
+def plain(made_plain: Path, tmp_path: Path, server: ProviderServer) -> Path:
+    """A store of hash vectors, whose recall.toml names a server all the same."""
+    return Path(shutil.copytree(made_plain, tmp_path / "plain"))
 
 
 def test_an_embedder_by_name_brings_no_server_along_that_was_found(plain: Path, server: ProviderServer) -> None:
@@ -455,27 +488,26 @@ def test_a_new_embedder_at_home_keeps_what_was_accepted(
 # Rerankers, plug-ins, places.
 
 
-@pytest.mark.parametrize("way", ["found", "flag", "option", "file", "warm", "warm found"])
 def test_a_reranker_asks_no_server_that_was_found(
-    plain: Path, server: ProviderServer, way: str, monkeypatch: pytest.MonkeyPatch
+    plain: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(plain)
-    argv = {
-        "found": ("search", "--bm25", "quokka"),
-        "flag": ("search", "--bm25", "quokka", "--set", "rerank=openai"),
-        "option": ("query", "SELECT * FROM chunk USING lexical('quokka') OPTION rerank openai"),
-        "file": ("diff", "--bm25", "quokka", "--b", str(plain / "other.toml")),
-        "warm": ("warm", "--all", "--set", "rerank=openai"),
-        "warm found": ("warm", "--all"),
-    }[way]
     (plain / "other.toml").write_text('rerank = "openai"\nembedding_url = "http://127.0.0.1:9/v1"\n')
-    if way.endswith("found"):
-        write_settings(plain / "recall.toml", {"rerank": "openai"})
+    for argv, is_found in [
+        (("search", "--bm25", "quokka", "--set", "rerank=openai"), False),
+        (("query", "SELECT * FROM chunk USING lexical('quokka') OPTION rerank openai"), False),
+        (("diff", "--bm25", "quokka", "--b", str(plain / "other.toml")), False),
+        (("warm", "--all", "--set", "rerank=openai"), False),
+        (("search", "--bm25", "quokka"), True),
+        (("warm", "--all"), True),
+    ]:
+        if is_found:
+            write_settings(plain / "recall.toml", {"rerank": "openai"})
 
-    code, _, told = run(*argv)
+        code, _, said = run(*argv)
 
-    assert (code, server.seen) == (2, [])
-    assert "best texts" in told
+        assert (code, server.seen) == (2, []), argv
+        assert "best texts" in said, argv
 
 
 def test_a_reranker_that_was_accepted_asks(
@@ -502,26 +534,35 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return site / "loaded"
 
 
-@pytest.mark.parametrize("settings", [{"embedding": "stranger"}, {"rerank": "scorer"}, {"rerank": "stranger"}])
 def test_a_plug_in_that_was_found_is_not_even_loaded(
-    plain: Path, installed: Path, settings: dict[str, str | float | bool], monkeypatch: pytest.MonkeyPatch
+    plain: Path, installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(plain)
-    write_settings(plain / "recall.toml", settings)
-    for line in (("search", "quokka"), ("search", "--bm25", "quokka"), ("stats",), ("doctor",), ("sync",)):
-        run(*line)
-    with monkeypatch.context() as at_init:
-        at_init.chdir(plain.parent)
-        (plain.parent / "recall.toml").write_text("".join(f'{key} = "{value}"\n' for key, value in settings.items()))
-        run("init", "--embedding", "hash")
+    toml = plain / "recall.toml"
+    before = toml.read_text()
+    found: tuple[dict[str, str | float | bool], ...] = (
+        {"embedding": "stranger"},
+        {"rerank": "scorer"},
+        {"rerank": "stranger"},
+    )
+    for settings in found:
+        toml.write_text(before)
+        write_settings(toml, settings)
+        for line in (("search", "quokka"), ("search", "--bm25", "quokka"), ("stats",), ("doctor",), ("sync",)):
+            run(*line)
+        with monkeypatch.context() as at_init:
+            at_init.chdir(plain.parent)
+            lines = "".join(f'{key} = "{value}"\n' for key, value in settings.items())
+            (plain.parent / "recall.toml").write_text(lines)
+            run("init", "--embedding", "hash")
+            (plain.parent / "recall.db").unlink(missing_ok=True)
 
-    assert not installed.exists()
-    assert "the plug-in s" in run("trust", "--show")[1]
+        assert not installed.exists(), settings
+        assert "the plug-in s" in run("trust", "--show")[1], settings
 
 
-@pytest.mark.parametrize("way", ["side of a comparison", "fallback of auto"])
-def test_a_plug_in_that_a_file_names_is_not_loaded_for_who_named_the_file_or_auto(
-    plain: Path, installed: Path, way: str, monkeypatch: pytest.MonkeyPatch
+def test_naming_a_file_or_auto_loads_no_plug_in(
+    plain: Path, installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(plain)
     monkeypatch.setattr(registry, "FOUND_BY_AUTO", ())
@@ -530,15 +571,11 @@ def test_a_plug_in_that_a_file_names_is_not_loaded_for_who_named_the_file_or_aut
     )
     (plain / "other.toml").write_text('rerank = "scorer"\n')
 
-    argv = {
-        "side of a comparison": ("diff", "--bm25", "quokka", "--b", "other.toml"),
-        "fallback of auto": ("reembed", "auto"),
-    }[way]
+    for argv in (("diff", "--bm25", "quokka", "--b", "other.toml"), ("reembed", "auto")):
+        code, _, said = run(*argv)
 
-    code, _, told = run(*argv)
-
-    assert (code, installed.exists()) == (2, False)
-    assert "load the plug-in s" in told
+        assert (code, installed.exists()) == (2, False), argv
+        assert "load the plug-in s" in said, argv
 
 
 def test_a_plug_in_that_a_person_names_is_loaded(
@@ -562,28 +599,29 @@ def test_a_plug_in_that_was_accepted_is_loaded(plain: Path, installed: Path, mon
     assert installed.exists()
 
 
-@pytest.mark.parametrize("way", ["absolute", "upwards", "link", "linked folder"])
-def test_a_store_elsewhere_waits(tmp_path: Path, way: str) -> None:
+def test_a_store_elsewhere_waits(tmp_path: Path) -> None:
     Recall.init(str(tmp_path / "private"))
     folder = tmp_path / "foreign"
     folder.mkdir()
     (folder / "recall.db").symlink_to(tmp_path / "private" / "recall.db")
     (folder / "inside").symlink_to(tmp_path / "private")
-    place = {
+    places = {
         "absolute": str(tmp_path / "private" / "recall.db"),
         "upwards": "../private/recall.db",
         "link": "recall.db",
         "linked folder": "inside/recall.db",
-    }[way]
-    (folder / "recall.toml").write_text(f'store_path = "{place}"\n')
+    }
+    for way, place in places.items():
+        (folder / "recall.toml").write_text(f'store_path = "{place}"\n')
 
-    for verb in ("stats", "search"):
-        code, _, told = run("--store", str(folder), verb, *("quokka",) * (verb == "search"))
-        assert code == 2
-        assert str(tmp_path / "private" / "recall.db") in told
-        assert "--bm25" not in told  # that would open it too
-    assert run("--store", str(folder), "trust", "--yes")[0] == 0
-    assert run("--store", str(folder), "stats")[0] == 0
+        for verb in ("stats", "search"):
+            code, _, said = run("--store", str(folder), verb, *("quokka",) * (verb == "search"))
+            assert code == 2, way
+            assert str(tmp_path / "private" / "recall.db") in said, way
+            assert "--bm25" not in said, way  # that would open it too
+        assert run("--store", str(folder), "trust", "--yes")[0] == 0, way
+        assert run("--store", str(folder), "stats")[0] == 0, way
+        assert run("--store", str(folder), "trust", "--forget")[0] == 0, way
 
 
 def test_a_store_that_its_maker_put_elsewhere_needs_no_second_word(tmp_path: Path) -> None:
@@ -600,12 +638,12 @@ def test_a_store_in_a_folder_below_needs_nobody(tmp_path: Path) -> None:
     assert FoundSettings(load(tmp_path / "here" / "recall.toml"), tmp_path / "here" / "recall.toml").acts() == ()
 
 
-@pytest.mark.parametrize(("model", "waits"), [("models/e5", False), ("../e5", True), ("/models/e5", True)])
-def test_a_model_elsewhere_waits(tmp_path: Path, model: str, waits: bool) -> None:
+def test_a_model_elsewhere_waits(tmp_path: Path) -> None:
     toml = tmp_path / "recall.toml"
-    toml.write_text(f'embedding = "onnx:{model}"\n')
+    for model, waits in [("models/e5", False), ("../e5", True), ("/models/e5", True)]:
+        toml.write_text(f'embedding = "onnx:{model}"\n')
 
-    assert bool(FoundSettings(load(toml), toml).acts(EMBEDDER)) is waits
+        assert bool(FoundSettings(load(toml), toml).acts(EMBEDDER)) is waits, model
 
 
 def test_a_name_with_a_line_break_forges_no_line(tmp_path: Path) -> None:
@@ -625,18 +663,19 @@ def test_a_password_in_an_address_is_not_shown(tmp_path: Path) -> None:
     assert "secret" not in run("--store", str(tmp_path), "trust", "--show")[1]
 
 
-@pytest.mark.parametrize("damage", ["", "[]", "{", '{"FOLDER": 3}', '{"FOLDER": "' + "0" * 64 + '"}'])
-def test_a_list_of_what_was_accepted_that_cannot_be_read_accepts_nothing(
-    foreign: Path, server: ProviderServer, person: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+def test_a_damaged_list_of_accepted_settings_accepts_nothing(
+    foreign: Path, server: ProviderServer, person: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
     person.parent.mkdir(parents=True)
-    person.write_text(damage.replace("FOLDER", str(foreign)))
+    for damage in ("", "[]", "{", '{"FOLDER": 3}', '{"FOLDER": "' + "0" * 64 + '"}'):
+        person.write_text(damage.replace("FOLDER", str(foreign)))
+        server.seen.clear()
 
-    assert run("search", "quokka")[0] == 2
-    assert server.seen == []
-    assert run("trust", "--yes")[0] == 0
-    assert run("search", "quokka")[0] == 0
+        assert run("search", "quokka")[0] == 2, damage
+        assert server.seen == [], damage
+        assert run("trust", "--yes")[0] == 0, damage
+        assert run("search", "quokka")[0] == 0, damage
 
 
 def test_settings_that_a_program_makes_are_its_own(tmp_path: Path, server: ProviderServer) -> None:

@@ -472,22 +472,19 @@ def test_an_analysis_after_the_network_was_forbidden_leaves_this_machine_no_more
         assert server.texts() == asked
 
 
-@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize(
-    ("path", "lines"),
-    [
-        ("bench.py", ["import os", "", "def one():", '    """Two', '    lines."""', "    return 1  # why"]),
-        ("notes.md", ["# Title", "", "```python", "def one():", "    return None", "```", "**end**"]),
-        ("page.html", ["<p class='a'>", "<!-- one", "two -->", "<script>var one = 'x';</script>"]),
-        ("one.c", ["#define ONE \\", "  1", "int main() { return ONE; } /* why */"]),
-    ],
-)
-def test_line_breaks_of_any_kind_leave_each_colour_on_its_word(path: str, lines: list[str], line_break: str) -> None:
-    plain, text = "\n".join(lines), line_break.join(lines)
+def test_any_line_break_leaves_colours_on_their_words() -> None:
+    for line_break in ["\n", "\r\n", "\r"]:
+        for path, lines in [
+            ("bench.py", ["import os", "", "def one():", '    """Two', '    lines."""', "    return 1  # why"]),
+            ("notes.md", ["# Title", "", "```python", "def one():", "    return None", "```", "**end**"]),
+            ("page.html", ["<p class='a'>", "<!-- one", "two -->", "<script>var one = 'x';</script>"]),
+            ("one.c", ["#define ONE \\", "  1", "int main() { return ONE; } /* why */"]),
+        ]:
+            plain, text = "\n".join(lines), line_break.join(lines)
 
-    marks = language_marks(path, text)
+            marks = language_marks(path, text)
 
-    coloured = [(mark.kind, plain[mark.start : mark.end]) for mark in language_marks(path, plain)]
-    assert coloured
-    found = [(mark.kind, text[mark.start : mark.end].replace(line_break, "\n")) for mark in marks]
-    assert found == coloured
+            coloured = [(mark.kind, plain[mark.start : mark.end]) for mark in language_marks(path, plain)]
+            assert coloured, (line_break, path)
+            found = [(mark.kind, text[mark.start : mark.end].replace(line_break, "\n")) for mark in marks]
+            assert found == coloured, (line_break, path)

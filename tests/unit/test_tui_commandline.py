@@ -14,46 +14,40 @@ def test_no_word_of_the_workbench_is_a_command_of_recall() -> None:
     assert not VERBS.keys() & {command.name for command in COMMANDS}
 
 
-@pytest.mark.parametrize(
-    ("line", "meant"),
-    [("q", Verb("q", ())), ("theme light", Verb("theme", ("light",))), ("search q", None), ("", None)],
-)
-def test_a_line_is_for_the_workbench_or_for_recall(line: str, meant: Verb | None) -> None:
-    assert verb(line) == meant
+def test_a_line_is_for_the_workbench_or_for_recall() -> None:
+    for line, meant in [
+        ("q", Verb("q", ())),
+        ("theme light", Verb("theme", ("light",))),
+        ("search q", None),
+        ("", None),
+    ]:
+        assert verb(line) == meant, line
 
 
-@pytest.mark.parametrize(
-    ("pasted", "line"),
-    [
+def test_a_line_may_be_pasted_as_a_shell_takes_it() -> None:
+    for pasted, line in [
         (" $ recall --store demo search tea ", "--store demo search tea"),
         ("recall stats", "stats"),
         ("recall", ""),
         ("search recall tea", "search recall tea"),
         ("recalls", "recalls"),
-    ],
-)
-def test_a_line_may_be_pasted_as_a_shell_takes_it(pasted: str, line: str) -> None:
-    assert without_prompt(pasted) == line
+    ]:
+        assert without_prompt(pasted) == line, pasted
 
 
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
+def test_a_pasted_text_is_one_command_or_several() -> None:
+    for text, lines in [
         ("stats", ("stats",)),
         ("recall query 'SELECT *\nFROM chunk'\n", ("query 'SELECT *\nFROM chunk'",)),
         ("$ recall stats\n\n$ recall search 'a\n\nb' --k 2\n", ("stats", "search 'a\n\nb' --k 2")),
         ("search 'never closed\nstats", ("search 'never closed\nstats",)),
         ("", ()),
-    ],
-    ids=["one", "in-quotes", "two", "open", "none"],
-)
-def test_a_pasted_text_is_one_command_or_several(text: str, lines: tuple[str, ...]) -> None:
-    assert lines_of(text) == lines
+    ]:
+        assert lines_of(text) == lines, text
 
 
-@pytest.mark.parametrize(
-    ("line", "taken"),
-    [
+def test_the_question_of_a_line() -> None:
+    for line, taken in [
         ("search token budget --k 3", Taken("token budget", "")),
         ("context --filter \"doc.tag = 'x'\" tea", Taken("tea", "doc.tag = 'x'")),
         ("query 'SELECT * FROM chunk'", Taken("SELECT * FROM chunk", "")),
@@ -61,21 +55,18 @@ def test_a_pasted_text_is_one_command_or_several(text: str, lines: tuple[str, ..
         ("context --rql @file.rql", None),
         ("stats", None),
         ("--help", None),
-    ],
-)
-def test_the_question_of_a_line(line: str, taken: Taken | None) -> None:
-    assert question(line) == taken
+    ]:
+        assert question(line) == taken, line
 
 
-@pytest.mark.parametrize("line", ["search 'open", "serch x", "search --frobnicate"])
-def test_a_line_that_is_no_command_has_no_question(line: str) -> None:
-    with pytest.raises(UsageError):
-        question(line)
+def test_a_line_that_is_not_a_command_has_no_question() -> None:
+    for line in ["search 'open", "serch x", "search --frobnicate"]:
+        with pytest.raises(UsageError):
+            question(line)
 
 
-@pytest.mark.parametrize(
-    ("line", "offered"),
-    [
+def test_a_line_is_completed_while_only_one_continuation_exists() -> None:
+    for line, offered in [
         ("sea", Offered("search ", ())),
         ("re", Offered("re", ("replay", "report", "reembed", "rechunk", "recover"))),
         ("th", Offered("theme ", ())),
@@ -87,7 +78,5 @@ def test_a_line_that_is_no_command_has_no_question(line: str) -> None:
         ("rql for", Offered("rql format ", ())),
         ("search tea", Offered("search tea", ())),
         ("nonsense --x", Offered("nonsense --x", ())),
-    ],
-)
-def test_a_line_goes_on_as_far_as_there_is_one_way(line: str, offered: Offered) -> None:
-    assert completed(line, NAMES) == offered
+    ]:
+        assert completed(line, NAMES) == offered, line

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-import pytest
 from rich.cells import cell_len
 
 from recall_core.types import Hit, Part
@@ -38,34 +37,34 @@ def drawn(width: int, glyphs: Glyphs = UNICODE, *, winner: str = "a", **more: An
     return [line.plain for line in compare_lines(cast("ExplanationView", view), width, glyphs)]
 
 
-@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
-@pytest.mark.parametrize("width", [78, 118])
-def test_one_line_says_which_two_rows_and_long_paths_keep_their_names(width: int, glyphs: Glyphs) -> None:
-    head = drawn(width, glyphs)[0]
+def test_one_line_names_both_rows_and_keeps_file_names() -> None:
+    for glyphs in [UNICODE, ASCII]:
+        for width in [78, 118]:
+            head = drawn(width, glyphs)[0]
 
-    this, other = head.split(" against ")
-    assert this.startswith("#50,827 ")
-    assert other.startswith("#4 ")
-    assert "Tree.py:1012" in this
-    assert "Tree.py:1012" in other
-    assert cell_len(head) <= width
-
-
-@pytest.mark.parametrize(
-    ("winner", "told"),
-    [("a", "#50,827 leads by 1.000: lexical -0.250, semantic +1.250"), ("b", "#4 leads by 1.000: lexical +0.250")],
-)
-def test_the_verdict_says_who_leads_by_how_much_of_each_signal(winner: str, told: str) -> None:
-    assert drawn(118, winner=winner)[1].startswith(told)
+            this, other = head.split(" against ")
+            assert this.startswith("#50,827 "), (glyphs, width)
+            assert other.startswith("#4 "), (glyphs, width)
+            assert "Tree.py:1012" in this, (glyphs, width)
+            assert "Tree.py:1012" in other, (glyphs, width)
+            assert cell_len(head) <= width, (glyphs, width)
 
 
-@pytest.mark.parametrize(
-    ("flips_at", "told"),
-    [(None, "The other never overtakes it at any weight."), (0.25, "They change places at lexical 0.750.")],
-)
-def test_the_verdict_says_where_they_change_places(flips_at: float | None, told: str) -> None:
-    assert drawn(118, flips_at=flips_at)[1].endswith(told)
-    assert told not in " ".join(drawn(118))
+def test_the_verdict_names_the_leader_and_each_signal_s_lead() -> None:
+    for winner, told in [
+        ("a", "#50,827 leads by 1.000: lexical -0.250, semantic +1.250"),
+        ("b", "#4 leads by 1.000: lexical +0.250"),
+    ]:
+        assert drawn(118, winner=winner)[1].startswith(told), winner
+
+
+def test_the_verdict_says_where_they_change_places() -> None:
+    for flips_at, told in [
+        (None, "The other never overtakes it at any weight."),
+        (0.25, "They change places at lexical 0.750."),
+    ]:
+        assert drawn(118, flips_at=flips_at)[1].endswith(told), flips_at
+        assert told not in " ".join(drawn(118)), flips_at
 
 
 def test_subtotals_come_before_leaves() -> None:
@@ -92,14 +91,14 @@ def test_what_is_no_text_has_no_quotes() -> None:
     assert [line.split()[:3] for line in drawn(80) if "residual" in line] == [["sem", "residual", "0.500"]]
 
 
-@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
-@pytest.mark.parametrize("width", [44, 58, 78, 118])
-def test_the_total_ends_in_its_whole_mark_and_no_line_is_too_wide(width: int, glyphs: Glyphs) -> None:
-    lines = drawn(width, glyphs)
+def test_the_total_ends_in_its_mark_and_lines_fit() -> None:
+    for glyphs in [UNICODE, ASCII]:
+        for width in [44, 58, 78, 118]:
+            lines = drawn(width, glyphs)
 
-    (total,) = (line for line in lines if line.startswith("total"))
-    assert total.endswith(f" {glyphs.yes}")
-    assert max(map(cell_len, lines)) <= width
+            (total,) = (line for line in lines if line.startswith("total"))
+            assert total.endswith(f" {glyphs.yes}"), (glyphs, width)
+            assert max(map(cell_len, lines)) <= width, (glyphs, width)
 
 
 def test_signals_that_miss_the_difference_of_the_scores_are_marked() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from rich.cells import cell_len
@@ -19,7 +18,7 @@ from recall_tui.state import documents, store_pane
 from recall_tui.state.documents import TAGS, TagCounts, TreeLine, folder_analysis
 from recall_tui.state.results import stamp_of
 from recall_tui.state.session import Session, focused
-from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
+from recall_tui.widgets.draw import ASCII, UNICODE
 from tests.workbench_corpus import build_store
 
 LISTINGS = {
@@ -94,11 +93,11 @@ def test_left_goes_to_the_folder_and_then_closes_it_with_what_is_open_in_it() ->
     assert names(closed) == names(shown())
 
 
-@pytest.mark.parametrize("name", ["a.md", "d.jsonl", "x"])
-def test_what_is_no_folder_neither_opens_nor_closes(name: str) -> None:
-    session = at(shown(), name)
+def test_a_row_other_than_a_folder_neither_opens_nor_closes() -> None:
+    for name in ["a.md", "d.jsonl", "x"]:
+        session = at(shown(), name)
 
-    assert (store_pane.unfolded(session), store_pane.folded_up(session)) == (session, session)
+        assert (store_pane.unfolded(session), store_pane.folded_up(session)) == (session, session), name
 
 
 def test_so_many_folders_are_open_at_a_time() -> None:
@@ -154,20 +153,20 @@ def test_every_document_of_a_store_stands_in_one_folder(tmp_path: Path) -> None:
         assert sorted(below("")) == [path for path, _ in store.document_files()]
 
 
-@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
-@pytest.mark.parametrize("width", [37, 70, 118])
-def test_every_line_fits_and_names_cannot_steer_the_terminal(glyphs: Glyphs, width: int) -> None:
-    hostile = "evil\x1b[2J\nname"
-    session = shown(TagCounts(((hostile, 1),), has_more=True))
-    listing = FolderListing((FolderEntry(f"{hostile}/", "folder", 12_345, 678_901),), 2)
-    analyses = {**session.analyses, folder_analysis(""): (stamp_of(session, folder_analysis("")), listing)}
+def test_every_line_fits_and_names_cannot_steer_the_terminal() -> None:
+    for glyphs in [UNICODE, ASCII]:
+        for width in [37, 70, 118]:
+            hostile = "evil\x1b[2J\nname"
+            session = shown(TagCounts(((hostile, 1),), has_more=True))
+            listing = FolderListing((FolderEntry(f"{hostile}/", "folder", 12_345, 678_901),), 2)
+            analyses = {**session.analyses, folder_analysis(""): (stamp_of(session, folder_analysis("")), listing)}
 
-    lines = [line.plain for line in document_rows(session._replace(analyses=analyses), width, glyphs)[0]]
+            lines = [line.plain for line in document_rows(session._replace(analyses=analyses), width, glyphs)[0]]
 
-    assert all(line.isprintable() and cell_len(line) <= width for line in lines)
-    assert sum("evil" in line for line in lines) == 2
-    if glyphs is ASCII:
-        assert all(line.isascii() for line in lines)
+            assert all(line.isprintable() and cell_len(line) <= width for line in lines), (glyphs, width)
+            assert sum("evil" in line for line in lines) == 2, (glyphs, width)
+            if glyphs is ASCII:
+                assert all(line.isascii() for line in lines), (glyphs, width)
 
 
 def test_what_is_the_filter_says_so_in_words() -> None:

@@ -53,15 +53,15 @@ def kinds(session: Session) -> set[str]:
     return {analysis.kind for analysis in explaining.wants(session)}
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_tab_wants_its_own_analysis_and_none_where_the_pane_is_not_seen(view: str) -> None:
-    session = (base := answered())._replace(
-        view=view, results=base.results._replace(sought="a.txt", marked=hit_of("b", 2))
-    )
+def test_only_the_visible_tab_asks_for_its_analysis() -> None:
+    for view in VIEWS:
+        session = (base := answered())._replace(
+            view=view, results=base.results._replace(sought="a.txt", marked=hit_of("b", 2))
+        )
 
-    assert view in kinds(session)
-    assert kinds(session) <= {view, "passage"}
-    assert kinds(session._replace(is_narrow=True, tab="context")) == set()
+        assert view in kinds(session), view
+        assert kinds(session) <= {view, "passage"}, view
+        assert kinds(session._replace(is_narrow=True, tab="context")) == set(), view
 
 
 def test_nothing_is_analysed_in_an_order_that_is_about_to_change() -> None:
@@ -83,18 +83,16 @@ def test_a_hit_is_compared_with_another_one_only() -> None:
     ) == Analysis("compare", "a" * 64, "b" * 64)
 
 
-@pytest.mark.parametrize(("selected", "other"), [(0, "b"), (1, "a"), (2, "b")])
-def test_without_a_mark_a_hit_is_compared_with_the_row_above_and_the_first_with_the_second(
-    selected: int, other: str
-) -> None:
-    hits = {row: hit_of(mark, row + 1) for row, mark in enumerate("abc")}
-    session = (base := answered())._replace(
-        results=base.results._replace(hits=hits, selected=selected, hit=hits[selected])
-    )
+def test_without_a_mark_a_hit_is_compared_with_its_neighbour() -> None:
+    for selected, other in [(0, "b"), (1, "a"), (2, "b")]:
+        hits = {row: hit_of(mark, row + 1) for row, mark in enumerate("abc")}
+        session = (base := answered())._replace(
+            results=base.results._replace(hits=hits, selected=selected, hit=hits[selected])
+        )
 
-    analysis = explaining.compare_analysis(session)
+        analysis = explaining.compare_analysis(session)
 
-    assert analysis == Analysis("compare", "abc"[selected] * 64, other * 64)
+        assert analysis == Analysis("compare", "abc"[selected] * 64, other * 64), selected
 
 
 def test_marking_twice_takes_the_mark_off() -> None:
@@ -209,48 +207,49 @@ def test_a_fix_that_changes_nothing_here_is_for_the_command_line() -> None:
     assert fixes.is_doable(FixOffer("pin", "", "", pin="p"))
 
 
-@pytest.mark.parametrize("room", [40, 52, 56, 64, 120])
-@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
-def test_the_title_names_every_tab_and_a_cell_of_a_name_means_its_tab(room: int, glyphs: object) -> None:
-    session = answered()._replace(view="funnel")
+def test_the_title_names_every_tab_and_maps_cells_to_tabs() -> None:
+    for room in [40, 52, 56, 64, 120]:
+        for glyphs in [UNICODE, ASCII]:
+            session = answered()._replace(view="funnel")
 
-    shown = pieces(session, room, glyphs)  # type: ignore[arg-type]
+            shown = pieces(session, room, glyphs)  # type: ignore[arg-type]
 
-    title = "".join(text for text, _, _ in shown)
-    assert all(name in title for name in NAMES.values())
-    assert f"{glyphs.pointer}Funnel" in title  # type: ignore[attr-defined]
-    for view, name in NAMES.items():
-        assert view_at(session, cell_len(title[: title.index(name)]), room, glyphs) == view  # type: ignore[arg-type]
-    assert view_at(session, 0, room, glyphs) is None  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [(0, "0.000"), (-0.0, "0.000"), (0.5, "0.500"), (-0.0005, "-0.001"), (3e-7, "<.001"), (-8e-5, ">-.001")],
-)
-def test_figures_too_small_for_three_decimals_say_so_in_as_many_places(value: float, said: str) -> None:
-    assert number(value) == said
+            title = "".join(text for text, _, _ in shown)
+            assert all(name in title for name in NAMES.values()), (room, glyphs)
+            assert f"{glyphs.pointer}Funnel" in title, (room, glyphs)  # type: ignore[attr-defined]
+            for view, name in NAMES.items():
+                assert view_at(session, cell_len(title[: title.index(name)]), room, glyphs) == view, (room, glyphs)  # type: ignore[arg-type]
+            assert view_at(session, 0, room, glyphs) is None, (room, glyphs)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("text", "width", "lines"),
-    [
+def test_tiny_figures_say_so_in_three_decimals() -> None:
+    for value, said in [
+        (0, "0.000"),
+        (-0.0, "0.000"),
+        (0.5, "0.500"),
+        (-0.0005, "-0.001"),
+        (3e-7, "<.001"),
+        (-8e-5, ">-.001"),
+    ]:
+        assert number(value) == said, value
+
+
+def test_wrapped_lines_fit_and_keep_their_styles() -> None:
+    for text, width, lines in [
         ("short", 9, ["short"]),
         ("two words", 5, ["two", "words"]),
         ("unbreakable", 4, ["unbr", "eaka", "ble"]),
         ("    indented words", 12, ["    indented", "words"]),
         ("打开文件", 4, ["打开", "文件"]),
-    ],
-)
-def test_wrapped_lines_fit_and_keep_their_styles(text: str, width: int, lines: list[str]) -> None:
-    styled = Text(text)
-    styled.stylize(Style(bold=True), len(text) - 2, len(text))
+    ]:
+        styled = Text(text)
+        styled.stylize(Style(bold=True), len(text) - 2, len(text))
 
-    made = wrapped(styled, width)
+        made = wrapped(styled, width)
 
-    assert [line.plain for _, line in made] == lines
-    assert all(text[at:].startswith(line.plain) for at, line in made)
-    assert sum(span.end - span.start for _, line in made for span in line.spans) == 2
+        assert [line.plain for _, line in made] == lines, text
+        assert all(text[at:].startswith(line.plain) for at, line in made), text
+        assert sum(span.end - span.start for _, line in made for span in line.spans) == 2, text
 
 
 def passage() -> DocumentPassage:
@@ -286,12 +285,14 @@ def test_a_chunk_of_a_page_is_told_by_its_page() -> None:
     assert drawn.lines[drawn.row].plain.startswith(" ▶ chunk bbbbbbbbbbbb #page=3-4 · 2 tokens ─")
 
 
-@pytest.mark.parametrize("cut", [None, 6])
-def test_lines_that_the_file_has_not_are_not_numbered(cut: int | None) -> None:
-    drawn = passage_lines(of_pages(), cut, Style(), 40, UNICODE)
+def test_lines_that_the_file_has_not_are_not_numbered() -> None:
+    for cut in [None, 6]:
+        drawn = passage_lines(of_pages(), cut, Style(), 40, UNICODE)
 
-    texts = [line.plain for line in drawn.lines if line.plain[1:2] in "│▓█"]
-    assert texts == ([" │ one", " ▓ two", " █ three"] if cut is None else [" │ one", " ▓ tw", " ▓ o", " █ three"])
+        texts = [line.plain for line in drawn.lines if line.plain[1:2] in "│▓█"]
+        assert texts == (
+            [" │ one", " ▓ two", " █ three"] if cut is None else [" │ one", " ▓ tw", " ▓ o", " █ three"]
+        ), cut
 
 
 def on_lines(text: str, *chunks: tuple[int, int], own: int) -> DocumentPassage:
@@ -345,17 +346,17 @@ def test_a_chunk_that_ends_within_a_line_shows_at_its_rows() -> None:
     assert told(ends, 12) == ["a!", "b", "7 ▓ aaaaaaaa", "  ▓ bbbbbbbb", "  │ cccccccc", "8 │ dddddddd"]
 
 
-@pytest.mark.parametrize("width", range(12, 20))
-def test_a_row_with_tabs_is_placed_by_what_stands_in_the_document(width: int) -> None:
-    tabs = on_lines("\taa\tbb\tcc\tdd\tee", (0, 10), (10, 16), own=0)
+def test_a_row_with_tabs_is_placed_by_its_document_text() -> None:
+    for width in range(12, 20):
+        tabs = on_lines("\taa\tbb\tcc\tdd\tee", (0, 10), (10, 16), own=0)
 
-    rows = told(tabs, width)
+        rows = told(tabs, width)
 
-    before, after = rows[1 : rows.index("b")], rows[rows.index("b") + 1 :]
-    assert {row[2] for row in before} == {"█"}
-    assert {row[2] for row in after} == {"│"}
-    assert " ".join(row[4:] for row in before).split() == ["aa", "bb", "cc"]
-    assert " ".join(row[4:] for row in after).split() == ["dd", "ee"]
+        before, after = rows[1 : rows.index("b")], rows[rows.index("b") + 1 :]
+        assert {row[2] for row in before} == {"█"}, width
+        assert {row[2] for row in after} == {"│"}, width
+        assert " ".join(row[4:] for row in before).split() == ["aa", "bb", "cc"], width
+        assert " ".join(row[4:] for row in after).split() == ["dd", "ee"], width
 
 
 def test_tabs_do_not_move_the_end_of_a_chunk() -> None:
@@ -383,24 +384,21 @@ def test_blanks_before_a_beginning_make_no_row_of_their_own() -> None:
     assert told(indented) == ["a", "7 │ one", "b!", "8 ▓     two"]
 
 
-@pytest.mark.parametrize(
-    ("cut", "rows"),
-    [
+def test_the_cut_of_the_context_appears_inside_its_piece() -> None:
+    for cut, rows in [
         (7, ["7 │ one two", "cut", "b!", "  █  three four", "c"]),
         (8, ["7 │ one two", "b!", "cut", "  █  three four", "c"]),
         (11, ["7 │ one two", "b!", "  █  thr", "cut", "  █ ee four", "c"]),
         (18, ["7 │ one two", "b!", "  █  three four", "cut", "c"]),
         (27, ["b!", "  █  three four", "c", "  │  five six", "cut"]),
         (28, ["b!", "  █  three four", "c", "  │  five six", "cut"]),
-    ],
-)
-def test_the_cut_of_the_context_stands_in_the_piece_where_it_falls(cut: int, rows: list[str]) -> None:
-    parted = on_lines("one two three four five six\nlast", (0, 7), (7, 18), (18, 28), own=1)
+    ]:
+        parted = on_lines("one two three four five six\nlast", (0, 7), (7, 18), (18, 28), own=1)
 
-    made = told(parted, cut=cut)
+        made = told(parted, cut=cut)
 
-    assert made[made.index(rows[0]) :][: len(rows)] == rows
-    assert made.count("cut") == 1
+        assert made[made.index(rows[0]) :][: len(rows)] == rows, cut
+        assert made.count("cut") == 1, cut
 
 
 def test_each_chunk_of_an_endless_line_has_one_rule_and_no_text_is_lost() -> None:
@@ -429,14 +427,14 @@ def test_no_mark_of_the_legend_parts_its_entries() -> None:
         assert [legend.count(mark) for mark in (*glyphs.series[:3], glyphs.upright)] == [1, 1, 1, 1]
 
 
-@pytest.mark.parametrize(("cut", "after"), [(6, "2 ▓ tw"), (7, "2 ▓ two"), (8, "2 ▓ two"), (13, "3 █ three")])
-def test_the_cut_of_the_context_is_a_rule_where_it_falls(cut: int, after: str) -> None:
-    rows = [line.plain.rstrip() for line in passage_lines(passage(), cut, Style(), 40, UNICODE).lines]
+def test_the_cut_of_the_context_is_drawn_as_a_rule() -> None:
+    for cut, after in [(6, "2 ▓ tw"), (7, "2 ▓ two"), (8, "2 ▓ two"), (13, "3 █ three")]:
+        rows = [line.plain.rstrip() for line in passage_lines(passage(), cut, Style(), 40, UNICODE).lines]
 
-    at = next(row for row, line in enumerate(rows) if "the context is cut here" in line)
+        at = next(row for row, line in enumerate(rows) if "the context is cut here" in line)
 
-    assert rows[at - 1] == after
-    assert sum("cut here" in row for row in rows) == 1
+        assert rows[at - 1] == after, cut
+        assert sum("cut here" in row for row in rows) == 1, cut
 
 
 def test_only_the_last_chunk_of_a_truncated_block_is_cut() -> None:
@@ -467,14 +465,12 @@ def test_the_pager_is_the_persons_own_and_else_less_or_more(tmp_path: object) ->
     assert files.pager({"PATH": folder}) == ["more"]
 
 
-@pytest.mark.parametrize(
-    "environ", [{"PAGER": "none-such", "PATH": ""}, {"PAGER": "'open", "PATH": ""}, {"PATH": ""}]
-)
-def test_a_pager_that_cannot_be_found_is_a_coded_error(environ: dict[str, str]) -> None:
-    with pytest.raises(UsageError) as caught:
-        files.pager(environ)
+def test_a_pager_that_cannot_be_found_is_a_coded_error() -> None:
+    for environ in [{"PAGER": "none-such", "PATH": ""}, {"PAGER": "'open", "PATH": ""}, {"PATH": ""}]:
+        with pytest.raises(UsageError) as caught:
+            files.pager(environ)
 
-    assert (caught.value.code, caught.value.hint) == ("no_pager", "export PAGER=less")
+        assert (caught.value.code, caught.value.hint) == ("no_pager", "export PAGER=less"), environ
 
 
 def test_a_pager_is_given_nothing_that_steers_the_terminal(tmp_path: Path) -> None:
@@ -497,20 +493,17 @@ def test_a_pager_that_fails_is_said() -> None:
     assert caught.value.code == "pager_failed"
 
 
-@pytest.mark.parametrize(
-    ("view", "comes"),
-    [("whynot", "Tracing a.txt …"), ("funnel", "Counting rows."), ("compare", "Comparing.")],
-)
-def test_what_waits_for_a_query_that_can_be_answered_says_so(view: str, comes: str) -> None:
-    session = (base := answered())._replace(
-        view=view, results=base.results._replace(sought="a.txt", marked=hit_of("b", 2))
-    )
-    faulty = session._replace(query=session.query._replace(trouble=UsageError("expected", "That is no query.")))
+def test_a_tab_that_waits_for_a_valid_query_says_so() -> None:
+    for view, comes in [("whynot", "Tracing a.txt …"), ("funnel", "Counting rows."), ("compare", "Comparing.")]:
+        session = (base := answered())._replace(
+            view=view, results=base.results._replace(sought="a.txt", marked=hit_of("b", 2))
+        )
+        faulty = session._replace(query=session.query._replace(trouble=UsageError("expected", "That is no query.")))
 
-    assert view in {analysis.kind for analysis, _ in wanted(session)}
-    assert view not in {analysis.kind for analysis, _ in wanted(faulty)}
-    assert hint_of(session) == comes
-    assert hint_of(faulty) == "This waits until the query can be answered."
+        assert view in {analysis.kind for analysis, _ in wanted(session)}, view
+        assert view not in {analysis.kind for analysis, _ in wanted(faulty)}, view
+        assert hint_of(session) == comes, view
+        assert hint_of(faulty) == "This waits until the query can be answered.", view
 
 
 def test_a_document_is_read_also_while_the_query_cannot_be_answered() -> None:

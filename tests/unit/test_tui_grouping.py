@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -121,16 +120,13 @@ def test_a_long_list_is_grouped_up_to_a_bound() -> None:
     assert grouping.starts == (0, MOST_GROUPED // 2, MOST_GROUPED)
 
 
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
+def test_ungrouped_rows_say_why_and_follow_rank() -> None:
+    for answer, reason in [
         (answer_of("aba", "SELECT * FROM doc USING lexical('budget')"), "each row is a document"),
         (answer_of("aba")._replace(pool=None, ranked=None), "only rows with scores"),
-    ],
-)
-def test_what_is_not_grouped_says_why_and_stands_by_rank(answer: Answer, reason: str) -> None:
-    assert reason in why_not(answer)
-    assert grouping_of(answer, 0, 3) == BY_RANK
+    ]:
+        assert reason in why_not(answer), answer
+        assert grouping_of(answer, 0, 3) == BY_RANK, answer
 
 
 def test_rows_are_gone_through_as_they_are_painted() -> None:

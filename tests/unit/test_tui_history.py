@@ -13,7 +13,7 @@ from recall_tui.home.history import LONGEST, MOST, KeptRow, PastQuestion, RankMo
 from recall_tui.screens.history import entry_line
 from recall_tui.state.records import Moved
 from recall_tui.texts import moved_by
-from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
+from recall_tui.widgets.draw import ASCII, UNICODE
 
 
 def texts_of(file: Path) -> list[str]:
@@ -51,49 +51,41 @@ def test_only_the_newest_are_kept(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["history.jsonl"]
 
 
-@pytest.mark.parametrize(
-    "junk",
-    [
-        pytest.param(b"", id="empty"),
-        pytest.param(b"\xff\xfe\x00", id="binary"),
-        pytest.param(b"{", id="torn"),
-        pytest.param(b'{"text": 5}', id="number"),
-        pytest.param(b'["text"]', id="list"),
-        pytest.param(b"null", id="null"),
-        pytest.param(b'{"text": "  "}', id="blank"),
-        pytest.param(b"[" * 200_000, id="deep"),
-        pytest.param(b'{"text": "\xff"}', id="encoding"),
-        pytest.param(b'{"text": "store weights \\ud800"}', id="surrogate"),
-        pytest.param(b'{"text": "budget", "filter": "doc.tag = \'\\udfff\'"}', id="surrogate in its filter"),
-        pytest.param(b'{"text": "budget", "settings": ["rerank=\\ud800"]}', id="surrogate in its settings"),
-        pytest.param(b'{"text": "budget", "top": [["\\ud800", "a.txt"]]}', id="surrogate in its rows"),
-    ],
-)
-def test_lines_that_are_no_queries_are_passed_over(tmp_path: Path, junk: bytes) -> None:
-    file = tmp_path / "history.jsonl"
-    file.write_bytes(b'{"text": "before"}\n' + junk + b'\n{"text": "after"}\n')
+def test_history_lines_that_are_not_queries_are_skipped(tmp_path: Path) -> None:
+    for junk in [
+        b"",
+        b"\xff\xfe\x00",
+        b"{",
+        b'{"text": 5}',
+        b'["text"]',
+        b"null",
+        b'{"text": "  "}',
+        b"[" * 200_000,
+        b'{"text": "\xff"}',
+        b'{"text": "store weights \\ud800"}',
+        b'{"text": "budget", "filter": "doc.tag = \'\\udfff\'"}',
+        b'{"text": "budget", "settings": ["rerank=\\ud800"]}',
+        b'{"text": "budget", "top": [["\\ud800", "a.txt"]]}',
+    ]:
+        file = tmp_path / "history.jsonl"
+        file.write_bytes(b'{"text": "before"}\n' + junk + b'\n{"text": "after"}\n')
 
-    assert texts_of(file) == ["after", "before"]
+        assert texts_of(file) == ["after", "before"], junk
 
 
-@pytest.mark.parametrize(
-    ("last", "texts"),
-    [
-        pytest.param(b'{"text": "second"}', ["third", "second", "first"], id="unended"),
-        pytest.param(b'{"text": "sec', ["third", "first"], id="torn"),
-        pytest.param(b'{"text": "second"}\n', ["third", "second", "first"], id="ended"),
-    ],
-)
-def test_a_query_stands_on_a_line_of_its_own_whatever_the_last_line_ends_in(
-    tmp_path: Path, last: bytes, texts: list[str]
-) -> None:
-    file = tmp_path / "history.jsonl"
-    file.write_bytes(b'{"text": "first"}\n' + last)
+def test_a_new_query_always_starts_its_own_line(tmp_path: Path) -> None:
+    for last, texts in [
+        (b'{"text": "second"}', ["third", "second", "first"]),
+        (b'{"text": "sec', ["third", "first"]),
+        (b'{"text": "second"}\n', ["third", "second", "first"]),
+    ]:
+        file = tmp_path / "history.jsonl"
+        file.write_bytes(b'{"text": "first"}\n' + last)
 
-    append(file, PastQuestion("third"))
+        append(file, PastQuestion("third"))
 
-    assert texts_of(file) == texts
-    assert b"\n\n" not in file.read_bytes()
+        assert texts_of(file) == texts, last
+        assert b"\n\n" not in file.read_bytes(), last
 
 
 def test_the_first_query_is_the_first_line(tmp_path: Path) -> None:
@@ -110,28 +102,23 @@ def test_what_is_no_file_is_an_empty_history(tmp_path: Path) -> None:
     assert load(tmp_path) == []
 
 
-@pytest.mark.parametrize("text", ["", " \n", "x" * (LONGEST + 1)])
-def test_nothing_and_too_much_are_not_remembered(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "history.jsonl"
+def test_nothing_and_too_much_are_not_remembered(tmp_path: Path) -> None:
+    for text in ["", " \n", "x" * (LONGEST + 1)]:
+        file = tmp_path / "history.jsonl"
 
-    append(file, PastQuestion(text))
+        append(file, PastQuestion(text))
 
-    assert not file.exists()
+        assert not file.exists(), text
 
 
-@pytest.mark.parametrize(
-    ("environ", "platform", "expected"),
-    [
+def test_the_file_is_in_the_platform_s_state_folder() -> None:
+    for environ, platform, expected in [
         ({"XDG_STATE_HOME": "/s", "HOME": "/h"}, "darwin", "/s/recall/history.jsonl"),
         ({"HOME": "/h"}, "linux", "/h/.local/state/recall/history.jsonl"),
         ({"HOME": "/h"}, "darwin", "/h/Library/Application Support/recall/history.jsonl"),
         ({"XDG_STATE_HOME": "here", "HOME": "/h"}, "linux", "/h/.local/state/recall/history.jsonl"),
-    ],
-)
-def test_the_file_stands_where_the_platform_keeps_state(
-    environ: dict[str, str], platform: str, expected: str
-) -> None:
-    assert place(environ, platform) == Path(expected)
+    ]:
+        assert place(environ, platform) == Path(expected), (environ, platform, expected)
 
 
 def test_without_a_home_there_is_no_history() -> None:
@@ -160,9 +147,8 @@ def test_a_question_with_other_settings_is_another_entry(tmp_path: Path) -> None
     assert [past.settings for past in load(file)] == [("k1=2",), (), ("k1=1",)]
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
+def test_parts_that_make_no_sense_are_left_out(tmp_path: Path) -> None:
+    for more in [
         {"top": 3},
         {"top": [["a"]]},
         {"top": [["a", 3]]},
@@ -173,13 +159,11 @@ def test_a_question_with_other_settings_is_another_entry(tmp_path: Path) -> None
         {"offset": -3},
         {"offset": 3.0},
         {"offset": True},
-    ],
-)
-def test_parts_that_make_no_sense_are_left_out(tmp_path: Path, more: dict[str, object]) -> None:
-    file = tmp_path / "history.jsonl"
-    file.write_text(json.dumps({"text": "tea", **more}), encoding="utf-8")
+    ]:
+        file = tmp_path / "history.jsonl"
+        file.write_text(json.dumps({"text": "tea", **more}), encoding="utf-8")
 
-    assert load(file) == [PastQuestion("tea")]
+        assert load(file) == [PastQuestion("tea")], more
 
 
 def test_an_entry_of_before_offsets_were_kept_begins_at_the_first_row(tmp_path: Path) -> None:
@@ -211,35 +195,30 @@ def test_what_moved_between_two_answers() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("settings", "moved", "unknown"),
-    [
+def test_the_settings_of_an_entry_are_read_back() -> None:
+    for settings, moved, unknown in [
         ((), Moved(), ()),
         (("vector_weight=0.7", "bm25_weight=0.3"), Moved({"bm25_weight": 0.3, "vector_weight": 0.7}), ()),
         (("bm25_weight=0.0", "vector_weight=1.0"), Moved({"bm25_weight": 0.0, "vector_weight": 1.0}), ()),
         (("sparse_recall=false", "k=5"), Moved({"sparse_recall": False}, 5), ()),
         (("match=all", "k=0", "k1=2"), Moved({"match": "all"}), ("k=0", "k1=2")),
         (("budget_tokens=5", "chunk_tokens=9", "pool"), Moved(), ("budget_tokens=5", "chunk_tokens=9", "pool")),
-    ],
-)
-def test_the_settings_of_an_entry_are_read_back(
-    settings: tuple[str, ...], moved: Moved, unknown: tuple[str, ...]
-) -> None:
-    assert moved_by(PastQuestion("tea", settings=settings)) == (moved, unknown)
+    ]:
+        assert moved_by(PastQuestion("tea", settings=settings)) == (moved, unknown), settings
 
 
-@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
-@pytest.mark.parametrize("text", ["budget\n" * 800, "打开文件 " * 400], ids=["lines", "wide"])
-@pytest.mark.parametrize("width", [20, 61, 96])
-def test_a_long_entry_is_one_line_that_is_cut_before_what_was_set(glyphs: Glyphs, text: str, width: int) -> None:
-    past = PastQuestion(text, filter="path GLOB 'docs/*'")
+def test_a_long_entry_is_one_line_cut_before_its_settings() -> None:
+    for glyphs in [UNICODE, ASCII]:
+        for text in ["budget\n" * 800, "打开文件 " * 400]:
+            for width in [20, 61, 96]:
+                past = PastQuestion(text, filter="path GLOB 'docs/*'")
 
-    line = entry_line(past, glyphs, width, is_marked=True).plain
+                line = entry_line(past, glyphs, width, is_marked=True).plain
 
-    assert cell_len(line) <= width
-    assert glyphs.cut in line
-    assert "filter" in line or width < 30
-    assert text[:3] in line
+                assert cell_len(line) <= width, (glyphs, text, width)
+                assert glyphs.cut in line, (glyphs, text, width)
+                assert "filter" in line or width < 30, (glyphs, text, width)
+                assert text[:3] in line, (glyphs, text, width)
 
 
 def test_a_short_entry_is_not_cut() -> None:

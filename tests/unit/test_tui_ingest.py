@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from rich.cells import cell_len
 
 from recall_core.store.values import Source
@@ -14,10 +13,10 @@ from recall_tui.state.results import stamp_of
 from recall_tui.state.runs import Run
 from recall_tui.state.session import Session, focused
 from recall_tui.state.store_pane import OVERVIEW, StoreOverview
-from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
+from recall_tui.widgets.draw import ASCII, UNICODE
 
-WIDTHS = pytest.mark.parametrize("width", [58, 77, 118])
-BOTH = pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+WIDTHS = [58, 77, 118]
+BOTH = [UNICODE, ASCII]
 
 DEEP = "archive/of/several/years/with/notes/that/nobody/has/read/since/they/were/written"
 SKIPPED = (
@@ -47,58 +46,62 @@ def text_of(run: Run, width: int = 77) -> str:
     return "\n".join(line.plain.rstrip() for line in opened(shown(run), width, UNICODE).lines)
 
 
-@WIDTHS
-@BOTH
-@pytest.mark.parametrize("name", RUNS)
-def test_every_line_fits_its_width(glyphs: Glyphs, width: int, name: str) -> None:
-    session = shown(RUNS[name], Source(Root(DEEP, ("*.md", "*.txt"), tags=("old",)), 12_345, "2026-01-02T03:04:05"))
+def test_every_line_fits_its_width() -> None:
+    source = Source(Root(DEEP, ("*.md", "*.txt"), tags=("old",)), 12_345, "2026-01-02T03:04:05")
+    for width in WIDTHS:
+        for glyphs in BOTH:
+            for name, run in RUNS.items():
+                session = shown(run, source)
 
-    lines = [*opened(session, width, glyphs).lines, strip(session, width, glyphs)]
+                lines = [*opened(session, width, glyphs).lines, strip(session, width, glyphs)]
 
-    assert max(cell_len(line.plain) for line in lines) <= width
-    if glyphs is ASCII:
-        assert all(line.plain.isascii() for line in lines)
-
-
-@WIDTHS
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [("running", "H pauses, ^g cancels"), ("asked", "pausing after this step"), ("held", "PAUSED, H resumes")],
-)
-def test_the_state_stands_beside_a_folder_that_is_too_long_for_the_line(width: int, name: str, told: str) -> None:
-    head = opened(shown(RUNS[name]), width, UNICODE).lines[0].plain
-
-    assert told in head
-    assert "written" in head
+                assert max(cell_len(line.plain) for line in lines) <= width, (width, glyphs, name)
+                if glyphs is ASCII:
+                    assert all(line.plain.isascii() for line in lines), (width, glyphs, name)
 
 
-@WIDTHS
-def test_why_a_run_failed_is_read_whole(width: int) -> None:
-    lines = [line.plain for line in opened(shown(RUNS["failed"]), width, UNICODE).lines]
+def test_the_state_appears_next_to_a_long_folder() -> None:
+    for width in WIDTHS:
+        for name, told in [
+            ("running", "H pauses, ^g cancels"),
+            ("asked", "pausing after this step"),
+            ("held", "PAUSED, H resumes"),
+        ]:
+            head = opened(shown(RUNS[name]), width, UNICODE).lines[0].plain
 
-    head = " ".join(" ".join(lines[: next(row for row, line in enumerate(lines) if line.startswith("read"))]).split())
-    assert SUMMARY in head
-    assert head.endswith("F5 runs it again")
-
-
-@WIDTHS
-def test_why_a_file_was_skipped_stands_beside_a_long_path(width: int) -> None:
-    drawn = opened(shown(RUNS["done"]), width, UNICODE)
-
-    first, second = (drawn.lines[place].plain for place in drawn.places)
-    assert "latin.txt: is not UTF-8" in first
-    assert second.rstrip().endswith("logo.png: is a binary file: it has a NUL byte.")
+            assert told in head, (width, name)
+            assert "written" in head, (width, name)
 
 
-@WIDTHS
-def test_the_lines_that_can_be_chosen_are_the_skipped_files(width: int) -> None:
-    for run in RUNS.values():
-        drawn = opened(shown(run), width, UNICODE)
+def test_why_a_run_failed_is_read_whole() -> None:
+    for width in WIDTHS:
+        lines = [line.plain for line in opened(shown(RUNS["failed"]), width, UNICODE).lines]
 
-        assert [SKIPPED[at].path[-8:] in drawn.lines[place].plain for at, place in enumerate(drawn.places)] == [
-            True,
-            True,
-        ]
+        head = " ".join(
+            " ".join(lines[: next(row for row, line in enumerate(lines) if line.startswith("read"))]).split()
+        )
+        assert SUMMARY in head, width
+        assert head.endswith("F5 runs it again"), width
+
+
+def test_a_skip_reason_appears_next_to_a_long_path() -> None:
+    for width in WIDTHS:
+        drawn = opened(shown(RUNS["done"]), width, UNICODE)
+
+        first, second = (drawn.lines[place].plain for place in drawn.places)
+        assert "latin.txt: is not UTF-8" in first, width
+        assert second.rstrip().endswith("logo.png: is a binary file: it has a NUL byte."), width
+
+
+def test_the_lines_that_can_be_chosen_are_the_skipped_files() -> None:
+    for width in WIDTHS:
+        for run in RUNS.values():
+            drawn = opened(shown(run), width, UNICODE)
+
+            assert [SKIPPED[at].path[-8:] in drawn.lines[place].plain for at, place in enumerate(drawn.places)] == [
+                True,
+                True,
+            ], width
 
 
 def test_nothing_is_said_of_chunks_that_wait_where_none_do() -> None:
@@ -129,30 +132,30 @@ def test_many_skipped_files_are_counted_with_thousands_apart() -> None:
     assert "1,200 skipped" in strip(session, 118, UNICODE).plain
 
 
-@pytest.mark.parametrize("width", [80, 120])
-def test_the_strip_keeps_its_figures_beside_a_long_name(width: int) -> None:
-    run = Run("/notes/" + "a name that somebody gave to a folder " * 4, METER._replace(seconds=0.0))
+def test_the_strip_keeps_its_figures_next_to_a_long_name() -> None:
+    for width in [80, 120]:
+        run = Run("/notes/" + "a name that somebody gave to a folder " * 4, METER._replace(seconds=0.0))
 
-    assert "784 of 1,284 files" in strip(shown(run), width, UNICODE).plain
-
-
-@pytest.mark.parametrize("width", [58, 77, 98, 118])
-def test_the_strip_of_a_cancelled_run_names_whole_keys(width: int) -> None:
-    told = strip(shown(RUNS["cancelled"]._replace(folder="docs")), width, UNICODE).plain.rstrip()
-
-    assert "F5 in pane 7 resumes" in told
-    assert told.endswith(("2 skipped", "7 lists them"))
+        assert "784 of 1,284 files" in strip(shown(run), width, UNICODE).plain, width
 
 
-@pytest.mark.parametrize("width", [58, 77, 118])
-def test_what_is_to_be_done_and_whether_a_source_was_synced_are_read_whole(width: int) -> None:
-    session = shown(None, Source(Root(DEEP), 12_345, "2026-01-02T03:04:05"))
+def test_the_strip_of_a_cancelled_run_names_whole_keys() -> None:
+    for width in [58, 77, 98, 118]:
+        told = strip(shown(RUNS["cancelled"]._replace(folder="docs")), width, UNICODE).plain.rstrip()
 
-    told = " ".join(line.plain.rstrip() for line in opened(session, width, UNICODE).lines)
+        assert "F5 in pane 7 resumes" in told, width
+        assert told.endswith(("2 skipped", "7 lists them")), width
 
-    assert "R syncs every folder." in told
-    assert told.endswith("not synced here yet")
-    assert ("newest 2026-01-02" in told) == (width > 58)
+
+def test_work_left_and_sync_state_are_shown_whole() -> None:
+    for width in [58, 77, 118]:
+        session = shown(None, Source(Root(DEEP), 12_345, "2026-01-02T03:04:05"))
+
+        told = " ".join(line.plain.rstrip() for line in opened(session, width, UNICODE).lines)
+
+        assert "R syncs every folder." in told, width
+        assert told.endswith("not synced here yet"), width
+        assert ("newest 2026-01-02" in told) == (width > 58), width
 
 
 def test_a_source_keeps_the_end_of_its_folder() -> None:
@@ -170,13 +173,13 @@ def test_skipped_files_are_counted_by_their_reason_in_words() -> None:
     assert "Skipped 2 · Enter shows why · 1 binary · 1 not UTF-8" in told
 
 
-@BOTH
-def test_names_cannot_steer_the_terminal(glyphs: Glyphs) -> None:
-    hostile = "evil\x1b[2J\nname"
-    progress = HALFWAY._replace(skipped=(Skip(hostile, "not_utf8", f"is named {hostile}"),))
-    session = shown(Run(hostile, Meter(progress=progress)), Source(Root(hostile), 3, ""))
+def test_names_cannot_steer_the_terminal() -> None:
+    for glyphs in BOTH:
+        hostile = "evil\x1b[2J\nname"
+        progress = HALFWAY._replace(skipped=(Skip(hostile, "not_utf8", f"is named {hostile}"),))
+        session = shown(Run(hostile, Meter(progress=progress)), Source(Root(hostile), 3, ""))
 
-    lines = [line.plain for line in [*opened(session, 118, glyphs).lines, strip(session, 118, glyphs)]]
+        lines = [line.plain for line in [*opened(session, 118, glyphs).lines, strip(session, 118, glyphs)]]
 
-    assert all(line.isprintable() for line in lines)
-    assert sum(line.count("evil [2J name") for line in lines) == 5
+        assert all(line.isprintable() for line in lines), glyphs
+        assert sum(line.count("evil [2J name") for line in lines) == 5, glyphs

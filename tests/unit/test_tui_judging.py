@@ -22,7 +22,7 @@ from recall_tui.state.results import stamp_of
 from recall_tui.state.runs import Run
 from recall_tui.state.session import Session, asked, focused
 from recall_tui.state.transitions import after
-from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
+from recall_tui.widgets.draw import ASCII, UNICODE
 from tests.workbench_corpus import build_store
 
 NOTHING = JudgedQueries({}, {}, {})
@@ -214,20 +214,17 @@ def test_the_same_grade_again_changes_nothing(session: Session) -> None:
     assert not grading.changes(grading.change_for(given(session, 3), 3))
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_an_rql_query_is_judged_by_its_signals_words(store: Path) -> None:
+    for text, words in [
         ("  token   budget ", "token budget"),
         ("SELECT * FROM chunk USING lexical('token'), semantic('budget') LIMIT 3", "token budget"),
         ("SELECT * FROM chunk USING lexical('token budget'), semantic('token budget') LIMIT 3", "token budget"),
         ("SELECT * FROM chunk LIMIT 3", ""),
-    ],
-)
-def test_a_query_in_rql_is_judged_for_the_words_of_its_signals(store: Path, text: str, words: str) -> None:
-    session = learned(answered(store, text), NOTHING)
+    ]:
+        session = learned(answered(store, text), NOTHING)
 
-    assert judging.words_of(session.results.answer) == words
-    assert bool(grading.why_not(session)) == (words == "")
+        assert judging.words_of(session.results.answer) == words, text
+        assert bool(grading.why_not(session)) == (words == ""), text
 
 
 def test_nothing_is_graded_before_the_judgements_are_read(store: Path) -> None:
@@ -283,19 +280,19 @@ def test_a_board_of_other_settings_is_shown_until_there_is_a_newer_one(session: 
     assert judging.pointed_line(with_board(moved, line("q1", value=0.6))) == line("q1", value=0.6)
 
 
-@pytest.mark.parametrize("grade", [None, 0])
-def test_a_board_is_gone_once_nothing_can_be_measured(session: Session, grade: int | None) -> None:
-    measured = with_board(learned(session, judged_first_row(session, 3)), line("q1"))
-    assert judging.board(measured) is not None
-    assert judging.lines_of(measured)
-    nothing = JudgedQueries({}, {}, {})
+def test_a_board_is_gone_once_nothing_can_be_measured(session: Session) -> None:
+    for grade in [None, 0]:
+        measured = with_board(learned(session, judged_first_row(session, 3)), line("q1"))
+        assert judging.board(measured) is not None, grade
+        assert judging.lines_of(measured), grade
+        nothing = JudgedQueries({}, {}, {})
 
-    left = learned(measured, nothing if grade is None else judged_first_row(session, grade))
+        left = learned(measured, nothing if grade is None else judged_first_row(session, grade))
 
-    assert judging.board(left) is None
-    assert judging.lines_of(left) == ()
-    assert judging.pointed_line(left) is None
-    assert judging.headway(left._replace(analysing=(judging.board_analysis(left), 0, 1))) is None
+        assert judging.board(left) is None, grade
+        assert judging.lines_of(left) == (), grade
+        assert judging.pointed_line(left) is None, grade
+        assert judging.headway(left._replace(analysing=(judging.board_analysis(left), 0, 1))) is None, grade
 
 
 def test_the_question_on_the_screen_is_fresher_than_the_board(session: Session) -> None:
@@ -341,35 +338,27 @@ def test_a_query_that_misses_nothing_has_no_list_to_enter(session: Session) -> N
     assert not judging.is_at_missed(judging.sided(known, missed=True))
 
 
-@pytest.mark.parametrize(
-    ("missed", "said"),
-    [
+def test_rows_missing_from_the_first_ones_are_counted() -> None:
+    for missed, said in [
         ((), "all 3 relevant chunks are in the top 10"),
         ((Missed("a.txt", 1, 12),), "1 of 3 relevant chunks not in the top 10"),
-    ],
-)
-def test_what_is_missing_from_the_first_rows_is_counted_or_nothing_is(missed: tuple[Missed, ...], said: str) -> None:
-    assert judging.in_top(line("q1", *missed), "chunk") == said
+    ]:
+        assert judging.in_top(line("q1", *missed), "chunk") == said, missed
 
 
 def test_one_relevant_document_in_the_top_is_not_told_as_many() -> None:
     assert judging.in_top(line("q1")._replace(relevant=1), "doc") == "the only relevant doc is in the top 10"
 
 
-@pytest.mark.parametrize(
-    ("missed", "said"),
-    [
+def test_a_missed_document_shows_its_rank_or_search_depth(session: Session) -> None:
+    for missed, said in [
         (Missed("a.txt", 1, 12), "rank 12"),
         (Missed("a.txt", 1, None, 100), "not in 100"),
         (Missed("a.txt", 1, None), "not ranked"),
-    ],
-)
-def test_what_is_missed_says_its_rank_or_how_far_it_was_looked_for(
-    session: Session, missed: Missed, said: str
-) -> None:
-    lines = layout(with_board(session, line("q1", missed)), (60, 24), UNICODE, 0).lines
+    ]:
+        lines = layout(with_board(session, line("q1", missed)), (60, 24), UNICODE, 0).lines
 
-    assert [each.plain.split(maxsplit=2)[2] for each in lines if "a.txt" in each.plain] == [said]
+        assert [each.plain.split(maxsplit=2)[2] for each in lines if "a.txt" in each.plain] == [said], missed
 
 
 def test_the_pane_asks_for_one_row_until_something_is_measured_in_front(session: Session) -> None:
@@ -397,16 +386,16 @@ def test_one_row_says_how_many_queries_are_judged_and_in_which_unit(session: Ses
     assert only_line(measured, 30) == "1 of 1 query judged (docs)"
 
 
-@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
-def test_names_cannot_steer_the_terminal(session: Session, glyphs: Glyphs) -> None:
-    graded = learned(session, judged_first_row(session, 3))
-    hostile = "evil\x1b[2J\nname"
-    measured = with_board(graded, line(hostile, Missed(hostile, 1, 12))._replace(text=hostile))
+def test_names_cannot_steer_the_terminal(session: Session) -> None:
+    for glyphs in [UNICODE, ASCII]:
+        graded = learned(session, judged_first_row(session, 3))
+        hostile = "evil\x1b[2J\nname"
+        measured = with_board(graded, line(hostile, Missed(hostile, 1, 12))._replace(text=hostile))
 
-    lines = [each.plain for each in layout(measured, (70, 24), glyphs, 0).lines]
+        lines = [each.plain for each in layout(measured, (70, 24), glyphs, 0).lines]
 
-    assert all(each.isprintable() for each in lines)
-    assert sum("evil [2J name" in each for each in lines) == 3
+        assert all(each.isprintable() for each in lines), glyphs
+        assert sum("evil [2J name" in each for each in lines) == 3, glyphs
 
 
 def test_measures_go_round(session: Session) -> None:
@@ -417,9 +406,9 @@ def test_measures_go_round(session: Session) -> None:
     assert [judging.measure_of(each) for each in shown] == [*judging.MEASURES, judging.MEASURES[0]]
 
 
-@pytest.mark.parametrize(("grade", "sign"), [(None, "."), (0, "0"), (3, "3"), (10, "+"), (-1, "-")])
-def test_a_grade_has_one_cell(grade: int | None, sign: str) -> None:
-    assert judging.sign(grade) == sign
+def test_a_grade_has_one_cell() -> None:
+    for grade, sign in [(None, "."), (0, "0"), (3, "3"), (10, "+"), (-1, "-")]:
+        assert judging.sign(grade) == sign, grade
 
 
 def test_a_document_row_is_graded_as_a_document(store: Path) -> None:

@@ -51,26 +51,26 @@ def test_of_a_server_that_nobody_has_asked_it_is_said_that_one_must_run() -> Non
     assert pane_state.state_of({**listed["ollama"], "available": False}) == "missing"
 
 
-@pytest.mark.parametrize("name", QUALITY)
-def test_the_quality_of_an_embedder_is_what_its_page_says(name: str) -> None:
-    measured = [
-        float(re.search(rf"^\| {corpus}, `{name}` \| [^|]+ \| (\.\d+) ", EMBEDDERS, re.M)[1])  # type: ignore[index]
-        for corpus in ("Cranfield", "SciFact")
-    ]
+def test_the_quality_of_an_embedder_is_what_its_page_says() -> None:
+    for name in QUALITY:
+        measured = [
+            float(re.search(rf"^\| {corpus}, `{name}` \| [^|]+ \| (\.\d+) ", EMBEDDERS, re.M)[1])  # type: ignore[index]
+            for corpus in ("Cranfield", "SciFact")
+        ]
 
-    assert tuple(measured) == QUALITY[name]
+        assert tuple(measured) == QUALITY[name], name
 
 
-@pytest.mark.parametrize("name", QUALITY)
-def test_the_quality_of_words_alone_is_what_the_page_says_is_added(name: str) -> None:
-    added = [
-        float(re.search(rf"^\| {corpus}, `{name}` (?:\|[^|]+){{2}}\| \+(\.\d+) ", EMBEDDERS, re.M)[1])  # type: ignore[index]
-        for corpus in ("Cranfield", "SciFact")
-    ]
+def test_the_quality_of_words_alone_matches_the_page() -> None:
+    for name in QUALITY:
+        added = [
+            float(re.search(rf"^\| {corpus}, `{name}` (?:\|[^|]+){{2}}\| \+(\.\d+) ", EMBEDDERS, re.M)[1])  # type: ignore[index]
+            for corpus in ("Cranfield", "SciFact")
+        ]
 
-    assert [round(all_of - more, 3) for all_of, more in zip(QUALITY[name], added, strict=True)] == pytest.approx(
-        list(QUALITY_OF_WORDS), abs=0.002
-    )
+        assert [round(all_of - more, 3) for all_of, more in zip(QUALITY[name], added, strict=True)] == pytest.approx(
+            list(QUALITY_OF_WORDS), abs=0.002
+        ), name
 
 
 def test_every_pace_is_said_of_an_embedder_that_was_measured() -> None:
@@ -169,9 +169,8 @@ def test_problems_come_first_errors_before_warnings_and_the_chosen_check_stays_c
     assert pane_state.picked(found, 99).cursors["store checks"] == CHECKS.index("environment")
 
 
-@pytest.mark.parametrize(
-    ("command", "remedy"),
-    [
+def test_only_a_single_command_of_the_store_runs_as_fix() -> None:
+    for command, remedy in [
         ("recall doctor --fix", StoreCommand("doctor")),
         ("recall compact", StoreCommand("compact")),
         ("recall sync", StoreCommand("sync")),
@@ -185,10 +184,8 @@ def test_problems_come_first_errors_before_warnings_and_the_chosen_check_stays_c
         ("restore a backup, or recall init a new store and recall import an export", None),
         ("pip install --upgrade recall-tui", None),
         ("recall reembed local --set", None),
-    ],
-)
-def test_a_fix_is_run_only_where_it_is_one_command_of_the_store(command: str, remedy: StoreCommand | None) -> None:
-    assert pane_state.remedy(command) == remedy
+    ]:
+        assert pane_state.remedy(command) == remedy, command
 
 
 def test_the_ingest_pane_lists_the_skipped_files_of_its_run() -> None:
@@ -200,9 +197,8 @@ def test_the_ingest_pane_lists_the_skipped_files_of_its_run() -> None:
     assert pane_state.rows_of(focused(Session(), "ingest")) == 0
 
 
-@pytest.mark.parametrize(
-    ("session", "words"),
-    [
+def test_each_view_has_its_command() -> None:
+    for session, words in [
         (store_pane(), ["stats", "--sizes"]),
         (store_pane("checks"), ["doctor"]),
         (store_pane("embedder"), ["embedders"]),
@@ -212,10 +208,8 @@ def test_the_ingest_pane_lists_the_skipped_files_of_its_run() -> None:
         (focused(Session(store=StoreState(run=Run("docs"))), "ingest"), ["add", "docs"]),
         (focused(Session(store=StoreState(run=Run("-x"))), "ingest"), ["add", "--", "-x"]),
         (focused(Session(store=StoreState(run=Run("docs"), watching=True)), "ingest"), ["sync", "--watch"]),
-    ],
-)
-def test_each_view_has_its_command(session: Session, words: list[str]) -> None:
-    assert pane_state.kept_by(session) == words
+    ]:
+        assert pane_state.kept_by(session) == words, session
 
 
 def test_an_unmeasured_embedder_has_no_quality() -> None:

@@ -26,17 +26,21 @@ def test_every_key_of_the_table_can_be_written_and_read() -> None:
             assert key_of(key_name(key)) == key == key_of(key)
 
 
-@pytest.mark.parametrize(
-    ("spelt", "key"),
-    [("^q", "ctrl+q"), ("Ctrl+Home", "ctrl+home"), ("/", "slash"), ("A", "A"), ("PgDn", "pagedown"), ("é", "é")],
-)
-def test_a_key_is_called_as_people_or_as_the_table_call_it(spelt: str, key: str) -> None:
-    assert key_of(spelt) == key
+def test_a_key_has_its_common_or_its_table_name() -> None:
+    for spelt, key in [
+        ("^q", "ctrl+q"),
+        ("Ctrl+Home", "ctrl+home"),
+        ("/", "slash"),
+        ("A", "A"),
+        ("PgDn", "pagedown"),
+        ("é", "é"),
+    ]:
+        assert key_of(spelt) == key, spelt
 
 
-@pytest.mark.parametrize("spelt", ["", "fnord", "hyper+x", "F99", "shift+a", "ctrl+ctrl+x", "\x07", "++"])
-def test_what_is_no_key_is_refused(spelt: str) -> None:
-    assert key_of(spelt) is None
+def test_a_name_that_is_not_a_key_is_refused() -> None:
+    for spelt in ["", "fnord", "hyper+x", "F99", "shift+a", "ctrl+ctrl+x", "\x07", "++"]:
+        assert key_of(spelt) is None, spelt
 
 
 def test_the_printed_keymap_is_the_table() -> None:
@@ -57,15 +61,14 @@ def test_two_actions_may_swap_their_keys() -> None:
     assert (keys(table, "select(1)"), keys(table, "select(-1)")) == (("k",), ("j",))
 
 
-@pytest.mark.parametrize("action", KEPT)
-def test_the_ways_out_cannot_be_lost(action: str) -> None:
-    for text in (f"[keys]\n{action} = []", f'[keys]\nzoom = ["{KEPT[action]}"]'):
-        assert KEPT[action] in keys(applied(text).table, action)
+def test_the_ways_out_cannot_be_lost() -> None:
+    for action in KEPT:
+        for text in (f"[keys]\n{action} = []", f'[keys]\nzoom = ["{KEPT[action]}"]'):
+            assert KEPT[action] in keys(applied(text).table, action), action
 
 
-@pytest.mark.parametrize(
-    ("line", "fault"),
-    [
+def test_a_faulty_line_is_reported_and_the_table_stays() -> None:
+    for line, fault in [
         ('zooom = ["x"]', "keymap.toml:3: there is no action 'zooom'; did you mean 'zoom'?"),
         ('zoom = ["fnord"]', "keymap.toml:3: zoom: there is no key 'fnord'"),
         ('zoom = ["^i"]', "keymap.toml:3: zoom: terminals send ^i as Tab"),
@@ -74,10 +77,8 @@ def test_the_ways_out_cannot_be_lost(action: str) -> None:
         ('zoom = "x"', 'keymap.toml:3: zoom needs a list of keys, such as ["f6", "x"]'),
         ("zoom = [3]", 'keymap.toml:3: zoom needs a list of keys, such as ["f6", "x"]'),
         ('zoom = ["j"]', "keymap.toml:3: j is the key of select(1) in the results pane, so zoom keeps z"),
-    ],
-)
-def test_a_faulty_line_is_told_and_the_table_holds(line: str, fault: str) -> None:
-    assert applied(f"# mine\n[keys]\n{line}\n") == Keymap(TABLE, (fault,))
+    ]:
+        assert applied(f"# mine\n[keys]\n{line}\n") == Keymap(TABLE, (fault,)), line
 
 
 def test_of_two_lines_with_one_key_the_lower_is_faulty() -> None:
@@ -94,15 +95,13 @@ def test_a_line_that_took_the_place_of_a_faulty_one_falls_with_it() -> None:
     assert [fault.partition(": ")[0] for fault in faults] == ["keymap.toml:3", "keymap.toml:2"]
 
 
-@pytest.mark.parametrize(
-    "text", ["[keys", "keys = 3", "[more]\nx = 1", "[[keys]]\nzoom = 1", 'keys."zoom" = ', "\x00"]
-)
-def test_a_file_of_another_kind_is_told_and_the_table_holds(text: str) -> None:
-    table, faults, _ = applied(text)
+def test_another_kind_of_file_is_reported_and_the_table_stays() -> None:
+    for text in ["[keys", "keys = 3", "[more]\nx = 1", "[[keys]]\nzoom = 1", 'keys."zoom" = ', "\x00"]:
+        table, faults, _ = applied(text)
 
-    assert table == TABLE
-    assert all(fault.startswith("keymap.toml:1: ") for fault in faults)
-    assert faults
+        assert table == TABLE, text
+        assert all(fault.startswith("keymap.toml:1: ") for fault in faults), text
+        assert faults, text
 
 
 def test_no_key_means_two_things_after_any_file() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from rich.cells import cell_len
 
-from recall_core.types import Hit, Part
+from recall_core.types import Hit, Part, Row
 from recall_tui.panes.explain.ledger import ledger_lines
 from recall_tui.state.explaining import Ledger
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
@@ -18,22 +19,27 @@ if TYPE_CHECKING:
     from recall_core.contract.ledger import ExplanationView
 
 
-@pytest.mark.parametrize("rank", [3, 109, 1_000, 100_000])
-def test_a_neighbour_stands_apart_from_its_rank(rank: int) -> None:
-    (row,) = fish_store().fetch([1])
-    hit = Hit(rank + 1, 0.5, row.doc, row.chunk, (Part("semantic", 0.5, 0.5, 1.0, rank + 1, 0.5),))
-    neighbour = {"side": "above", "rank": rank, "path": "docs/a.md", "margin": 0.25, "decided_by": "score"}
-    view = cast("ExplanationView", {"chunk": {"neighbours": [neighbour], "of": 200_000}})
+@cache
+def first_fish() -> Row:
+    return fish_store().fetch([1])[0]
 
-    drawn = [line.plain for line in ledger_lines(hit, Ledger(view), None, 60, UNICODE)]
 
-    (told,) = (line for line in drawn if line.startswith("above"))
-    assert told.split()[:2] == ["above", f"#{rank:,}"]
-    assert "docs/a.md" in told.split()[2]
+def test_a_neighbour_is_set_apart_from_its_rank() -> None:
+    for rank in [3, 109, 1_000, 100_000]:
+        row = first_fish()
+        hit = Hit(rank + 1, 0.5, row.doc, row.chunk, (Part("semantic", 0.5, 0.5, 1.0, rank + 1, 0.5),))
+        neighbour = {"side": "above", "rank": rank, "path": "docs/a.md", "margin": 0.25, "decided_by": "score"}
+        view = cast("ExplanationView", {"chunk": {"neighbours": [neighbour], "of": 200_000}})
+
+        drawn = [line.plain for line in ledger_lines(hit, Ledger(view), None, 60, UNICODE)]
+
+        (told,) = (line for line in drawn if line.startswith("above"))
+        assert told.split()[:2] == ["above", f"#{rank:,}"], rank
+        assert "docs/a.md" in told.split()[2], rank
 
 
 def test_the_rank_and_those_by_each_signal_have_their_thousands_apart() -> None:
-    (row,) = fish_store().fetch([1])
+    row = first_fish()
     parts = (Part("lexical", None, 0.0, 0.5, None, 0.0), Part("semantic", 0.5, 0.5, 0.5, 29_123, 0.5))
     hit = Hit(50_827, 0.5, row.doc, row.chunk, parts)
 
@@ -56,7 +62,7 @@ def word(text: str, points: float) -> dict[str, Any]:
 
 def whole(width: int, glyphs: Glyphs = UNICODE, *, most: int | None = 3, residual: float = 0.0) -> list[str]:
     """A ledger with everything that it may say."""
-    (row,) = fish_store().fetch([1])
+    row = first_fish()
     parts = (Part("lexical", 1234.5678, 0.777, 1000.0, 3, 0.544), Part("semantic", -0.0004, 0.997, 0.3, 1, 0.299))
     lexical = [leaf("budget", 88, 0.301), leaf("a phrase that is longer than its column is", 240_000, 0.243)]
     semantic = [word("tokens", 0.11), word("", 0.1), word("limit", -0.05), *[word(f"w{n}", 0.007) for n in range(20)]]
@@ -77,32 +83,29 @@ def whole(width: int, glyphs: Glyphs = UNICODE, *, most: int | None = 3, residua
     return [line.plain for line in ledger_lines(hit, Ledger(view), 14.688, width, glyphs, most=most)]
 
 
-@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
-@pytest.mark.parametrize("width", range(44, 201))
-def test_columns_never_touch_and_no_line_is_too_wide(width: int, glyphs: Glyphs) -> None:
-    lines = whole(width, glyphs)
+def test_columns_never_touch_and_no_line_is_too_wide() -> None:
+    for glyphs in [UNICODE, ASCII]:
+        for width in range(44, 201):
+            lines = whole(width, glyphs)
 
-    assert max(map(cell_len, lines)) <= width
-    (signal,) = (line for line in lines if line.startswith("lexical"))
-    assert "0.777  1000.00   0.544" in signal
-    for line in lines[lines.index(next(line for line in lines if line.startswith("signal"))) :]:
-        if line.startswith(("  budget", "  a phrase")):
-            assert line.rstrip().endswith(("  0.301", "  0.243"))
-        if line.startswith("total"):
-            break
+            assert max(map(cell_len, lines)) <= width, (glyphs, width)
+            (signal,) = (line for line in lines if line.startswith("lexical"))
+            assert "0.777  1000.00   0.544" in signal, (glyphs, width)
+            for line in lines[lines.index(next(line for line in lines if line.startswith("signal"))) :]:
+                if line.startswith(("  budget", "  a phrase")):
+                    assert line.rstrip().endswith(("  0.301", "  0.243")), (glyphs, width)
+                if line.startswith("total"):
+                    break
 
 
-@pytest.mark.parametrize(
-    ("width", "heads"),
-    [
+def test_a_narrow_ledger_leaves_raw_values_out_first() -> None:
+    for width, heads in [
         (120, ["signal", "raw", "normalized", "weight", "points", "share"]),
         (56, ["signal", "normalized", "weight", "points", "share"]),
         (44, ["signal", "normalized", "weight", "points"]),
         (34, ["signal", "weight", "points"]),
-    ],
-)
-def test_a_narrow_ledger_leaves_raw_values_out_first(width: int, heads: list[str]) -> None:
-    assert next(line.split() for line in whole(width) if line.startswith("signal")) == heads
+    ]:
+        assert next(line.split() for line in whole(width) if line.startswith("signal")) == heads, width
 
 
 def test_a_ledger_says_what_would_change_the_place_and_how_firm_the_order_is() -> None:

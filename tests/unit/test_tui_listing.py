@@ -12,6 +12,7 @@ from recall_core.api.recall import Ask, Recall
 from recall_tui.state.grouping import grouping_of
 from recall_tui.state.session import WORDS_K, listed
 from recall_tui.threads.ranking import rows_at, rows_of, weighed
+from tests.examples import examples
 from tests.workbench_corpus import build_store
 
 WORDS = some.lists(
@@ -43,6 +44,7 @@ def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
         yield opened
 
 
+@examples(25)
 @given(words=WORDS, settings=SETTINGS, k=some.just(WORDS_K) | some.integers(1, 40), is_moved=some.booleans())
 def test_the_list_of_words_is_what_a_search_for_as_many_rows_gives(
     recall: Recall, words: str, settings: dict[str, float], k: int, is_moved: bool
@@ -70,6 +72,7 @@ def test_rows_are_given_away_in_some_of_these_lists(recall: Recall) -> None:
     assert answer.recall.given
 
 
+@examples(25)
 @given(words=WORDS, first=some.integers(0, 60), rows=some.integers(0, 30))
 def test_rows_below_their_documents_are_those_of_the_list_by_rank(
     recall: Recall, words: str, first: int, rows: int

@@ -8,9 +8,8 @@ import pytest
 from recall_core.adapters.streams import Streams
 from recall_core.errors import UsageError
 from recall_core.paths import NewPlace, spot
-from recall_tui import program
+from recall_tui import opening, program
 from recall_tui.opening import (
-    MOST_FILES,
     MOST_SECONDS,
     Count,
     FirstStore,
@@ -102,11 +101,12 @@ def test_counting_ends_in_time_and_says_that_there_may_be_more(tmp_path: Path) -
     assert 0 < found.files < 9
 
 
-def test_counting_ends_at_a_number_of_files(tmp_path: Path) -> None:
-    for number in range(MOST_FILES + 1):
+def test_counting_ends_at_a_number_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "MOST_FILES", 30)
+    for number in range(31):
         (tmp_path / f"{number}").write_bytes(b"x")
 
-    assert counted(str(tmp_path), still) == Count(MOST_FILES, is_all=False)
+    assert counted(str(tmp_path), still) == Count(30, is_all=False)
 
 
 def test_a_provider_is_listed_as_ready_where_only_the_permission_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,16 +137,14 @@ def test_a_first_store_beside_settings_without_weights_has_those_that_suit_their
         assert (recall.config.bm25_weight, recall.config.vector_weight) == (0.7, 0.3)
 
 
-@pytest.mark.parametrize("argv", [(":memory:",), ("--store", "sqlite::memory:"), ("--serve", ":memory:"), ()])
-def test_a_store_in_memory_is_refused_since_each_thread_would_have_its_own(
-    monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...]
-) -> None:
-    monkeypatch.setenv("RECALL_STORE", ":memory:")
+def test_the_workbench_refuses_a_store_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    for argv in [(":memory:",), ("--store", "sqlite::memory:"), ("--serve", ":memory:"), ()]:
+        monkeypatch.setenv("RECALL_STORE", ":memory:")
 
-    with pytest.raises(UsageError) as caught:
-        program.run(argv, streams=Streams(io.StringIO(), io.StringIO(), io.StringIO()))
+        with pytest.raises(UsageError) as caught:
+            program.run(argv, streams=Streams(io.StringIO(), io.StringIO(), io.StringIO()))
 
-    assert (caught.value.code, caught.value.hint) == ("bad_value", "recall-tui scratch.db")
+        assert (caught.value.code, caught.value.hint) == ("bad_value", "recall-tui scratch.db"), argv
 
 
 def test_a_first_store_has_the_name_that_was_given_whatever_its_letters(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -93,8 +92,8 @@ def test_words_become_a_query_that_asks_the_same(words: str) -> None:
     assert plan.config == Config(vector_weight=0.3)
 
 
-@pytest.mark.parametrize("config", [Config(sparse_recall=False), Config(rerank="onnx:folder")])
-def test_what_a_query_leaves_out_unless_it_says_so_is_said(config: Config) -> None:
-    plan = plan_rql(as_query("a", config, limit=1, options={}), config=Config(), exact=False)
+def test_the_default_exclusions_of_a_query_are_shown() -> None:
+    for config in [Config(sparse_recall=False), Config(rerank="onnx:folder")]:
+        plan = plan_rql(as_query("a", config, limit=1, options={}), config=Config(), exact=False)
 
-    assert (plan.config.sparse_recall, plan.config.rerank) == (config.sparse_recall, config.rerank)
+        assert (plan.config.sparse_recall, plan.config.rerank) == (config.sparse_recall, config.rerank), config

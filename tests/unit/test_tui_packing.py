@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -21,8 +20,8 @@ from recall_tui.state.session import Session, pointed
 from recall_tui.state.transitions import after
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
-BOTH = pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
-WIDTHS = pytest.mark.parametrize("width", [37, 46, 78, 118])
+BOTH = [UNICODE, ASCII]
+WIDTHS = [37, 46, 78, 118]
 
 
 CHUNK = Chunk("c1", "d" * 64, 0, 9, 1, 1, 2, None, "Some text")
@@ -371,25 +370,25 @@ def test_what_was_recalled_is_marked_and_its_part_of_the_budget_is_told() -> Non
     assert "recalled" not in text_of(look(), UNICODE)
 
 
-@BOTH
-@WIDTHS
-@pytest.mark.parametrize("is_low", [False, True])
-@pytest.mark.parametrize("is_whole", [False, True])
-def test_every_line_fits_its_width(glyphs: Glyphs, width: int, is_whole: bool, is_low: bool) -> None:
-    shows = look(is_whole=is_whole, worth=WORTH)
+def test_every_line_fits_its_width() -> None:
+    for glyphs in BOTH:
+        for width in WIDTHS:
+            for is_low in [False, True]:
+                for is_whole in [False, True]:
+                    shows = look(is_whole=is_whole, worth=WORTH)
 
-    drawn = listing(shows, width, glyphs, is_low=is_low).lines
-    lines = [*drawn, *sums(shows, width, glyphs), gauge_line(shows, width, glyphs)]
+                    drawn = listing(shows, width, glyphs, is_low=is_low).lines
+                    lines = [*drawn, *sums(shows, width, glyphs), gauge_line(shows, width, glyphs)]
 
-    assert max(cell_len(line.plain) for line in lines) <= width
+                    assert max(cell_len(line.plain) for line in lines) <= width, (glyphs, width, is_low, is_whole)
 
 
-@pytest.mark.parametrize("is_whole", [False, True])
-def test_ascii_stays_ascii(is_whole: bool) -> None:
-    shows = look(is_whole=is_whole, worth=WORTH)._replace(places={"aa": ":1 > Aims"})
+def test_ascii_stays_ascii() -> None:
+    for is_whole in [False, True]:
+        shows = look(is_whole=is_whole, worth=WORTH)._replace(places={"aa": ":1 > Aims"})
 
-    assert text_of(shows, ASCII).isascii()
-    assert all(line.plain.isascii() for line in [*sums(shows, 78, ASCII), gauge_line(shows, 78, ASCII)])
+        assert text_of(shows, ASCII).isascii(), is_whole
+        assert all(line.plain.isascii() for line in [*sums(shows, 78, ASCII), gauge_line(shows, 78, ASCII)]), is_whole
 
 
 def test_rows_that_no_packing_looked_at_are_not_said_to_be_over_the_budget() -> None:
@@ -403,21 +402,21 @@ def test_rows_that_no_packing_looked_at_are_not_said_to_be_over_the_budget() -> 
     assert "over budget" in next(line for line in lines if "#2 " in line)
 
 
-@BOTH
-def test_each_state_is_said_in_words(glyphs: Glyphs) -> None:
-    lines = text_of(look(worth=WORTH), glyphs).splitlines()
+def test_each_state_is_said_in_words() -> None:
+    for glyphs in BOTH:
+        lines = text_of(look(worth=WORTH), glyphs).splitlines()
 
-    said = {
-        name: next(line for line in lines if name in line)
-        for name in ("aa.md", "bb.md", "out.md", "ffff", "waits.md")
-    }
-    assert "pinned" in said["aa.md"]
-    assert "cut" in said["bb.md"]
-    assert "excluded" in said["out.md"]
-    assert "excluded, not in the store" in said["ffff"]
-    assert "excluded, not in this answer" in said["waits.md"]
-    assert any("pinned, over budget" in line for line in lines)
-    assert any("no text" in line for line in lines)
+        said = {
+            name: next(line for line in lines if name in line)
+            for name in ("aa.md", "bb.md", "out.md", "ffff", "waits.md")
+        }
+        assert "pinned" in said["aa.md"], glyphs
+        assert "cut" in said["bb.md"], glyphs
+        assert "excluded" in said["out.md"], glyphs
+        assert "excluded, not in the store" in said["ffff"], glyphs
+        assert "excluded, not in this answer" in said["waits.md"], glyphs
+        assert any("pinned, over budget" in line for line in lines), glyphs
+        assert any("no text" in line for line in lines), glyphs
 
 
 def test_the_chosen_line_has_a_pointer_and_only_it() -> None:
@@ -471,19 +470,19 @@ def test_the_details_stand_behind_their_key_or_the_zoom() -> None:
     assert packing.detailed(packing.detailed(Session())) == Session()
 
 
-@BOTH
-def test_names_cannot_steer_the_terminal(glyphs: Glyphs) -> None:
-    hostile = "evil\x1b[2J\nname.md"
-    named = block(1, "aa")._replace(doc=document(hostile))
-    packed = context(named, omitted=(left(2, "cc", path=hostile),))
-    waiting = (Waiting("w", hostile),)
-    entries = packing.entries(shown(packed, waiting=waiting))
-    shows = look()._replace(packed=packed, entries=entries, waiting=waiting, has_details=False)
+def test_names_cannot_steer_the_terminal() -> None:
+    for glyphs in BOTH:
+        hostile = "evil\x1b[2J\nname.md"
+        named = block(1, "aa")._replace(doc=document(hostile))
+        packed = context(named, omitted=(left(2, "cc", path=hostile),))
+        waiting = (Waiting("w", hostile),)
+        entries = packing.entries(shown(packed, waiting=waiting))
+        shows = look()._replace(packed=packed, entries=entries, waiting=waiting, has_details=False)
 
-    lines = text_of(shows, glyphs).splitlines()
+        lines = text_of(shows, glyphs).splitlines()
 
-    assert sum("evil [2J name.md" in line for line in lines) == 3
-    assert all(line.isprintable() for line in lines)
+        assert sum("evil [2J name.md" in line for line in lines) == 3, glyphs
+        assert all(line.isprintable() for line in lines), glyphs
 
 
 def test_a_folded_block_shows_its_first_line_and_a_whole_one_all() -> None:

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from recall_core.config import Config, load
 from recall_tui.home import profiles
 from recall_tui.home.profiles import Profile, drop, folder, heading, keep, wrong_name
@@ -55,21 +53,21 @@ def test_a_profile_that_cannot_be_kept_again_stays_as_it_was(tmp_path: Path) -> 
     assert [path.name for path in tmp_path.iterdir()] == ["ranks.toml"]
 
 
-@pytest.mark.parametrize("text", ["fusion = 'sum'", "nonsense", "colour = 'red'", "\x00"])
-def test_a_file_without_settings_is_passed_over(tmp_path: Path, text: str) -> None:
-    (tmp_path / "broken.toml").write_text(text)
+def test_a_file_without_settings_is_passed_over(tmp_path: Path) -> None:
+    for text in ["fusion = 'sum'", "nonsense", "colour = 'red'", "\x00"]:
+        (tmp_path / "broken.toml").write_text(text)
 
-    assert profiles.load(tmp_path) == []
-
-
-@pytest.mark.parametrize("name", ["", "default", "Default", "../x", "a/b", ".hidden", "a.", "_x", "x" * 41])
-def test_a_name_that_no_file_should_have_is_refused(name: str) -> None:
-    assert wrong_name(name)
+        assert profiles.load(tmp_path) == [], text
 
 
-@pytest.mark.parametrize("name", ["a", "meaning first", "v1.2-rc", "größer"])
-def test_a_plain_name_will_do(name: str) -> None:
-    assert wrong_name(name) == ""
+def test_a_name_that_no_file_should_have_is_refused() -> None:
+    for name in ["", "default", "Default", "../x", "a/b", ".hidden", "a.", "_x", "x" * 41]:
+        assert wrong_name(name), name
+
+
+def test_a_plain_name_will_do() -> None:
+    for name in ["a", "meaning first", "v1.2-rc", "größer"]:
+        assert wrong_name(name) == "", name
 
 
 def test_the_heading_has_a_star_while_something_is_moved_away_from_the_profile() -> None:

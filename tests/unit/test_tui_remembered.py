@@ -39,9 +39,8 @@ def test_without_a_home_nothing_is_remembered_and_nothing_fails() -> None:
     assert load({}) == Preferences()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_file_that_makes_no_sense_is_nothing(tmp_path: Path) -> None:
+    for text in [
         "",
         "[]",
         "{",
@@ -51,24 +50,22 @@ def test_without_a_home_nothing_is_remembered_and_nothing_fails() -> None:
         '{"theme": 3}',
         '{"layouts": 3}',
         '{"theme": null, "layouts": []}',
-    ],
-)
-def test_a_file_that_makes_no_sense_is_nothing(tmp_path: Path, text: str) -> None:
-    folder = tmp_path / "recall"
-    folder.mkdir()
-    (folder / "workbench.json").write_text(text, encoding="utf-8")
+    ]:
+        folder = tmp_path / "recall"
+        folder.mkdir(exist_ok=True)
+        (folder / "workbench.json").write_text(text, encoding="utf-8")
 
-    assert load({"XDG_STATE_HOME": str(tmp_path)}) == Preferences()
+        assert load({"XDG_STATE_HOME": str(tmp_path)}) == Preferences(), text
 
 
-@pytest.mark.parametrize("value", ["40", 40.5, True, None, LEAST - 1, MOST + 1, [], 10**30])
-def test_a_size_that_makes_no_sense_is_that_of_the_style_sheet(tmp_path: Path, value: object) -> None:
-    folder = tmp_path / "recall"
-    folder.mkdir()
-    record = {"layouts": {"x": {"right": value, "below": 50}, "y": value}}
-    (folder / "workbench.json").write_text(json.dumps(record), encoding="utf-8")
+def test_an_invalid_size_falls_back_to_the_style_sheet(tmp_path: Path) -> None:
+    for value in ["40", 40.5, True, None, LEAST - 1, MOST + 1, [], 10**30]:
+        folder = tmp_path / "recall"
+        folder.mkdir(exist_ok=True)
+        record = {"layouts": {"x": {"right": value, "below": 50}, "y": value}}
+        (folder / "workbench.json").write_text(json.dumps(record), encoding="utf-8")
 
-    assert load({"XDG_STATE_HOME": str(tmp_path)}).layouts == {"x": PaneSizes(None, 50), "y": PaneSizes()}
+        assert load({"XDG_STATE_HOME": str(tmp_path)}).layouts == {"x": PaneSizes(None, 50), "y": PaneSizes()}, value
 
 
 def test_a_border_leaves_room_on_both_sides() -> None:

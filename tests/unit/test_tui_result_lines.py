@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -27,7 +26,7 @@ from recall_tui.panes.result_lines import (
 )
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
-BOTH = pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+BOTH = [UNICODE, ASCII]
 
 
 def part(signal: str, points: float) -> Part:
@@ -55,8 +54,8 @@ def emphasised(line: Text) -> list[str]:
     return [line.plain[span.start : span.end] for span in line.spans if span.style == MATCHED]
 
 
-@BOTH
 @given(
+    glyphs=st.sampled_from(BOTH),
     width=st.integers(20, 200),
     lines=st.sampled_from([1, 2]),
     has_moves=st.booleans(),
@@ -74,13 +73,13 @@ def test_every_line_of_a_row_has_exactly_the_width(
     assert heads(frame).cell_len == frame.width
 
 
-@BOTH
-def test_a_score_is_a_line_as_long_as_it_is_high_and_split_as_its_points_are(glyphs: Glyphs) -> None:
-    lexical, semantic, _ = glyphs.strokes
+def test_a_score_is_a_line_as_long_as_it_is_high_and_split_as_its_points_are() -> None:
+    for glyphs in BOTH:
+        lexical, semantic, _ = glyphs.strokes
 
-    drawn = score_line(hit(part("lexical", 0.5), part("semantic", 0.25)), 8, glyphs).plain
+        drawn = score_line(hit(part("lexical", 0.5), part("semantic", 0.25)), 8, glyphs).plain
 
-    assert drawn == lexical * 4 + semantic * 2 + "  "
+        assert drawn == lexical * 4 + semantic * 2 + "  ", glyphs
 
 
 def test_a_score_of_nothing_has_no_line_and_the_least_has_one_cell() -> None:
@@ -105,18 +104,15 @@ def test_a_passage_of_several_lines_is_one_with_a_blank_for_each_run() -> None:
     assert emphasised(drawn) == ["budget"]
 
 
-@pytest.mark.parametrize(
-    ("paths", "folder"),
-    [
+def test_the_folder_that_all_share_is_whole() -> None:
+    for paths, folder in [
         (["docs/a.md", "docs/notes/b.md"], "docs/"),
         (["docs/a.md", "docx/b.md"], ""),
         (["docs/a.md", "docs/a.md"], "docs/"),
         (["docs/a.md"], ""),
         (["a.md", "b.md"], ""),
-    ],
-)
-def test_the_folder_that_all_share_is_whole(paths: list[str], folder: str) -> None:
-    assert shared_folder(paths) == folder
+    ]:
+        assert shared_folder(paths) == folder, paths
 
 
 def test_a_record_has_its_title_first_and_its_number_behind() -> None:
@@ -126,9 +122,13 @@ def test_a_record_has_its_title_first_and_its_number_behind() -> None:
     assert "A talk #184 › Budget" in row_lines(row, frame)[0].plain
 
 
-@BOTH
-@pytest.mark.parametrize("place", [None, "line 207"])
-@given(width=st.integers(50, 200), lines=st.sampled_from([1, 2]), title=st.text("ab é東.", max_size=80))
+@given(
+    glyphs=st.sampled_from(BOTH),
+    place=st.sampled_from([None, "line 207"]),
+    width=st.integers(50, 200),
+    lines=st.sampled_from([1, 2]),
+    title=st.text("ab é東.", max_size=80),
+)
 def test_a_document_and_a_row_below_it_have_exactly_the_width(
     glyphs: Glyphs, place: str | None, width: int, lines: int, title: str
 ) -> None:
@@ -141,27 +141,24 @@ def test_a_document_and_a_row_below_it_have_exactly_the_width(
     assert {line.cell_len for line in (*above, *row_lines(row, frame))} == {width}
 
 
-@pytest.mark.parametrize(
-    ("of_hit", "document", "row"),
-    [
+def test_a_document_is_named_once_above_its_rows() -> None:
+    for of_hit, document, row in [
         (hit(part("lexical", 0.5)), "a.md", ":3 › Budget "),
         (
             hit(part("lexical", 0.5), path="n.jsonl#184", title="A talk", place="line 207"),
             "A talk #184",
             " › Budget ",
         ),
-    ],
-)
-def test_a_document_is_named_once_above_its_rows(of_hit: Hit, document: str, row: str) -> None:
-    frame = Frame(80, 2, "docs/", 2, False, UNICODE)
-    line = ResultLine(4, of_hit, state="modified", shown="chunk")
+    ]:
+        frame = Frame(80, 2, "docs/", 2, False, UNICODE)
+        line = ResultLine(4, of_hit, state="modified", shown="chunk")
 
-    above = document_line(line, Best(2, 0.75, 3), frame).plain
-    below = row_lines(line, frame)[0].plain
+        above = document_line(line, Best(2, 0.75, 3), frame).plain
+        below = row_lines(line, frame)[0].plain
 
-    assert re.fullmatch(rf"(\(modified\) )?{re.escape(document)} +3 chunks · best 2 · 0\.750 ", above)
-    assert row in below
-    assert not any(name in below for name in ("a.md", "talk", "184", "modified"))
+        assert re.fullmatch(rf"(\(modified\) )?{re.escape(document)} +3 chunks · best 2 · 0\.750 ", above), of_hit
+        assert row in below, of_hit
+        assert not any(name in below for name in ("a.md", "talk", "184", "modified")), of_hit
 
 
 def test_a_document_of_which_nothing_has_arrived_waits() -> None:

@@ -56,22 +56,19 @@ def test_a_command_tells_its_streams_and_how_the_store_is_then(store: str) -> No
     assert [type(event) for event in said.heard] == [StoreOpened, Ran]
 
 
-@pytest.mark.parametrize(
-    ("line", "code", "words"),
-    [
+def test_a_command_that_needs_no_store_opens_none(store: str) -> None:
+    for line, code, words in [
         ("serch x", 2, "did you mean recall search"),
         ("search 'x", 2, "quote"),
         ("search", 2, "needs WORDS"),
         ("--help", 0, ""),
-    ],
-)
-def test_a_command_that_needs_no_store_opens_none(store: str, line: str, code: int, words: str) -> None:
-    said = Listener()
+    ]:
+        said = Listener()
 
-    CommandThread([line], store, open_store, said, None).start()
+        CommandThread([line], store, open_store, said, None).start()
 
-    assert (said.ran().code, len(said.heard)) == (code, 1)
-    assert words in said.ran().stderr
+        assert (said.ran().code, len(said.heard)) == (code, 1), line
+        assert words in said.ran().stderr, line
 
 
 def test_a_store_that_is_not_there_is_told_as_the_command_line_tells_it(tmp_path: Path) -> None:

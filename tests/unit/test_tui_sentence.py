@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-import pytest
-
 from recall_core.contract.ledger import LedgerView
 from recall_core.types import Chunk, Document, Hit, Injection, Part, Signal
 from recall_tui.panes.explain.sentence import sentence
@@ -66,17 +64,13 @@ def test_a_word_of_one_chunk_alone_is_said_of_the_whole_store() -> None:
     assert told == "Row 814 of 2,596: it alone of 1,420 chunks holds *aeroelastic*."
 
 
-@pytest.mark.parametrize(
-    ("margin", "first"),
-    [(0.4, FIRST), (0.2, {**FIRST, 2: ("aeroelastic",)}), (0.2, {1: FIRST[1]})],
-    ids=["it would be first without", "another row holds it", "no other row is known"],
-)
-def test_a_word_that_does_not_decide_is_not_the_reason(margin: float, first: dict[int, tuple[str, ...]]) -> None:
-    ledger = view(term("aeroelastic", 18, 0.4), below=(2, margin, "score"))
+def test_a_word_that_does_not_decide_is_not_the_reason() -> None:
+    for margin, first in [(0.4, FIRST), (0.2, {**FIRST, 2: ("aeroelastic",)}), (0.2, {1: FIRST[1]})]:
+        ledger = view(term("aeroelastic", 18, 0.4), below=(2, margin, "score"))
 
-    told = said(hit(1, *BOTH), ledger, around(first=first, held=first[1]))
+        told = said(hit(1, *BOTH), ledger, around(first=first, held=first[1]))
 
-    assert told == "First: best match of words, 3rd in meaning, most by *aeroelastic* (18 of 1,420)."
+        assert told == "First: best match of words, 3rd in meaning, most by *aeroelastic* (18 of 1,420).", first
 
 
 def test_the_row_above_is_told_to_hold_the_rarest_word_that_this_one_lacks() -> None:
@@ -94,27 +88,21 @@ def test_the_row_above_is_told_to_hold_the_rarest_word_that_this_one_lacks() -> 
     assert told == "Second: nearest in meaning, 3rd by words; #1 also holds *hard limit* (4 of 1,420)."
 
 
-@pytest.mark.parametrize(
-    ("above", "told"),
-    [
+def test_without_such_a_word_the_leading_signal_is_named() -> None:
+    for above, told in [
         ((part("lexical", 0.6), part("semantic", 0.2, 2)), "#1 matches the words better."),
         ((part("lexical", 0.1, 4), part("semantic", 0.9, 1)), "#1 is nearer in meaning."),
         ((part("lexical", 0.2), part("semantic", 0.2), part("rerank", 0.9)), "the reranker puts #1 higher."),
-    ],
-)
-def test_without_such_a_word_the_signal_is_told_by_which_the_row_above_leads_most(
-    above: tuple[Part, ...], told: str
-) -> None:
-    row = hit(2, part("lexical", 0.3, 2), part("semantic", 0.3, 2))
+    ]:
+        row = hit(2, part("lexical", 0.3, 2), part("semantic", 0.3, 2))
 
-    assert said(row, view(above=(1, 0.1, "score")), around(above=hit(1, *above))) == (
-        f"Second: 2nd by words and in meaning; {told}"
-    )
+        assert said(row, view(above=(1, 0.1, "score")), around(above=hit(1, *above))) == (
+            f"Second: 2nd by words and in meaning; {told}"
+        ), above
 
 
-@pytest.mark.parametrize(
-    ("parts", "told"),
-    [
+def test_the_ranks_by_each_signal_that_counts_are_shown() -> None:
+    for parts, told in [
         ([part("lexical", 0.5)], "best match of words, the only signal."),
         ([part("semantic", 0.5, 12)], "12th in meaning, the only signal."),
         ([part("lexical", 0.0, None), part("semantic", 0.5)], "nearest in meaning, no query term."),
@@ -122,15 +110,12 @@ def test_without_such_a_word_the_signal_is_told_by_which_the_row_above_leads_mos
         ([part("lexical", 0.5), part("semantic", 0.5)], "best match of words and nearest in meaning."),
         ([part("lexical", 0.5, 2), part("semantic", 0.9, 1, weight=0)], "2nd by words."),
         ([part("lexical", 0.0, None), part("semantic", 0.0, 9)], "no signal ranks it."),
-    ],
-)
-def test_the_ranks_by_each_signal_that_counts_are_told(parts: list[Part], told: str) -> None:
-    assert said(hit(1, *parts)) == f"First: {told}"
+    ]:
+        assert said(hit(1, *parts)) == f"First: {told}", parts
 
 
-@pytest.mark.parametrize(
-    ("above", "below", "told"),
-    [
+def test_a_tie_of_scores_names_the_rule_that_decides() -> None:
+    for above, below, told in [
         ((2, 0.0, "path"), (4, 0.5, "score"), "its score equals that of #2, and equal scores go by path."),
         (
             (2, 0.0, "offset"),
@@ -143,12 +128,8 @@ def test_the_ranks_by_each_signal_that_counts_are_told(parts: list[Part], told: 
             "its score equals that of #2, and equal scores keep their order from before the reranker.",
         ),
         ((2, -0.3, "order_by"), (4, 0.2, "order_by"), "ORDER BY sets the place, not the score."),
-    ],
-)
-def test_where_the_score_does_not_decide_the_rule_is_told(
-    above: tuple[int, float, str], below: tuple[int, float, str], told: str
-) -> None:
-    assert said(hit(3, *BOTH), view(above=above, below=below), around()) == f"Third: {told}"
+    ]:
+        assert said(hit(3, *BOTH), view(above=above, below=below), around()) == f"Third: {told}", above
 
 
 def test_a_first_row_that_only_a_tie_puts_first_says_so() -> None:

@@ -31,19 +31,16 @@ def test_serving_without_its_package_says_what_to_install(monkeypatch: pytest.Mo
     assert (error.code, error.hint) == ("serve_unavailable", install_extra("serve"))
 
 
-@pytest.mark.parametrize(
-    ("argv", "code"),
-    [
+def test_flags_that_make_no_sense_are_refused() -> None:
+    for argv, code in [
         (("--port", "8000"), "conflicting_flags"),
         (("--serve", "--cmd", "stats"), "conflicting_flags"),
         (("--serve", "--port", "65536"), "bad_value"),
         (("--serve", "--port", "-1"), "bad_value"),
         (("--serve", "--port", "http"), "bad_value"),
         (("--serve", "one", "two"), "unexpected_argument"),
-    ],
-)
-def test_flags_that_make_no_sense_are_refused(argv: tuple[str, ...], code: str) -> None:
-    assert refused(*argv).code == code
+    ]:
+        assert refused(*argv).code == code, argv
 
 
 def test_a_port_that_is_taken_is_a_coded_error() -> None:
@@ -56,9 +53,9 @@ def test_a_port_that_is_taken_is_a_coded_error() -> None:
     assert (caught.value.code, caught.value.hint) == ("port_unavailable", "recall-tui --serve --port 0")
 
 
-@pytest.mark.parametrize("store", ["notes.db", "my notes; rm -rf ~", "$HOME/`x`", "--help"])
-def test_the_path_of_the_store_reaches_each_workbench_as_it_was_typed(store: str) -> None:
-    assert Site(store, port=7322).words == (sys.executable, "-P", "-m", "recall_tui", f"--store={store}")
+def test_each_workbench_gets_the_store_path_as_typed() -> None:
+    for store in ["notes.db", "my notes; rm -rf ~", "$HOME/`x`", "--help"]:
+        assert Site(store, port=7322).words == (sys.executable, "-P", "-m", "recall_tui", f"--store={store}"), store
 
 
 def test_without_a_store_each_workbench_looks_for_the_nearest() -> None:

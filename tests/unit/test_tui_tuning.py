@@ -50,7 +50,7 @@ from recall_tui.state.tuning import (
 )
 from recall_tui.state.weighing import put_at, stepped, turned
 from recall_tui.threads.analysis_thread import AnalysisRun, AnalysisThread
-from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
+from recall_tui.widgets.draw import ASCII, UNICODE
 from tests.builders import opened_by
 from tests.workbench_corpus import build_store
 from tests.workbench_grades import GRADES, grade
@@ -105,50 +105,48 @@ def curve(recall: Recall, session: Session, kept: dict[str, object] | None = Non
     return curves.weight_curve(run_of(recall, session, kept), analysis)
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"fusion": "rrf"}, {"normalize": "max", "match": "all", "vector_weight": 0.4}]
-)
-def test_the_mean_curve_is_that_of_tune(recall: Recall, settings: dict[str, str | float | bool]) -> None:
-    session = (base := session_of(recall, **settings))._replace(weights=base.weights._replace(is_of_all=True))
+def test_the_mean_curve_is_that_of_tune(recall: Recall) -> None:
+    for settings in [{}, {"fusion": "rrf"}, {"normalize": "max", "match": "all", "vector_weight": 0.4}]:
+        session = (base := session_of(recall, **settings))._replace(weights=base.weights._replace(is_of_all=True))
 
-    found = curve(recall, session)
+        found = curve(recall, session)
 
-    assignments = tuple(f"{key}={value}" for key, value in settings.items())
-    events = recall.tune(TuneOptions(curve=True), Ask(settings=assignments))
-    while True:
-        try:
-            next(events)
-        except StopIteration as end:
-            view = end.value["tuning"]["judged"]
-            break
-    assert list(found.places) == view["curve"]["weights"]
-    assert list(found.means) == view["curve"]["means"]
-    assert (found.best, found.judged) == (view["best"], view["queries"])
-    assert [dict(zip(("low", "high"), each, strict=True)) for each in found.plateau] == view["plateau"]
-    assert found.interval == (view["best_weight_interval"]["low"], view["best_weight_interval"]["high"])
-    weight = Fraction(str(settings.get("vector_weight", 0.1)))
-    weight = weight / (weight + Fraction(str(recall.config.bm25_weight)))
-    assert value_at(found, weight) == pytest.approx(view["current"], abs=1e-12)
+        assignments = tuple(f"{key}={value}" for key, value in settings.items())
+        events = recall.tune(TuneOptions(curve=True), Ask(settings=assignments))
+        while True:
+            try:
+                next(events)
+            except StopIteration as end:
+                view = end.value["tuning"]["judged"]
+                break
+        assert list(found.places) == view["curve"]["weights"], settings
+        assert list(found.means) == view["curve"]["means"], settings
+        assert (found.best, found.judged) == (view["best"], view["queries"]), settings
+        assert [dict(zip(("low", "high"), each, strict=True)) for each in found.plateau] == view["plateau"], settings
+        assert found.interval == (view["best_weight_interval"]["low"], view["best_weight_interval"]["high"]), settings
+        weight = Fraction(str(settings.get("vector_weight", 0.1)))
+        weight = weight / (weight + Fraction(str(recall.config.bm25_weight)))
+        assert value_at(found, weight) == pytest.approx(view["current"], abs=1e-12), settings
 
 
-@pytest.mark.parametrize("semantic", [0.0, 0.1, 0.35, 0.7, 1.0])
-def test_the_curve_of_a_question_has_the_value_that_an_evaluation_measures(recall: Recall, semantic: float) -> None:
-    session = put_at(session_of(recall), semantic)
+def test_a_question_s_curve_has_the_value_of_an_evaluation(recall: Recall) -> None:
+    for semantic in [0.0, 0.1, 0.35, 0.7, 1.0]:
+        session = put_at(session_of(recall), semantic)
 
-    found = curve(recall, session)
+        found = curve(recall, session)
 
-    settings = (f"bm25_weight={1 - semantic}", f"vector_weight={semantic}", "sparse_recall=false")
-    events = recall.evaluate(Evaluation(metrics="ndcg@10", settings=settings, per_query=True))
-    while True:
-        try:
-            next(events)
-        except StopIteration as end:
-            per_query = end.value["evaluation"]
-            break
-    values = [row for row in per_query["per_query"] if row["text"] == QUESTION]
-    assert value_at(found, Fraction(str(semantic))) == pytest.approx(
-        values[0]["values"]["hybrid"]["ndcg@10"], abs=1e-6
-    )
+        settings = (f"bm25_weight={1 - semantic}", f"vector_weight={semantic}", "sparse_recall=false")
+        events = recall.evaluate(Evaluation(metrics="ndcg@10", settings=settings, per_query=True))
+        while True:
+            try:
+                next(events)
+            except StopIteration as end:
+                per_query = end.value["evaluation"]
+                break
+        values = [row for row in per_query["per_query"] if row["text"] == QUESTION]
+        assert value_at(found, Fraction(str(semantic))) == pytest.approx(
+            values[0]["values"]["hybrid"]["ndcg@10"], abs=1e-6
+        ), semantic
 
 
 def test_a_question_without_grades_has_no_curve_but_says_how_many_have(recall: Recall) -> None:
@@ -158,27 +156,22 @@ def test_a_question_without_grades_has_no_curve_but_says_how_many_have(recall: R
 SELECT = f"SELECT * FROM chunk USING lexical('{QUESTION}'), semantic('{QUESTION}')"
 
 
-@pytest.mark.parametrize(
-    ("text", "filters"),
-    [(QUESTION, "doc.path GLOB 'docs/*'"), (f"{SELECT} FILTER doc.path GLOB 'docs/*'", None)],
-)
-def test_the_curve_of_a_question_is_of_the_rows_that_its_filter_leaves(
-    recall: Recall, text: str, filters: str | None
-) -> None:
-    whole, part = session_of(recall), session_of(recall, text, filters)
-    kept: dict[str, object] = {}
+def test_a_question_s_curve_covers_the_filtered_rows(recall: Recall) -> None:
+    for text, filters in [(QUESTION, "doc.path GLOB 'docs/*'"), (f"{SELECT} FILTER doc.path GLOB 'docs/*'", None)]:
+        whole, part = session_of(recall), session_of(recall, text, filters)
+        kept: dict[str, object] = {}
 
-    of_whole, of_part = curve(recall, whole, kept), curve(recall, part, kept)
+        of_whole, of_part = curve(recall, whole, kept), curve(recall, part, kept)
 
-    assert of_whole == curve(recall, whole)
-    assert of_part == curve(recall, part)
-    assert of_part != of_whole
-    assert curve_analysis(part) != curve_analysis(whole)
+        assert of_whole == curve(recall, whole), text
+        assert of_part == curve(recall, part), text
+        assert of_part != of_whole, text
+        assert curve_analysis(part) != curve_analysis(whole), text
 
 
-@pytest.mark.parametrize("text", [SELECT, SELECT.replace(" in ", "  in\n"), QUESTION.replace(" ", "  ")])
-def test_the_same_words_have_the_same_curve_however_they_are_asked(recall: Recall, text: str) -> None:
-    assert curve(recall, session_of(recall, text)) == curve(recall, session_of(recall))
+def test_the_same_words_have_the_same_curve(recall: Recall) -> None:
+    for text in [SELECT, SELECT.replace(" in ", "  in\n"), QUESTION.replace(" ", "  ")]:
+        assert curve(recall, session_of(recall, text)) == curve(recall, session_of(recall)), text
 
 
 def test_of_two_queries_with_the_same_words_the_first_one_is_the_question(recall: Recall, tmp_path: Path) -> None:
@@ -281,25 +274,29 @@ def test_the_weights_that_meet_all_targets_are_those_of_tune(
     assert nearest_weight(found_by(session, analysis, found)) == (proposed and proposed["weight"])
 
 
-@pytest.mark.parametrize("semantic", [0.1, 0.6])
-def test_a_target_counts_the_rows_that_an_offset_passes_over(recall: Recall, semantic: float) -> None:
-    text = f"{SELECT} LIMIT 5 OFFSET 5 OPTION vector_weight {semantic}, bm25_weight {1 - semantic}"
-    session = session_of(recall, text)
-    for rank, holds in ((10, True), (11, False)):
-        wished = pinned(session._replace(results=session.results._replace(hit=session.results.hits[rank - 1])), "in")
-        analysis = pins_analysis(wished)
-        assert analysis is not None
+def test_a_target_counts_the_rows_that_an_offset_passes_over(recall: Recall) -> None:
+    for semantic in [0.1, 0.6]:
+        text = f"{SELECT} LIMIT 5 OFFSET 5 OPTION vector_weight {semantic}, bm25_weight {1 - semantic}"
+        session = session_of(recall, text)
+        for rank, holds in ((10, True), (11, False)):
+            wished = pinned(
+                session._replace(results=session.results._replace(hit=session.results.hits[rank - 1])), "in"
+            )
+            analysis = pins_analysis(wished)
+            assert analysis is not None, semantic
 
-        found = pinning.weights_of_pins(run_of(recall, wished), analysis)
+            found = pinning.weights_of_pins(run_of(recall, wished), analysis)
 
-        assert any(each.holds(Fraction(str(semantic))) for each in found.weights) is holds
-        shown = target_figures(found_by(wished, analysis, found), UNICODE)
-        assert shown[0] == "targets in the top 10: 1 required"
-        assert shown[1].startswith(f"{UNICODE.yes} all targets met (" if holds else f"{UNICODE.no} targets met at")
-        typed = shlex.split(commands(wished._replace(pane="weights"), None).splitlines()[1])
-        assert typed[typed.index("--k") + 1] == "10"
-        view = recall.sweep(text, Ask(k=10), is_rql=True, wishes=(PinTarget("in", pins_of(wished)[0].chunk_id),))
-        assert view["tuning"]["pinned"]["wishes"][0]["holds"] is holds
+            assert any(each.holds(Fraction(str(semantic))) for each in found.weights) is holds, semantic
+            shown = target_figures(found_by(wished, analysis, found), UNICODE)
+            assert shown[0] == "targets in the top 10: 1 required", semantic
+            assert shown[1].startswith(
+                f"{UNICODE.yes} all targets met (" if holds else f"{UNICODE.no} targets met at"
+            ), semantic
+            typed = shlex.split(commands(wished._replace(pane="weights"), None).splitlines()[1])
+            assert typed[typed.index("--k") + 1] == "10", semantic
+            view = recall.sweep(text, Ask(k=10), is_rql=True, wishes=(PinTarget("in", pins_of(wished)[0].chunk_id),))
+            assert view["tuning"]["pinned"]["wishes"][0]["holds"] is holds, semantic
 
 
 def test_a_chunk_that_is_no_candidate_is_out_at_every_weight_and_in_at_none(recall: Recall) -> None:
@@ -360,9 +357,9 @@ PIECES = ((0.0, 0.4), (0.8, 1.0))
 """A wide and a narrow piece of a plateau; the mean is lower in the wide one."""
 
 
-@pytest.mark.parametrize("now", [Fraction("0.1"), Fraction("0.3"), Fraction("0.85"), Fraction(1)])
-def test_a_weight_inside_the_plateau_stays(now: Fraction) -> None:
-    assert better_weight(of_pieces(0.72, 0.71, 0.5, 0.5, 0.73, plateau=PIECES), now) is None
+def test_a_weight_inside_the_plateau_stays() -> None:
+    for now in [Fraction("0.1"), Fraction("0.3"), Fraction("0.85"), Fraction(1)]:
+        assert better_weight(of_pieces(0.72, 0.71, 0.5, 0.5, 0.73, plateau=PIECES), now) is None, now
 
 
 def test_of_several_pieces_the_one_with_the_highest_middle_is_gone_to_and_of_equal_ones_the_widest() -> None:
@@ -397,23 +394,23 @@ def test_what_is_drawn_is_the_mean_in_the_middle_of_each_column() -> None:
     assert [value_at(found, Fraction(at, 4)) for at in range(5)] == [0.25, 0.25, 0.5, 0.75, 0.75]
 
 
-@pytest.mark.parametrize(("width", "glyphs"), [(46, ASCII), (46, UNICODE), (120, UNICODE)])
-@pytest.mark.parametrize("is_of_all", [False, True])
-def test_the_measure_says_which_settings_take_no_part_in_it(
-    recall: Recall, width: int, glyphs: Glyphs, is_of_all: bool
-) -> None:
-    for settings, said in ({}, ""), ({"min_score": 0.15}, "without min_score"):
-        session = (base := session_of(recall, **settings))._replace(
-            weights=base.weights._replace(is_of_all=is_of_all)
-        )
-        analysis = curve_analysis(session)
-        assert analysis is not None
+def test_the_measure_says_which_settings_take_no_part_in_it(recall: Recall) -> None:
+    for width, glyphs in [(46, ASCII), (46, UNICODE), (120, UNICODE)]:
+        for is_of_all in [False, True]:
+            for settings, said in ({}, ""), ({"min_score": 0.15}, "without min_score"):
+                session = (base := session_of(recall, **settings))._replace(
+                    weights=base.weights._replace(is_of_all=is_of_all)
+                )
+                analysis = curve_analysis(session)
+                assert analysis is not None, (width, glyphs, is_of_all)
 
-        lines = figures(found_by(session, analysis, curve(recall, session)), width, glyphs)
+                lines = figures(found_by(session, analysis, curve(recall, session)), width, glyphs)
 
-        remarks = [line.plain[part.start : part.end] for line in lines for part in line.spans if part.style == DIM]
-        assert "".join(remarks) == said
-        assert all(line.cell_len <= width for line in lines)
+                remarks = [
+                    line.plain[part.start : part.end] for line in lines for part in line.spans if part.style == DIM
+                ]
+                assert "".join(remarks) == said, (width, glyphs, is_of_all)
+                assert all(line.cell_len <= width for line in lines), (width, glyphs, is_of_all)
 
 
 def test_a_row_without_a_chunk_is_not_pinned(recall: Recall) -> None:

@@ -6,7 +6,6 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as some
 
@@ -27,9 +26,8 @@ def ends(text: str) -> tuple[Fraction, Fraction]:
     return Fraction(low), Fraction(high or low)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "said"),
-    [
+def test_a_weight_range_uses_the_fewest_decimals_that_fit() -> None:
+    for low, high, said in [
         (Fraction(0), Fraction(1), "0.00 to 1.00"),
         (Fraction("0.950792"), Fraction("0.954268"), "0.951 to 0.954"),
         (Fraction("0.319176"), Fraction("0.3191812"), "0.319176 to 0.319181"),
@@ -38,12 +36,8 @@ def ends(text: str) -> tuple[Fraction, Fraction]:
         (Fraction(1, 2), Fraction(1, 2), "0.50"),
         (Fraction("0.3175"), Fraction("0.3175"), "0.3175"),
         (Fraction(1, 3), Fraction(1, 3), "0.333333"),
-    ],
-)
-def test_weights_from_one_to_another_are_told_to_as_few_places_as_stay_inside(
-    low: Fraction | float, high: Fraction | float, said: str
-) -> None:
-    assert span(low, high) == said
+    ]:
+        assert span(low, high) == said, low
 
 
 def test_an_open_end_is_not_among_the_weights_that_are_told() -> None:
@@ -78,19 +72,16 @@ def of_two(now: float, best: float, stretch: tuple[float, float] = (0.319176, 0.
     return Curve(1, ((places, values),), tuple(map(float, places)), (now, best, now), best, (stretch,), (stretch,))
 
 
-@pytest.mark.parametrize(
-    ("now", "best", "said"),
-    [
+def test_a_measure_is_best_only_if_it_reads_alike() -> None:
+    for now, best, said in [
         (0.4034, 0.4036, "nDCG@10 (docs) 0.403, best 0.404 at 0.31918"),
         (0.4036, 0.4036, "nDCG@10 (docs) 0.404, the best"),
         (0.4036, 0.40364, "nDCG@10 (docs) 0.404, the best"),
         (0.3926, 0.4034, "nDCG@10 (docs) 0.393, best 0.403 at 0.31918"),
         (0.4026, 0.4034, "nDCG@10 (docs) 0.4026, best 0.4034 at 0.31918"),
         (0.5, 0.4, "nDCG@10 (docs) 0.500, the best"),
-    ],
-)
-def test_a_measure_is_the_best_only_where_the_best_reads_alike(now: float, best: float, said: str) -> None:
-    assert measured(of_two(now, best), Fraction(0)) == said
+    ]:
+        assert measured(of_two(now, best), Fraction(0)) == said, (now, best, said)
 
 
 def test_the_best_weight_is_told_as_it_is_with_two_places_at_least() -> None:
@@ -111,30 +102,27 @@ def rows_of(others: list[int | None]) -> tuple[ComparedRow, ...]:
     return tuple(ComparedRow(rank, other, None) for rank, other in enumerate(others, start=1))
 
 
-@pytest.mark.parametrize(
-    ("saved", "now", "said"),
-    [
+def test_what_became_of_the_rows_is_counted_and_adds_up() -> None:
+    for saved, now, said in [
         ([1, 3, None], [1, None, 2], "top 3: 1 same, 1 moved, 1 new, 1 gone"),
         ([1, 2, 3], [1, 2, 3], "top 3: 3 same, 0 moved, 0 new, 0 gone"),
         ([7, 1, 2], [2, 3, 9], "top 3: 0 same, 2 moved, 1 new, 1 gone"),
-    ],
-)
-def test_what_became_of_the_rows_is_counted_and_adds_up(
-    saved: list[int | None], now: list[int | None], said: str
-) -> None:
-    shown = summary(Compared(rows_of(saved), rows_of(now)), 60, UNICODE).plain
+    ]:
+        shown = summary(Compared(rows_of(saved), rows_of(now)), 60, UNICODE).plain
 
-    assert shown == said
-    _, same, moved, came, _ = map(int, re.findall(r"[0-9]+", shown))
-    assert same + moved + came == len(now)
+        assert shown == said, saved
+        _, same, moved, came, _ = map(int, re.findall(r"[0-9]+", shown))
+        assert same + moved + came == len(now), saved
 
 
-@pytest.mark.parametrize(
-    ("rank", "other", "then", "now"),
-    [(2, 2, "=", "="), (2, 5, "▼3", "▲3"), (5, 2, "▲3", "▼3"), (1, None, "gone", "new")],
-)
-def test_a_move_is_told_in_the_direction_that_the_row_took(rank: int, other: int | None, then: str, now: str) -> None:
-    row = ComparedRow(rank, other, None)
+def test_a_move_is_described_in_the_row_s_direction() -> None:
+    for rank, other, then, now in [
+        (2, 2, "=", "="),
+        (2, 5, "▼3", "▲3"),
+        (5, 2, "▲3", "▼3"),
+        (1, None, "gone", "new"),
+    ]:
+        row = ComparedRow(rank, other, None)
 
-    assert (move(row, UNICODE, is_now=False), move(row, UNICODE, is_now=True)) == (then, now)
-    assert move(row, ASCII, is_now=True).isascii()
+        assert (move(row, UNICODE, is_now=False), move(row, UNICODE, is_now=True)) == (then, now), then
+        assert move(row, ASCII, is_now=True).isascii(), then

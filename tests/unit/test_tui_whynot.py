@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from recall_tui.analyses.explain import effort
 from recall_tui.panes.explain.whynot import top_for_fix, whynot_lines
 from recall_tui.state.explaining import FixOffer, Missing
@@ -26,9 +24,8 @@ def drawn(*stages: dict[str, Any], remedies: tuple[FixOffer, ...] = (), **more: 
     return "\n".join(line.plain for line in whynot_lines(whynot, 0, "", 118, UNICODE, is_whole=True))
 
 
-@pytest.mark.parametrize(
-    ("name", "detail", "told"),
-    [
+def test_the_counts_of_a_stage_have_their_thousands_apart() -> None:
+    for name, detail, told in [
         (
             "fusion",
             "rank 4321 of 39010 with 0.123456, 0.001234 behind row 1000",
@@ -44,24 +41,19 @@ def drawn(*stages: dict[str, Any], remedies: tuple[FixOffer, ...] = (), **more: 
         ("budget", "it has 1200 tokens, and 0 of 20000 are left", "1,200 tokens, and 0 of 20,000"),
         ("page", "row 4321 comes after the last one that is shown, 1000", "row 4,321 comes after"),
         ("truncated", "its first 1234 of 5678 characters are packed", "first 1,234 of 5,678 characters"),
-    ],
-)
-def test_the_counts_of_a_stage_have_their_thousands_apart(name: str, detail: str, told: str) -> None:
-    assert told in drawn(stage(name, detail))
+    ]:
+        assert told in drawn(stage(name, detail)), name
 
 
-@pytest.mark.parametrize(
-    ("name", "detail"),
-    [
+def test_names_words_and_values_are_shown_unchanged() -> None:
+    for name, detail in [
         ("identify", "notes/2024 plan.md:1200-1240"),
         ("ingested", "notes of 2024.md was read"),
         ("filter", "doc.year is 2024"),
         ("lexical", "every word is needed, and it is without 2024"),
         ("lexical", "it holds 1 of 2 terms; in half of all chunks or more, and so with the least weight: 2024"),
-    ],
-)
-def test_names_words_and_values_stand_as_they_are(name: str, detail: str) -> None:
-    assert detail in drawn(stage(name, detail))
+    ]:
+        assert detail in drawn(stage(name, detail)), detail
 
 
 def test_ranks_of_chunks_and_of_terms_have_their_thousands_apart() -> None:
@@ -143,27 +135,35 @@ def test_the_verdict_and_the_target_stand_on_top_then_fixes_then_stages() -> Non
     assert lines[8:] == ["passed: indexed, lexical", "not applied: sparse"]
 
 
-@pytest.mark.parametrize(
-    ("place", "top", "height", "begins"), [(0, 5, 9, 0), (1, 0, 9, 0), (2, 0, 7, 2), (1, 9, 7, 3)]
-)
-def test_the_chosen_fix_is_seen_below_the_pinned_lines(place: int, top: int, height: int, begins: int) -> None:
-    fixes = tuple(FixOffer("k", f"fix {at}", "recall x") for at in range(3))
-    view = {"target": {"text": "x", "kind": "text", "chunks": 0}, "present": False, "verdict": "limit", "stages": []}
-    whynot = Missing(view, in_list=False, remedies=fixes)  # type: ignore[arg-type]
-    lines = whynot_lines(whynot, place, "", 60, UNICODE)
+def test_the_chosen_fix_is_seen_below_the_pinned_lines() -> None:
+    for place, top, height, begins in [(0, 5, 9, 0), (1, 0, 9, 0), (2, 0, 7, 2), (1, 9, 7, 3)]:
+        fixes = tuple(FixOffer("k", f"fix {at}", "recall x") for at in range(3))
+        view = {
+            "target": {"text": "x", "kind": "text", "chunks": 0},
+            "present": False,
+            "verdict": "limit",
+            "stages": [],
+        }
+        whynot = Missing(view, in_list=False, remedies=fixes)  # type: ignore[arg-type]
+        lines = whynot_lines(whynot, place, "", 60, UNICODE)
 
-    assert top_for_fix(lines, place, top, height) == begins
+        assert top_for_fix(lines, place, top, height) == begins, (place, top, height, begins)
 
 
-@pytest.mark.parametrize(("height", "begins"), [(7, 0), (6, 0), (5, 2)])
-def test_a_fix_that_was_tried_is_seen_above_the_next_one_whose_command_is_long(height: int, begins: int) -> None:
-    fix = FixOffer("k", "ask for 61 rows", "recall search " + "words " * 30, k=61)
-    view = {"target": {"text": "x", "kind": "text", "chunks": 0}, "present": False, "verdict": "limit", "stages": []}
-    whynot = Missing(view, in_list=False, remedies=(fix,))  # type: ignore[arg-type]
-    lines = whynot_lines(whynot, 0, "", 60, UNICODE, applied=("drop the filter",))
-    assert lines[4].plain.rstrip() == "▶ ask for 61 rows"
+def test_a_tried_fix_stays_visible_above_a_long_one() -> None:
+    for height, begins in [(7, 0), (6, 0), (5, 2)]:
+        fix = FixOffer("k", "ask for 61 rows", "recall search " + "words " * 30, k=61)
+        view = {
+            "target": {"text": "x", "kind": "text", "chunks": 0},
+            "present": False,
+            "verdict": "limit",
+            "stages": [],
+        }
+        whynot = Missing(view, in_list=False, remedies=(fix,))  # type: ignore[arg-type]
+        lines = whynot_lines(whynot, 0, "", 60, UNICODE, applied=("drop the filter",))
+        assert lines[4].plain.rstrip() == "▶ ask for 61 rows", height
 
-    assert top_for_fix(lines, 0, 0, height) == begins
+        assert top_for_fix(lines, 0, 0, height) == begins, height
 
 
 def test_settings_come_before_rows_budget_filter_and_words() -> None:

@@ -91,24 +91,21 @@ def test_indexing_the_same_pieces_again_writes_nothing(store: Recall) -> None:
     assert store.store.info() == before
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
+def test_any_change_of_a_document_replaces_it(store: Recall) -> None:
+    for changed in [
         Segment("a", TEXT + " More."),
         Segment("a", TEXT.replace("One", "Ten")),
         Segment("a", TEXT, title="New"),
         Segment("a", TEXT, tags=("new",)),
         Segment("a", TEXT, metadata={"new": 1}),
-    ],
-)
-def test_a_document_that_changed_in_any_way_replaces_the_old_one(store: Recall, changed: Segment) -> None:
-    index(chunk([Segment("a", TEXT)], SMALL), store)
-    counts = index(chunk([changed], SMALL), store)
-    (kind, doc_id), *others = store.store.resolve("a")
-    row = store.store.chunks_of(doc_id)[0]
-    assert (counts["updated"], kind, others) == (1, "doc", [])
-    assert (row.doc.title, row.doc.tags, row.doc.meta) == (changed.title, changed.tags, changed.metadata)
-    assert store.store.text_of(doc_id) == changed.text
+    ]:
+        index(chunk([Segment("a", TEXT)], SMALL), store)
+        counts = index(chunk([changed], SMALL), store)
+        (kind, doc_id), *others = store.store.resolve("a")
+        row = store.store.chunks_of(doc_id)[0]
+        assert (counts["updated"], kind, others) == (1, "doc", []), changed
+        assert (row.doc.title, row.doc.tags, row.doc.meta) == (changed.title, changed.tags, changed.metadata), changed
+        assert store.store.text_of(doc_id) == changed.text, changed
 
 
 def test_metadata_in_another_order_is_the_same(store: Recall) -> None:
@@ -150,9 +147,8 @@ def test_the_labels_of_all_segments_are_the_documents(store: Recall) -> None:
     assert {(each.tags, tuple(each.metadata.items())) for each in found} == {(("b", "x"), (("k", 1), ("l", 2)))}
 
 
-@pytest.mark.parametrize(
-    ("pieces", "reason"),
-    [
+def test_pieces_that_are_not_one_text_write_nothing(store: Recall) -> None:
+    for pieces, reason in [
         ([Piece("", 0, "text", 0)], "no doc_id"),
         ([Piece("a", 1, "text", 0)], "no chunk_index 0"),
         ([Piece("a", 0, "text", 0), Piece("a", 0, "other", 0)], "two pieces have chunk_index 0"),
@@ -161,15 +157,11 @@ def test_the_labels_of_all_segments_are_the_documents(store: Recall) -> None:
         ([Piece("a", 0, "text", 0), Piece("a", 1, "ext", 1)], "gap"),
         ([Piece("a", 0, "text", 0), Piece("a", 1, "xy", 3)], "disagrees"),
         ([Piece("a", 0, "", 0)], "gap"),
-    ],
-)
-def test_pieces_that_are_not_one_text_are_refused_and_nothing_is_written(
-    store: Recall, pieces: list[Piece], reason: str
-) -> None:
-    with pytest.raises(UsageError, match=reason) as refused:
-        index([Piece("good", 0, "text", 0), *pieces], store)
-    assert refused.value.code == "bad_pieces"
-    assert store.store.info().documents == 0
+    ]:
+        with pytest.raises(UsageError, match=reason) as refused:
+            index([Piece("good", 0, "text", 0), *pieces], store)
+        assert refused.value.code == "bad_pieces", pieces
+        assert store.store.info().documents == 0, pieces
 
 
 def test_what_was_indexed_passes_every_check_and_is_never_stale(store: Recall) -> None:
@@ -285,19 +277,16 @@ def test_a_candidate_that_a_list_holds_twice_counts_once() -> None:
     assert [(each.doc_id, each.content, each.score) for each in found] == [("a", "first", 1 / 61), ("b", "", 1 / 62)]
 
 
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
+def test_fusion_refuses_what_it_does_not_know() -> None:
+    for method, params in [
         ("sum", FuseParams()),
         ("rrf", FuseParams(weights=(1.0,))),
         ("rrf", FuseParams(weights=(1.0, -1.0))),
         ("rrf", FuseParams(k=-1)),
         ("rrf", FuseParams(rrf_k=-1)),
-    ],
-)
-def test_fusion_refuses_what_it_does_not_know(method: str, params: FuseParams) -> None:
-    with pytest.raises(UsageError, match=r"fuse|fusion"):
-        fuse([[], []], method, params)
+    ]:
+        with pytest.raises(UsageError, match=r"fuse|fusion"):
+            fuse([[], []], method, params)
 
 
 def test_a_reranker_replaces_scores_and_ties_fall_by_document() -> None:
@@ -313,14 +302,15 @@ def test_a_reranker_replaces_scores_and_ties_fall_by_document() -> None:
     assert found == rerank("four", given, Lengths().score)
 
 
-@pytest.mark.parametrize("scores", [[], [1.0, 2.0], [float("nan")], [float("inf")]])
-def test_scores_that_are_none_are_refused(scores: list[float]) -> None:
-    with pytest.raises(UsageError) as refused:
-        rerank("q", [candidate("a", content="text")], lambda question, texts: scores)
-    assert refused.value.code == "bad_scores"
-    with pytest.raises(UsageError) as refused:
-        compress("q", [candidate("a", content="text")], CompressPolicy(scorer=lambda question, texts: scores))
-    assert refused.value.code == "bad_scores"
+def test_scores_that_are_none_are_refused() -> None:
+    for scores in [[], [1.0, 2.0], [float("nan")], [float("inf")]]:
+        with pytest.raises(UsageError) as refused:
+            rerank("q", [candidate("a", content="text")], lambda question, texts, scores=scores: scores)
+        assert refused.value.code == "bad_scores", scores
+        policy = CompressPolicy(scorer=lambda question, texts, scores=scores: scores)
+        with pytest.raises(UsageError) as refused:
+            compress("q", [candidate("a", content="text")], policy)
+        assert refused.value.code == "bad_scores", scores
 
 
 def test_compression_compares_stems_and_ignores_stop_words() -> None:

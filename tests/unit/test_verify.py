@@ -7,7 +7,6 @@ import io
 import json
 import random
 import shutil
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
@@ -103,49 +102,50 @@ DAMAGE: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGE)
-def test_what_is_wrong_in_a_store_is_named(base: Path, name: str) -> None:
-    statement, code = DAMAGE[name]
-    db = apsw.Connection(str(base / "recall.db"))
-    change_vectors(db)
-    db.execute(f"DROP TRIGGER chunk_text_is_immutable; {statement}")
-    db.close()
+def test_what_is_wrong_in_a_store_is_named(made: Path, tmp_path: Path) -> None:
+    for name, (statement, code) in DAMAGE.items():
+        base = Path(shutil.copytree(made, tmp_path / name))
+        db = apsw.Connection(str(base / "recall.db"))
+        change_vectors(db)
+        db.execute(f"DROP TRIGGER chunk_text_is_immutable; {statement}")
+        db.close()
 
-    assert code in errors(base / "recall.db")
+        assert code in errors(base / "recall.db"), name
 
 
-@pytest.mark.parametrize("spoil", [lambda raw: b"", lambda raw: b"\x00" * len(raw), lambda raw: b"x" + raw[1:]])
-def test_a_file_that_is_no_store_any_more_is_told_by_a_check(base: Path, spoil: Callable[[bytes], bytes]) -> None:
+def test_a_file_that_is_not_a_store_fails_a_check(base: Path) -> None:
     path = base / "recall.db"
-    path.write_bytes(spoil(path.read_bytes()))
+    raw = path.read_bytes()
+    for spoilt in (b"", b"\x00" * len(raw), b"x" + raw[1:]):
+        path.write_bytes(spoilt)
 
-    response = Recall.verify(path)
+        response = Recall.verify(path)
 
-    (check,) = response["checks"]
-    assert (check["code"], check["severity"]) == ("integrity", "error")
-    assert str(path) in check["evidence"]
-    assert "documents" not in response["verified"]
-
-
-@pytest.mark.parametrize("name", ["export.jsonl", "bare.jsonl"])
-def test_a_sound_export_is_counted(base: Path, name: str) -> None:
-    response = Recall.verify(base / name)
-
-    verified = response["verified"]
-    assert (verified["kind"], verified["documents"], verified["chunks"]) == ("export", 3, 3)
-    body = (base / name).read_bytes().splitlines(keepends=True)[:-1]
-    assert verified["sha256"] == sha256(b"".join(body)).hexdigest()
-    assert [check["severity"] for check in response["checks"]] == ["ok"]
+        (check,) = response["checks"]
+        assert (check["code"], check["severity"]) == ("integrity", "error"), spoilt[:9]
+        assert str(path) in check["evidence"], spoilt[:9]
+        assert "documents" not in response["verified"], spoilt[:9]
 
 
-@pytest.mark.parametrize("seed", range(24))
-def test_an_export_with_a_byte_changed_is_never_verified(base: Path, seed: int) -> None:
-    chance = random.Random(seed)
-    raw = bytearray((base / "export.jsonl").read_bytes())
-    raw[chance.randrange(1, len(raw) - 1)] ^= 1 << chance.randrange(8)
-    (base / "export.jsonl").write_bytes(raw)
+def test_a_sound_export_is_counted(base: Path) -> None:
+    for name in ["export.jsonl", "bare.jsonl"]:
+        response = Recall.verify(base / name)
 
-    assert errors(base / "export.jsonl") == ["export"]
+        verified = response["verified"]
+        assert (verified["kind"], verified["documents"], verified["chunks"]) == ("export", 3, 3), name
+        body = (base / name).read_bytes().splitlines(keepends=True)[:-1]
+        assert verified["sha256"] == sha256(b"".join(body)).hexdigest(), name
+        assert [check["severity"] for check in response["checks"]] == ["ok"], name
+
+
+def test_an_export_with_a_byte_changed_is_never_verified(base: Path) -> None:
+    sound = (base / "export.jsonl").read_bytes()
+    for seed in range(24):
+        chance, raw = random.Random(seed), bytearray(sound)
+        raw[chance.randrange(1, len(raw) - 1)] ^= 1 << chance.randrange(8)
+        (base / "export.jsonl").write_bytes(raw)
+
+        assert errors(base / "export.jsonl") == ["export"], seed
 
 
 def sealed(lines: list[bytes]) -> bytes:
@@ -153,18 +153,17 @@ def sealed(lines: list[bytes]) -> bytes:
     return body + json.dumps({"type": "end", "sha256": sha256(body).hexdigest()}).encode() + b"\n"
 
 
-@pytest.mark.parametrize("key", ["title", "source", "tags", "meta"])
-def test_an_export_whose_label_was_changed_with_care_does_not_have_its_digest(base: Path, key: str) -> None:
-    lines = (base / "export.jsonl").read_bytes().splitlines(keepends=True)[:-1]
-    place = next(n for n, line in enumerate(lines) if b'"type":"document"' in line)
-    document = json.loads(lines[place])
-    document[key] = {"title": "Another", "source": "elsewhere", "tags": ["x"], "meta": {"year": 1}}[key]
-    lines[place] = json.dumps(document, ensure_ascii=False).encode() + b"\n"
-    (base / "export.jsonl").write_bytes(sealed(lines))
+def test_an_export_with_a_changed_label_loses_its_digest(base: Path) -> None:
+    sound = (base / "export.jsonl").read_bytes().splitlines(keepends=True)[:-1]
+    place = next(n for n, line in enumerate(sound) if b'"type":"document"' in line)
+    for key, value in {"title": "Another", "source": "elsewhere", "tags": ["x"], "meta": {"year": 1}}.items():
+        lines = [*sound]
+        lines[place] = json.dumps({**json.loads(lines[place]), key: value}, ensure_ascii=False).encode() + b"\n"
+        (base / "export.jsonl").write_bytes(sealed(lines))
 
-    (check,) = Recall.verify(base / "export.jsonl")["checks"]
+        (check,) = Recall.verify(base / "export.jsonl")["checks"]
 
-    assert (check["severity"], "digest" in check["evidence"]) == ("error", True)
+        assert (check["severity"], "digest" in check["evidence"]) == ("error", True), key
 
 
 def test_an_export_that_was_cut_off_is_told(base: Path) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-
-import pytest
 
 from recall_core.config import Config
 from recall_core.retrieve import Answer, plan_words
@@ -53,9 +50,8 @@ def test_weights_that_do_not_add_up_to_one_have_a_share_all_the_same() -> None:
     assert share(Config(bm25_weight=0.0, vector_weight=0.0)) == 0.5
 
 
-@pytest.mark.parametrize(
-    ("change", "tweaks"),
-    [
+def test_a_setting_that_differs_from_the_saved_is_a_tweak() -> None:
+    for change, tweaks in [
         (lambda now: turned(now, "fusion"), {"fusion": "rrf"}),
         (lambda now: turned(now, "normalize"), {"normalize": "max"}),
         (lambda now: turned(now, "sparse_recall"), {"sparse_recall": False}),
@@ -63,12 +59,8 @@ def test_weights_that_do_not_add_up_to_one_have_a_share_all_the_same() -> None:
         (lambda now: raised(raised(now, 5), -10), {}),
         (lambda now: turned(turned(now, "fusion"), "fusion"), {}),
         (lambda now: nudged(nudged(now, 5), -5), {}),
-    ],
-)
-def test_a_setting_is_a_tweak_while_it_differs_from_the_saved_one(
-    change: Callable[[Session], Session], tweaks: dict[str, object]
-) -> None:
-    assert dict(change(SAVED).weights.tweaks) == tweaks
+    ]:
+        assert dict(change(SAVED).weights.tweaks) == tweaks, change
 
 
 def test_undo_takes_changes_back_one_by_one_and_a_reset_is_one_of_them() -> None:
@@ -159,9 +151,8 @@ def answered(text: str = "token budget", total: int = 40) -> Session:
     )
 
 
-@pytest.mark.parametrize(
-    ("change", "is_new"),
-    [
+def test_only_what_decides_the_candidates_is_a_new_question() -> None:
+    for change, is_new in [
         (lambda now: stepped(now, "pool", 1), True),
         (lambda now: turned(now, "match"), True),
         (lambda now: turned(now, "lexical_model"), True),
@@ -172,19 +163,15 @@ def answered(text: str = "token budget", total: int = 40) -> Session:
         (lambda now: stepped(now, "rrf_k", 1), False),
         (lambda now: turned(now, "sparse_recall"), False),
         (lambda now: counted(now, -1), False),
-    ],
-)
-def test_only_what_decides_the_candidates_is_a_new_question(
-    change: Callable[[Session], Session], is_new: bool
-) -> None:
-    session = answered()
+    ]:
+        session = answered()
 
-    moved = change(session)
+        moved = change(session)
 
-    assert moved.query.generation == session.query.generation + 1
-    assert (moved.query.question > session.query.question, moved.query.busy) == (is_new, is_new)
-    assert undone(moved).query.question - moved.query.question == is_new
-    assert redone(undone(moved)).weights.tweaks == moved.weights.tweaks
+        assert moved.query.generation == session.query.generation + 1, change
+        assert (moved.query.question > session.query.question, moved.query.busy) == (is_new, is_new), change
+        assert undone(moved).query.question - moved.query.question == is_new, change
+        assert redone(undone(moved)).weights.tweaks == moved.weights.tweaks, change
 
 
 def test_before_anything_is_asked_another_pool_searches_nothing() -> None:

@@ -23,26 +23,21 @@ from recall_tui.state.optioning import as_query, with_options
 EVEN = Config(bm25_weight=0.5, vector_weight=0.5)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_file_may_call_the_weights_by_either_name(tmp_path: Path) -> None:
+    for text in [
         "lexical_weight = 0.5\nsemantic_weight = 0.5\n",
         "bm25_weight = 0.5\nvector_weight = 0.5\n",
         "lexical_weight = 0.5\nvector_weight = 0.5\n",
-    ],
-)
-def test_a_file_may_call_the_weights_by_either_name(tmp_path: Path, text: str) -> None:
-    (tmp_path / "recall.toml").write_text(text)
+    ]:
+        (tmp_path / "recall.toml").write_text(text)
 
-    assert load(tmp_path / "recall.toml") == EVEN
+        assert load(tmp_path / "recall.toml") == EVEN, text
 
 
-@pytest.mark.parametrize(
-    "settings", [("lexical_weight=.5", "semantic_weight=.5"), {"lexical_weight": 0.5, "vector_weight": 0.5}]
-)
-def test_a_question_may_call_the_weights_by_either_name(settings: tuple[str, ...] | dict[str, float]) -> None:
-    assert override(Config(), settings) == EVEN
-    assert set(settings_of(settings, where="--set")) == {"bm25_weight", "vector_weight"}
+def test_a_question_may_call_the_weights_by_either_name() -> None:
+    for settings in [("lexical_weight=.5", "semantic_weight=.5"), {"lexical_weight": 0.5, "vector_weight": 0.5}]:
+        assert override(Config(), settings) == EVEN, settings
+        assert set(settings_of(settings, where="--set")) == {"bm25_weight", "vector_weight"}, settings
 
 
 def test_a_question_overrides_the_file_whatever_names_they_use(tmp_path: Path) -> None:
@@ -80,13 +75,13 @@ def test_both_names_in_one_option_clause_are_refused_at_the_second() -> None:
     assert caught.value.details["span"][0] == text.index("vector_weight")
 
 
-@pytest.mark.parametrize("names", [("lexical_weight", "semantic_weight"), ("bm25_weight", "vector_weight")])
-def test_a_query_may_call_the_weights_by_either_name(names: tuple[str, str]) -> None:
-    text = f"SELECT * FROM chunk USING lexical('a') OPTION {names[0]} 0.5, {names[1]} 0.5"
+def test_a_query_may_call_the_weights_by_either_name() -> None:
+    for names in [("lexical_weight", "semantic_weight"), ("bm25_weight", "vector_weight")]:
+        text = f"SELECT * FROM chunk USING lexical('a') OPTION {names[0]} 0.5, {names[1]} 0.5"
 
-    config = plan_rql(text, config=Config(), exact=False).config
+        config = plan_rql(text, config=Config(), exact=False).config
 
-    assert (config.bm25_weight, config.vector_weight) == (0.5, 0.5)
+        assert (config.bm25_weight, config.vector_weight) == (0.5, 0.5), names
 
 
 def test_a_wrong_value_is_told_under_the_name_that_was_given() -> None:

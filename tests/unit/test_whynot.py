@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import shlex
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +31,27 @@ TEXTS = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made: Path = tmp_path_factory.mktemp("made")
     for name, text in TEXTS.items():
-        (tmp_path / name).write_text(text)
+        (made / name).write_text(text)
+    Recall.init(str(made))
+    with Recall.open(start=made) as opened:
+        add(opened, made)
+    return made
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with texts, and a store of them."""
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
 
 
 @pytest.fixture
 def recall(folder: Path) -> Iterator[Recall]:
-    Recall.init(str(folder))
     with Recall.open(start=folder) as opened:
-        add(opened, folder)
         yield opened
 
 
@@ -80,29 +89,29 @@ def test_what_is_in_the_answer_is_present_and_needs_no_fix(recall: Recall) -> No
     assert view["target"]["chosen"]["rank"] == 1
 
 
-@pytest.mark.parametrize("target", ["retry.md", "retry.md:1", "retry.md:1-1", "three times, then", '"three times"'])
-def test_a_path_a_line_and_a_text_name_the_same_chunk(recall: Recall, target: str) -> None:
-    named = why(recall, "paint", target)["target"]
-    chunk_id = named["chosen"]["chunk_id"]
-    assert named["chosen"]["path"] == "retry.md"
-    assert why(recall, "paint", chunk_id[:8])["target"]["chosen"]["path"] == "retry.md"
+def test_path_line_and_text_name_the_same_chunk(recall: Recall) -> None:
+    for target in ["retry.md", "retry.md:1", "retry.md:1-1", "three times, then", '"three times"']:
+        named = why(recall, "paint", target)["target"]
+        chunk_id = named["chosen"]["chunk_id"]
+        assert named["chosen"]["path"] == "retry.md", target
+        assert why(recall, "paint", chunk_id[:8])["target"]["chosen"]["path"] == "retry.md", target
 
 
-@pytest.mark.parametrize("target", ["nowhere.md", "no such text in there", "   "])
-def test_what_names_nothing_is_an_unknown_target(recall: Recall, target: str) -> None:
-    with pytest.raises(UnknownTarget, match="holds nothing named") as caught:
-        recall.why_not("retry", target)
-    assert caught.value.hint == {
-        "no such text in there": "recall search 'no such text in there'",
-        "   ": "recall stats",
-    }.get(target, f"recall search {target}")
+def test_what_names_nothing_is_an_unknown_target(recall: Recall) -> None:
+    for target in ["nowhere.md", "no such text in there", "   "]:
+        with pytest.raises(UnknownTarget, match="holds nothing named") as caught:
+            recall.why_not("retry", target)
+        assert caught.value.hint == {
+            "no such text in there": "recall search 'no such text in there'",
+            "   ": "recall stats",
+        }.get(target, f"recall search {target}"), target
 
 
-@pytest.mark.parametrize("lines", ["99", "0", "2-1"])
-def test_lines_that_a_document_has_not_are_told_with_those_it_has(recall: Recall, lines: str) -> None:
-    with pytest.raises(UsageError, match=r"retry\.md has lines 1 to ") as caught:
-        recall.why_not("retry", f"retry.md:{lines}")
-    assert (caught.value.code, recall.get(str(caught.value.hint))["ok"]) == ("bad_lines", True)
+def test_lines_past_the_end_are_refused_with_the_range(recall: Recall) -> None:
+    for lines in ["99", "0", "2-1"]:
+        with pytest.raises(UsageError, match=r"retry\.md has lines 1 to ") as caught:
+            recall.why_not("retry", f"retry.md:{lines}")
+        assert (caught.value.code, recall.get(str(caught.value.hint))["ok"]) == ("bad_lines", True), lines
 
 
 def test_a_quoted_text_that_is_nowhere_is_called_a_text(recall: Recall) -> None:
@@ -144,45 +153,47 @@ def make_excluded(folder: Path) -> None:
     (folder / "build" / "a.md").write_text("text")
 
 
-@pytest.mark.parametrize(
-    ("make", "target", "options", "rule"),
-    [
-        (make_outside, "../elsewhere.txt", {}, "no_root"),
-        (make_hidden, ".secret/a.md", {}, ".secret is hidden (--hidden)"),
-        (make_built_in, "node_modules/a.md", {"hidden": True}, "node_modules is never read"),
-        (make_gitignored, "build/a.md", {}, "line 3 says build/ (--no-gitignore)"),
-        (make_excluded, "build/a.md", {}, ".git/info/exclude line 1 says build/ (--no-gitignore)"),
-        (
-            lambda folder: (folder / "x.log").write_text("text"),
-            "x.log",
-            {"ignores": ("*.log",)},
-            "--ignore *.log matches",
-        ),
-        (
-            lambda folder: (folder / "x.log").write_text("text"),
-            "x.log",
-            {"globs": ("*.md",)},
-            "no --glob matches: *.md",
-        ),
-        (lambda folder: (folder / "x.bin").write_bytes(b"a\0b"), "x.bin", {}, "binary_file"),
-        (lambda folder: (folder / "x.txt").write_bytes(b"a\xff"), "x.txt", {}, "not_utf8"),
-        (lambda folder: (folder / "big.txt").write_text("x" * 2_000), "big.txt", {}, "file_too_large"),
-        (lambda folder: None, "recall.toml", {}, "the store's own"),
-    ],
-)
-def test_a_file_that_is_not_in_the_store_is_told_by_the_rule(
-    folder: Path, make: Any, target: str, options: dict[str, Any], rule: str
-) -> None:
-    make(folder)
-    Recall.init(str(folder), settings=["max_file_bytes=1000"])
-    with Recall.open(start=folder) as recall:
-        add(recall, folder, **options)
-        view = why(recall, "text", target)
-    rules = stage(view, "ingested")["evidence"]["rules"]
-    assert view["verdict"] == "not_ingested"
-    assert len(rules) == 1
-    assert rules[0].endswith(rule) or rule in rules[0]
-    assert ("hint" in stage(view, "ingested")) == (rule != "binary_file")  # which no command can bring in
+ABSENT: list[tuple[Callable[[Path], object], str, dict[str, Any], str]] = [
+    (make_outside, "../elsewhere.txt", {}, "no_root"),
+    (make_hidden, ".secret/a.md", {}, ".secret is hidden (--hidden)"),
+    (make_built_in, "node_modules/a.md", {"hidden": True}, "node_modules is never read"),
+    (make_gitignored, "build/a.md", {}, "line 3 says build/ (--no-gitignore)"),
+    (make_excluded, "build/a.md", {}, ".git/info/exclude line 1 says build/ (--no-gitignore)"),
+    (
+        lambda folder: (folder / "x.log").write_text("text"),
+        "x.log",
+        {"ignores": ("*.log",)},
+        "--ignore *.log matches",
+    ),
+    (
+        lambda folder: (folder / "x.log").write_text("text"),
+        "x.log",
+        {"globs": ("*.md",)},
+        "no --glob matches: *.md",
+    ),
+    (lambda folder: (folder / "x.bin").write_bytes(b"a\0b"), "x.bin", {}, "binary_file"),
+    (lambda folder: (folder / "x.txt").write_bytes(b"a\xff"), "x.txt", {}, "not_utf8"),
+    (lambda folder: (folder / "big.txt").write_text("x" * 2_000), "big.txt", {}, "file_too_large"),
+    (lambda folder: None, "recall.toml", {}, "the store's own"),
+]
+
+
+def test_a_file_outside_the_store_is_explained_by_its_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, (make, target, options, rule) in enumerate(ABSENT):
+        folder = tmp_path / str(number) / "home"
+        folder.mkdir(parents=True)
+        (folder / "retry.md").write_text(TEXTS["retry.md"])
+        monkeypatch.chdir(folder)
+        make(folder)
+        Recall.init(str(folder), settings=["max_file_bytes=1000"])
+        with Recall.open(start=folder) as recall:
+            add(recall, folder, **options)
+            view = why(recall, "text", target)
+        rules = stage(view, "ingested")["evidence"]["rules"]
+        assert view["verdict"] == "not_ingested", rule
+        assert len(rules) == 1, rule
+        assert rules[0].endswith(rule) or rule in rules[0], rule
+        assert ("hint" in stage(view, "ingested")) == (rule != "binary_file"), rule  # which no command can bring in
 
 
 def test_a_file_that_came_later_wants_a_sync(recall: Recall, folder: Path) -> None:
@@ -191,27 +202,25 @@ def test_a_file_that_came_later_wants_a_sync(recall: Recall, folder: Path) -> No
     assert (found["evidence"]["rules"], found["hint"]) == (["not_synced"], "recall sync")
 
 
-@pytest.mark.parametrize("state", ["modified", "missing"])
-def test_a_file_that_changed_since_is_stale(recall: Recall, folder: Path, state: str) -> None:
-    if state == "missing":
-        (folder / "colours.md").unlink()
-    else:
-        (folder / "colours.md").write_text("Red paint.\n")
-    view = why(recall, "retried call", "colours.md", Ask(k=1))
-    assert (view["verdict"], stage(view, "fresh")["evidence"]["state"]) == ("stale", state)
+def test_a_file_that_changed_since_is_stale(recall: Recall, folder: Path) -> None:
+    for state in ["modified", "missing"]:
+        if state == "missing":
+            (folder / "colours.md").unlink()
+        else:
+            (folder / "colours.md").write_text("Red paint.\n")
+        view = why(recall, "retried call", "colours.md", Ask(k=1))
+        assert (view["verdict"], stage(view, "fresh")["evidence"]["state"]) == ("stale", state), state
 
 
-@pytest.mark.parametrize("excluded", [True, False])
-def test_a_changed_file_that_no_sync_reads_again_is_to_be_taken_out(
-    recall: Recall, folder: Path, excluded: bool
-) -> None:
-    (folder / "colours.md").write_bytes(b"Red paint.\n" if excluded else b"\0")
-    (folder / ".gitignore").write_text("*\n!*/\n" if excluded else "")
+def test_rm_is_the_hint_for_an_unreadable_changed_file(recall: Recall, folder: Path) -> None:
+    for excluded in [True, False]:
+        (folder / "colours.md").write_bytes(b"Red paint.\n" if excluded else b"\0")
+        (folder / ".gitignore").write_text("*\n!*/\n" if excluded else "")
 
-    found = stage(why(recall, "retried call", "colours.md", Ask(k=1)), "fresh")
+        found = stage(why(recall, "retried call", "colours.md", Ask(k=1)), "fresh")
 
-    assert found["hint"] == "recall rm colours.md"
-    assert ("line 1 says *" if excluded else "binary") in found["detail"]
+        assert found["hint"] == "recall rm colours.md", excluded
+        assert ("line 1 says *" if excluded else "binary") in found["detail"], excluded
 
 
 def test_what_was_removed_is_tombstoned(recall: Recall) -> None:
@@ -427,13 +436,13 @@ def recall_chunk(recall: Recall, chunk: Any) -> Any:
     return chunk._replace(vector=recall.engine.embedder.embed([chunk.text])[0])
 
 
-def test_a_chunk_that_others_beat_everywhere_is_proved_never_to_come(folder: Path) -> None:
+def test_a_chunk_that_others_beat_everywhere_is_proved_never_to_come(recall: Recall, folder: Path) -> None:
     for n in range(205):
         (folder / f"better{n:03}.md").write_text("call retry breaker\n")
-    Recall.init(str(folder))
-    with Recall.open(start=folder) as recall:
-        add(recall, folder)
-        view = why(recall, "call retry breaker", "cache.md", Ask(settings=("collapse=false",)))
+    add(recall, folder)
+
+    view = why(recall, "call retry breaker", "cache.md", Ask(settings=("collapse=false",)))
+
     proof = view["proof"]
     assert (proof["kind"], proof["k"]) == ("never", 200)
     assert proof["always_ahead"] >= 200

@@ -1,0 +1,29 @@
+"""The workbench that tests share is, after it was given back, as one that has just been started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual.app import App
+
+from recall_tui.app import Workbench
+from recall_tui.host import Host
+from tests.workbench_driver import CONSTANT, PASSING, RESET, is_settled, workbench
+
+
+def test_every_attribute_of_a_workbench_is_reset_or_constant() -> None:
+    assert vars(Workbench("a.db")).keys() - vars(App()).keys() == {*RESET, *CONSTANT}
+    assert {name for name in vars(Host) if name in Host.__annotations__} == {*PASSING}
+
+
+async def test_a_shared_workbench_starts_as_a_new_one(shared_store: Path) -> None:
+    async with workbench(shared_store, is_own=True) as bench:
+        await bench.until(lambda now: now.store.info and is_settled(now))
+        new = bench.session, bench.app.export_screenshot()
+    async with workbench(shared_store) as bench:
+        await bench.ask()
+        await bench.press("escape", "3", "right", "z", "4", "right")
+    async with workbench(shared_store) as bench:
+        await bench.until(lambda now: now.store.info and is_settled(now))
+        assert bench.session._asdict() == new[0]._asdict()
+        assert bench.app.export_screenshot() == new[1]

@@ -1,0 +1,52 @@
+"""Every parser reads the same in another process and another locale."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from recall_core.testing.parsers import ParserConformance, told
+
+ELSEWHERE = """
+import json, sys
+from recall_core.testing.parsers import told
+json.dump([told(name, path, bytes.fromhex(raw)) for name, path, raw in json.load(sys.stdin)], sys.stdout)
+"""
+
+
+class NightlyElsewhere(ParserConformance):
+    """The promises of every parser; the one that starts a process waits for the night."""
+
+    @pytest.mark.slow
+    def test_the_same_bytes_are_the_same_documents_in_another_process_and_another_locale(self) -> None:
+        super().test_the_same_bytes_are_the_same_documents_in_another_process_and_another_locale()
+
+
+def test_parsers_read_the_same_in_another_process_and_locale() -> None:
+    for path in sorted(Path(__file__).parent.glob("test_parse_*.py")):
+        with suppress(pytest.skip.Exception):  # where a package is missing
+            importlib.import_module(f"{__name__.rpartition('.')[0]}.{path.stem}")
+    samples = [
+        (case.name, path, raw) for case in NightlyElsewhere.__subclasses__() for path, raw in case.samples.items()
+    ]
+    environment = {
+        "LC_ALL": "C",
+        "TZ": "Pacific/Apia",
+        "PYTHONHASHSEED": "7",
+        "PYTHONPATH": ":".join(sys.path),
+    }
+
+    sent = json.dumps([(name, path, raw.hex()) for name, path, raw in samples]).encode()
+    other = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE], input=sent, env=environment, capture_output=True, check=True
+    )
+
+    assert len({name for name, _, _ in samples}) >= 18
+    for (name, path, raw), read in zip(samples, json.loads(other.stdout), strict=True):
+        assert read == told(name, path, raw), (name, path)
