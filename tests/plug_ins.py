@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import sys
+from functools import cache
 from pathlib import Path
+
+import pytest
+
+_ENTRY_POINTS = importlib.metadata.entry_points
+
+
+def scan_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scan the installed packages once for each sys.path, since a scan takes 60 ms."""
+    monkeypatch.setattr(
+        importlib.metadata, "entry_points", lambda *, group: _scanned(tuple(sys.path)).select(group=group)
+    )
+
+
+@cache
+def _scanned(_path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
+    return _ENTRY_POINTS()
 
 
 def write_plug_in(site: Path, name: str, entry_points: str, *, source: str | None = None) -> None:

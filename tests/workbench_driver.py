@@ -184,8 +184,12 @@ async def workbench(
     """
     kept = None if is_own else await SHARED.take(store, size)
     if kept is not None:
-        with kept.app._context():
-            yield kept
+        try:
+            with kept.app._context():
+                yield kept
+        except BaseException:
+            await SHARED.drop()
+            raise
         await SHARED.give_back(kept)
         return
     app = Workbench(str(store) if store else None, clock=lambda: 0.0)
@@ -221,34 +225,34 @@ class Shared:
             yield
         finally:
             self._is_on = False
-            await self._drop()
+            await self.drop()
 
     async def take(self, store: Path | str | None, size: tuple[int, int]) -> Driver | None:
         """Return the shared workbench with this store opened, or None if none is to be had."""
         if not self._is_on or self._is_taken or "NO_COLOR" in os.environ:
             return None
-        self._is_taken = True
         if self._kept is None or self._kept.app.keymap != keymap.read(os.environ):
-            await self._drop()
+            await self.drop()
             await self._start(store, size)
         else:
             with self._kept.app._context():
                 await _open(self._kept, store, size)
         assert self._kept is not None
+        self._is_taken = True
         driver = self._kept = Driver(self._kept.app, self._kept.pilot)
         return driver
 
     async def give_back(self, driver: Driver) -> None:
-        """Close the store. Reached only by a test that passed."""
+        """Close the store, after a test that passed."""
         app = driver.app
-        self._is_taken = False
         if not app.is_running:
-            await self._drop()
+            await self.drop()
             driver.code = app.return_code or 0
             return
         with app._context():
             paint_last(app)
             await _close(driver)
+        self._is_taken = False
         driver.code = finish(app.threads.writer, Streams(io.StringIO(), io.StringIO(), driver.stderr))
 
     async def _start(self, store: Path | str | None, size: tuple[int, int]) -> None:
@@ -270,8 +274,10 @@ class Shared:
         if self._kept is None:
             await self._task
 
-    async def _drop(self) -> None:
+    async def drop(self) -> None:
+        """End the workbench. The next test starts another."""
         task, self._task, self._kept = self._task, None, None
+        self._is_taken = False
         if task is not None:
             self._is_over.set()
             await task

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual.app import App
 
 from recall_tui.app import Workbench
@@ -27,3 +28,19 @@ async def test_a_shared_workbench_starts_as_a_new_one(shared_store: Path) -> Non
         await bench.until(lambda now: now.store.info and is_settled(now))
         assert bench.session._asdict() == new[0]._asdict()
         assert bench.app.export_screenshot() == new[1]
+
+
+async def fail(store: Path) -> None:
+    async with workbench(store):
+        raise ZeroDivisionError
+
+
+async def test_a_failed_test_leaves_no_workbench_to_the_next(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        first = bench.app
+    with pytest.raises(ZeroDivisionError):
+        await fail(shared_store)
+    async with workbench(shared_store) as bench:
+        second = bench.app
+    async with workbench(shared_store) as bench:
+        assert bench.app is second is not first

@@ -1,28 +1,10 @@
 """Definitions of compiled languages: which are found, as line, level, kind and name."""
 
-from recall_core.ingest.parse import parser
-from recall_core.ingest.parse.code.languages import language_of, missing
+from tests.definitions import check_samples
 
 
-def told(path: str, source: str) -> list[str]:
-    (document,) = parser("code").parse(source.encode(), path=path, digest="")
-    assert not document.notes
-    lines = [document.text.count("\n", 0, mark.offset) + 1 for mark in document.marks]
-    return [
-        f"{line} {mark.level} {mark.kind} {mark.name}".rstrip()
-        for line, mark in zip(lines, document.marks, strict=True)
-    ]
-
-
-def test_definitions_of_a_sample() -> None:
-    for number in range(33):
-        path, source, expected = SAMPLES[number]
-        language = language_of(path, source.partition("\n")[0])
-        assert language, number
-        if missing(language):
-            continue  # its grammar is not installed
-
-        assert told(path, source) == expected.strip().splitlines(), number
+def test_definitions_of_the_samples() -> None:
+    check_samples(SAMPLES)
 
 
 SAMPLES = [

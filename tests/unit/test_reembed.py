@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import io
 import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,24 +22,16 @@ from recall_core.ingest.pipeline import sync
 from recall_core.maintain import reembed as module
 from recall_core.types import Progress, Root
 from tests.embedders import COUNTING, KEY, KEYED, WINDOWED
+from tests.plug_ins import scan_once
 
 FILES = 40
 TEXT = "note {n} about tides\n"
-
-ENTRY_POINTS = importlib.metadata.entry_points
-
-
-@cache
-def scanned(path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
-    return ENTRY_POINTS()
 
 
 @pytest.fixture(autouse=True)
 def one_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scan what is installed once for each sys.path, since a scan takes 60 ms."""
-    monkeypatch.setattr(
-        importlib.metadata, "entry_points", lambda *, group: scanned(tuple(sys.path)).select(group=group)
-    )
+    scan_once(monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,7 +29,7 @@ from recall_tui.state.requests import QueryRequest
 from recall_tui.threads.command_thread import CommandThread
 from recall_tui.threads.query_thread import QueryThread
 from tests.event_log import EventLog
-from tests.plug_ins import write_plug_in
+from tests.plug_ins import scan_once, write_plug_in
 from tests.provider_server import ProviderServer, provider_server
 
 KEY = "the-key-of-this-person"
@@ -49,20 +48,10 @@ KIND = Kind()
 """
 
 
-ENTRY_POINTS = importlib.metadata.entry_points
-
-
-@cache
-def scanned(path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
-    return ENTRY_POINTS()
-
-
 @pytest.fixture(autouse=True)
 def one_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scan what is installed once for each sys.path, since a scan takes 60 ms."""
-    monkeypatch.setattr(
-        importlib.metadata, "entry_points", lambda *, group: scanned(tuple(sys.path)).select(group=group)
-    )
+    scan_once(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
