@@ -94,6 +94,24 @@ class Outline:
         return sorted(found, key=lambda unit: (unit.start - unit.end, unit.start))
 
 
+def heading_around(marks: Sequence[Mark], start: int, end: int) -> str | None:
+    """Return the names of the units that contain all of [start, end), outermost first; None if none has a name.
+
+    A unit that ends within the stretch does not contain it, so a stretch across two methods is of their class.
+    """
+    opened: list[Mark] = []
+    for mark in marks:
+        if mark.offset >= max(end, start + 1):
+            break
+        if mark.kind in PLACES:
+            continue
+        while opened and opened[-1].level >= mark.level:
+            opened.pop()
+        if mark.kind != "end" and mark.offset <= start:
+            opened.append(mark)
+    return SEPARATOR.join(mark.name for mark in opened if mark.name) or None
+
+
 class _Tree:
     """Units that nest, in text order."""
 

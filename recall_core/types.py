@@ -216,6 +216,17 @@ class Twins(NamedTuple):
     """Of them, in natural order."""
 
 
+class Passage(NamedTuple):
+    """What a chunk was chosen for, in code points of its document: see `retrieve.passage`."""
+
+    offset: int
+    end: int
+    match: tuple[int, int]
+    """Of the question's phrases in it the rarest, where it is first; without one, an empty span at its beginning."""
+    heading: str | None
+    place: str | None
+
+
 class Hit(NamedTuple):
     """A chunk in an answer, with its score and the ledger that adds up to it. Without a query, score is None."""
 
@@ -228,6 +239,8 @@ class Hit(NamedTuple):
     injection: Injection | None = None  # where sparse-document recall gave the hit its slot
     twins: Twins | None = None
     """Set where others hold its text, and the list shows a text once."""
+    passage: Passage | None = None
+    """Of a hit that is to be packed."""
 
 
 class StoreInfo(NamedTuple):
@@ -401,6 +414,9 @@ class Progress(NamedTuple):
     """(path, what is to be known of how it was read); told at the end of a run."""
 
 
+Cut = Literal["start", "end", "both"]
+
+
 class Block(NamedTuple):
     """A verbatim stretch of one document in a packed context, made of one or more touching chunks."""
 
@@ -413,8 +429,16 @@ class Block(NamedTuple):
     text: str
     chunk_ids: tuple[str, ...]
     ranks: tuple[int, ...]
-    truncated: bool
-    place: str | None = None  # as of a chunk
+    cut: Cut | None = None
+    """What of its chunk is missing; None for a whole one."""
+    heading: str = ""
+    place: str | None = None
+    """Both of its best hit's passage, or of that hit's chunk if it has none."""
+
+    @property
+    def truncated(self) -> bool:
+        """Return True if a part of its chunk is missing."""
+        return self.cut is not None
 
 
 class Omission(NamedTuple):

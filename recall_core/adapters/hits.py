@@ -47,12 +47,12 @@ def header(result: ResultView) -> list[str]:
 
 def places(result: ResultView) -> list[str]:
     """Where the passage is: `path:line`; of a record `Title` and `file:line`."""
-    doc, chunk = result.get("doc", {}), result.get("chunk", {})
-    path, line = doc.get("path", ""), result["passage"]["line_start"]
+    doc, passage = result.get("doc", {}), result["passage"]
+    path, place = doc.get("path", ""), passage.get("place")
     state = f" ({doc['state']})" if "state" in doc else ""
-    record = _RECORD.fullmatch(f"{path} {chunk.get('place', '')}")
+    record = _RECORD.fullmatch(f"{path} {place or ''}")
     if record is None:
-        return [render.clean(cited(path, line, place=chunk.get("place"))) + state]
+        return [render.clean(cited(path, passage["line_start"], place=place)) + state]
     return [render.clean(doc.get("title", "")), render.clean(f"{record[1]}:{record[2]}") + state]
 
 

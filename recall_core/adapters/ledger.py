@@ -94,8 +94,9 @@ def scale(echo: NormalizerEcho) -> str:
 
 
 def _ledger(view: LedgerView, scales: dict[str, str]) -> Iterator[str]:
-    where = clean(cited(view["path"], view["line_start"], view["line_end"], view.get("place")))
-    yield "  ".join([where, view["id"][:DIGITS], *([clean(view["heading"])] if "heading" in view else [])])
+    unit = view.get("passage", view)
+    where = clean(cited(view["path"], unit["line_start"], unit["line_end"], unit.get("place")))
+    yield "  ".join([where, view["id"][:DIGITS], *([clean(unit["heading"])] if "heading" in unit else [])])
     if "passage" in view:
         yield from (f"{'':{INDENT}}{clean(line)}".rstrip() for line in view["passage"]["text"].split("\n"))
     if view["rank"] is None:

@@ -279,8 +279,9 @@ def place(result: ResultView) -> str:
 
 
 def heading(result: ResultView) -> str:
-    """The heading above the chunk, or ""."""
-    return clean(result.get("chunk", {}).get("heading", ""))
+    """Return the heading of the passage, of the chunk if the hit has none, or ""."""
+    unit = result.get("passage", result.get("chunk", {}))
+    return clean(unit.get("heading", ""))
 
 
 def snippet(result: ResultView, width: int = SNIPPET) -> str:

@@ -255,7 +255,8 @@ def _place(view: SoughtView) -> str:
 
 
 def _where(view: SoughtView) -> str:
-    return clean(cited(view["path"], view["line_start"], view["line_end"], view.get("place")))
+    unit = view.get("passage", view)
+    return clean(cited(view["path"], unit["line_start"], unit["line_end"], unit.get("place")))
 
 
 def _rank(view: SoughtView) -> str:

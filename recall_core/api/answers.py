@@ -155,7 +155,7 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
     began = perf_counter()
     passages = engine.passages(found, shown) if _shows_text(found.plan) else [None] * len(shown)
     if ask.lines_around:
-        _add_lines(passages, shown, ask.lines_around, engine.store)
+        passages = _with_lines(passages, shown, ask.lines_around, engine.store)
     found = _timed(found, "passages", began) if any(passages) else found
     plan, held = found.plan, rows_with_words(found)
     following = plan.offset + len(shown)
@@ -201,7 +201,7 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
     store = engine.store
     found = packable(found, store)
     seen: list[Hit] = []
-    made = packing(found, options, store=store, seen=seen)
+    made = packing(found, options, store=store, cite=engine.cited, seen=seen)
     start, stop = candidate_range(found)
     hits = _with_twins({hit.chunk.id: hit for hit in seen if hit.chunk is not None}, made, found, store)
     packed = [hits[each] for block in made.blocks for each in block.chunk_ids]
@@ -209,7 +209,7 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
     found, held = _timed(found, "pack", began), rows_with_words(found)
     on = terms(found, options, store)
     view = context_view(made, hits, states, _account(found, made, on, store) if ask.explain else {})
-    for block, place in zip(view["blocks"], ranges(made, on, hits), strict=True):
+    for block, place in zip(view["blocks"], ranges(made, on), strict=True):
         block["text_range"] = list(place)
     shown = [hits[chunk["id"]] for chunk in view["chunks"]]
     began = perf_counter()
@@ -245,15 +245,16 @@ def _passage_part(passage: PassageView | None) -> PassagePart:
     return {} if passage is None else {"passage": passage}
 
 
-def _add_lines(passages: Sequence[PassageView | None], hits: Sequence[Hit], lines: int, store: Store) -> None:
-    from recall_core.retrieve.passage import add_lines  # noqa: PLC0415 - few questions want more than passages
+def _with_lines(
+    passages: Sequence[PassageView | None], hits: Sequence[Hit], lines: int, store: Store
+) -> list[PassageView | None]:
+    from recall_core.retrieve.passage import with_lines  # noqa: PLC0415 - few questions want more than passages
 
-    texts: dict[str, str] = {}
-    for passage, hit in zip(passages, hits, strict=True):
-        if passage is not None:
-            text = texts[hit.doc.id] if hit.doc.id in texts else store.text_of(hit.doc.id)
-            texts[hit.doc.id] = text
-            add_lines(passage, text, lines)
+    texts = {hit.doc.id: store.text_of(hit.doc.id) for hit in hits}
+    return [
+        None if passage is None else with_lines(passage, texts[hit.doc.id], lines)
+        for passage, hit in zip(passages, hits, strict=True)
+    ]
 
 
 def _shows_text(plan: Plan) -> bool:

@@ -20,7 +20,7 @@ from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.plan import MODES
 from recall_core.store.one_thread import from_any_thread, one_thread_at_a_time
 from recall_core.store.port import Store
-from recall_core.types import Hit, Packed, Progress, Vector
+from recall_core.types import Hit, Packed, Pool, Progress, Vector
 from recall_core.views import Leaves
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ class Engine:
         """Whether questions go by words alone while embedder or reranker wait to be accepted."""
         self._may_embed = False
         self._watched: Event | None = None
+        self._cited: tuple[Pool | None, dict[str, PassageView | None]] = (None, {})
+        """The passages of the last answer by chunk: a context needs them before and after it is packed."""
         self._embedder = embedder
         self._rerankers: dict[str, Reranker] = {}
         self._kept: dict[str, StoredVectors] = {}
@@ -287,12 +289,28 @@ class Engine:
         """What each of these hits has to say to the question; None where nothing was asked of a signal."""
         from recall_core.retrieve.passage import passages_of_hits  # noqa: PLC0415 - structured queries have none
 
-        embedder = self.embedder if answer.plan.semantic is not None else None
-        return passages_of_hits(answer, hits, store=self.store, embedder=embedder)
+        pool, known = self._cited
+        if pool is None or pool is not answer.pool:
+            known = {}
+            self._cited = answer.pool, known
+        if new := [hit for hit in hits if hit.chunk is not None and hit.chunk.id not in known]:
+            embedder = self.embedder if answer.plan.semantic is not None else None
+            made = passages_of_hits(answer, new, store=self.store, embedder=embedder)
+            known.update((hit.chunk.id, each) for hit, each in zip(new, made, strict=True) if hit.chunk is not None)
+        return [None if hit.chunk is None else known[hit.chunk.id] for hit in hits]
+
+    def cited(self, answer: Answer, hits: Sequence[Hit]) -> list[Hit]:
+        """Return the hits of an answer with their passages, as they are packed."""
+        if answer.pool is None:
+            return [*hits]
+        from recall_core.retrieve.passage import with_passage  # noqa: PLC0415 - as above
+
+        made = self.passages(answer, hits)
+        return [with_passage(hit, each, answer.pool.terms) for hit, each in zip(hits, made, strict=True)]
 
     def pack(self, answer: Answer, options: Pack = Pack()) -> Packed:
         """The ranked list packed under a budget."""
-        return packing(answering.packable(answer, self.store), options, store=self.store)
+        return packing(answering.packable(answer, self.store), options, store=self.store, cite=self.cited)
 
     # What commands share.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias
 
 from recall_core.config import Config, replace
 from recall_core.errors import UsageError, expect_choice
@@ -23,17 +24,23 @@ if TYPE_CHECKING:
     from recall_core.retrieve.freshness import State
 
 
-def packing(found: Answer, options: Pack, *, store: Store, seen: list[Hit] | None = None) -> Packed:
+_CITED_ROWS = 8
+"""Candidates whose passages are found at once: a context seldom has more blocks."""
+Citing: TypeAlias = "Callable[[Answer, Sequence[Hit]], list[Hit]]"
+"""Gives each hit of an answer its passage."""
+
+
+def packing(found: Answer, options: Pack, *, store: Store, cite: Citing, seen: list[Hit] | None = None) -> Packed:
     """The ranked list under a budget. found: as `packable` gives it. seen collects every hit whose text was read."""
     from recall_core.pack.policy import pack  # noqa: PLC0415 - a search never needs it
 
     config, counting, pinned, dropped = terms(found, options, store)
     found, pinned = _led_by_pins(found, pinned, store)
-    own = injected(found, store) if config.sparse_share else ()
+    own = cite(found, injected(found, store)) if config.sparse_share else []
     looked_at = [] if seen is None else seen
     looked_at += own
-    alike, total = _alike(found, store, looked_at)
-    stream: Iterable[Hit] = _with_text(candidates(found, store), looked_at)
+    alike, total = _alike(found, store, cite, looked_at)
+    stream: Iterable[Hit] = _cited(found, store, cite, looked_at)
     context = pack(
         stream,
         total=total,
@@ -51,7 +58,7 @@ def packing(found: Answer, options: Pack, *, store: Store, seen: list[Hit] | Non
     return context._replace(candidates=context.candidates + below.chunks, omitted=(*context.omitted, below))
 
 
-def _alike(found: Answer, store: Store, looked_at: list[Hit]) -> tuple[Alike, int]:
+def _alike(found: Answer, store: Store, cite: Citing, looked_at: list[Hit]) -> tuple[Alike, int]:
     """What the candidates stand for, and how many there are in all."""
     if not found.struck:
         from recall_core.pack.copies import ALONE  # noqa: PLC0415 - a search never needs it
@@ -60,7 +67,7 @@ def _alike(found: Answer, store: Store, looked_at: list[Hit]) -> tuple[Alike, in
         return ALONE, stop - start
     from recall_core.retrieve.alike import AlikeInAnswer  # noqa: PLC0415 - few lists are of copies
 
-    alike = AlikeInAnswer(found, store, looked_at)
+    alike = AlikeInAnswer(found, store, looked_at, cite)
     return alike, alike.total()
 
 
@@ -96,18 +103,12 @@ def _default(stored: str) -> str:
     return MODEL_COUNTER if stored in ESTIMATES else stored
 
 
-def ranges(made: Packed, terms: Terms, hits: Mapping[str, Hit]) -> list[tuple[int, int]]:
-    """Where the text of each block stands in the context. hits: every packed one by the id of its chunk."""
+def ranges(made: Packed, terms: Terms) -> list[tuple[int, int]]:
+    """Where the text of each block is in the context."""
     from recall_core.pack.layout import draft, layout, text_ranges  # noqa: PLC0415 - as above
 
     sheet = layout(terms.config, terms.counter)
-    return text_ranges(sheet, [draft(sheet, block, _heading(block, hits)) for block in made.blocks])
-
-
-def _heading(block: Block, hits: Mapping[str, Hit]) -> str:
-    """The heading of the chunk that a block begins with."""
-    chunks = (hits[each].chunk for each in block.chunk_ids)
-    return next((chunk.heading or "" for chunk in chunks if chunk is not None and chunk.offset == block.offset), "")
+    return text_ranges(sheet, [draft(sheet, block) for block in made.blocks])
 
 
 def _pack_config(config: Config, options: Pack) -> Config:
@@ -139,10 +140,13 @@ def _ids(targets: tuple[str, ...], store: Store) -> frozenset[str]:
     return frozenset(chosen)
 
 
-def _with_text(stream: Iterator[Hit], seen: list[Hit]) -> Iterator[Hit]:
-    for hit in stream:
-        seen.append(hit)
-        yield hit
+def _cited(found: Answer, store: Store, cite: Citing, seen: list[Hit]) -> Iterator[Hit]:
+    """The candidates with their passages, a few at a time."""
+    stream = candidates(found, store)
+    while some := cite(found, [*islice(stream, _CITED_ROWS)]):
+        for hit in some:
+            seen.append(hit)
+            yield hit
 
 
 def _below_min_score(found: Answer) -> Omission | None:
@@ -183,17 +187,16 @@ def _sizes(packed: Packed) -> SizesView:
 
 
 def _context_chunk(block: Block, hit: Hit) -> ContextChunk:
-    """A packed chunk; of a truncated one, only what was packed."""
+    """A packed chunk; of a cut one, only what was packed."""
     chunk = hit.chunk
     assert chunk is not None  # noqa: S101 - documents are not packed
-    end = min(chunk.end, block.end)
-    is_whole = end == chunk.end
+    offset, end = (block.offset, block.end) if block.truncated else (chunk.offset, chunk.end)
     view: ContextChunk = {
         "id": chunk.id,
         "doc_id": chunk.doc_id,
-        "offset": chunk.offset,
+        "offset": offset,
         "tokens": chunk.tokens,
-        "text": chunk.text if is_whole else chunk.text[: end - chunk.offset],
+        "text": chunk.text[offset - chunk.offset : end - chunk.offset],
         "path": block.doc.path,
         "hash": block.doc.hash,
         "mtime": block.doc.mtime,
@@ -219,6 +222,10 @@ def _context_block(block: Block, states: Mapping[str, State]) -> ContextBlock:
         "ranks": list(block.ranks),
         "truncated": block.truncated,
     }
+    if block.cut is not None:
+        view["cut"] = block.cut
+    if block.heading:
+        view["heading"] = block.heading
     if block.place is not None:
         view["place"] = block.place
     if block.doc.id in states:

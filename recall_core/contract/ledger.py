@@ -25,8 +25,11 @@ class PassageView(TypedDict):
 
     document_text[offset:end] == text; lines count from 1, inclusive. matches: what the full-text index counts there,
     each [offset, end, phrase of the question], in code points of the document. title_matches: the same in the
-    document's title, in its own code points. before, after: with lines around it, the document from the beginning of
-    the first of these lines to the passage, and from there to the end of the last.
+    document's title, in its own code points.
+    heading: names of the units (sections, definitions, turns) that contain all of the passage, outermost first.
+    place: where the file has the passage if not at these lines, such as `page 3` or `turn 7`.
+    before, after: with lines around it, the document from the beginning of the first of these lines to the passage,
+    and from there to the end of the last.
     """
 
     text: str
@@ -36,6 +39,8 @@ class PassageView(TypedDict):
     line_end: int
     matches: list[list[int | str]]
     title_matches: list[list[int | str]]
+    heading: NotRequired[str]
+    place: NotRequired[str]
     before: NotRequired[str]
     after: NotRequired[str]
 

@@ -80,8 +80,8 @@ class AccountView(TypedDict):
 
 
 class ContextChunk(TypedDict):
-    """A packed chunk with its provenance. passage: of the whole chunk, also where less of it was packed.
-    copies: as of a hit."""
+    """A packed chunk with its provenance. offset, text: of a cut chunk, those of the part that was packed.
+    passage: of the whole chunk, also if less of it was packed. copies: as of a hit."""
 
     id: str
     doc_id: str
@@ -98,8 +98,11 @@ class ContextChunk(TypedDict):
 
 
 class ContextBlock(TypedDict):
-    """A stretch of one document as it stands in the context, under one header. text_range: from where to where of the
-    context's text; with numbers before its lines, these included."""
+    """A stretch of one document as it stands in the context, under one header.
+
+    cut: what of its chunk is missing, of a truncated block. heading, place: of its best hit's passage.
+    text_range: from where to where of the context's text; with numbers before its lines, these included.
+    """
 
     n: int
     path: str
@@ -115,6 +118,8 @@ class ContextBlock(TypedDict):
     chunk_ids: list[str]
     ranks: list[int]
     truncated: bool
+    cut: NotRequired[Literal["start", "end", "both"]]
+    heading: NotRequired[str]
     text_range: NotRequired[list[int]]
     state: NotRequired[Literal["modified", "missing"]]
 

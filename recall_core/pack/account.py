@@ -13,7 +13,7 @@ from recall_core.pack.knapsack import Thing, bound
 from recall_core.pack.layout import Layout, draft, layout
 from recall_core.pack.optimal import VALUE_SCALE, cost_of, value_of
 from recall_core.text import Counter
-from recall_core.types import Block, Chunk, Hit, Packed
+from recall_core.types import Chunk, Hit, Packed
 
 SHINGLE_WORDS = 3
 
@@ -67,19 +67,13 @@ class Spent(NamedTuple):
     separators: int
 
 
-def spent(packed: Packed, chunks: Mapping[str, Chunk], *, counter: Counter, config: Config) -> Spent:
-    """The shares of a context that was packed with this counter and config. chunks: every packed one by its id."""
+def spent(packed: Packed, *, counter: Counter, config: Config) -> Spent:
+    """The shares of a context that was packed with this counter and config."""
     sheet = layout(config, counter)
-    drafts = [draft(sheet, block, _heading(block, chunks)) for block in packed.blocks]
+    drafts = [draft(sheet, block) for block in packed.blocks]
     texts = sum(each.text_tokens for each in drafts)
     headers = sum(each.lead_tokens for each in drafts)
     return Spent(texts, headers, packed.used_tokens - texts - headers)
-
-
-def _heading(block: Block, chunks: Mapping[str, Chunk]) -> str:
-    """The heading of the chunk that a block begins with."""
-    first = min((chunks[each] for each in block.chunk_ids), key=lambda chunk: (chunk.offset, -chunk.end))
-    return first.heading or ""
 
 
 class NearDuplicates(NamedTuple):
@@ -208,7 +202,7 @@ def _truncated(packed: Packed, hits: Sequence[Hit], counter: Counter) -> int:
 
 
 def _cut_chunk(packed: Packed, hits: Sequence[Hit]) -> Chunk | None:
-    """The chunk of which only the beginning is in the context, whole."""
+    """The chunk of which only a part is in the context, whole."""
     last = packed.blocks[-1] if packed.blocks else None
     if last is None or not last.truncated:
         return None

@@ -9,12 +9,13 @@ from typing import Literal, NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.pack.blocks import beginning, chunk_of, least_beginning, longest_beginning, omission, whole
+from recall_core.pack.blocks import chunk_of, omission, part, whole
 from recall_core.pack.context import context, unseen_pins
 from recall_core.pack.copies import ALONE, Alike, Taker
+from recall_core.pack.growth import Growth, Span
 from recall_core.pack.layout import Draft, Layout, fits, fits_behind, joined, layout, placed, render
-from recall_core.pack.reserve import Injected, Reserve, fill, least_budget, reserve
-from recall_core.text import Counter, united
+from recall_core.pack.reserve import Injected, Reserve, fill, is_shown, least_budget, reserve
+from recall_core.text import Counter
 from recall_core.types import Hit, Omission, Packed
 
 
@@ -54,12 +55,12 @@ def pack(
     nearest first; a part of the budget is kept for them, see `reserve`.
 
     A chunk that touches or overlaps emitted blocks of its document becomes one block with them, in the place of
-    the first. The first chunk that does not fit ends packing. Its beginning may stand in a block of its own, never
-    merged, because only then does every larger budget show at least the same code points: which chunks go in
-    whole depends on the budget through a first misfit alone, and the beginning of the misfit only grows. It is
-    the longest that fits for every counter that never counts less for a longer text. Where a tokenizer does, it
-    may be a few characters short of the longest, because the search is a bisection: of two budgets the larger
-    still shows at least as much. Beside injected hits that holds where no text costs more than its parts do.
+    the first. The first chunk that does not fit ends packing. A part of it goes into a block of its own, never
+    merged: the longest prefix of its `Growth` that fits. Every larger budget then shows at least the same code
+    points, because which chunks go in whole depends on the budget through the first misfit alone, and the part of the
+    misfit only grows. It is the longest for every counter that never counts less for a longer text. Where a tokenizer
+    does, it may be a few characters short, because the search is a bisection; of two budgets the larger still shows
+    at least as much. With injected hits that holds where no text costs more than its parts do.
 
     Chunks in blocks, plus the counts of omitted, add up to total.
     """
@@ -191,12 +192,11 @@ def _union(sheet: Layout, drafts: Sequence[Draft]) -> Draft:
         end=last.end,
         line_start=first.block.line_start,
         line_end=last.line_end,
-        place=united(first.block.place, last.place),
         text="",
         chunk_ids=tuple(chunk_id for block in blocks for chunk_id in block.chunk_ids),
         ranks=tuple(rank for block in blocks for rank in block.ranks),
     )
-    return placed(sheet, union, first.heading, texts=texts, text_tokens=tokens)
+    return placed(sheet, union, texts=texts, text_tokens=tokens)
 
 
 def _renumbered(sheet: Layout, drafts: Sequence[Draft]) -> list[Draft]:
@@ -207,13 +207,13 @@ def _renumbered(sheet: Layout, drafts: Sequence[Draft]) -> list[Draft]:
 
 def _moved(sheet: Layout, draft: Draft, number: int) -> Draft:
     block = draft.block._replace(number=number)
-    return placed(sheet, block, draft.heading, texts=draft.texts, text_tokens=draft.text_tokens)
+    return placed(sheet, block, texts=draft.texts, text_tokens=draft.text_tokens)
 
 
 def _fragment(
     sheet: Layout, ranked: Sequence[Draft], added: Injected, misfit: Hit, limits: _PackLimits
 ) -> Draft | None:
-    """The longest beginning of the misfit, short of the whole, that fits and is no smaller than a fragment may be.
+    """The longest prefix of the misfit's growth, short of the whole, that fits and is as large as a fragment must be.
 
     Behind whole ranked rows there is none while an injected one is cut or left out: only the last block may be cut.
     """
@@ -224,28 +224,28 @@ def _fragment(
     room = limits.room_tokens - sheet.count(render(sheet, ranked)) if own else 0
     fits_last = fits_behind(sheet, drafts, limits.budget_tokens)
 
-    def fitting(length: int) -> bool:
+    def fitting(span: Span) -> bool:
         check()
-        if own and _cost(sheet, misfit, length, len(ranked) + own + 1) > room:
+        if own and _cost(sheet, misfit, span, len(ranked) + own + 1) > room:
             return False
-        return fits_last(beginning(sheet, misfit, length, number=len(drafts) + 1))
+        return fits_last(part(sheet, misfit, span, number=len(drafts) + 1))
 
     wanted = limits.min_fragment if ranked else 1
-    length = longest_beginning(sheet, chunk_of(misfit).text, wanted, fitting)
-    return None if length is None else beginning(sheet, misfit, length, number=len(drafts) + 1)
+    span = Growth(misfit, is_prefix=is_shown(misfit, drafts)).longest(sheet.count, wanted, fitting)
+    return None if span is None else part(sheet, misfit, span, number=len(drafts) + 1)
 
 
-def _cost(sheet: Layout, misfit: Hit, length: int, number: int) -> int:
-    """What a beginning takes of the ranked rows' part: apart from the blocks before it, so that it hangs on none."""
-    return sheet.count(sheet.separator + render(sheet, [beginning(sheet, misfit, length, number=number)]))
+def _cost(sheet: Layout, misfit: Hit, span: Span, number: int) -> int:
+    """What a part takes of the ranked rows' tokens: without the blocks before it, so that it depends on none."""
+    return sheet.count(sheet.separator + render(sheet, [part(sheet, misfit, span, number=number)]))
 
 
 def _too_small(sheet: Layout, misfit: Hit, limits: _PackLimits, config: Config) -> str:
-    """Why nothing could be packed, with the smallest budget that would hold a beginning."""
-    own, text = len(limits.own.hits), chunk_of(misfit).text
-    least = least_beginning(sheet, text, 1) or len(text)
+    """Why nothing could be packed, with the smallest budget that would hold a part."""
+    own, growth = len(limits.own.hits), Growth(misfit)
+    least = growth.span(growth.least(sheet.count, 1) or len(growth.text))
     if own:
         needed = least_budget(_cost(sheet, misfit, least, own + 1), config)
     else:
-        needed = sheet.count(render(sheet, [beginning(sheet, misfit, least, number=1)]))
+        needed = sheet.count(render(sheet, [part(sheet, misfit, least, number=1)]))
     return f"W_BUDGET: a budget of {limits.budget_tokens} is below the first header and a token of text ({needed})"

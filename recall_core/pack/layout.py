@@ -29,7 +29,6 @@ class Draft(NamedTuple):
     """
 
     block: Block
-    heading: str
     lead: str
     lead_tokens: int
     text_tokens: int
@@ -77,18 +76,18 @@ def layout(config: Config, counter: Counter) -> Layout:
     return Layout(config.header, footer, separator, numbered, counter.name, count, gap, summable, counts_words, cut)
 
 
-def draft(layout: Layout, block: Block, heading: str) -> Draft:
+def draft(layout: Layout, block: Block) -> Draft:
     """The block as it will be shown."""
     check()
     shown = _shown(layout, block, (block.text,))
-    return placed(layout, block, heading, texts=(block.text,), text_tokens=layout.count(shown))
+    return placed(layout, block, texts=(block.text,), text_tokens=layout.count(shown))
 
 
-def placed(layout: Layout, block: Block, heading: str, *, texts: tuple[str, ...], text_tokens: int) -> Draft:
+def placed(layout: Layout, block: Block, *, texts: tuple[str, ...], text_tokens: int) -> Draft:
     """The same of a block whose text is known in slices, with what it costs."""
-    lead = _lead(layout.header, block, heading)
+    lead = _lead(layout.header, block)
     lead_tokens = layout.count(lead) + (layout.count(layout.footer) if layout.footer else 0)
-    return Draft(block, heading, lead, lead_tokens, text_tokens, texts)
+    return Draft(block, lead, lead_tokens, text_tokens, texts)
 
 
 def finished(draft: Draft) -> Block:
@@ -198,7 +197,7 @@ def _settled(layout: Layout, upper: int, seams: int, budget_tokens: int, text: C
     return layout.count(text()) <= budget_tokens
 
 
-def _lead(header: str, block: Block, heading: str) -> str:
+def _lead(header: str, block: Block) -> str:
     if not header:
         return ""
     doc, lines = block.doc, f"{block.line_start}-{block.line_end}"
@@ -206,7 +205,7 @@ def _lead(header: str, block: Block, heading: str) -> str:
     if where != f":{lines}":  # a place that is no line of the text: `a.pdf#page=3`
         header, lines = header.replace("{path}:{lines}", "{path}{lines}"), where
         lines = lines if "{path}{lines}" in header else lines[1:]
-    path, title, heading = map(_escaped if header.startswith("<") else one_line, (doc.path, doc.title, heading))
+    path, title, heading = map(_escaped if header.startswith("<") else one_line, (doc.path, doc.title, block.heading))
     line = header.format(n=block.number, path=path, lines=lines, title=title, heading=heading)
     return line + "\n"
 

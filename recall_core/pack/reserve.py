@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.pack.blocks import beginning, chunk_of, longest_beginning, omission, whole
+from recall_core.pack.blocks import chunk_of, omission, part
+from recall_core.pack.growth import Growth, Span
 from recall_core.pack.layout import Draft, Layout, fits, render
 from recall_core.types import Hit, Omission
 
@@ -99,33 +100,34 @@ def fill(
 ) -> Injected:
     """The injected hits behind whole ranked blocks, each in a block of its own, up to the first that does not fit.
 
-    Of that one the longest beginning, where it may be cut. What they cost is counted with the separator above them
-    and under the widest number that a header can have, so that it does not hang on the blocks before them.
+    Of that one the longest prefix of its growth, if it may be cut. What they cost is counted with the separator above
+    them and under the widest number that a header can have, so that it does not depend on the blocks before them.
     """
-    taken: list[tuple[Hit, int]] = []
+    taken: list[tuple[Hit, Span]] = []
     omitted: list[Omission] = []
     room, are_whole = own.tokens - seam_tokens(sheet), True
     for hit in own.hits:
-        if are_whole and _is_inside(hit, ranked):
+        chunk = chunk_of(hit)
+        if are_whole and _is_within(hit.doc.id, chunk.offset, chunk.end, ranked):
             omitted.append(omission("duplicate", hit))
             continue
 
-        def fitting(length: int, hit: Hit = hit) -> bool:
+        def fitting(span: Span, hit: Hit = hit) -> bool:
             check()
-            more = [*taken, (hit, length)]
+            more = [*taken, (hit, span)]
             if _cost(sheet, more, widest) > room:
                 return False
             return fits(sheet, [*ranked, *_drafts(sheet, more, len(ranked) + 1)], budget_tokens)
 
-        length: int | None = None
-        text = chunk_of(hit).text
-        if are_whole and fitting(len(text)):
-            length = len(text)
+        whole, span = (0, len(chunk.text)), None
+        if are_whole and fitting(whole):
+            span = whole
         elif are_whole:
             are_whole = False
-            length = longest_beginning(sheet, text, min_fragment, fitting) if may_cut else None
-        if length:
-            taken.append((hit, length))
+            growth = Growth(hit, is_prefix=is_shown(hit, ranked))
+            span = growth.longest(sheet.count, min_fragment, fitting) if may_cut else None
+        if span is not None:
+            taken.append((hit, span))
         else:
             omitted.append(omission("budget", hit))
     used = _cost(sheet, taken, widest) if taken else 0
@@ -141,23 +143,20 @@ def seam_tokens(sheet: Layout) -> int:
     return 0 if spaced else 2
 
 
-def _cost(sheet: Layout, taken: Sequence[tuple[Hit, int]], number: int) -> int:
-    wide = [_draft(sheet, hit, length, number) for hit, length in taken]
+def _cost(sheet: Layout, taken: Sequence[tuple[Hit, Span]], number: int) -> int:
+    wide = [part(sheet, hit, span, number=number) for hit, span in taken]
     return sheet.count(sheet.separator + render(sheet, wide))
 
 
-def _drafts(sheet: Layout, taken: Sequence[tuple[Hit, int]], first: int) -> list[Draft]:
-    return [_draft(sheet, hit, length, number) for number, (hit, length) in enumerate(taken, start=first)]
+def _drafts(sheet: Layout, taken: Sequence[tuple[Hit, Span]], first: int) -> list[Draft]:
+    return [part(sheet, hit, span, number=number) for number, (hit, span) in enumerate(taken, start=first)]
 
 
-def _draft(sheet: Layout, hit: Hit, length: int, number: int) -> Draft:
-    if length == len(chunk_of(hit).text):
-        return whole(sheet, hit, number=number)
-    return beginning(sheet, hit, length, number=number)
+def is_shown(hit: Hit, drafts: Sequence[Draft]) -> bool:
+    """Return True if a block of its document contains all of its passage."""
+    return hit.passage is not None and _is_within(hit.doc.id, hit.passage.offset, hit.passage.end, drafts)
 
 
-def _is_inside(hit: Hit, drafts: Sequence[Draft]) -> bool:
-    """Whether a block of its document has all of its text."""
-    chunk = chunk_of(hit)
-    blocks = [each.block for each in drafts if each.block.doc.id == hit.doc.id]
-    return any(block.offset <= chunk.offset and chunk.end <= block.end for block in blocks)
+def _is_within(doc_id: str, offset: int, end: int, drafts: Sequence[Draft]) -> bool:
+    blocks = (each.block for each in drafts if each.block.doc.id == doc_id)
+    return any(block.offset <= offset and end <= block.end for block in blocks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from recall_core.retrieve.answer import Answer, candidate_range, hit_at, standing_for
 from recall_core.retrieve.copies import scanned
@@ -11,10 +11,20 @@ from recall_core.types import Hit
 
 
 class AlikeInAnswer:
-    """What the ranks of an answer, as `packable` gives it, stand for. seen: collects every hit that is read."""
+    """What the ranks of an answer, as `packable` gives it, stand for. seen: collects every hit that is read.
 
-    def __init__(self, found: Answer, store: Store, seen: list[Hit]) -> None:
+    cite: gives hits their passages.
+    """
+
+    def __init__(
+        self,
+        found: Answer,
+        store: Store,
+        seen: list[Hit],
+        cite: Callable[[Answer, Sequence[Hit]], list[Hit]] | None = None,
+    ) -> None:
         self._found = found
+        self._cite = cite
         self._store = store
         self._seen = seen
         self._copies = None if found.copies is None else standing_for(found)
@@ -33,6 +43,8 @@ class AlikeInAnswer:
                 other = Hit(hit.rank, None, row.doc, row.chunk, ())
             else:
                 other = hit_at(found, each, rank=hit.rank, store=self._store)
+            if self._cite is not None:
+                (other,) = self._cite(found, [other])
             self._seen.append(other)
             yield other
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypedDict
 
@@ -12,7 +12,7 @@ from recall_core.named import NamedTuple
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import MODES, Plan
 from recall_core.store.port import Store
-from recall_core.types import Packed, Vector
+from recall_core.types import Hit, Packed, Vector
 
 CONTEXT_FORMATS: dict[str, Settings] = {
     "plain": {},
@@ -156,6 +156,9 @@ class Asker(Protocol):
 
     def weigh(self, answer: Answer, config: Config) -> Answer:
         """The same pool under other ranking settings."""
+
+    def cited(self, answer: Answer, hits: Sequence[Hit]) -> list[Hit]:
+        """Return the hits of an answer with their passages, as they are packed."""
 
     def pack(self, answer: Answer, options: Pack) -> Packed:
         """The ranked list packed under a budget."""

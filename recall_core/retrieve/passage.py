@@ -17,9 +17,11 @@ from operator import itemgetter, or_
 from typing import TYPE_CHECKING
 
 from recall_core.deadline import check
+from recall_core.marks import Places, heading_around
 from recall_core.ports import Embedder, Locating
 from recall_core.retrieve.answer import embedded_of
 from recall_core.retrieve.pool import lexical_query
+from recall_core.types import Passage
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
@@ -53,9 +55,23 @@ def passages(found: Answer, rows: Sequence[Row], *, store: Store, embedder: Embe
     without = [row for row, window in zip(rows, windows, strict=True) if window is None]
     others = iter(_unmatched(without, plan.semantic, embedder))
     return [
-        _view(row, next(others) if window is None else window, each, terms)
+        _in_its_unit(_view(row, next(others) if window is None else window, each, terms), row, store)
         for row, window, each in zip(rows, windows, counted, strict=True)
     ]
+
+
+def _in_its_unit(passage: PassageView, row: Row, store: Store) -> PassageView:
+    """Add the heading and the place of the passage; those of its chunk if no marks of the document are stored."""
+    marks = store.marks_of(row.doc.id)
+    heading, place = row.chunk.heading, row.chunk.place
+    if marks:
+        heading = heading_around(marks, passage["offset"], passage["end"])
+        place = Places(marks).at(passage["offset"], passage["end"]) or place
+    if heading is not None:
+        passage["heading"] = heading
+    if place is not None:
+        passage["place"] = place
+    return passage
 
 
 def passages_of_hits(
@@ -68,12 +84,23 @@ def passages_of_hits(
     return [None if hit.chunk is None else made.get(hit.chunk.id) for hit in hits]
 
 
+def with_passage(hit: Hit, passage: PassageView | None, terms: Sequence[TermStat]) -> Hit:
+    """Return the hit with its passage, as packing needs it."""
+    if passage is None:
+        return hit
+    idf = {term.text: term.idf for term in terms}
+    spans = ((int(start), int(end), idf.get(str(phrase), 0.0)) for start, end, phrase in passage["matches"])
+    best = min(spans, key=lambda each: (-each[2], each[0]), default=(passage["offset"], passage["offset"], 0.0))
+    own = Passage(passage["offset"], passage["end"], best[:2], passage.get("heading"), passage.get("place"))
+    return hit._replace(passage=own)
+
+
 def _in_text(instances: Iterable[Instance]) -> list[Instance]:
     return [each for each in instances if not each.in_title]
 
 
-def add_lines(passage: PassageView, text: str, lines: int) -> None:
-    """So many whole lines above and below the passage, from its document's text, and the rest of its own."""
+def with_lines(passage: PassageView, text: str, lines: int) -> PassageView:
+    """Add so many whole lines above and below the passage, from its document's text, and the rest of its own."""
     start, end = passage["offset"], passage["end"]
     first = text.rfind("\n", 0, start)
     for _ in range(min(lines, passage["line_start"] - 1)):
@@ -81,8 +108,8 @@ def add_lines(passage: PassageView, text: str, lines: int) -> None:
     last = text.find("\n", end)
     for _ in range(lines):
         last = text.find("\n", last + 1) if last >= 0 else last
-    passage["before"] = text[first + 1 : start]
-    passage["after"] = text[end:last] if last >= 0 else text[end:].removesuffix("\n")
+    after = text[end:last] if last >= 0 else text[end:].removesuffix("\n")
+    return {**passage, "before": text[first + 1 : start], "after": after}
 
 
 def best_window(text: str, instances: Sequence[Instance], terms: Sequence[TermStat]) -> Span | None:

@@ -33,8 +33,7 @@ def account_view(packed: Packed, found: Answer, terms: Terms, store: Store) -> A
         ],
         "truncated_tokens": worth.truncated_tokens,
     }
-    chunks = {hit.chunk.id: hit.chunk for hit in hits if hit.chunk is not None}
-    view["tokens"] = spent(packed, chunks, counter=terms.counter, config=terms.config)._asdict()
+    view["tokens"] = spent(packed, counter=terms.counter, config=terms.config)._asdict()
     other = None
     if terms.config.pack != "optimal":
         ranks = {hit.rank for hit in hits}

@@ -81,7 +81,7 @@ class PausingAsker:
     def __init__(self, engine: Asker, checkpoint: Callable[[], None]) -> None:
         self.store, self.base, self.config = engine.store, engine.base, engine.config
         self.words_plan, self.rql_plan = engine.words_plan, engine.rql_plan
-        self.vector, self.weigh = engine.vector, engine.weigh
+        self.vector, self.weigh, self.cited = engine.vector, engine.weigh, engine.cited
         self._engine = engine
         self._checkpoint = checkpoint
 

@@ -116,12 +116,12 @@ def exported(words: list[str], path: Path, recall: Recall, _say: Callable[[Progr
 def markdown(response: SearchResponse) -> Iterator[str]:
     """The rows as a numbered list: title and heading, place and score, and the passage as a quotation."""
     for rank, result in enumerate(response["results"], start=1):
-        doc, chunk = result.get("doc", {}), result.get("chunk", {})
+        doc, unit = result.get("doc", {}), result.get("passage", result.get("chunk", {}))
         path = doc.get("path", "")
-        names = " › ".join(filter(None, (doc.get("title") or path, chunk.get("heading"))))
+        names = " › ".join(filter(None, (doc.get("title") or path, unit.get("heading"))))
         lines = ""
-        if "line_start" in chunk:
-            lines = behind(path, chunk["line_start"], chunk["line_end"], chunk.get("place"))
+        if "line_start" in unit:
+            lines = behind(path, unit["line_start"], unit["line_end"], unit.get("place"))
         score = f" · {result['score']:.3f}" if "score" in result else ""
         yield f"{rank}. **{_escaped(names)}** · `{path}{lines}`{score}\n"
         if text := _text_of(result):

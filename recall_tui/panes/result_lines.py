@@ -10,9 +10,9 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from recall_core.text import behind
 from recall_core.types import Hit
 from recall_tui.state.events import Spans
+from recall_tui.state.records import heading_of, line_of
 from recall_tui.widgets.draw import COLOURS, Glyphs, blanked, counted, figure, fit, fit_place, split
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def label(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
 
 def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
     title, text = hit.doc.title or "", Text()
-    heading = (hit.chunk.heading or "") if hit.chunk and row.shown != "document" else ""
+    heading = heading_of(hit.chunk, row.passage) if hit.chunk and row.shown != "document" else ""
     if row.shown != "chunk":
         text.append(title, Style(bold=True))
         for start, end in row.of_title:
@@ -199,9 +199,8 @@ def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
 def _file(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
     path = hit.doc.path.removeprefix(frame.folder) if row.shown != "chunk" else ""
     chunk = hit.chunk if row.shown != "document" else None
-    line = row.passage["line_start"] if row.passage else chunk.line_start if chunk else 1
-    lines = behind(hit.doc.path, line, place=chunk.place) if chunk else ""
-    heading = chunk.heading if chunk and chunk.heading else ""
+    lines = line_of(hit.doc.path, chunk, row.passage) if chunk else ""
+    heading = heading_of(chunk, row.passage) if chunk else ""
     where = fit_place(path, lines, width, frame.glyphs, more=f"{frame.glyphs.crumb}{heading}" if heading else "")
     text = Text(where)
     path_end = where.find(lines) if lines else len(where.rstrip())

@@ -95,10 +95,11 @@ class Fetched(NamedTuple):
 
 
 class Cited(NamedTuple):
-    """The passages of rows that came into view, by chunk.id."""
+    """The passages of rows that came into view, by chunk.id. matched: as in `Answered`, of their headings."""
 
     question: int
     passages: Mapping[str, PassageView]
+    matched: Mapping[str, Spans]
 
 
 class Charted(NamedTuple):

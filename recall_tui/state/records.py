@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from recall_core.config import Config
 from recall_core.errors import RecallError
-from recall_core.types import Hit, Packed, Progress, StoreInfo
+from recall_core.text import behind
+from recall_core.types import Chunk, Hit, Packed, Progress, StoreInfo
 from recall_tui.home.history import PastQuestion
 from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.grouping import BY_RANK, Grouping
@@ -30,6 +31,18 @@ Tweaks: TypeAlias = Mapping[str, str | float | bool]
 
 FIRST_WINDOW = 100  # rows fetched with an answer, before the list has said what it shows
 FIRST_SEEN = 20  # of them those that have their passage at once
+
+
+def heading_of(chunk: Chunk, passage: PassageView | None) -> str:
+    """Return the heading that a row shows: of its passage, or of its chunk until the passage is known."""
+    return (chunk.heading or "") if passage is None else passage.get("heading", "")
+
+
+def line_of(path: str, chunk: Chunk, passage: PassageView | None) -> str:
+    """Return what a row's citation has after its path: `:12`, or `#turn=3`."""
+    if passage is None:
+        return behind(path, chunk.line_start, place=chunk.place)
+    return behind(path, passage["line_start"], place=passage.get("place"))
 
 
 class Packing(NamedTuple):

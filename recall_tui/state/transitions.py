@@ -146,9 +146,10 @@ def _of_question(session: Session, event: OfQuestion) -> Session:
             return session._replace(query=session.query._replace(trouble=error, busy=False))
         case Charted(_, chart):
             return session._replace(weights=session.weights._replace(chart=chart))
-        case Cited(_, passages):
+        case Cited(_, passages, matched):
             known = {**session.results.passages, **passages}
-            return session._replace(results=session.results._replace(passages=known))
+            spans = {**session.results.matched, **matched}
+            return session._replace(results=session.results._replace(passages=known, matched=spans))
 
 
 def _of_generation(session: Session, event: OfGeneration) -> Session:

@@ -296,8 +296,10 @@ class QueryThread:
         if (rows := rows_at(answer, request.window, is_grouped=request.is_grouped)) != self._progress.rows:
             self._fetch(recall, request, answer, rows)
         seen = rows_at(answer, request.seen, is_grouped=request.is_grouped)
-        if passages := self._cite(recall, answer, rows_of(recall, answer, seen)):
-            self._post(Cited(request.question, passages))
+        seen_rows = rows_of(recall, answer, seen)
+        if passages := self._cite(recall, answer, seen_rows):
+            cited = {at: hit for at, hit in seen_rows.items() if hit.chunk and hit.chunk.id in passages}
+            self._post(Cited(request.question, passages, matched_in(cited, passages, answer, recall.store)))
         if request.packing != self._progress.packing and not self._has_newer():
             self._post(repacked(recall, answer, request))
             self._progress = self._progress._replace(packing=request.packing)
@@ -329,7 +331,7 @@ class QueryThread:
                 fixed=self._progress.fixed,
                 before=before_of(answer, rows, self._progress.ranks),
                 question=request.question,
-                matched=matched_in(rows, answer, recall.store),
+                matched=matched_in(rows, passages, answer, recall.store),
                 passages=passages,
                 with_words=ranking.rows_with_words(answer),
             )
@@ -346,8 +348,9 @@ class QueryThread:
         self._progress = self._progress._replace(answer=answer, packing=None)
         rows, states = self._read(recall, request, answer, plain)
         before = before_of(answer, rows, self._progress.ranks)
-        matched = matched_in(rows, answer, recall.store)
         seen = rows_at(answer, request.seen, is_grouped=request.is_grouped)
+        passages = self._cite(recall, answer, among(rows, seen))
+        matched = matched_in(rows, self._progress.passages, answer, recall.store)
         self._post(
             Reweighed(
                 generation=request.generation,
@@ -357,7 +360,7 @@ class QueryThread:
                 plain=plain.config,
                 before=before,
                 matched=matched,
-                passages=self._cite(recall, answer, among(rows, seen)),
+                passages=passages,
                 with_words=ranking.rows_with_words(answer),
             )
         )
@@ -390,7 +393,8 @@ class QueryThread:
         rows = rows_of(recall, answer, wanted)
         before = before_of(answer, rows, self._progress.ranks)
         states = states_of(recall, rows, self._progress.states)
-        self._post(Fetched(request.generation, rows, states, before, matched_in(rows, answer, recall.store)))
+        matched = matched_in(rows, self._progress.passages, answer, recall.store)
+        self._post(Fetched(request.generation, rows, states, before, matched))
         self._progress = self._progress._replace(rows=wanted)
 
     def _cite(self, recall: Recall, answer: Answer, rows: Mapping[int, Hit]) -> dict[str, PassageView]:

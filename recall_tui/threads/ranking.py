@@ -12,13 +12,14 @@ from recall_core.text import counter
 from recall_core.types import Hit
 from recall_tui.state.events import Repacked
 from recall_tui.state.packing import to_pack
-from recall_tui.state.records import Packing, Waiting
+from recall_tui.state.records import Packing, Waiting, heading_of
 from recall_tui.state.requests import QueryRequest
 from recall_tui.state.session import grouping_in, listed
 from recall_tui.state.weighing import KEYS
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
+    from recall_core.contract.ledger import PassageView
     from recall_core.retrieve import Answer, Plan
     from recall_core.retrieve.freshness import State
     from recall_core.store.port import Store
@@ -102,11 +103,14 @@ def states_of(recall: Recall, rows: dict[int, Hit], known: States) -> dict[str, 
     return {each: state for each in documents if (state := known[each]) is not None}
 
 
-def matched_in(rows: Mapping[int, Hit], answer: Answer, store: Store) -> dict[str, Spans]:
-    """Where the words of the question stand in the titles and headings of these rows, by their text."""
+def matched_in(
+    rows: Mapping[int, Hit], passages: Mapping[str, PassageView | None], answer: Answer, store: Store
+) -> dict[str, Spans]:
+    """Return where words of the question are in the titles and headings of these rows, by title or heading."""
     phrases = tuple(term.text for term in answer.pool.terms) if answer.pool else ()
-    texts = {text for hit in rows.values() for text in (hit.doc.title, hit.chunk and hit.chunk.heading) if text}
-    ordered = sorted(texts)
+    texts = {hit.doc.title for hit in rows.values()}
+    texts |= {heading_of(hit.chunk, passages.get(hit.chunk.id)) for hit in rows.values() if hit.chunk}
+    ordered = sorted(texts - {""})
     found = zip(ordered, store.spans(ordered, phrases), strict=True)
     return {text: tuple(spans) for text, spans in found if spans}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from recall_core.config import Config
 from recall_core.pack import pack
 from recall_core.text import Counter, counter
-from recall_core.types import Chunk, Document, Hit, Packed
+from recall_core.types import Chunk, Document, Hit, Packed, Passage
 
 BYTES = Counter("bytes", lambda text: len(text.encode()))
 WAVY = Counter("wavy", lambda text: len(text) - 2 * text.count("ab") + (len(text) & 1))
@@ -29,12 +31,18 @@ class Case:
         return f"Case({self.texts!r}, {spans!r})"
 
 
-def _hit(rank: int, path: str, text: str, start: int, end: int) -> Hit:
+def _hit(rank: int, path: str, text: str, start: int, end: int, bounds: Sequence[int]) -> Hit:
+    """A hit with the passage and the match that four sorted places cut out of its chunk; none where they are one."""
     line = text.count("\n", 0, start) + 1
     last = line + text.count("\n", start, max(end - 1, start))
     chunk = Chunk(f"{path}@{start}-{end}", path, start, end, line, last, 1, None, text[start:end])
     moment = "2026-01-01T00:00:00.000000Z"
-    return Hit(rank, 0.5, Document(path, path, "h", moment, 1, "t", None, (), {}), chunk, ())
+    offset, first, after, stop = (start + min(each, end - start) for each in bounds)
+    passage = Passage(offset, stop, (first, after), "Part", None) if offset < stop else None
+    return Hit(rank, 0.5, Document(path, path, "h", moment, 1, "t", None, (), {}), chunk, (), passage=passage)
+
+
+bounds = st.lists(st.integers(0, 60), min_size=4, max_size=4).map(sorted)
 
 
 @st.composite
@@ -43,12 +51,14 @@ def cases(draw: st.DrawFn) -> Case:
         path: draw(st.text(ALPHABET, min_size=2, max_size=60)) for path in ("a", "b c")[: draw(st.integers(1, 2))]
     }
     spans = st.sampled_from(sorted(texts)).flatmap(
-        lambda path: st.tuples(st.just(path), st.integers(0, len(texts[path]) - 1), st.integers(1, len(texts[path])))
+        lambda path: st.tuples(
+            st.just(path), st.integers(0, len(texts[path]) - 1), st.integers(1, len(texts[path])), bounds
+        )
     )
     chosen = draw(st.lists(spans, max_size=9))
     hits = [
-        _hit(rank, path, texts[path], min(start, end - 1), max(start + 1, end))
-        for rank, (path, start, end) in enumerate(chosen, 1)
+        _hit(rank, path, texts[path], min(start, end - 1), max(start + 1, end), each)
+        for rank, (path, start, end, each) in enumerate(chosen, 1)
     ]
     return Case(texts, hits)
 
@@ -183,3 +193,20 @@ def test_pins_and_drops_keep_the_laws(case: Case, name: str, config: Config, dat
         assert packed + sum(left.chunks for left in context.omitted) == len(case.hits)
         assert before <= _shown(context)
         before = _shown(context)
+
+
+@given(cases(), names, configs)
+def test_a_cut_first_hit_keeps_its_passage_or_a_part_of_it_around_the_match(
+    case: Case, name: str, config: Config
+) -> None:
+    first = [hit for hit in case.hits[:1] if hit.passage]
+    for hit in first:
+        assert hit.passage is not None
+        for budget_tokens in range(1, 60):
+            blocks = _pack(case, name, budget_tokens, config).blocks
+            if blocks and blocks[0].truncated:
+                assert len(blocks) == 1
+                block, passage = blocks[0], hit.passage
+                assert max(block.offset, passage.offset) < min(block.end, passage.end)
+                is_inside = passage.offset <= block.offset and block.end <= passage.end
+                assert is_inside or (block.offset <= passage.offset and passage.end <= block.end)

@@ -51,8 +51,8 @@ def alone(hits: tuple[Hit, ...], config: Config, counting: Counter) -> int:
     for number, hit in enumerate(hits, 1):
         chunk = hit.chunk
         assert chunk is not None
-        block = Block(number, hit.doc, chunk.offset, chunk.end, 1, 1, chunk.text, (chunk.id,), (hit.rank,), False)
-        drafts.append(draft(sheet, block, ""))
+        block = Block(number, hit.doc, chunk.offset, chunk.end, 1, 1, chunk.text, (chunk.id,), (hit.rank,))
+        drafts.append(draft(sheet, block))
     return counting.count(render(sheet, drafts))
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_core.marks import Mark, Outline, Places, Unit, dumped, loaded, runs, stretch, why_unfit
-from recall_core.text import behind, cited, united
+from recall_core.marks import Mark, Outline, Places, Unit, dumped, heading_around, loaded, runs, stretch, why_unfit
+from recall_core.text import behind, cited
 
 MODULE = (
     Mark(0, "statements"),
@@ -138,7 +138,22 @@ def test_a_citation_has_the_place_or_else_the_lines() -> None:
     assert behind("a.md", 3) == ":3"
 
 
-def test_places_that_touch_are_one() -> None:
-    assert united("page 2", "page 3-4") == "page 2-4"
-    assert united("page 2", "page 2") == "page 2"
-    assert united(None, "cell 1") == "cell 1"
+def test_a_stretch_is_in_the_units_that_contain_all_of_it() -> None:
+    for start, end, heading in [
+        (0, 5, None),
+        (12, 18, "class A"),
+        (22, 29, "class A › def b"),
+        (20, 30, "class A › def b"),
+        (25, 35, "class A"),
+        (5, 12, None),
+        (30, 30, "class A › def c"),
+    ]:
+        assert heading_around(MODULE, start, end) == heading, (start, end)
+
+
+def test_a_stretch_behind_the_end_of_a_unit_is_not_in_it() -> None:
+    marks = (Mark(0, "heading", "A", 1), Mark(5, "block", "", 7), Mark(9, "end", "", 7), Mark(20, "end", "", 1))
+
+    assert heading_around(marks, 10, 12) == "A"
+    assert heading_around(marks, 18, 22) is None
+    assert heading_around(marks, 20, 22) is None

@@ -127,15 +127,14 @@ def test_a_word_through_which_an_overlap_ends_counts_once() -> None:
     assert packed(hits, 2, config).text == "alpha be"
 
 
-def test_a_block_is_headed_as_the_chunk_that_it_begins_with_and_so_are_its_tokens_told() -> None:
+def test_a_merged_block_has_the_heading_of_its_best_hit() -> None:
     early, late = hit(2, "d", "alpha ", heading="First"), hit(1, "d", "beta", offset=6, heading="A second heading")
     config = Config(header="{heading}")
 
     context = packed([late, early], 100, config)
-    chunks = {each.chunk.id: each.chunk for each in (early, late) if each.chunk}
 
-    assert context.text == "First\nalpha beta"
-    assert spent(context, chunks, counter=WORDS, config=config) == (2, 1, 0)
+    assert context.text == "A second heading\nalpha beta"
+    assert spent(context, counter=WORDS, config=config) == (2, 3, 0)
 
 
 def test_a_chunk_that_bridges_two_blocks_joins_them_and_the_numbers_close_up() -> None:

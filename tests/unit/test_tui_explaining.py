@@ -17,7 +17,7 @@ from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, StoreIn
 from recall_tui import files
 from recall_tui.panes.explain.figures import number, wrapped
 from recall_tui.panes.explain.pane import NAMES, hint_of, pieces, view_at
-from recall_tui.panes.explain.passage import chunk_lines, cut_of, passage_lines
+from recall_tui.panes.explain.passage import chunk_lines, cuts_of, passage_lines
 from recall_tui.state import explaining, fixes, packing, weighing
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import DocumentPassage, FixOffer, LineMark, PassageLine, Stretch
@@ -26,6 +26,7 @@ from recall_tui.state.requests import wanted
 from recall_tui.state.session import VIEWS, Session
 from recall_tui.widgets.draw import ASCII, UNICODE
 
+CUT = "the context is cut here"
 DOCUMENT = Document("d" * 64, "a.txt", "h", "2023-11-14T22:13:20.000000Z", 1, "t", None, (), {})
 INFO = StoreInfo("s.db", 1, "hash-1:16", 16, "w", "c", "t", 1, "e" * 64, 1, 2, 2, 0, 0, "")
 POOL = Pool((), (), (), 1.0, (), exact=True, index_kind="exact")
@@ -265,7 +266,7 @@ def passage() -> DocumentPassage:
 
 
 def test_a_chunk_stands_in_its_document_with_what_it_shares() -> None:
-    drawn = passage_lines(passage(), None, Style(), 40, UNICODE)
+    drawn = passage_lines(passage(), {}, Style(), 40, UNICODE)
 
     rows = [line.plain.rstrip() for line in drawn.lines]
     assert [row[:5] for row in rows if row[:1].isdigit()] == ["1 │ o", "2 ▓ t", "3 █ t"]
@@ -279,7 +280,7 @@ def of_pages() -> DocumentPassage:
 
 
 def test_a_chunk_of_a_page_is_told_by_its_page() -> None:
-    drawn = passage_lines(of_pages(), None, Style(), 50, UNICODE)
+    drawn = passage_lines(of_pages(), {}, Style(), 50, UNICODE)
 
     assert drawn.lines[0].plain.startswith("a.pdf#page=3-4 ")
     assert drawn.lines[drawn.row].plain.startswith(" ▶ chunk bbbbbbbbbbbb #page=3-4 · 2 tokens ─")
@@ -287,7 +288,7 @@ def test_a_chunk_of_a_page_is_told_by_its_page() -> None:
 
 def test_lines_that_the_file_has_not_are_not_numbered() -> None:
     for cut in [None, 6]:
-        drawn = passage_lines(of_pages(), cut, Style(), 40, UNICODE)
+        drawn = passage_lines(of_pages(), {} if cut is None else {cut: CUT}, Style(), 40, UNICODE)
 
         texts = [line.plain for line in drawn.lines if line.plain[1:2] in "│▓█"]
         assert texts == (
@@ -308,7 +309,7 @@ def on_lines(text: str, *chunks: tuple[int, int], own: int) -> DocumentPassage:
 
 def told(passage: DocumentPassage, width: int = 40, cut: int | None = None) -> list[str]:
     """The rows below the legend; of a rule whose it is, and a ! where the pane scrolls to it."""
-    drawn = passage_lines(passage, cut, Style(), width, UNICODE)
+    drawn = passage_lines(passage, {} if cut is None else {cut: CUT}, Style(), width, UNICODE)
     rows = [line.plain.rstrip() for line in drawn.lines]
     first = next(place for place, row in enumerate(rows) if row.startswith("  "))
     names = {"▶": slice(10, 11), "─": slice(10, 11), "×": slice(19, 22)}
@@ -384,7 +385,7 @@ def test_blanks_before_a_beginning_make_no_row_of_their_own() -> None:
     assert told(indented) == ["a", "7 │ one", "b!", "8 ▓     two"]
 
 
-def test_the_cut_of_the_context_appears_inside_its_piece() -> None:
+def test_the_cuts_of_the_context_appears_inside_its_piece() -> None:
     for cut, rows in [
         (7, ["7 │ one two", "cut", "b!", "  █  three four", "c"]),
         (8, ["7 │ one two", "b!", "cut", "  █  three four", "c"]),
@@ -410,7 +411,7 @@ def test_each_chunk_of_an_endless_line_has_one_rule_and_no_text_is_lost() -> Non
         *(True, True),
     )
 
-    drawn = passage_lines(passage, None, Style(), 60, UNICODE)
+    drawn = passage_lines(passage, {}, Style(), 60, UNICODE)
 
     rules = [row for row, line in enumerate(drawn.lines) if " chunk 0" in line.plain]
     assert drawn.row == rules[11]
@@ -422,14 +423,14 @@ def test_each_chunk_of_an_endless_line_has_one_rule_and_no_text_is_lost() -> Non
 
 def test_no_mark_of_the_legend_parts_its_entries() -> None:
     for glyphs, parted in ((UNICODE, " · │ one other"), (ASCII, ", | one other")):
-        legend = passage_lines(passage(), None, Style(), 100, glyphs).lines[1].plain
+        legend = passage_lines(passage(), {}, Style(), 100, glyphs).lines[1].plain
         assert parted in legend
         assert [legend.count(mark) for mark in (*glyphs.series[:3], glyphs.upright)] == [1, 1, 1, 1]
 
 
-def test_the_cut_of_the_context_is_drawn_as_a_rule() -> None:
+def test_the_cuts_of_the_context_is_drawn_as_a_rule() -> None:
     for cut, after in [(6, "2 ▓ tw"), (7, "2 ▓ two"), (8, "2 ▓ two"), (13, "3 █ three")]:
-        rows = [line.plain.rstrip() for line in passage_lines(passage(), cut, Style(), 40, UNICODE).lines]
+        rows = [line.plain.rstrip() for line in passage_lines(passage(), {cut: CUT}, Style(), 40, UNICODE).lines]
 
         at = next(row for row, line in enumerate(rows) if "the context is cut here" in line)
 
@@ -437,19 +438,21 @@ def test_the_cut_of_the_context_is_drawn_as_a_rule() -> None:
         assert sum("cut here" in row for row in rows) == 1, cut
 
 
-def test_only_the_last_chunk_of_a_truncated_block_is_cut() -> None:
-    block = Block(1, DOCUMENT, 0, 9, 1, 2, "text", ("a" * 64, "b" * 64), (1, 2), truncated=True)
+def test_a_cut_chunk_shows_where_the_context_begins_and_ends() -> None:
+    begins, ends = "the context begins here", "the context is cut here"
+    block = Block(1, DOCUMENT, 4, 9, 1, 2, "text", ("a" * 64,), (1,), "both")
     packed = Packed("text", 9, 9, "whitespace", 2, (block,), ())
 
-    assert cut_of(packed, "b" * 64) == 9
-    assert cut_of(packed, "a" * 64) is None
-    assert cut_of(packed._replace(blocks=(block._replace(truncated=False),)), "b" * 64) is None
+    assert cuts_of(packed, "a" * 64) == {4: begins, 9: ends}
+    assert cuts_of(packed, "b" * 64) == {}
+    for cut, shown in [("start", {4: begins}), ("end", {9: ends}), (None, {})]:
+        assert cuts_of(packed._replace(blocks=(block._replace(cut=cut),)), "a" * 64) == shown, cut
 
 
 def test_nothing_of_a_passage_is_wider_than_the_pane_in_either_set_of_glyphs() -> None:
     for glyphs in (UNICODE, ASCII):
         for width in (20, 45, 80):
-            lines = passage_lines(passage(), 6, Style(), width, glyphs).lines
+            lines = passage_lines(passage(), {6: CUT}, Style(), width, glyphs).lines
             assert max(line.cell_len for line in lines) <= width
             assert glyphs is UNICODE or all(line.plain.isascii() for line in lines)
 

@@ -31,9 +31,15 @@ def document(path: str) -> Document:
     return Document("d" * 64, path, "h" * 64, "2024-01-01T00:00:00.000000Z", 9, "", None, (), {})
 
 
-def block(number: int, *chunk_ids: str, text: str = "Some text.\nMore of it.\n", truncated: bool = False) -> Block:
+def block(
+    number: int,
+    *chunk_ids: str,
+    text: str = "Some text.\nMore of it.\n",
+    truncated: bool = False,
+    heading: str = "",
+) -> Block:
     place = document(f"docs/{chunk_ids[0]}.md")
-    return Block(number, place, 0, len(text), 1, 2, text, chunk_ids, (number,), truncated)
+    return Block(number, place, 0, len(text), 1, 2, text, chunk_ids, (number,), "end" if truncated else None, heading)
 
 
 def context(*blocks: Block, omitted: tuple[Omission, ...] = (), budget_tokens: int = 100) -> Packed:
@@ -317,7 +323,7 @@ VIEW = {
     "tokens": {"chunks": 30, "headers": 8, "separators": 2},
 }
 PACKED = context(
-    block(1, "aa"),
+    block(1, "aa", heading="Aims"),
     block(2, "bb", truncated=True),
     omitted=(
         left(3, "cc", path="some/rather/long/folder/that/cannot/be/shown/whole.md"),
@@ -348,7 +354,7 @@ def look(
         worth=worth,
         is_settled=is_settled,
         trouble="",
-        places={"aa": ":1 › Aims", "cc": ":9 › Bounds"},
+        places={"cc": ":9 › Bounds"},
     )
 
 
@@ -385,7 +391,7 @@ def test_every_line_fits_its_width() -> None:
 
 def test_ascii_stays_ascii() -> None:
     for is_whole in [False, True]:
-        shows = look(is_whole=is_whole, worth=WORTH)._replace(places={"aa": ":1 > Aims"})
+        shows = look(is_whole=is_whole, worth=WORTH)._replace(places={"cc": ":9 > Bounds"})
 
         assert text_of(shows, ASCII).isascii(), is_whole
         assert all(line.plain.isascii() for line in [*sums(shows, 78, ASCII), gauge_line(shows, 78, ASCII)]), is_whole
@@ -452,7 +458,9 @@ def test_in_a_low_pane_a_block_is_one_line() -> None:
 
 
 def test_the_heading_is_not_said_twice() -> None:
-    packed = context(block(1, "aa", text="## Aims\n\nTo fit.\n"), block(2, "bb", text="# A comment\ncode()\n"))
+    packed = context(
+        block(1, "aa", text="## Aims\n\nTo fit.\n", heading="Aims"), block(2, "bb", text="# A comment\ncode()\n")
+    )
     shows = look()._replace(packed=packed, entries=packing.entries(shown(packed)), waiting=())
 
     lines = [line.strip() for line in text_of(shows, UNICODE).splitlines()]

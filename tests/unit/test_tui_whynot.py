@@ -40,7 +40,7 @@ def test_the_counts_of_a_stage_have_their_thousands_apart() -> None:
         ),
         ("budget", "it has 1200 tokens, and 0 of 20000 are left", "1,200 tokens, and 0 of 20,000"),
         ("page", "row 4321 comes after the last one that is shown, 1000", "row 4,321 comes after"),
-        ("truncated", "its first 1234 of 5678 characters are packed", "first 1,234 of 5,678 characters"),
+        ("truncated", "1234 of its 5678 characters are packed", "1,234 of its 5,678 characters"),
     ]:
         assert told in drawn(stage(name, detail)), name
 

@@ -124,7 +124,7 @@ def _memory_result(result: Mapping[str, Any], *, has_text: bool) -> dict[str, An
         "score": result["score"],
         "snippet": shown.text,
         "source": doc.get("source", "memory"),
-        "citation": _citation(doc, chunk, shown),
+        "citation": _citation(doc, result.get("passage", chunk), shown),
     }
     return told | {"text": chunk["text"]} if has_text else told
 
@@ -144,10 +144,11 @@ def _hit(rank: int, result: ResultView) -> str:
     if "path" not in doc or not (passage or "text" in chunk):
         return f"{rank}. {as_json(result)}"
     score = f" · score {result['score']:.3f}" if "score" in result else ""
-    heading = f" · {clean(chunk['heading'])}" if "heading" in chunk else ""
+    unit = passage or chunk
+    heading = f" · {clean(unit['heading'])}" if "heading" in unit else ""
     chunk_id = f" · chunk {chunk['id'][:DIGITS]}" if "id" in chunk else ""
     shown = _excerpt(chunk, passage)
-    cited = _citation(doc, chunk, shown)
+    cited = _citation(doc, unit, shown)
     return f"\n{rank}. **{clean(cited)}**{heading}{score}{_state(doc)}{chunk_id}\n{_quoted(shown.text)}"
 
 
@@ -186,10 +187,11 @@ def _excerpt(chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> _Sh
     return _ShownText(text, (first, last - whole[start:end].count("\n") + text.count("\n")))
 
 
-def _citation(doc: Mapping[str, Any], chunk: Mapping[str, Any], shown: _ShownText) -> str:
+def _citation(doc: Mapping[str, Any], unit: Mapping[str, Any], shown: _ShownText) -> str:
+    """Return the path with the lines shown, or with the place of the unit: the passage, or a chunk without one."""
     if shown.lines is None:
         return str(doc["path"])
-    return _cited(doc["path"], *shown.lines, chunk.get("place"))
+    return _cited(doc["path"], *shown.lines, unit.get("place"))
 
 
 def _cited(path: str, first: int, last: int, place: str | None = None) -> str:

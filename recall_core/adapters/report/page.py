@@ -81,10 +81,11 @@ def _result(result: ResultView, number: int) -> Html:
         tag("span", score, class_="score"),
         class_="head",
     )
-    chunk = result.get("chunk", {})
+    chunk, passage = result.get("chunk", {}), result.get("passage")
     text = chunk.get("text", "")
-    heading = tag("div", chunk["heading"], class_="heading") if chunk.get("heading") else Html()
-    excerpt = tag("div", _short(text), class_="excerpt") if text else Html()
+    name = (passage or chunk).get("heading")
+    heading = tag("div", name, class_="heading") if name else Html()
+    excerpt = tag("div", _short(passage["text"] if passage else text), class_="excerpt") if text else Html()
     whole = _folded(f"text, {chunk.get('tokens', 0)} tokens", tag("pre", text)) if text else Html()
     return tag("article", head, heading, _score_bar(result), excerpt, _ledger(result, is_open=number == 1), whole)
 
@@ -93,9 +94,9 @@ def place(result: Mapping[str, Any]) -> str:
     """`path:first-last`, with what is to be known of it."""
     doc, chunk = result.get("doc", {}), result.get("chunk", {})
     path = str(doc.get("path") or chunk.get("id") or doc.get("id") or "")
-    lines = ""
-    if "line_start" in chunk:
-        lines = behind(path, chunk["line_start"], chunk["line_end"], chunk.get("place"))
+    lines, unit = "", result.get("passage", chunk)
+    if "line_start" in unit:
+        lines = behind(path, unit["line_start"], unit["line_end"], unit.get("place"))
     notes = [str(doc["state"])] if "state" in doc else []
     notes += ["recalled"] if result.get("recall_injected") else []
     return path + lines + (f"  ({', '.join(notes)})" if notes else "")

@@ -28,7 +28,7 @@ class KeptAsker:
     def __init__(self, asker: Asker) -> None:
         self.store, self.base, self.config = asker.store, asker.base, asker.config
         self.words_plan, self.rql_plan = asker.words_plan, asker.rql_plan
-        self.vector, self.weigh = asker.vector, asker.weigh
+        self.vector, self.weigh, self.cited = asker.vector, asker.weigh, asker.cited
         self._asker = asker
         self._answers: dict[Plan, Answer] = {}
         self._places: dict[tuple[object, ...], Mapping[int, int]] = {}

@@ -312,7 +312,7 @@ def _truncated(packed: Packed, table: Table, sought: Sought) -> Stage:
         return passed("truncated", "it is packed whole")
     size = len(sought.row.chunk.text)
     evidence = {"kept_chars": len(block.text), "of_chars": size}
-    told = f"its first {len(block.text)} of {size} characters are packed"
+    told = f"{len(block.text)} of its {size} characters are packed"
     if is_packed(packed, table, sought):
-        return passed("truncated", f"{told}, which hold what was sought", evidence)
+        return passed("truncated", f"{told}, which contain what was looked for", evidence)
     return failed("truncated", "truncated", told, evidence)

@@ -48,10 +48,11 @@ def is_packed(packed: Packed, table: Table, sought: Sought) -> bool:
 
 
 def _is_within(sought: Sought, block: Block) -> bool:
-    """Whether the beginning of a chunk that was packed holds the text or the lines that were looked for."""
+    """Return True if the part of a chunk that was packed contains the text or the lines that were looked for."""
     if sought.snippet is not None:
         return sought.snippet in block.text
-    return sought.lines is not None and sought.wanted[1] <= len(block.text)
+    start, end = (sought.row.chunk.offset + each for each in sought.wanted)
+    return sought.lines is not None and block.offset <= start and end <= block.end
 
 
 def place(found: Answer, sought: Sought, *, order: Sequence[int] | None = None) -> int | None:

@@ -123,6 +123,8 @@ WHERE d.id = ? AND c.deleted = 0 ORDER BY c.offset
 _PARSERS = """
 SELECT substr(settings, 1, instr(settings || ' ', ' ') - 1) AS parser, count(*) FROM file GROUP BY 1 ORDER BY 1
 """
+_MARKED_DOCUMENTS = 64
+"""Documents of which a connection keeps the marks."""
 _READING = "SELECT r.read_by, r.marks, r.hash FROM doc d JOIN doc_reading r ON r.doc = d.rowid WHERE d.id = ?"
 
 _DOCUMENT_FILES = """
@@ -137,6 +139,8 @@ class SqliteCatalog(OpenStore):
         super().__init__(db, path, writable=writable)
         self._settled: dict[str, Fingerprint] = {}
         """Path to a file with a status of it that was found out by reading it again."""
+        self._marks: dict[str, tuple[Mark, ...]] = {}
+        """Marks of the documents read last: a server cites the same ones again and again."""
 
     def info(self) -> StoreInfo:
         """Identity, sizes, generation and digest; an answer, which is of one state, reads them once."""
@@ -328,9 +332,16 @@ class SqliteCatalog(OpenStore):
 
     def marks_of(self, doc_id: str) -> tuple[Mark, ...]:
         """A document's marks."""
+        if doc_id in self._marks:
+            return self._marks[doc_id]
         rows = self.execute(_READING, (doc_id,))
         with making_sense(self.path):
-            return records.reading(rows[0], doc_id)[1] if rows else ()
+            marks = records.reading(rows[0], doc_id)[1] if rows else ()
+        if marks:  # no write changes these: the id names the file's bytes and how they were read
+            if len(self._marks) >= _MARKED_DOCUMENTS:
+                self._marks.clear()
+            self._marks[doc_id] = marks
+        return marks
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
         """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""

@@ -163,12 +163,6 @@ class ContextPane(Vertical, can_focus=True):
         """Scroll the list by what is visible of it."""
         self.query_one(PackedList).scroll_pages(pages)
 
-    def _places(self, session: Session) -> dict[str, str]:
-        """Where the chunks of the context stand; others may be fetched at any time, and change nothing here."""
-        known = places_of(session.results.hits, self.query_one(Sums).glyphs)
-        shown = {chunk_id for entry in packing.entries(session) for chunk_id in entry.chunk_ids}
-        return {chunk_id: place for chunk_id, place in known.items() if chunk_id in shown}
-
     def _look(self, session: Session) -> Look:
         """What is to be drawn. The worth of the context before stays until the next is known, and says so."""
         analysis = packing.worth_analysis(session)
@@ -186,7 +180,7 @@ class ContextPane(Vertical, can_focus=True):
             unfolded=session.context.unfolded,
             is_whole=session.zoomed and session.pane == "context",
             has_details=session.context.details,
-            places=self._places(session),
+            places=places_of(session, self.query_one(Sums).glyphs),
             worth=known if question == session.results.answered else None,
             is_settled=isinstance(result, Worth),
             trouble=result.message if isinstance(result, RecallError) else "",

@@ -12,9 +12,10 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.text import behind
-from recall_core.types import Hit, Omission, Packed
+from recall_core.types import Omission, Packed
 from recall_tui.state.packing import Entry, Worth, covered, digest
-from recall_tui.state.records import Waiting
+from recall_tui.state.records import Waiting, heading_of, line_of
+from recall_tui.state.session import Session
 from recall_tui.widgets.draw import Glyphs, blanked, counted, figure, fit, fit_place, folded
 
 REASONS = {
@@ -55,7 +56,24 @@ class Look(NamedTuple):
     trouble: str
     """Why the worth could not be found out."""
     places: Mapping[str, str] = {}
-    """By chunk, `:88 › Budget`, of those that the results have fetched."""
+    """By chunk that is left out, `:88 › Budget`."""
+
+
+def places_of(session: Session, glyphs: Glyphs) -> dict[str, str]:
+    """Return the line and the last heading of chunks that are left out, of the rows that are fetched."""
+    found, results = {}, session.results
+    left = {each.chunk_id for each in session.context.packed.omitted} if session.context.packed else set()
+    for hit in results.hits.values():
+        if hit.chunk is not None and hit.chunk.id in left:
+            passage = results.passages.get(hit.chunk.id)
+            heading = heading_of(hit.chunk, passage)
+            found[hit.chunk.id] = line_of(hit.doc.path, hit.chunk, passage) + _crumb(heading, glyphs)
+    return found
+
+
+def _crumb(heading: str, glyphs: Glyphs) -> str:
+    last = heading.rsplit("›", maxsplit=1)[-1].strip()
+    return f"{glyphs.crumb}{blanked(last)}" if last else ""
 
 
 class Listing(NamedTuple):
@@ -63,17 +81,6 @@ class Listing(NamedTuple):
 
     lines: list[Text]
     starts: tuple[int, ...]
-
-
-def places_of(hits: Mapping[int, Hit], glyphs: Glyphs) -> dict[str, str]:
-    """By chunk, the line at which it begins and the last part of its heading, of the rows that are fetched."""
-    found = {}
-    for hit in hits.values():
-        if hit.chunk is not None:
-            heading = (hit.chunk.heading or "").rsplit("›")[-1].strip()
-            crumb = f"{glyphs.crumb}{blanked(heading)}" if heading else ""
-            found[hit.chunk.id] = f"{behind(hit.doc.path, hit.chunk.line_start, place=hit.chunk.place)}{crumb}"
-    return found
 
 
 def listing(look: Look, width: int, glyphs: Glyphs, *, is_low: bool = False) -> Listing:
@@ -132,12 +139,9 @@ def _block(
     marks += ["cut"] if block.truncated else []
     size = f" {', '.join(marks)}{figure(look.block_tokens[entry.place]):>6} "
     number = f"{block.number:>{len(str(len(packed.blocks)))}} "
-    begin = behind(block.doc.path, block.line_start, place=block.place)
-    place = look.places.get(block.chunk_ids[0], begin)
     is_open = look.is_whole or look.unfolded in block.chunk_ids
-    if look.is_whole:
-        where = behind(block.doc.path, block.line_start, block.line_end, block.place)
-        place = f"{where}{place.removeprefix(begin)}"
+    last = block.line_end if look.is_whole else None
+    place = behind(block.doc.path, block.line_start, last, block.place) + _crumb(block.heading, glyphs)
     text = _first_line(block.text, place)
     room = width - cell_len(number) - cell_len(size)
     if is_low and not is_open:

@@ -88,10 +88,10 @@ def _heads(first: LedgerView, second: LedgerView, width: int, glyphs: Glyphs) ->
 
 
 def _place(view: LedgerView, room: int, glyphs: Glyphs) -> str:
-    rank = f"{_rank(view)} "
+    rank, unit = f"{_rank(view)} ", view.get("passage", view)
     place = fit_place(
         harmless(view["path"]),
-        behind(view["path"], view["line_start"], place=view.get("place")),
+        behind(view["path"], unit["line_start"], place=unit.get("place")),
         max(1, room - cell_len(rank)),
         glyphs,
     )

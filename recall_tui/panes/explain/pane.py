@@ -18,7 +18,7 @@ from recall_tui.panes.explain.compare import compare_lines
 from recall_tui.panes.explain.figures import one_line
 from recall_tui.panes.explain.funnel import funnel_lines
 from recall_tui.panes.explain.ledger import ledger_lines
-from recall_tui.panes.explain.passage import Drawn, chunk_lines, cut_of, no_chunk, passage_lines
+from recall_tui.panes.explain.passage import Drawn, chunk_lines, cuts_of, no_chunk, passage_lines
 from recall_tui.panes.explain.whynot import FIX, PINNED, applied_lines, top_for_fix, whynot_lines
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import (
@@ -194,7 +194,7 @@ class ExplainPane(LineView, inherit_bindings=False):
 
     def _passage(self, session: Session, result: DocumentPassage, width: int) -> Drawn:
         shade = self.get_component_rich_style("explain--shared", partial=True)
-        return passage_lines(result, cut_of(session.context.packed, result.chunk_id), shade, width, self.glyphs)
+        return passage_lines(result, cuts_of(session.context.packed, result.chunk_id), shade, width, self.glyphs)
 
 
 def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View | None, bool]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -38,15 +38,18 @@ class Drawn(NamedTuple):
     row: int
 
 
-def cut_of(packed: Packed | None, chunk_id: str) -> int | None:
-    """Where the packed context cuts this chunk off, in code points of its document; None where it does not."""
+def cuts_of(packed: Packed | None, chunk_id: str) -> dict[int, str]:
+    """Return where the packed context cuts this chunk, in code points of its document, with what to say there."""
     for block in packed.blocks if packed is not None else ():
-        if block.truncated and block.chunk_ids and block.chunk_ids[-1] == chunk_id:
-            return block.end
-    return None
+        if block.truncated and chunk_id in block.chunk_ids:
+            cuts = {block.offset: "the context begins here"} if block.cut != "end" else {}
+            return cuts | ({block.end: "the context is cut here"} if block.cut != "start" else {})
+    return {}
 
 
-def passage_lines(passage: DocumentPassage, cut: int | None, shade: Style, width: int, glyphs: Glyphs) -> Drawn:
+def passage_lines(
+    passage: DocumentPassage, cuts: Mapping[int, str], shade: Style, width: int, glyphs: Glyphs
+) -> Drawn:
     """The document, a rule where each chunk begins. shade: behind what two chunks share."""
     own = next(each for each in passage.chunks if each.id == passage.chunk_id)
     lines = [Text(fit_place(harmless(passage.path), _place(passage, own, glyphs), width, glyphs).rstrip(), BOLD)]
@@ -60,7 +63,7 @@ def passage_lines(passage: DocumentPassage, cut: int | None, shade: Style, width
             if chunk.id == own.id:
                 row = len(lines)
             lines.append(page.rule(chunk))
-        lines += page.piece(piece, cut)
+        lines += page.piece(piece, cuts)
     if not passage.to_end:
         lines.append(Text(fit(f"{glyphs.cut} goes on; e opens the file", width, glyphs), DIM))
     return Drawn(lines, row)
@@ -154,9 +157,10 @@ class _PassageLines:
         for (start, begun), last, part in zip(groups, ends, parts, strict=True):
             yield _LinePiece(number if start == line.offset else "", start, last, part, begun)
 
-    def piece(self, piece: _LinePiece, cut: int | None) -> Iterator[Text]:
-        """A piece of a line, folded; a rule where the context ends in it."""
-        if cut is None or not piece.offset < cut <= piece.end:
+    def piece(self, piece: _LinePiece, cuts: Mapping[int, str]) -> Iterator[Text]:
+        """Draw a piece of a line, folded, with a rule where the context begins or ends in it."""
+        cut = next((at for at in cuts if piece.offset < at <= piece.end), None)
+        if cut is None:
             yield from self._folded(piece)
             return
         at = min(cut - piece.offset, len(piece.text))
@@ -164,11 +168,12 @@ class _PassageLines:
         is_parted = bool(before.plain.strip())
         if is_parted or not after.plain:
             yield from self._folded(piece._replace(text=before))
-        told = f"{' ' * self._digits} {self._glyphs.out} the context is cut here "
+        told = f"{' ' * self._digits} {self._glyphs.out} {cuts[cut]} "
         rule = told + self._glyphs.line * max(0, self._width - cell_len(told))
         yield Text(fit(rule, self._width, self._glyphs), Style(bold=True))
         if after.plain:
-            yield from self._folded(piece._replace(offset=piece.offset + at, text=after) if is_parted else piece)
+            rest = piece._replace(offset=cut, text=after) if is_parted else piece
+            yield from self.piece(rest, {at: said for at, said in cuts.items() if at > cut})
 
     def _styled(self, line: PassageLine) -> Text:
         plain = line.text

@@ -123,7 +123,8 @@ def _target(view: TargetView, width: int, glyphs: Glyphs) -> str:
 def _place(view: SoughtView, width: int, glyphs: Glyphs) -> str:
     """Where it is with its rank and id, in exactly `width` cells."""
     rank = "not ranked" if view["rank"] is None else f"rank {figure(view['rank'])}"
-    where = behind(view["path"], view["line_start"], view["line_end"], view.get("place"))
+    unit = view.get("passage", view)
+    where = behind(view["path"], unit["line_start"], unit["line_end"], unit.get("place"))
     told = f"{where}  {rank}  {view['chunk_id'][:ID]}"
     return fit_place(harmless(view["path"]), told, width, glyphs)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from rich.style import Style
 from rich.text import Text
 
@@ -14,6 +17,9 @@ from recall_tui.state.results import result_of
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import is_moved
 from recall_tui.widgets.draw import Glyphs, cut, fit, folded
+
+if TYPE_CHECKING:
+    from recall_core.contract.ledger import PassageView
 
 DIM, BOLD = Style(dim=True), Style(bold=True)
 RANK_CELLS, MOVE_CELLS = 2, 5
@@ -35,7 +41,7 @@ def beside_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> lis
         return [*top, *moved, *(Text(line, DIM) for line in folded(said, width))]
     rows = max(1, height - len(top) - len(moved) - 2)
     shown = Compared(both.saved[:rows], both.now[:rows])
-    return [*top, *moved, summary(shown, width, glyphs), *_table(shown, width, glyphs)]
+    return [*top, *moved, summary(shown, width, glyphs), *_table(shown, session.results.passages, width, glyphs)]
 
 
 def summary(shown: Compared, width: int, glyphs: Glyphs) -> Text:
@@ -48,16 +54,16 @@ def summary(shown: Compared, width: int, glyphs: Glyphs) -> Text:
     return Text(cut(f"top {len(shown.now)}: {', '.join(counts)}", width, glyphs), BOLD)
 
 
-def _table(shown: Compared, width: int, glyphs: Glyphs) -> list[Text]:
+def _table(shown: Compared, passages: Mapping[str, PassageView], width: int, glyphs: Glyphs) -> list[Text]:
     left = (width - len(_between(glyphs))) // 2
     right = width - left - len(_between(glyphs))
     heads = Text(f"{'saved settings':<{left}}", DIM).append(_between(glyphs)).append("now")
     lines = [heads]
     for at in range(max(map(len, shown))):
         then, now = (rows[at] if at < len(rows) else None for rows in shown)
-        line = Text().append_text(_cell(then, left, glyphs, is_now=False))
+        line = Text().append_text(_cell(then, passages, left, glyphs, is_now=False))
         line.append(_between(glyphs), DIM)
-        lines.append(line.append_text(_cell(now, right, glyphs, is_now=True)))
+        lines.append(line.append_text(_cell(now, passages, right, glyphs, is_now=True)))
     return lines
 
 
@@ -65,10 +71,12 @@ def _between(glyphs: Glyphs) -> str:
     return f" {glyphs.upright} "
 
 
-def _cell(row: ComparedRow | None, width: int, glyphs: Glyphs, *, is_now: bool) -> Text:
+def _cell(
+    row: ComparedRow | None, passages: Mapping[str, PassageView], width: int, glyphs: Glyphs, *, is_now: bool
+) -> Text:
     if row is None:
         return Text(" " * width)
-    name = name_of(row.hit, glyphs) if row.hit else glyphs.cut
+    name = name_of(row.hit, passages, glyphs) if row.hit else glyphs.cut
     mark = move(row, glyphs, is_now=is_now)
     text = fit(f"{row.rank:>{RANK_CELLS}} {mark:<{MOVE_CELLS}}{name}", width, glyphs)
     return Text(text, BOLD if row.other is None else DIM if row.other == row.rank else "")

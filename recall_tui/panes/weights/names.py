@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from recall_core.text import behind
 from recall_core.types import Hit
 from recall_tui.state.chart import Chart, top_at
+from recall_tui.state.records import heading_of, line_of
 from recall_tui.state.session import Session, listed
 from recall_tui.widgets.draw import Glyphs
+
+if TYPE_CHECKING:
+    from recall_core.contract.ledger import PassageView
 
 NAMED = 3  # lines with a colour of their own: more of them cannot be told apart
 
@@ -35,19 +38,22 @@ def named_lines(session: Session, chart: Chart, weight: Fraction, glyphs: Glyphs
         NamedLine(
             position,
             top.index(position) + 1,
-            name_of(hits[position], glyphs) if position in hits else PurePosixPath(keys[position].path).name,
+            name_of(hits[position], session.results.passages, glyphs)
+            if position in hits
+            else PurePosixPath(keys[position].path).name,
         )
         for position in wanted
     )
 
 
-def name_of(hit: Hit, glyphs: Glyphs) -> str:
-    """Its file without folders, its first line, its heading."""
+def name_of(hit: Hit, passages: Mapping[str, PassageView], glyphs: Glyphs) -> str:
+    """Return its file without folders, the line of its passage and the heading above that."""
     name = PurePosixPath(hit.doc.path).name
     if hit.chunk is None:
         return name
-    heading = f"{glyphs.crumb}{hit.chunk.heading}" if hit.chunk.heading else ""
-    return f"{name}{behind(hit.doc.path, hit.chunk.line_start, place=hit.chunk.place)}{heading}"
+    passage = passages.get(hit.chunk.id)
+    heading = heading_of(hit.chunk, passage)
+    return f"{name}{line_of(hit.doc.path, hit.chunk, passage)}{glyphs.crumb if heading else ''}{heading}"
 
 
 def _hits(session: Session) -> Mapping[int, Hit]:
