@@ -31,8 +31,9 @@ class Case:
         return f"Case({self.texts!r}, {spans!r})"
 
 
-def _hit(rank: int, path: str, text: str, start: int, end: int, bounds: Sequence[int]) -> Hit:
+def _hit(rank: int, path: str, text: str, span: tuple[int, int], bounds: Sequence[int]) -> Hit:
     """A hit with the passage and the match that four sorted places cut out of its chunk; none where they are one."""
+    start, end = span
     line = text.count("\n", 0, start) + 1
     last = line + text.count("\n", start, max(end - 1, start))
     chunk = Chunk(f"{path}@{start}-{end}", path, start, end, line, last, 1, None, text[start:end])
@@ -57,7 +58,7 @@ def cases(draw: st.DrawFn) -> Case:
     )
     chosen = draw(st.lists(spans, max_size=9))
     hits = [
-        _hit(rank, path, texts[path], min(start, end - 1), max(start + 1, end), each)
+        _hit(rank, path, texts[path], (min(start, end - 1), max(start + 1, end)), each)
         for rank, (path, start, end, each) in enumerate(chosen, 1)
     ]
     return Case(texts, hits)
