@@ -87,7 +87,9 @@ def compare(old: dict[str, dict[str, float]], new: dict[str, dict[str, float]]) 
             for _ in range(FLIPS)
         )
         after = fmean(new[budget].values())
-        lines.append(f"{budget:>8}{fmean(before.values()):>9.4f}{after:>9.4f}{change:>+9.4f}{(beyond + 1) / (FLIPS + 1):>8.4f}")
+        lines.append(
+            f"{budget:>8}{fmean(before.values()):>9.4f}{after:>9.4f}{change:>+9.4f}{(beyond + 1) / (FLIPS + 1):>8.4f}"
+        )
     return lines
 
 

@@ -216,7 +216,7 @@ class Twins(NamedTuple):
     """Of them, in natural order."""
 
 
-class Passage(NamedTuple):
+class HitPassage(NamedTuple):
     """What a chunk was chosen for, in code points of its document: see `retrieve.passage`."""
 
     offset: int
@@ -239,7 +239,7 @@ class Hit(NamedTuple):
     injection: Injection | None = None  # where sparse-document recall gave the hit its slot
     twins: Twins | None = None
     """Set where others hold its text, and the list shows a text once."""
-    passage: Passage | None = None
+    passage: HitPassage | None = None
     """Of a hit that is to be packed."""
 
 

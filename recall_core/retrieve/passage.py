@@ -21,7 +21,7 @@ from recall_core.marks import Places, heading_around
 from recall_core.ports import Embedder, Locating
 from recall_core.retrieve.answer import embedded_of
 from recall_core.retrieve.pool import lexical_query
-from recall_core.types import Passage
+from recall_core.types import HitPassage
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
@@ -91,7 +91,7 @@ def with_passage(hit: Hit, passage: PassageView | None, terms: Sequence[TermStat
     idf = {term.text: term.idf for term in terms}
     spans = ((int(start), int(end), idf.get(str(phrase), 0.0)) for start, end, phrase in passage["matches"])
     best = min(spans, key=lambda each: (-each[2], each[0]), default=(passage["offset"], passage["offset"], 0.0))
-    own = Passage(passage["offset"], passage["end"], best[:2], passage.get("heading"), passage.get("place"))
+    own = HitPassage(passage["offset"], passage["end"], best[:2], passage.get("heading"), passage.get("place"))
     return hit._replace(passage=own)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recall_core.config import Config
 from recall_core.pack import pack
 from recall_core.text import Counter, counter
-from recall_core.types import Chunk, Document, Hit, Packed, Passage
+from recall_core.types import Chunk, Document, Hit, HitPassage, Packed
 
 BYTES = Counter("bytes", lambda text: len(text.encode()))
 WAVY = Counter("wavy", lambda text: len(text) - 2 * text.count("ab") + (len(text) & 1))
@@ -39,7 +39,7 @@ def _hit(rank: int, path: str, text: str, span: tuple[int, int], bounds: Sequenc
     chunk = Chunk(f"{path}@{start}-{end}", path, start, end, line, last, 1, None, text[start:end])
     moment = "2026-01-01T00:00:00.000000Z"
     offset, first, after, stop = (start + min(each, end - start) for each in bounds)
-    passage = Passage(offset, stop, (first, after), "Part", None) if offset < stop else None
+    passage = HitPassage(offset, stop, (first, after), "Part", None) if offset < stop else None
     return Hit(rank, 0.5, Document(path, path, "h", moment, 1, "t", None, (), {}), chunk, (), passage=passage)
 
 

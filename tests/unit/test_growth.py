@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recall_core.pack.growth import Growth
-from recall_core.types import Chunk, Document, Hit, Passage
+from recall_core.types import Chunk, Document, Hit, HitPassage
 
 DOCUMENT = Document("d", "a.md", "h", "2026-01-01T00:00:00.000000Z", 1, "t", None, (), {})
 
@@ -12,7 +12,7 @@ def growth(text: str, passage: str = "", match: str = "", *, offset: int = 0) ->
     chunk = Chunk("c", "d", offset, offset + len(text), 1, 1, 1, None, text)
     start = offset + text.index(passage)
     at = start + passage.index(match)
-    own = Passage(start, start + len(passage), (at, at + len(match)), None, None) if passage else None
+    own = HitPassage(start, start + len(passage), (at, at + len(match)), None, None) if passage else None
     return Growth(Hit(1, 1.0, DOCUMENT, chunk, (), passage=own))
 
 

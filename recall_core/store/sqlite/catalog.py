@@ -123,8 +123,8 @@ WHERE d.id = ? AND c.deleted = 0 ORDER BY c.offset
 _PARSERS = """
 SELECT substr(settings, 1, instr(settings || ' ', ' ') - 1) AS parser, count(*) FROM file GROUP BY 1 ORDER BY 1
 """
-_MARKED_DOCUMENTS = 64
-"""Documents of which a connection keeps the marks."""
+_MARKED_DOCUMENTS = 1_000
+"""Documents of which a connection keeps the marks: 50 each on average, of about 100 bytes."""
 _READING = "SELECT r.read_by, r.marks, r.hash FROM doc d JOIN doc_reading r ON r.doc = d.rowid WHERE d.id = ?"
 
 _DOCUMENT_FILES = """
@@ -139,8 +139,8 @@ class SqliteCatalog(OpenStore):
         super().__init__(db, path, writable=writable)
         self._settled: dict[str, Fingerprint] = {}
         """Path to a file with a status of it that was found out by reading it again."""
-        self._marks: dict[str, tuple[Mark, ...]] = {}
-        """Marks of the documents read last: a server cites the same ones again and again."""
+        self._marks: tuple[int, dict[str, tuple[Mark, ...]]] = (0, {})
+        """A generation, and marks of documents in it by id: a server cites the same ones again and again."""
 
     def info(self) -> StoreInfo:
         """Identity, sizes, generation and digest; an answer, which is of one state, reads them once."""
@@ -332,15 +332,17 @@ class SqliteCatalog(OpenStore):
 
     def marks_of(self, doc_id: str) -> tuple[Mark, ...]:
         """A document's marks."""
-        if doc_id in self._marks:
-            return self._marks[doc_id]
+        generation, known = self._marks
+        if self._is_reading and generation != self.info().generation:
+            known = {}
+            self._marks = self.info().generation, known
+        if self._is_reading and doc_id in known:
+            return known[doc_id]
         rows = self.execute(_READING, (doc_id,))
         with making_sense(self.path):
             marks = records.reading(rows[0], doc_id)[1] if rows else ()
-        if marks:  # no write changes these: the id names the file's bytes and how they were read
-            if len(self._marks) >= _MARKED_DOCUMENTS:
-                self._marks.clear()
-            self._marks[doc_id] = marks
+        if self._is_reading and len(known) < _MARKED_DOCUMENTS:
+            known[doc_id] = marks
         return marks
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
