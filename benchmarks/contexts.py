@@ -1,9 +1,9 @@
 """How much of the relevant texts do contexts show? `python -m benchmarks.contexts record DATA --out FILE`, then
 `compare OLD NEW`.
 
-The texts of a judged collection are joined into files of 30, so that a chunk holds several. Answer recall is the share
-of a relevant text that the context shows, averaged over the relevant texts of a query, then over the queries. `compare`
-prints both means and p of a paired sign-flip test (Smucker, Allan and Carterette 2007).
+The texts of a judged collection are joined into files of 30, so that a chunk contains several. Answer recall is the
+share of a relevant text that the context shows, averaged over the relevant texts of a query, then over the queries.
+`compare` prints both means and p of a paired sign-flip test (Smucker, Allan and Carterette 2007).
 """
 
 from __future__ import annotations

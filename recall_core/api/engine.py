@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from recall_core.api import stores
-from recall_core.api.packing import packing
+from recall_core.api.packing import packing, with_passage
 from recall_core.config import EMBEDDING, FILE_NAME, WATCH_REST_MS, Config, load, override
 from recall_core.embed.registry import agrees, embedder_of
 from recall_core.embed.trust import AT_HOME, EMBEDDER, RERANKER, FoundSettings
@@ -303,8 +303,6 @@ class Engine:
         """Return the hits of an answer with their passages, as they are packed."""
         if answer.pool is None:
             return [*hits]
-        from recall_core.retrieve.passage import with_passage  # noqa: PLC0415 - as above
-
         made = self.passages(answer, hits)
         return [with_passage(hit, each, answer.pool.terms) for hit, each in zip(hits, made, strict=True)]
 

@@ -15,9 +15,10 @@ from recall_core.retrieve.asking import CONTEXT_FORMATS, Pack
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.store.port import Store
 from recall_core.text import ESTIMATES, MODEL_COUNTER, counter
-from recall_core.types import Block, Hit, Omission, Packed
+from recall_core.types import Block, Hit, HitPassage, Omission, Packed, TermStat
 
 if TYPE_CHECKING:
+    from recall_core.contract.ledger import PassageView
     from recall_core.contract.packing import AccountPart, ContextBlock, ContextChunk, ContextView, SizesView
     from recall_core.pack.copies import Alike
     from recall_core.pack.policy import Terms
@@ -138,6 +139,17 @@ def _ids(targets: tuple[str, ...], store: Store) -> frozenset[str]:
             raise UsageError("unknown_chunk", message, hint=Hint("search", "WORDS", json=True))
         chosen.add(chunks[0])
     return frozenset(chosen)
+
+
+def with_passage(hit: Hit, passage: PassageView | None, terms: Sequence[TermStat]) -> Hit:
+    """Return the hit with its passage, as packing needs it."""
+    if passage is None:
+        return hit
+    idf = {term.text: term.idf for term in terms}
+    spans = ((int(start), int(end), idf.get(str(phrase), 0.0)) for start, end, phrase in passage["matches"])
+    best = min(spans, key=lambda each: (-each[2], each[0]), default=(passage["offset"], passage["offset"], 0.0))
+    own = HitPassage(passage["offset"], passage["end"], best[:2], passage.get("heading"), passage.get("place"))
+    return hit._replace(passage=own)
 
 
 def _cited(found: Answer, store: Store, cite: Citing, seen: list[Hit]) -> Iterator[Hit]:

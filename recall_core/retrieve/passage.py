@@ -21,7 +21,6 @@ from recall_core.marks import Places, heading_around
 from recall_core.ports import Embedder, Locating
 from recall_core.retrieve.answer import embedded_of
 from recall_core.retrieve.pool import lexical_query
-from recall_core.types import HitPassage
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
@@ -82,17 +81,6 @@ def passages_of_hits(
     rows = {row.chunk.id: row for row in found.rows.values() if row.chunk.id in wanted}
     made = dict(zip(rows, passages(found, list(rows.values()), store=store, embedder=embedder), strict=True))
     return [None if hit.chunk is None else made.get(hit.chunk.id) for hit in hits]
-
-
-def with_passage(hit: Hit, passage: PassageView | None, terms: Sequence[TermStat]) -> Hit:
-    """Return the hit with its passage, as packing needs it."""
-    if passage is None:
-        return hit
-    idf = {term.text: term.idf for term in terms}
-    spans = ((int(start), int(end), idf.get(str(phrase), 0.0)) for start, end, phrase in passage["matches"])
-    best = min(spans, key=lambda each: (-each[2], each[0]), default=(passage["offset"], passage["offset"], 0.0))
-    own = HitPassage(passage["offset"], passage["end"], best[:2], passage.get("heading"), passage.get("place"))
-    return hit._replace(passage=own)
 
 
 def _in_text(instances: Iterable[Instance]) -> list[Instance]:

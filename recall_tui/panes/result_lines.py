@@ -12,7 +12,7 @@ from rich.text import Text
 
 from recall_core.types import Hit
 from recall_tui.state.events import Spans
-from recall_tui.state.records import heading_of, line_of
+from recall_tui.state.records import cited
 from recall_tui.widgets.draw import COLOURS, Glyphs, blanked, counted, figure, fit, fit_place, split
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def label(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
 
 def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
     title, text = hit.doc.title or "", Text()
-    heading = heading_of(hit.chunk, row.passage) if hit.chunk and row.shown != "document" else ""
+    heading = cited(hit, row.passage)[1] if row.shown != "document" else ""
     if row.shown != "chunk":
         text.append(title, Style(bold=True))
         for start, end in row.of_title:
@@ -198,9 +198,7 @@ def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
 
 def _file(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
     path = hit.doc.path.removeprefix(frame.folder) if row.shown != "chunk" else ""
-    chunk = hit.chunk if row.shown != "document" else None
-    lines = line_of(hit.doc.path, chunk, row.passage) if chunk else ""
-    heading = heading_of(chunk, row.passage) if chunk else ""
+    lines, heading = cited(hit, row.passage) if row.shown != "document" else ("", "")
     where = fit_place(path, lines, width, frame.glyphs, more=f"{frame.glyphs.crumb}{heading}" if heading else "")
     text = Text(where)
     path_end = where.find(lines) if lines else len(where.rstrip())

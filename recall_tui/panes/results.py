@@ -33,7 +33,7 @@ from recall_tui.panes.result_lines import (
 from recall_tui.state import judging
 from recall_tui.state.events import Ranks, Spans
 from recall_tui.state.grouping import BY_RANK, Grouping
-from recall_tui.state.records import heading_of
+from recall_tui.state.records import cited
 from recall_tui.state.session import Session, is_ingesting, is_lingering, is_stale, listed
 from recall_tui.widgets.draw import Glyphs, figure, fit, folded, glyphs_in
 from recall_tui.widgets.lines import entitle, strip_of
@@ -294,7 +294,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
     def _of_question(self, hit: Hit) -> tuple[Spans, Spans, PassageView | None]:
         """Where words of the question stand in its title and in its heading, and its passage."""
         passage = self._passages.get(hit.chunk.id) if hit.chunk else None
-        heading = heading_of(hit.chunk, passage) if hit.chunk else ""
+        heading = cited(hit, passage)[1]
         return self._matched.get(hit.doc.title, ()), self._matched.get(heading, ()), passage
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.text import behind
-from recall_core.types import Chunk, Hit, Packed, Progress, StoreInfo
+from recall_core.types import Hit, Packed, Progress, StoreInfo
 from recall_tui.home.history import PastQuestion
 from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.grouping import BY_RANK, Grouping
@@ -33,16 +33,15 @@ FIRST_WINDOW = 100  # rows fetched with an answer, before the list has said what
 FIRST_SEEN = 20  # of them those that have their passage at once
 
 
-def heading_of(chunk: Chunk, passage: PassageView | None) -> str:
-    """Return the heading that a row shows: of its passage, or of its chunk until the passage is known."""
-    return (chunk.heading or "") if passage is None else passage.get("heading", "")
+def cited(hit: Hit, passage: PassageView | None) -> tuple[str, str]:
+    """Return what a row has after its path, `:12` or `#turn=3`, and its heading; "" and "" without a chunk.
 
-
-def line_of(path: str, chunk: Chunk, passage: PassageView | None) -> str:
-    """Return what a row's citation has after its path: `:12`, or `#turn=3`."""
-    if passage is None:
-        return behind(path, chunk.line_start, place=chunk.place)
-    return behind(path, passage["line_start"], place=passage.get("place"))
+    They are those of its passage, or of its chunk until the passage is known.
+    """
+    path, chunk = hit.doc.path, hit.chunk
+    if passage is not None:
+        return behind(path, passage["line_start"], place=passage.get("place")), passage.get("heading", "")
+    return ("", "") if chunk is None else (behind(path, chunk.line_start, place=chunk.place), chunk.heading or "")
 
 
 class Packing(NamedTuple):

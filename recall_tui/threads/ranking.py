@@ -12,7 +12,7 @@ from recall_core.text import counter
 from recall_core.types import Hit
 from recall_tui.state.events import Repacked
 from recall_tui.state.packing import to_pack
-from recall_tui.state.records import Packing, Waiting, heading_of
+from recall_tui.state.records import Packing, Waiting, cited
 from recall_tui.state.requests import QueryRequest
 from recall_tui.state.session import grouping_in, listed
 from recall_tui.state.weighing import KEYS
@@ -109,7 +109,7 @@ def matched_in(
     """Return where words of the question are in the titles and headings of these rows, by title or heading."""
     phrases = tuple(term.text for term in answer.pool.terms) if answer.pool else ()
     texts = {hit.doc.title for hit in rows.values()}
-    texts |= {heading_of(hit.chunk, passages.get(hit.chunk.id)) for hit in rows.values() if hit.chunk}
+    texts |= {cited(hit, passages.get(hit.chunk.id))[1] for hit in rows.values() if hit.chunk}
     ordered = sorted(texts - {""})
     found = zip(ordered, store.spans(ordered, phrases), strict=True)
     return {text: tuple(spans) for text, spans in found if spans}

@@ -124,7 +124,7 @@ _PARSERS = """
 SELECT substr(settings, 1, instr(settings || ' ', ' ') - 1) AS parser, count(*) FROM file GROUP BY 1 ORDER BY 1
 """
 _MARKED_DOCUMENTS = 1_000
-"""Documents of which a connection keeps the marks: 50 each on average, of about 100 bytes."""
+"""How many documents' marks a connection keeps: 50 each on average, about 100 bytes long."""
 _READING = "SELECT r.read_by, r.marks, r.hash FROM doc d JOIN doc_reading r ON r.doc = d.rowid WHERE d.id = ?"
 
 _DOCUMENT_FILES = """

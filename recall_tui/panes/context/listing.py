@@ -14,7 +14,7 @@ from rich.text import Text
 from recall_core.text import behind
 from recall_core.types import Omission, Packed
 from recall_tui.state.packing import Entry, Worth, covered, digest
-from recall_tui.state.records import Waiting, heading_of, line_of
+from recall_tui.state.records import Waiting, cited
 from recall_tui.state.session import Session
 from recall_tui.widgets.draw import Glyphs, blanked, counted, figure, fit, fit_place, folded
 
@@ -65,9 +65,8 @@ def places_of(session: Session, glyphs: Glyphs) -> dict[str, str]:
     left = {each.chunk_id for each in session.context.packed.omitted} if session.context.packed else set()
     for hit in results.hits.values():
         if hit.chunk is not None and hit.chunk.id in left:
-            passage = results.passages.get(hit.chunk.id)
-            heading = heading_of(hit.chunk, passage)
-            found[hit.chunk.id] = line_of(hit.doc.path, hit.chunk, passage) + _crumb(heading, glyphs)
+            line, heading = cited(hit, results.passages.get(hit.chunk.id))
+            found[hit.chunk.id] = line + _crumb(heading, glyphs)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.types import Hit
 from recall_tui.state.chart import Chart, top_at
-from recall_tui.state.records import heading_of, line_of
+from recall_tui.state.records import cited
 from recall_tui.state.session import Session, listed
 from recall_tui.widgets.draw import Glyphs
 
@@ -48,12 +48,8 @@ def named_lines(session: Session, chart: Chart, weight: Fraction, glyphs: Glyphs
 
 def name_of(hit: Hit, passages: Mapping[str, PassageView], glyphs: Glyphs) -> str:
     """Return its file without folders, the line of its passage and the heading above that."""
-    name = PurePosixPath(hit.doc.path).name
-    if hit.chunk is None:
-        return name
-    passage = passages.get(hit.chunk.id)
-    heading = heading_of(hit.chunk, passage)
-    return f"{name}{line_of(hit.doc.path, hit.chunk, passage)}{glyphs.crumb if heading else ''}{heading}"
+    line, heading = cited(hit, passages.get(hit.chunk.id) if hit.chunk else None)
+    return f"{PurePosixPath(hit.doc.path).name}{line}{glyphs.crumb if heading else ''}{heading}"
 
 
 def _hits(session: Session) -> Mapping[int, Hit]:
