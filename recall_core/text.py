@@ -137,6 +137,14 @@ def cited(path: str, first: int, last: int | None = None, place: str | None = No
     return path + behind(path, first, last, place)
 
 
+def united(place: str | None, other: str | None) -> str | None:
+    """Return the place of two stretches of one text that touch, the first first."""
+    if place is None or other is None or place == other:
+        return place or other
+    kind, _, value = place.partition(" ")
+    return f"{kind} {value.partition('-')[0]}-{other.partition(' ')[2].rpartition('-')[2]}"
+
+
 def utc(mtime_ns: int) -> str:
     """A file time as fixed-width UTC with microseconds, so that text order is time order."""
     from datetime import UTC, datetime  # noqa: PLC0415 - a search never needs it

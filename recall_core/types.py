@@ -433,7 +433,7 @@ class Block(NamedTuple):
     """What of its chunk is missing; None for a whole one."""
     heading: str = ""
     place: str | None = None
-    """Both of its best hit's passage, or of that hit's chunk if it has none."""
+    """Both of its best hit's passage, or of the hit's chunk if it has none; `line` places are all those of the block."""
 
     @property
     def truncated(self) -> bool:

@@ -95,7 +95,8 @@ def scale(echo: NormalizerEcho) -> str:
 
 def _ledger(view: LedgerView, scales: dict[str, str]) -> Iterator[str]:
     unit = view.get("passage", view)
-    where = clean(cited(view["path"], unit["line_start"], unit["line_end"], unit.get("place")))
+    last = unit["line_end"] if unit["line_end"] > unit["line_start"] or unit is view else None
+    where = clean(cited(view["path"], unit["line_start"], last, unit.get("place")))
     yield "  ".join([where, view["id"][:DIGITS], *([clean(unit["heading"])] if "heading" in unit else [])])
     if "passage" in view:
         yield from (f"{'':{INDENT}}{clean(line)}".rstrip() for line in view["passage"]["text"].split("\n"))

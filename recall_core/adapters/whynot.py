@@ -256,7 +256,8 @@ def _place(view: SoughtView) -> str:
 
 def _where(view: SoughtView) -> str:
     unit = view.get("passage", view)
-    return clean(cited(view["path"], unit["line_start"], unit["line_end"], unit.get("place")))
+    last = unit["line_end"] if unit["line_end"] > unit["line_start"] or unit is view else None
+    return clean(cited(view["path"], unit["line_start"], last, unit.get("place")))
 
 
 def _rank(view: SoughtView) -> str:

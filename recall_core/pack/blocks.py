@@ -26,6 +26,7 @@ def part(sheet: Layout, hit: Hit, span: Span, *, number: int) -> Draft:
     line = chunk.line_start + chunk.text.count("\n", 0, start)
     lines = (line, line + text.count("\n", 0, max(len(text) - 1, 0)))
     unit = hit.passage or chunk
+    has_lines = (chunk.place or "").startswith("line ")  # a header says all lines of its block, as of any text
     block = Block(
         number,
         hit.doc,
@@ -37,7 +38,7 @@ def part(sheet: Layout, hit: Hit, span: Span, *, number: int) -> Draft:
         (hit.rank,),
         _cut(span, len(chunk.text)),
         unit.heading or "",
-        unit.place,
+        chunk.place if has_lines else unit.place,
     )
     return draft(sheet, block)
 

@@ -15,7 +15,7 @@ from recall_core.pack.copies import ALONE, Alike, Taker
 from recall_core.pack.growth import Growth, Span
 from recall_core.pack.layout import Draft, Layout, fits, fits_behind, joined, layout, placed, render
 from recall_core.pack.reserve import Injected, Reserve, fill, is_shown, least_budget, reserve
-from recall_core.text import Counter
+from recall_core.text import Counter, united
 from recall_core.types import Hit, Omission, Packed
 
 
@@ -192,6 +192,9 @@ def _union(sheet: Layout, drafts: Sequence[Draft]) -> Draft:
         end=last.end,
         line_start=first.block.line_start,
         line_end=last.line_end,
+        place=united(first.block.place, last.place)
+        if (first.block.place or "").startswith("line ")
+        else blocks[0].place,
         text="",
         chunk_ids=tuple(chunk_id for block in blocks for chunk_id in block.chunk_ids),
         ranks=tuple(rank for block in blocks for rank in block.ranks),

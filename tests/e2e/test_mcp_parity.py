@@ -241,9 +241,10 @@ def _of_search(answer: Any, plain: str) -> Iterator[str]:
             yield f"{rank}. {json.dumps(result, ensure_ascii=False, separators=(',', ':'))}"
             continue
         quoted, lines = _excerpt(chunk, passage)
-        about = [f"{rank}. **{clean(_cited(doc['path'], lines, chunk))}**"]
-        if "heading" in chunk:
-            about.append(clean(chunk["heading"]))
+        unit = passage or chunk
+        about = [f"{rank}. **{clean(_cited(doc['path'], lines, unit))}**"]
+        if "heading" in unit:
+            about.append(clean(unit["heading"]))
         if "score" in result:
             about.append(f"score {result['score']:.3f}")
         if "id" in chunk:

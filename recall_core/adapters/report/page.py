@@ -96,7 +96,8 @@ def place(result: Mapping[str, Any]) -> str:
     path = str(doc.get("path") or chunk.get("id") or doc.get("id") or "")
     lines, unit = "", result.get("passage", chunk)
     if "line_start" in unit:
-        lines = behind(path, unit["line_start"], unit["line_end"], unit.get("place"))
+        last = unit["line_end"] if unit["line_end"] > unit["line_start"] or unit is chunk else None
+        lines = behind(path, unit["line_start"], last, unit.get("place"))
     notes = [str(doc["state"])] if "state" in doc else []
     notes += ["recalled"] if result.get("recall_injected") else []
     return path + lines + (f"  ({', '.join(notes)})" if notes else "")

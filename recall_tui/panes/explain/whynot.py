@@ -124,7 +124,8 @@ def _place(view: SoughtView, width: int, glyphs: Glyphs) -> str:
     """Where it is with its rank and id, in exactly `width` cells."""
     rank = "not ranked" if view["rank"] is None else f"rank {figure(view['rank'])}"
     unit = view.get("passage", view)
-    where = behind(view["path"], unit["line_start"], unit["line_end"], unit.get("place"))
+    last = unit["line_end"] if unit["line_end"] > unit["line_start"] or unit is view else None
+    where = behind(view["path"], unit["line_start"], last, unit.get("place"))
     told = f"{where}  {rank}  {view['chunk_id'][:ID]}"
     return fit_place(harmless(view["path"]), told, width, glyphs)
 
