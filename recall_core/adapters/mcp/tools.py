@@ -217,7 +217,8 @@ def _memory_search(recall: Recall, names: CallerNames, asked: taken.MemorySearch
     answer = recall.search(asked.query, Ask(k=asked.max_results, settings=settings, filter=filter_))
     told = views.memory_results(answer, names, has_text=asked.text)
     provider, model = recall.config.embedding.partition(":")[0], recall.store.embedder()
-    told = {"results": told.pop("results"), "provider": provider, "model": model, **told}
+    first: dict[str, Any] = {key: told.pop(key) for key in ("warning", "results") if key in told}
+    told = {**first, "provider": provider, "model": model, **told}
     room = limits.max_answer_chars - len(views.as_json({**told, "results": []}))
     kept = views.first_that_fit(told["results"], room)
     if len(kept) < len(told["results"]):

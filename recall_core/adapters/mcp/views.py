@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from recall_core.adapters import ledger, whynot
-from recall_core.adapters.render import DIGITS, clean, counted
+from recall_core.adapters.render import DIGITS, clean, counted, is_caution
 from recall_core.deadline import check
 from recall_core.text import behind
 
@@ -43,7 +43,9 @@ def mcp(answer: Mapping[str, Any], names: CallerNames) -> list[AnswerPiece]:
     told = cast("Response", renamed(answer, names))
     for key, pieces in _BY_CONTENT.items():
         if key in told:
-            return [*pieces(told), *_warned(told)]
+            first, *others = pieces(told)
+            alone = "".join(f"Warning: {clean(each)}\n" for each in told.get("warnings", ()) if is_caution(each))
+            return [first._replace(text=alone + first.text), *others, *_warned(told)]
     raise AssertionError(f"no tool answers with {sorted(told)}")
 
 
@@ -79,7 +81,9 @@ def as_json(value: object) -> str:
 def memory_results(answer: Mapping[str, Any], names: CallerNames, *, has_text: bool) -> dict[str, Any]:
     """The hits of a search in the words of OpenClaw's `memory_search`."""
     told = renamed(answer, names)
+    cautions = [each for each in told["warnings"] if is_caution(each)]
     return {
+        **({"warning": cautions[0]} if cautions else {}),
         "results": [_memory_result(result, has_text=has_text) for result in told["results"]],
         "digest": told["stats"]["digest"][:DIGITS],
         "warnings": told["warnings"],
@@ -117,11 +121,12 @@ def memory_text(view: TextView, first: int, lines: int) -> dict[str, Any]:
 def _memory_result(result: Mapping[str, Any], *, has_text: bool) -> dict[str, Any]:
     doc, chunk = result["doc"], result["chunk"]
     shown = _excerpt(chunk, result.get("passage"))
-    told = {
+    told: dict[str, Any] = {
         "path": doc["path"],
         "startLine": chunk["line_start"],
         "endLine": chunk["line_end"],
         "score": result["score"],
+        "matched": result["matched"],
         "snippet": shown.text,
         "source": doc.get("source", "memory"),
         "citation": _citation(doc, chunk, shown),
@@ -144,6 +149,7 @@ def _hit(rank: int, result: ResultView) -> str:
     if "path" not in doc or not (passage or "text" in chunk):
         return f"{rank}. {as_json(result)}"
     score = f" · score {result['score']:.3f}" if "score" in result else ""
+    score += f" · by meaning {result['cosine']:.3f}" if "cosine" in result else ""
     heading = f" · {clean(chunk['heading'])}" if "heading" in chunk else ""
     chunk_id = f" · chunk {chunk['id'][:DIGITS]}" if "id" in chunk else ""
     shown = _excerpt(chunk, passage)
@@ -252,8 +258,9 @@ def _store(told: Response) -> Iterator[AnswerPiece]:
 
 
 def _warned(told: Response) -> Iterator[AnswerPiece]:
-    if told.get("warnings"):
-        yield AnswerPiece("warnings", "\n" + "\n".join(f"Warning: {clean(each)}" for each in told["warnings"]))
+    warnings = [f"Warning: {clean(each)}" for each in told.get("warnings", ()) if not is_caution(each)]
+    if warnings:
+        yield AnswerPiece("warnings", "\n" + "\n".join(warnings))
 
 
 _BY_CONTENT: dict[str, Callable[[Response], Iterator[AnswerPiece]]] = {

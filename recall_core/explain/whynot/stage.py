@@ -21,6 +21,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     "fusion": ("rank",),
     "tie_break": ("tie_break",),
     "min_score": ("threshold",),
+    "min_cosine": ("distant",),
     "rerank": ("rerank",),
     "copy": ("copy",),
     "sparse": ("displaced",),
