@@ -107,6 +107,7 @@ def query_echo(plan: Plan, pool: Pool | None, *, limit: int) -> shapes.QueryEcho
 def plan_echo(plan: Plan, pool: Pool) -> shapes.PlanEcho:
     """Everything that decided the order."""
     config = plan.config
+    least: shapes.CosineEcho = {"min_cosine": config.min_cosine} if config.min_cosine else {}
     return {
         "mode": plan.mode,
         "fusion": config.fusion,
@@ -114,17 +115,13 @@ def plan_echo(plan: Plan, pool: Pool) -> shapes.PlanEcho:
         "weights": {"lexical": config.bm25_weight, "semantic": config.vector_weight},
         **_ranks_echo(config),
         "min_score": config.min_score,
-        **_cosine_echo(config),
+        **least,
         "pool": config.pool,
         "index": pool.index_kind,
         "sparse": config.sparse_recall,
         **_models_echo(plan, pool),
         "signals": _signal_echoes(plan, pool),
     }
-
-
-def _cosine_echo(config: Config) -> shapes.CosineEcho:
-    return {"min_cosine": config.min_cosine} if config.min_cosine else {}
 
 
 def _ranks_echo(config: Config) -> shapes.RanksEcho:

@@ -116,9 +116,10 @@ def _emit(response: Response, request: Request, streams: Streams) -> None:
         from recall_core.adapters.hits import bracketed  # noqa: PLC0415 - only lists of hits have passages
 
         response = bracketed(response)
-    for warning in filter(render.is_caution, response.get("warnings", [])):
-        streams.say(f"warning: {warning}")
-        streams.stderr.flush()
+    for warning in response.get("warnings", []):
+        if warning.startswith(render.CAUTION):
+            streams.say(f"warning: {warning}")
+            streams.stderr.flush()
     if (in_rows := _rows_writer(request)) is not None:
         in_rows(response, streams.stdout)
     elif not (command.is_drawn and streams.stdout.isatty() and _drawn(response, request, streams.stdout)):

@@ -18,6 +18,8 @@ SNIPPET = 100
 SHOWN = 5  # chunks of an account that are named; the rest are counted
 _DIGESTS = ("doc.id", "doc.hash", "chunk.id", "chunk.doc_id")
 DIGITS = 12  # of an id or a hash, where people read it
+CAUTION = "W_NO_MATCH"
+"""Begins the warning to read before the hits: none of them has a query word."""
 _PLAIN = ("score", "doc.path", "chunk.text")  # told from each other by how they look
 
 
@@ -172,12 +174,7 @@ def talk(response: Response, *, is_verbose: bool = False) -> Iterator[str]:
         yield from import_module("recall_core.adapters.listing").talk(response)
     if "roots" in response:
         yield from import_module("recall_core.adapters.roots").next_step(response)
-    yield from (f"warning: {warning}" for warning in response.get("warnings", []) if not is_caution(warning))
-
-
-def is_caution(warning: str) -> bool:
-    """Return True for a warning to read before the hits: none of them has a query word."""
-    return warning.startswith("W_NO_MATCH")
+    yield from (f"warning: {warning}" for warning in response.get("warnings", []) if not warning.startswith(CAUTION))
 
 
 def weight_of(term: Mapping[str, Any]) -> str:

@@ -34,7 +34,7 @@ def chosen(request: Request) -> RowsWriter | None:
     if not asked:
         return None
     if asked == ["paths", "quiet"]:
-        return _nothing
+        asked = ["quiet"]
     others = [name for name in ("json", "explain") if getattr(request.flags, name, False)]
     conflict = [*asked, *(name for name in others if not (name == "explain" and asked == ["jsonl"]))]
     if len(conflict) > 1:
@@ -50,10 +50,6 @@ def _paths(response: Response, stdout: TextIO) -> None:
     _expect_path(response)
     for path in dict.fromkeys(result["doc"]["path"] for result in response["results"]):
         stdout.write(shown(f"{one_line(path)}\n", stdout))
-
-
-def _nothing(response: Response, stdout: TextIO) -> None:
-    """The exit status says it all."""
 
 
 def _expect_path(response: Response) -> None:
@@ -111,4 +107,9 @@ def _steps(name: str) -> list[str]:
     return [step for step in (table, key, of_meta) if step]
 
 
-_FORMS: dict[str, RowsWriter] = {"paths": _paths, "quiet": _nothing, "jsonl": _json_lines, "csv": _csv}
+_FORMS: dict[str, RowsWriter] = {
+    "paths": _paths,
+    "quiet": lambda response, stdout: None,
+    "jsonl": _json_lines,
+    "csv": _csv,
+}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from recall_core.adapters import ledger, whynot
-from recall_core.adapters.render import DIGITS, clean, counted, is_caution
+from recall_core.adapters.render import CAUTION, DIGITS, clean, counted
 from recall_core.deadline import check
 from recall_core.text import behind
 
@@ -44,8 +44,8 @@ def mcp(answer: Mapping[str, Any], names: CallerNames) -> list[AnswerPiece]:
     for key, pieces in _BY_CONTENT.items():
         if key in told:
             first, *others = pieces(told)
-            alone = "".join(f"Warning: {clean(each)}\n" for each in told.get("warnings", ()) if is_caution(each))
-            return [first._replace(text=alone + first.text), *others, *_warned(told)]
+            cautions, warnings = _warned(told)
+            return [first._replace(text=cautions + first.text), *others, *warnings]
     raise AssertionError(f"no tool answers with {sorted(told)}")
 
 
@@ -81,7 +81,7 @@ def as_json(value: object) -> str:
 def memory_results(answer: Mapping[str, Any], names: CallerNames, *, has_text: bool) -> dict[str, Any]:
     """The hits of a search in the words of OpenClaw's `memory_search`."""
     told = renamed(answer, names)
-    cautions = [each for each in told["warnings"] if is_caution(each)]
+    cautions = [each for each in told["warnings"] if each.startswith(CAUTION)]
     return {
         **({"warning": cautions[0]} if cautions else {}),
         "results": [_memory_result(result, has_text=has_text) for result in told["results"]],
@@ -257,10 +257,13 @@ def _store(told: Response) -> Iterator[AnswerPiece]:
     )
 
 
-def _warned(told: Response) -> Iterator[AnswerPiece]:
-    warnings = [f"Warning: {clean(each)}" for each in told.get("warnings", ()) if not is_caution(each)]
-    if warnings:
-        yield AnswerPiece("warnings", "\n" + "\n".join(warnings))
+def _warned(response: Response) -> tuple[str, list[AnswerPiece]]:
+    """The lines to read before the answer, and the other warnings."""
+    lines: dict[bool, list[str]] = {True: [], False: []}
+    for each in response.get("warnings", ()):
+        lines[each.startswith(CAUTION)].append(f"Warning: {clean(each)}\n")
+    others = "".join(lines[False]).removesuffix("\n")
+    return "".join(lines[True]), [AnswerPiece("warnings", f"\n{others}")] if others else []
 
 
 _BY_CONTENT: dict[str, Callable[[Response], Iterator[AnswerPiece]]] = {
