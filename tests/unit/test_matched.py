@@ -195,3 +195,36 @@ def test_documents_with_words_are_all_unless_k_says_how_many(recall: Recall) -> 
     assert set(paths("lanterns bees", ask._replace(settings=by_meaning, k=2))) == {"bees.txt", "lamp.txt"}
     assert paths(NONSENSE, ask) == []
     assert len(paths(NONSENSE, ask._replace(mode="semantic"))) == len(TEXTS)
+
+
+def test_the_list_is_the_whole_list_without_the_rows_that_are_dropped(recall: Recall) -> None:
+    cases = [
+        ("fusion=rrf",),
+        ("normalize=minmax",),
+        ("lexical_model=bm25f",),
+        ("collapse=false",),
+        ("semantic_weight=1", "lexical_weight=0"),
+        ("min_score=0.01",),
+        ("rerank=hash", "rerank_weight=1"),
+    ]
+    for settings in cases:
+        for words in ("lanterns bees", "harbour 17", NONSENSE):
+            whole = recall.search(words, Ask(k=100, settings=settings))["results"]
+            kept = [row for row in whole if row["matched"] != "meaning" or row["cosine"] >= NEAR]
+            found = recall.search(words, Ask(k=100, settings=(*settings, f"min_cosine={NEAR}")))
+
+            rows = [(row["doc"]["path"], row["score"], row["matched"]) for row in found["results"]]
+            assert rows == [(row["doc"]["path"], row["score"], row["matched"]) for row in kept], (settings, words)
+            assert found["stats"]["total_hits"] == len(kept)
+
+
+def test_ten_questions_about_nothing_warn_and_list_no_document(recall: Recall) -> None:
+    for question in (
+        *("zzyzx", "qwrtp vbnm", "xq-77b", '"fnord wibble"', "Blorptastic?", "how do I frobnicate zlarg"),
+        *("ñandúxyz", "0xdeadbeef", "grmpf grmpf grmpf", "snarkle.frump"),
+    ):
+        found = recall.search(question)
+
+        assert found["results"], question
+        assert any(each.startswith("W_NO_MATCH") for each in found["warnings"]), question
+        assert recall.search(question, Ask(documents_with_words=True))["results"] == [], question
