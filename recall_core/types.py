@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 Signal = Literal["lexical", "semantic", "rerank"]
 SIGNALS: tuple[Signal, ...] = ("lexical", "semantic", "rerank")
 """Every signal, in the order in which it is always shown."""
+MatchKind = Literal["words", "meaning", "both", "pinned"]
+"""Why a row is in an answer: it has a query word, its text is near in meaning, both, or a person pinned it."""
 Table = Literal["chunk", "doc"]
 MetaValue = str | int | float | bool | None
 Vector = bytes
@@ -241,6 +243,13 @@ class Hit(NamedTuple):
     """Set where others hold its text, and the list shows a text once."""
     passage: HitPassage | None = None
     """Of a hit that is to be packed."""
+    matched: MatchKind | None = None
+    """None without a signal. Only a context has rows that are "pinned"."""
+
+    @property
+    def cosine(self) -> float | None:
+        """Return the raw value of the semantic signal; None without one."""
+        return next((part.raw for part in self.parts if part.signal == "semantic"), None)
 
 
 class StoreInfo(NamedTuple):
@@ -433,7 +442,7 @@ class Block(NamedTuple):
     """What of its chunk is missing; None for a whole one."""
     heading: str = ""
     place: str | None = None
-    """Both of its best hit's passage, or of the hit's chunk if it has none; `line` places are all those of the block."""
+    """Both of its best hit's passage, else of that hit's chunk. Lines of the file are those of the whole block."""
 
     @property
     def truncated(self) -> bool:
@@ -441,11 +450,16 @@ class Block(NamedTuple):
         return self.cut is not None
 
 
+OmissionReason = Literal[
+    "budget", "diversity", "duplicate", "copy", "below_min_score", "below_min_cosine", "dropped", "empty"
+]
+
+
 class Omission(NamedTuple):
     """Candidates that were not packed, and why. One entry a candidate; the tail after packing ended is one entry, and
     so are the copies of one text that is packed."""
 
-    reason: Literal["budget", "diversity", "duplicate", "copy", "below_min_score", "dropped", "empty"]
+    reason: OmissionReason
     rank: int
     chunks: int
     chunk_id: str

@@ -107,6 +107,7 @@ def query_echo(plan: Plan, pool: Pool | None, *, limit: int) -> shapes.QueryEcho
 def plan_echo(plan: Plan, pool: Pool) -> shapes.PlanEcho:
     """Everything that decided the order."""
     config = plan.config
+    least: shapes.CosineEcho = {"min_cosine": config.min_cosine} if config.min_cosine else {}
     return {
         "mode": plan.mode,
         "fusion": config.fusion,
@@ -114,6 +115,7 @@ def plan_echo(plan: Plan, pool: Pool) -> shapes.PlanEcho:
         "weights": {"lexical": config.bm25_weight, "semantic": config.vector_weight},
         **_ranks_echo(config),
         "min_score": config.min_score,
+        **least,
         "pool": config.pool,
         "index": pool.index_kind,
         "sparse": config.sparse_recall,
@@ -220,12 +222,29 @@ def result_view(
             view["chunk"] = chunk
         if passage is not None and "text" in chunk:
             view["passage"] = passage
+    matched = matched_part(hit, plan)
+    if "matched" in matched:
+        view["matched"] = matched["matched"]
+    if "cosine" in matched:
+        view["cosine"] = matched["cosine"]
     if hit.injection is not None and hit.chunk is not None:
         view["recall_injected"] = True
         view["recall"] = recall_view(hit.injection, hit.chunk)
     if explain and hit.score is not None:
         view["explain"] = explain_view(hit, plan, leaves)
     return view
+
+
+def matched_part(hit: Hit, plan: Plan, *, is_pinned: bool = False) -> shapes.MatchedPart:
+    """Why the row is there; nothing without a signal. is_pinned: a person pinned it in a context."""
+    if hit.matched is None:
+        return {}
+    if hit.matched != "meaning":
+        return {"matched": hit.matched}
+    cosine = hit.cosine
+    counts = cosine is not None and cosine > 0 and cosine >= plan.config.min_cosine
+    part: shapes.MatchedPart = {"matched": "pinned" if is_pinned and not counts else "meaning"}
+    return part if cosine is None or plan.mode != "hybrid" else {**part, "cosine": cosine}
 
 
 def _wanted(plan: Plan, name: str) -> bool:

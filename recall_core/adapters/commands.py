@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from recall_core import paths
 from recall_core.adapters import render
-from recall_core.adapters.flags import AS_ROWS
-from recall_core.adapters.options import ask_of, check_question, mode_of, pack_of
+from recall_core.adapters.flags import AS_ROWS, BY_MEANING
+from recall_core.adapters.options import ask_of, check_question, lists_paths, mode_of, pack_of
 from recall_core.adapters.output import replacing
 from recall_core.adapters.progress import follow
 from recall_core.adapters.rql import given_rql, read_rql
@@ -50,6 +50,8 @@ def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> 
             streams = streams._replace(stdout=streams.stderr)
         _emit(response, request, streams)
         streams.stdout.flush()
+    if lists_paths(request.flags) and not response["results"]:
+        return 7
     return _exit_code(response)
 
 
@@ -105,6 +107,8 @@ def _command(request: Request) -> Command:
 
 def _emit(response: Response, request: Request, streams: Streams) -> None:
     command = _command(request)
+    if getattr(request.flags, "quiet", False):
+        return
     if _wants_json(request):
         for_data(streams.stdout).write(render.json_line(response))
         return
@@ -112,6 +116,10 @@ def _emit(response: Response, request: Request, streams: Streams) -> None:
         from recall_core.adapters.hits import bracketed  # noqa: PLC0415 - only lists of hits have passages
 
         response = bracketed(response)
+    for warning in response.get("warnings", []):
+        if warning.startswith(render.CAUTION):
+            streams.say(f"warning: {warning}")
+            streams.stderr.flush()
     if (in_rows := _rows_writer(request)) is not None:
         in_rows(response, streams.stdout)
     elif not (command.is_drawn and streams.stdout.isatty() and _drawn(response, request, streams.stdout)):
@@ -123,7 +131,7 @@ def _emit(response: Response, request: Request, streams: Streams) -> None:
 
 def _rows_writer(request: Request) -> RowsWriter | None:
     """What writes the rows for other programs, where a flag asks for it. Raises UsageError `conflicting_flags`."""
-    if not any(getattr(request.flags, flag.key, False) for flag in AS_ROWS):
+    if not any(getattr(request.flags, flag.key, False) for flag in (*AS_ROWS, BY_MEANING)):
         return None
     from recall_core.adapters import rows  # noqa: PLC0415 - few answers are written so
 

@@ -161,14 +161,22 @@ QUESTION = (
     Flag("--filter", "keep only what matches this filter expression", "EXPR"),
     Flag("--no-sparse", "without sparse-document recall, which gives a row to a short, similar document"),
     Flag("--all-copies", "show every copy of a text, not only the first"),
+    Flag("--min-cosine", "drop hits without a query word whose cosine is below X (0, which drops none)", "X"),
     ALL_WORDS,
     EXPLAIN,
     SET,
     *CHECKS,
     TIMEOUT,
 )
+QUIET = Flag("--quiet", "print nothing: exit 0 if -l would list a document, else 7", short="-q")
+BY_MEANING = Flag("--by-meaning", "with -l or -q, also documents without a query word")
 AS_ROWS = (
-    Flag("--paths", "the paths alone, each once and one a line, best first", short="-l"),
+    Flag(
+        "--paths",
+        "the paths of documents with a query word, best first: all, or the first N with -n (--vector: of the hits)",
+        short="-l",
+    ),
+    QUIET,
     Flag("--jsonl", "each hit as a line of JSON, as it stands in `results` of --json"),
     Flag("--csv", "each hit as a row of CSV, below a row of names"),
 )

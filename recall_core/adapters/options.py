@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from recall_core.adapters.plain import Request
     from recall_core.types import MetaValue
 
-_WORDS_ONLY = ("--bm25", "--vector", "--filter", "--no-sparse", "--all-copies")
+_WORDS_ONLY = ("--bm25", "--vector", "--filter", "--no-sparse", "--all-copies", "--min-cosine")
 
 
 def ask_of(flags: Namespace) -> Ask:
@@ -35,7 +35,13 @@ def ask_of(flags: Namespace) -> Ask:
         receipt=getattr(flags, "receipt", None) is not None,
         lines_around=getattr(flags, "C", None) or 0,
         verbose=getattr(flags, "verbose", False),
+        documents_with_words=lists_paths(flags) and not getattr(flags, "by_meaning", False),
     )
+
+
+def lists_paths(flags: Namespace) -> bool:
+    """Return True if the answer is to be a list of documents, or only whether there is one."""
+    return getattr(flags, "paths", False) or getattr(flags, "quiet", False)
 
 
 def _settings(flags: Namespace) -> tuple[str, ...]:
@@ -46,7 +52,10 @@ def _settings(flags: Namespace) -> tuple[str, ...]:
         "all_words": "stop_words=none",
         "numbers": "line_numbers=true",
     }
-    return (*(flags.set or ()), *(setting for flag, setting in own.items() if getattr(flags, flag, False)))
+    chosen = [setting for flag, setting in own.items() if getattr(flags, flag, False)]
+    if (least := getattr(flags, "min_cosine", None)) is not None:
+        chosen.append(f"min_cosine={least}")
+    return (*(flags.set or ()), *chosen)
 
 
 def pack_of(flags: Namespace) -> Pack:

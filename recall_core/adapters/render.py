@@ -18,6 +18,8 @@ SNIPPET = 100
 SHOWN = 5  # chunks of an account that are named; the rest are counted
 _DIGESTS = ("doc.id", "doc.hash", "chunk.id", "chunk.doc_id")
 DIGITS = 12  # of an id or a hash, where people read it
+CAUTION = "W_NO_MATCH"
+"""Begins the warning to read before the hits: none of them has a query word."""
 _PLAIN = ("score", "doc.path", "chunk.text")  # told from each other by how they look
 
 
@@ -172,7 +174,7 @@ def talk(response: Response, *, is_verbose: bool = False) -> Iterator[str]:
         yield from import_module("recall_core.adapters.listing").talk(response)
     if "roots" in response:
         yield from import_module("recall_core.adapters.roots").next_step(response)
-    yield from (f"warning: {warning}" for warning in response.get("warnings", []))
+    yield from (f"warning: {warning}" for warning in response.get("warnings", []) if not warning.startswith(CAUTION))
 
 
 def weight_of(term: Mapping[str, Any]) -> str:
@@ -232,10 +234,11 @@ def hit_line(result: ResultView) -> str:
 
 
 def marks(result: ResultView) -> list[str]:
-    """`[recalled: distance 0.11]` where sparse-document recall gave the hit its row, `+5 identical` where others have
-    its text."""
-    recalled = [f"[recalled: distance {result['recall']['distance']:g}]"] if "recall" in result else []
-    return [*recalled, f"+{result['copies']['count']} identical"] if "copies" in result else recalled
+    """`by meaning 0.412` where a hybrid answer has a hit without a query word, `[recalled: distance 0.11]` where
+    sparse-document recall gave the hit its row, `+5 identical` where others have its text."""
+    shown = [f"by meaning {result['cosine']:.3f}"] if "cosine" in result else []
+    shown += [f"[recalled: distance {result['recall']['distance']:g}]"] if "recall" in result else []
+    return [*shown, f"+{result['copies']['count']} identical"] if "copies" in result else shown
 
 
 def is_whole(result: ResultView) -> bool:

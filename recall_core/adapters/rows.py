@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
+from recall_core.adapters.options import lists_paths
 from recall_core.adapters.render import json_line
 from recall_core.adapters.streams import for_data, shown
 from recall_core.errors import UsageError
@@ -27,8 +28,13 @@ _DOCUMENTS = "score doc.path doc.title doc.tags doc.source doc.mtime doc.id".spl
 def chosen(request: Request) -> RowsWriter | None:
     """What writes the rows, where a flag asks for one of these forms. Raises UsageError `conflicting_flags`."""
     asked = [name for name in _FORMS if getattr(request.flags, name, False)]
+    if getattr(request.flags, "by_meaning", False) and not lists_paths(request.flags):
+        hint = "add -l, or leave out --by-meaning"
+        raise UsageError("conflicting_flags", "--by-meaning goes with -l or -q.", hint=hint)
     if not asked:
         return None
+    if asked == ["paths", "quiet"]:
+        asked = ["quiet"]
     others = [name for name in ("json", "explain") if getattr(request.flags, name, False)]
     conflict = [*asked, *(name for name in others if not (name == "explain" and asked == ["jsonl"]))]
     if len(conflict) > 1:
@@ -101,4 +107,9 @@ def _steps(name: str) -> list[str]:
     return [step for step in (table, key, of_meta) if step]
 
 
-_FORMS: dict[str, RowsWriter] = {"paths": _paths, "jsonl": _json_lines, "csv": _csv}
+_FORMS: dict[str, RowsWriter] = {
+    "paths": _paths,
+    "quiet": lambda response, stdout: None,
+    "jsonl": _json_lines,
+    "csv": _csv,
+}

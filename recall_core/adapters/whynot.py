@@ -49,6 +49,7 @@ VERDICTS = {
     "rank": "its score is too low",
     "tie_break": "another row has its score and comes first",
     "threshold": "its score is below min_score",
+    "distant": "it has no query word, and its cosine is below min_cosine",
     "rerank": "the reranker put others before it",
     "copy": "another row stands for its text",
     "displaced": "its row was given to a short document",

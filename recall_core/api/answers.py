@@ -13,7 +13,7 @@ from recall_core.config import Config
 from recall_core.contract import OK
 from recall_core.errors import SnapshotMismatch, StaleError
 from recall_core.retrieve import Answer, Plan, plan_rql, targets
-from recall_core.retrieve.answer import candidate_range, packable, page, rows_with_words
+from recall_core.retrieve.answer import candidate_range, packable, page, rows_with_words, with_words_only
 from recall_core.retrieve.freshness import State, stale_documents
 from recall_core.retrieve.plan import with_copies
 from recall_core.shell import AGAIN, Hint
@@ -46,7 +46,8 @@ def listed(engine: Engine, plan: Plan, ask: Ask) -> SearchResponse:
     started = perf_counter()
     refresh(engine, ask)
     with engine.store.reading():
-        return listing(engine, answered(engine, plan, ask, is_read_on=True), ask, started=started)
+        found = answered(engine, plan, ask, is_read_on=not ask.documents_with_words)
+        return listing(engine, found, ask, started=started)
 
 
 def query_checked(text: str, settings: GivenSettings = ()) -> RqlResponse:
@@ -146,20 +147,22 @@ def answered(engine: Engine, plan: Plan, ask: Ask, *, is_read_on: bool = False) 
 def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> SearchResponse:
     """The page of an answer."""
     began = perf_counter()
-    shown = page(found, engine.store)
+    listed = with_words_only(found) if ask.documents_with_words else found
+    shown = page(listed, engine.store)
     states, stale = checked(_told(shown), ask, store=engine.store, base=engine.base)
     found = _timed(found, "fetch", began)
     began = perf_counter()
     leaves = engine.leaves(found, shown) if ask.explain else [None] * len(shown)
     found = _timed(found, "explain", began) if ask.explain else found
     began = perf_counter()
-    passages = engine.passages(found, shown) if _shows_text(found.plan) else [None] * len(shown)
+    has_passages = _shows_text(found.plan) and not ask.documents_with_words
+    passages = engine.passages(found, shown) if has_passages else [None] * len(shown)
     if ask.lines_around:
         passages = _with_lines(passages, shown, ask.lines_around, engine.store)
     found = _timed(found, "passages", began) if any(passages) else found
     plan, held = found.plan, rows_with_words(found)
     following = plan.offset + len(shown)
-    has_more = shown and following < found.total and _is_paged(found)
+    has_more = shown and following < listed.total and _is_paged(listed)
     next_part: NextPart = {"next_offset": following} if has_more else {}
     receipt: ReceiptPart = {}
     if ask.receipt:
@@ -180,7 +183,7 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
         "results": results,
         **views.sparse_part(found, explain=ask.explain or ask.verbose),
         "stats": {**stats_view(found, started), **_by_words(held)},
-        "warnings": [*engine.notes(), *found.warnings, *_unmatched(found, held), *stale],
+        "warnings": [*engine.notes(), *listed.warnings, *_unmatched(found, held), *stale],
         **next_part,
         **receipt,
     }
@@ -214,7 +217,12 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
     shown = [hits[chunk["id"]] for chunk in view["chunks"]]
     began = perf_counter()
     view["chunks"] = [
-        {**chunk, **_passage_part(passage), **_copies_part(hit)}
+        {
+            **chunk,
+            **views.matched_part(hit, found.plan, is_pinned=chunk["id"] in on.pinned),
+            **_passage_part(passage),
+            **_copies_part(hit),
+        }
         for chunk, hit, passage in zip(view["chunks"], shown, engine.passages(found, shown), strict=True)
     ]
     found = _timed(found, "passages", began) if shown else found

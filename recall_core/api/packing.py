@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from recall_core.config import Config, replace
 from recall_core.errors import UsageError, expect_choice
 from recall_core.rank.columns import positions_of
+from recall_core.rank.fuse import dropped_by_cosine
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import candidate_range, candidates, injected, standing_for
 from recall_core.retrieve.asking import CONTEXT_FORMATS, Pack
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.store.port import Store
 from recall_core.text import ESTIMATES, MODEL_COUNTER, counter
-from recall_core.types import Block, Hit, HitPassage, Omission, Packed, TermStat
+from recall_core.types import Block, Hit, HitPassage, Omission, OmissionReason, Packed, TermStat
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
@@ -36,7 +37,7 @@ def packing(found: Answer, options: Pack, *, store: Store, cite: Citing, seen: l
     from recall_core.pack.policy import pack  # noqa: PLC0415 - a search never needs it
 
     config, counting, pinned, dropped = terms(found, options, store)
-    found, pinned = _led_by_pins(found, pinned, store)
+    found, pinned = _led_by_pins(_with_pins(found, pinned, store), pinned, store)
     own = cite(found, injected(found, store)) if config.sparse_share else []
     looked_at = [] if seen is None else seen
     looked_at += own
@@ -53,10 +54,9 @@ def packing(found: Answer, options: Pack, *, store: Store, cite: Citing, seen: l
         injected=own,
         alike=alike,
     )
-    below = _below_min_score(found)
-    if below is None:
-        return context
-    return context._replace(candidates=context.candidates + below.chunks, omitted=(*context.omitted, below))
+    below = _below(found)
+    added = sum(each.chunks for each in below)
+    return context._replace(candidates=context.candidates + added, omitted=(*context.omitted, *below))
 
 
 def _alike(found: Answer, store: Store, cite: Citing, looked_at: list[Hit]) -> tuple[Alike, int]:
@@ -70,6 +70,24 @@ def _alike(found: Answer, store: Store, cite: Citing, looked_at: list[Hit]) -> t
 
     alike = AlikeInAnswer(found, store, looked_at, cite)
     return alike, alike.total()
+
+
+def _with_pins(found: Answer, pinned: frozenset[str], store: Store) -> Answer:
+    """Return the answer with the pinned rows that min_cosine dropped, each where its score puts it."""
+    ranked, pool = found.ranked, found.pool
+    count = 0 if ranked is None else dropped_by_cosine(ranked, found.plan.config)
+    if ranked is None or pool is None or not (count and pinned):
+        return found
+    start, stop = ranked.kept, ranked.kept + count
+    wanted = frozenset(positions_of(pool.keys, [store.rowid("chunk", each) for each in pinned]).values())
+    back = [position for position in ranked.order[start:stop] if position in wanted]
+    listed, scores = list(ranked.order[:start]), ranked.scores
+    for position in back:
+        listed.insert(
+            next((at for at, each in enumerate(listed) if scores[each] < scores[position]), len(listed)), position
+        )
+    rest = [position for position in ranked.order[start:] if position not in wanted]
+    return found._replace(ranked=ranked.reordered([*listed, *rest], kept=len(listed)), total=len(listed))
 
 
 def _led_by_pins(found: Answer, pinned: frozenset[str], store: Store) -> tuple[Answer, frozenset[str]]:
@@ -161,13 +179,22 @@ def _cited(found: Answer, store: Store, cite: Citing, seen: list[Hit]) -> Iterat
             yield hit
 
 
-def _below_min_score(found: Answer) -> Omission | None:
-    """What min_score keeps out of a list that no limit cuts."""
+def _below(found: Answer) -> tuple[Omission, ...]:
+    """Return what min_cosine and then min_score keep out of a list that no limit cuts."""
     ranked, pool = found.ranked, found.pool
     if ranked is None or pool is None or found.plan.is_capped or len(ranked) <= ranked.kept:
-        return None
-    first = pool.keys[ranked.order[ranked.kept]]
-    return Omission("below_min_score", ranked.kept + 1, len(ranked) - ranked.kept, "", first.path)
+        return ()
+    start, stop = ranked.kept, len(ranked)
+    distant = start + dropped_by_cosine(ranked, found.plan.config)
+    parts: tuple[tuple[OmissionReason, int, int], ...] = (
+        ("below_min_cosine", start, distant),
+        ("below_min_score", distant, stop),
+    )
+    return tuple(
+        Omission(reason, first + 1, last - first, "", pool.keys[ranked.order[first]].path)
+        for reason, first, last in parts
+        if first < last
+    )
 
 
 def context_view(

@@ -60,6 +60,7 @@ class Config(NamedTuple):
     vector_weight: float = 0.1
     rrf_k: int = RRF_K
     min_score: float = 0.0
+    min_cosine: float = 0.0
     match: str = "any"
     stop_words: str = "english"
     title_weight: float = 3.0
@@ -126,6 +127,7 @@ SETTINGS: dict[str, Setting] = {
     "vector_weight": Setting("weight of the semantic signal", live=True, least=0, most=1_000),
     "rrf_k": Setting("the constant of reciprocal rank fusion", live=True, least=0, most=1_000_000),
     "min_score": Setting("hits below this score are dropped", live=True, least=0, most=1),
+    "min_cosine": Setting("hits without a query word below this cosine are dropped", live=True, least=0, most=1),
     "match": Setting("which words of a query must be present", live=True, choices=("any", "all")),
     "stop_words": Setting(
         "words outside quotes not looked for: none; function words; also rests (e.g., 'd); also how people ask",

@@ -37,7 +37,7 @@ class SignalShareView(TypedDict):
 
 
 class AbsenceView(TypedDict):
-    """Why a row is not in the list of a side: `store`, `filter`, `no_match`, `pool` or `min_score`."""
+    """Why a row is not in the list of a side: `store`, `filter`, `no_match`, `pool`, `min_score` or `min_cosine`."""
 
     side: Literal["a", "b"]
     cause: str

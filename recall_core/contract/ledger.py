@@ -181,8 +181,9 @@ class LedgerView(TypedDict):
     """A chunk's place and the ledger of its score.
 
     rank: in the whole list of `of` rows, null where the list does not hold the chunk; then absent says why:
-    "not_in_pool" (no signal proposed it), "filtered", "below_min_score", "copy" (copy_of, a row before it, has its
-    very text), "document" (a better chunk of its document stands for it) or "no_score" (the query asks for none).
+    "not_in_pool" (no signal proposed it), "filtered", "below_min_score", "below_min_cosine", "copy" (copy_of, a row
+    before it, has its very text), "document" (a better chunk of its document stands for it) or "no_score" (the query
+    asks for none).
     residual: score - sum of all leaves, a part without leaves counting as one.
     """
 
@@ -195,7 +196,9 @@ class LedgerView(TypedDict):
     passage: NotRequired[PassageView]
     rank: int | None
     of: int
-    absent: NotRequired[Literal["not_in_pool", "filtered", "below_min_score", "copy", "document", "no_score"]]
+    absent: NotRequired[
+        Literal["not_in_pool", "filtered", "below_min_score", "below_min_cosine", "copy", "document", "no_score"]
+    ]
     copy_of: NotRequired[CopyView]
     hint: NotRequired[str]
     score: NotRequired[float]

@@ -6,6 +6,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from recall_core.contract.ledger import ExplainView, PassageView
 from recall_core.contract.views import CopiesView
+from recall_core.types import MatchKind
 
 
 class TwinsView(TypedDict):
@@ -81,7 +82,7 @@ class AccountView(TypedDict):
 
 class ContextChunk(TypedDict):
     """A packed chunk with its provenance. offset, text: of a cut chunk, those of the part that was packed.
-    passage: of the whole chunk, also if less of it was packed. copies: as of a hit."""
+    passage: of the whole chunk, also if less of it was packed. copies, matched, cosine: as of a hit."""
 
     id: str
     doc_id: str
@@ -92,6 +93,8 @@ class ContextChunk(TypedDict):
     hash: str
     mtime: str
     recall_injected: NotRequired[bool]
+    matched: NotRequired[MatchKind]
+    cosine: NotRequired[float]
     passage: NotRequired[PassageView]
     copies: NotRequired[CopiesView]
     explain: NotRequired[ExplainView]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 from recall_core.contract.ledger import ExplainView, PassageView, RecallView
+from recall_core.types import MatchKind
 
 
 class SignalEcho(TypedDict):
@@ -51,6 +52,12 @@ class RanksEcho(TypedDict, total=False):
     rrf_k: float
 
 
+class CosineEcho(TypedDict, total=False):
+    """The least cosine of rows without a query word, where one is set."""
+
+    min_cosine: float
+
+
 class ModelsEcho(TypedDict, total=False):
     """The models beyond the plain ones, and the lists that words were dropped by."""
 
@@ -61,7 +68,7 @@ class ModelsEcho(TypedDict, total=False):
 
 class PlanEcho(TypedDict):
     """Everything that decided the order. stop_words: the lists of words that were not looked for, or "none"; absent
-    for the English function words alone."""
+    for the English function words alone. min_cosine: absent for 0."""
 
     mode: str
     fusion: str
@@ -69,6 +76,7 @@ class PlanEcho(TypedDict):
     weights: dict[str, float]
     rrf_k: NotRequired[float]
     min_score: float
+    min_cosine: NotRequired[float]
     pool: int
     index: str
     sparse: bool
@@ -181,6 +189,18 @@ class PassagePart(TypedDict, total=False):
     passage: PassageView
 
 
+class MatchedPart(TypedDict, total=False):
+    """The part of a hit that says why it is there, where a signal was asked.
+
+    matched: "both" (the row has a query word, and a cosine above 0 that was asked for), "words" (a query word alone),
+    "meaning" (no query word), or in a context "pinned" (no query word, and no cosine above 0 or min_cosine).
+    cosine: of a row without a query word, where both signals were asked.
+    """
+
+    matched: MatchKind
+    cosine: float
+
+
 class CopiesPart(TypedDict, total=False):
     """The part of a hit that tells of its copies, where there are any."""
 
@@ -188,13 +208,15 @@ class CopiesPart(TypedDict, total=False):
 
 
 class ResultView(TypedDict):
-    """One hit. score and passage are absent when nothing was asked of a signal. copies: where the list shows a text
-    once, and others hold this one."""
+    """One hit. score, passage and matched are absent when nothing was asked of a signal. copies: where the list shows
+    a text once, and others hold this one."""
 
     score: NotRequired[float]
     doc: NotRequired[DocView]
     chunk: NotRequired[ChunkView]
     passage: NotRequired[PassageView]
+    matched: NotRequired[MatchKind]
+    cosine: NotRequired[float]
     recall_injected: NotRequired[bool]
     recall: NotRequired[RecallView]
     copies: NotRequired[CopiesView]

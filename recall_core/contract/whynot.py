@@ -88,6 +88,8 @@ class EvidenceView(TypedDict, total=False):
     key: str
     against: RivalView
     min_score: float
+    min_cosine: float
+    cosine: float
     rank_before: int
     reason: str
     first: int

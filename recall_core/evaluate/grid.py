@@ -53,7 +53,7 @@ def retrieval(config: Config) -> tuple[object, ...]:
 
 def unswept(config: Config) -> tuple[str, ...]:
     """The settings that are set, decide rows, and take no part in a sweep."""
-    return (*(("rerank",) if config.rerank else ()), *(("min_score",) if config.min_score > 0 else ()))
+    return tuple(name for name in ("rerank", "min_score", "min_cosine") if getattr(config, name))
 
 
 def not_swept(config: Config) -> Iterator[str]:
@@ -61,8 +61,9 @@ def not_swept(config: Config) -> Iterator[str]:
     unused = unswept(config)
     if "rerank" in unused:
         yield f"W_NOT_SWEPT: rerank={config.rerank} scores the best rows again; the weights are swept without it"
-    if "min_score" in unused:
-        yield f"W_NOT_SWEPT: min_score={config.min_score:g} drops hits; the weights are swept without it"
+    for name in ("min_score", "min_cosine"):
+        if name in unused:
+            yield f"W_NOT_SWEPT: {name}={getattr(config, name):g} drops hits; the weights are swept without it"
 
 
 def with_each_copy(config: Config, store: Store) -> Iterator[str]:

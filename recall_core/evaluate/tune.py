@@ -89,8 +89,8 @@ def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generat
     """The weight, and the settings of the grid, that the judgements speak for; or why they speak for none.
 
     The sweep is of fused ranks. Sparse-document recall gives away a last row that lies below what is measured;
-    min_score and rerank take no part, and no row stands for its copies, which warnings say. The store is read at one
-    state.
+    min_score, min_cosine and rerank take no part, and no row stands for its copies, which warnings say. The store is
+    read at one state.
 
     Raises UsageError before anything is asked: `bad_queries`, `bad_qrels`, `no_judgements`, `unknown_metric`,
     `bad_value`.
@@ -173,7 +173,7 @@ def _pools(
     for config in combinations:
         key = retrieval(config)
         if key not in pools:
-            plain = config._replace(rerank="", sparse_recall=False, collapse=False, min_score=0.0)
+            plain = config._replace(rerank="", sparse_recall=False, collapse=False, min_score=0.0, min_cosine=0.0)
             pool = asker.answer(plan()._replace(config=plain)).pool
             assert pool is not None  # noqa: S101 - a search for words has signals
             pools[key] = judged_pool(pool, grades, unit)

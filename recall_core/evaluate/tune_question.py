@@ -60,7 +60,7 @@ def tuning_view(answer: Answer, wishes: Sequence[PinTarget], asker: Asker, *, br
 def swept_view(answer: Answer, store: Store, *, breaks: bool) -> SweepView:
     """The first rows of an answer at every weight. breaks: with every weight at which they change, and how.
 
-    Fused ranks are swept: before a reranker, sparse-document recall and min_score.
+    Fused ranks are swept: before a reranker, sparse-document recall, min_score and min_cosine.
     Raises UsageError `one_signal` where there is no weight to move.
     """
     pool, k = _both(answer), _k(answer)

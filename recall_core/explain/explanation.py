@@ -30,7 +30,7 @@ from recall_core.explain.stability import stability
 from recall_core.explain.sweep import sweep
 from recall_core.ports import Embedder
 from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import hits, standing_for
+from recall_core.retrieve.answer import hits, is_distant, standing_for
 from recall_core.retrieve.passage import passages
 from recall_core.shell import Hint
 from recall_core.store.port import Store
@@ -91,7 +91,7 @@ def weight_lines(found: Answer) -> Lines | None:
     pool, plan = found.pool, found.plan
     if pool is None or not (pool.lexical and pool.semantic):
         return None
-    has_more_to_it = plan.order or plan.config.rerank or plan.table == "doc"
+    has_more_to_it = plan.order or plan.config.rerank or plan.config.min_cosine or plan.table == "doc"
     return None if has_more_to_it else lines_of(pool, plan.config)
 
 
@@ -213,7 +213,9 @@ def _others(views: Sequence[DifferenceView]) -> Iterator[DifferenceView]:
             yield _difference((signal, "other", f"{len(same)} smaller"), points, others)
 
 
-WhyAbsent: TypeAlias = Literal["not_in_pool", "filtered", "below_min_score", "copy", "document", "no_score"]
+WhyAbsent: TypeAlias = Literal[
+    "not_in_pool", "filtered", "below_min_score", "below_min_cosine", "copy", "document", "no_score"
+]
 
 _DEEPEST = 20
 
@@ -351,6 +353,9 @@ def _why_absent(found: Answer, standing: Standing, store: Store) -> WhyAbsent:
         return "not_in_pool" if passes else "filtered"
     if standing.scored.score < found.plan.config.min_score:
         return "below_min_score"
+    position = standing.scored.position
+    if found.ranked is not None and position in found.ranked.order and is_distant(found, position):
+        return "below_min_cosine"
     return "document" if found.plan.table == "doc" else "copy"
 
 

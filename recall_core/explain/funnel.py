@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar, cast
 from recall_core.contract.whynot import FunnelStageView, PredicateView, TraceView
 from recall_core.explain.whynot.present import as_asked
 from recall_core.explain.whynot.question import Question, pack_of, planned
-from recall_core.rank.fuse import rank
+from recall_core.rank.fuse import dropped_by_cosine, rank
 from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve.answer import candidate_range, page
 from recall_core.retrieve.asking import Asker
@@ -44,7 +44,7 @@ class _Clock:
 
 
 def trace(asker: Asker, question: Question) -> Trace:
-    """The way of a question: store, live, filter, each signal, union, documents, kept, copies, shown, packed.
+    """The way of a question: store, live, filter, each signal, union, documents, kept, near, copies, shown, packed.
 
     Rows are chunks, of FROM doc documents from where they are put together. Signals run side by side: both take what
     the filter leaves, and union is every candidate: of an exact pool all that the filter leaves, also what no signal
@@ -116,7 +116,11 @@ def _scored(asker: Asker, plan: Plan, found: Answer, clock: _Clock, stages: _Sta
     clock.timed("kept", lambda: rank(pool, plan.config))
     if plan.table == "doc":
         stages.add("documents", len(fused))
-    stages.add("kept", ranked.kept + found.struck)
+    if plan.config.min_cosine:
+        stages.add("kept", ranked.kept + found.struck + dropped_by_cosine(ranked, plan.config))
+        stages.add("near", ranked.kept + found.struck)
+    else:
+        stages.add("kept", ranked.kept + found.struck)
     if found.struck:
         stages.add("copies", ranked.kept)
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from recall_core.explain.factors import FactorShare, Inputs, causes, inputs_at, points_of
 from recall_core.rank.columns import positions_of
 from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import standing_for
+from recall_core.retrieve.answer import is_distant, standing_for
 from recall_core.retrieve.copies import listed, scanned
 from recall_core.store.port import Store
 from recall_core.types import SIGNALS, Row, Signal, Table
@@ -126,10 +126,11 @@ DEPTH = 100
 
 Kind = Literal["same", "moved", "new", "gone"]
 
-AbsenceCause = Literal["store", "filter", "no_match", "pool", "min_score", "copy"]
+AbsenceCause = Literal["store", "filter", "no_match", "pool", "min_score", "min_cosine", "copy"]
 
 """Why a row is not in a list: the store has none like it; the filter removes it; it has no word of the question, and
-nothing else was asked; a bounded pool left it out; its score is below min_score; a row before it has its very text.
+nothing else was asked; a bounded pool left it out; its score is below min_score; it has no query word, and its
+cosine is below min_cosine; a row before it has its very text.
 """
 
 
@@ -295,7 +296,7 @@ def _placed(found: Answer, place: int, displaced: Iterable[int | None]) -> RowSt
         rank=place + 1 if is_listed else None,
         score=found.ranked.scores[position],
         inputs=inputs_at(position, found.ranked, found.pool, found.plan.config),
-        absent=None if is_listed else "min_score",
+        absent=None if is_listed else "min_cosine" if is_distant(found, position) else "min_score",
         injected=found.recall is not None and position in found.recall.given,
         displaced=position in displaced,
     )

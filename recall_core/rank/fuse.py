@@ -10,7 +10,7 @@ from operator import add
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from recall_core.config import LEAST_WEIGHT, Config
-from recall_core.rank.columns import KeyColumns, RankColumn, RawColumn, Series, UnsettledColumn
+from recall_core.rank.columns import KeyColumns, RankColumn, RawColumn, Series, UnsettledColumn, documents_of
 from recall_core.rank.normalize import lexical_values, semantic_values
 from recall_core.rank.weighing import MILLION, WHOLE, Column, Fused, Ranking, SignalStage, in_millionths, plain
 from recall_core.types import Pool
@@ -124,6 +124,45 @@ def best_of_each_document(pool: Pool, ranking: Ranking) -> Ranking:
             order.append(position)
             kept += place < ranking.kept
     return ranking.reordered(order, kept=kept)
+
+
+def has_word(pool: Pool, position: int, *, by_document: bool = False) -> bool:
+    """Return True if the row has a query word. by_document: any chunk of its document counts."""
+    if not pool.lexical:
+        return False
+    if not by_document:
+        return pool.lexical[position] is not None
+    return documents_of(pool.keys, [position])[0] in _documents_with_words(Same(pool))
+
+
+@lru_cache(maxsize=_POOLS_KEPT)
+def _documents_with_words(pool: Same[Pool]) -> frozenset[int]:
+    held = [position for position, raw in enumerate(pool.value.lexical) if raw is not None]
+    return frozenset(documents_of(pool.value.keys, held))
+
+
+def cut_by_cosine(pool: Pool, ranking: Ranking, least: float, *, by_document: bool) -> Ranking:
+    """Return the list without the rows that have no query word and no cosine of at least `least`.
+
+    They come right behind the list, in the same order.
+    """
+    if least <= 0 or not pool.semantic:
+        return ranking
+    order, cosines = list(ranking.order), pool.semantic[:]
+    near: list[int] = []
+    distant: list[int] = []
+    for position in order[: ranking.kept]:
+        cosine = cosines[position]
+        is_near = (cosine is not None and cosine >= least) or has_word(pool, position, by_document=by_document)
+        (near if is_near else distant).append(position)
+    return ranking.reordered([*near, *distant, *order[ranking.kept :]], kept=len(near))
+
+
+def dropped_by_cosine(ranking: Ranking, config: Config) -> int:
+    """Return how many rows right behind the list are there because of min_cosine."""
+    if config.min_cosine <= 0:
+        return 0
+    return sum(ranking.scores[position] >= config.min_score for position in ranking.order[ranking.kept :])
 
 
 def _first_of_each(ranking: Ranking, keys: KeyColumns, order: Series[int]) -> Ranking:

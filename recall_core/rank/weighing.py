@@ -42,7 +42,7 @@ class Column(NamedTuple):
 class Ranking(Sequence[Ranked]):
     """A pool in order, best first: scores are ready, the parts of a candidate are put together when it is asked for.
 
-    kept: how many lead the list with a score of at least min_score; the rest follow in the same order.
+    kept: how many are in the list. The others follow: first those that min_cosine drops, then those below min_score.
     """
 
     def __init__(

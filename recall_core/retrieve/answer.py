@@ -11,7 +11,7 @@ from recall_core.deadline import check
 from recall_core.errors import EmbedError, Outdated
 from recall_core.ports import Embedder, Reranker
 from recall_core.rank.columns import documents_of, keys_at, rowids_of
-from recall_core.rank.fuse import best_of_each_document, rank
+from recall_core.rank.fuse import best_of_each_document, cut_by_cosine, has_word, rank
 from recall_core.rank.normalize import DECIMALS
 from recall_core.rank.rescore import head, rescored
 from recall_core.rank.sparse import Recalled, in_place, near_documents, recalled
@@ -21,7 +21,7 @@ from recall_core.retrieve.pool import retrieve
 from recall_core.shell import AGAIN, Hint
 from recall_core.store.port import Store
 from recall_core.text import embedded_text
-from recall_core.types import Chunk, Document, Hit, Injection, Key, Pool, Row, Twins
+from recall_core.types import Chunk, Document, Hit, Injection, Key, MatchKind, Pool, Row, Twins
 
 if TYPE_CHECKING:
     from recall_core.rank.copies import Copies
@@ -130,6 +130,27 @@ def _counted(found: Answer, store: Store) -> Answer:
     return found._replace(total=store.scan(plan.where, table=plan.table, order=(), limit=0, offset=0)[0])
 
 
+def with_words_only(found: Answer) -> Answer:
+    """Return the documents with a query word, each at its best row with one: as many as were asked for, or all."""
+    pool, ranked, plan = found.pool, found.ranked, found.plan
+    if pool is None or ranked is None or plan.lexical is None:
+        return found
+    order = [
+        position
+        for position in ranked.order[: ranked.kept]
+        if has_word(pool, position, by_document=plan.table == "doc")
+    ]
+    first = dict(zip(reversed(documents_of(pool.keys, order)), reversed(order), strict=True))
+    chosen = frozenset(first.values())
+    order = [position for position in order if position in chosen]
+    plan = plan if plan.is_capped else plan._replace(limit=len(order))
+    warnings = found.warnings
+    if not pool.exact and plan.offset + plan.limit >= len(order):
+        warnings = tuple(dict.fromkeys((*warnings, _pool_end(found))))
+    listed = ranked.reordered(order, kept=len(order))
+    return found._replace(plan=plan, ranked=listed, total=len(order), recall=None, warnings=warnings)
+
+
 def _pool_end(found: Answer) -> str:
     copies = f", {found.struck} more of which are copies of these" if found.struck else ""
     return f"W_POOL_END: the list ends at the {found.total} candidates of the pool{copies}; OPTION exact ON reads on"
@@ -194,8 +215,27 @@ def hits(found: Answer, store: Store, *, start: int, stop: int) -> list[Hit]:
     given = _injections(found, store) if found.recall is not None and found.recall.given else {}
     listed = []
     for number, (each, row) in enumerate(zip(chosen, rows, strict=True), start=start + 1):
-        listed.append(Hit(number, each.score, row.doc, row.chunk, each.parts, given.get(each.position)))
+        hit = Hit(number, each.score, row.doc, row.chunk, each.parts, given.get(each.position))
+        listed.append(hit._replace(matched=_match_of(hit, each.position, found)))
     return listed
+
+
+def is_distant(found: Answer, position: int) -> bool:
+    """Return True if min_cosine alone keeps the row out of the list."""
+    config, pool, ranked = found.plan.config, found.pool, found.ranked
+    if pool is None or ranked is None or not (config.min_cosine and pool.semantic):
+        return False
+    if ranked.scores[position] < config.min_score or has_word(pool, position, by_document=found.plan.table == "doc"):
+        return False
+    cosine = pool.semantic[position]
+    return cosine is None or cosine < config.min_cosine
+
+
+def _match_of(hit: Hit, position: int, found: Answer) -> MatchKind:
+    assert found.pool is not None  # noqa: S101 - positions are those of a pool
+    if has_word(found.pool, position, by_document=found.plan.table == "doc"):
+        return "words" if (hit.cosine or 0.0) <= 0 else "both"
+    return "meaning"
 
 
 def page(found: Answer, store: Store) -> list[Hit]:
@@ -313,6 +353,7 @@ def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) 
         values = _values(found, list(keys.values()), store, reranker)
         found = found._replace(known=found.known._replace(rerank_values=values))
         fused = rescored(fused, {position: values[key.rowid] for position, key in keys.items()}, config)
+    fused = cut_by_cosine(pool, fused, config.min_cosine, by_document=plan.table == "doc")
     if plan.order:
         fused = _by_keys(found, pool, fused, plan, store)
     found = _collapsed(found._replace(plan=plan), fused, store)

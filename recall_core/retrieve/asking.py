@@ -43,6 +43,9 @@ class Ask(NamedTuple):
     """Lines of the document to give above and below each passage, where the answer is a list."""
     verbose: bool = False
     """Also say what was looked at and changed nothing."""
+    documents_with_words: bool = False
+    """Of a list by words, give the documents with a query word, each at its best row that has one: k of them, or all.
+    A list by meaning alone stays as it is."""
 
 
 class Pack(NamedTuple):
@@ -76,6 +79,7 @@ class AskFields(TypedDict, total=False):
     receipt: bool
     lines_around: int
     verbose: bool
+    documents_with_words: bool
 
 
 class QuestionFields(AskFields, total=False):

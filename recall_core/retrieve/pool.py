@@ -165,7 +165,7 @@ def _estimated(plan: Plan, store: Store, question: SignalQuery) -> Candidates | 
 def _shows_few(plan: Plan) -> bool:
     """Whether a page hangs on few rows: no text is asked, no row stands for others, no rank is weighed."""
     config = plan.config
-    is_by_score = plan.table == "chunk" and not plan.order and not config.rerank
+    is_by_score = plan.table == "chunk" and not (plan.order or config.rerank or config.min_cosine)
     return is_by_score and (config.fusion, config.normalize) == ("weighted", "bound")
 
 

@@ -50,6 +50,7 @@ _SHARED = (
     "bm25_weight",
     "vector_weight",
     "min_score",
+    "min_cosine",
     "pool",
 )
 

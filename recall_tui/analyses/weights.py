@@ -92,7 +92,7 @@ def _pool(run: AnalysisRun, text: str) -> Pool:
     from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
     plan = run.recall.engine.words_plan(text, Ask(settings=run.session.weights.tweaks))
-    plain = plan.config._replace(rerank="", sparse_recall=False, collapse=False, min_score=0.0)
+    plain = plan.config._replace(rerank="", sparse_recall=False, collapse=False, min_score=0.0, min_cosine=0.0)
     pool = run.recall.engine.answer(plan._replace(config=plain)).pool
     assert pool is not None  # noqa: S101 - a search for words has signals
     return pool

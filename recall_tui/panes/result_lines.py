@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MATCHED = Style(bold=True, underline=True)
 SECONDARY = Style(dim=True)
+CAUTION = Style(bold=True)
 BAR_CELLS = 7
 MOVE_CELLS = 6
 TOKEN_CELLS = 6
@@ -59,7 +60,8 @@ class Best(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What all rows share. folder: that of every row, which none repeats. lines: of a row, one or two."""
+    """What all rows share. folder: that of every row, which none repeats. lines: of a row, one or two.
+    caution: what to know before the rows are read."""
 
     width: int
     rank_cells: int
@@ -67,6 +69,7 @@ class Frame(NamedTuple):
     lines: int
     has_moves: bool
     glyphs: Glyphs
+    caution: str = ""
 
 
 def shared_folder(paths: Sequence[str]) -> str:
@@ -83,11 +86,12 @@ def shared_folder(paths: Sequence[str]) -> str:
 
 
 def heads(frame: Frame) -> Text:
-    """The line above the rows: the folder that all share, and what the columns at the end are."""
-    left = " " * (frame.rank_cells + 3) + (frame.folder or "score")
+    """The line above the rows: a caution or the folder that all share, and what the columns at the end are."""
+    left = " " * (frame.rank_cells + 3) + (frame.caution or frame.folder or "score")
     right = f"{'move':>{MOVE_CELLS}}" if frame.has_moves else ""
     right += f"{'tokens':>{TOKEN_CELLS + 1}}" if frame.lines > 1 else ""
-    return Text(fit(left, frame.width - cell_len(right), frame.glyphs) + right, SECONDARY)
+    line = Text(fit(left, frame.width - cell_len(right), frame.glyphs), CAUTION if frame.caution else SECONDARY)
+    return line.append(right, SECONDARY)
 
 
 def document_line(row: ResultLine, best: Best, frame: Frame) -> Text:

@@ -68,6 +68,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._is_stale = False
         self._hint = ""
         self._folder = ""
+        self._caution = ""
         self._rule = ""
         self._before: Ranks = {}
         self._judgements: Mapping[str, tuple[Judgement, ...]] = {}
@@ -134,6 +135,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         if results.answer is not self._answer:
             self._answer = results.answer
             self._folder = _folder(results.answer, results.hits)
+        self._caution = caution(session)
         self._rule = rule(results.answer, self._count, self.glyphs)
         title = f"2 Results{_grouped(self._grouping)}" + (" (stale)" if self._is_stale else "")
         entitle(self, title, figures(session, self._count, self.glyphs))
@@ -197,7 +199,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
     def _drawn_from(self) -> tuple[object, ...]:
         """All that the rows are made of, but for their texts and which one is selected."""
         rows = (self._count, self._grouping, self._first_rank, bool(self._before), self._judgements, self._table)
-        return (*rows, self._is_stale, self._hint, self._folder, self._rule)
+        return (*rows, self._is_stale, self._hint, self._folder, self._caution, self._rule)
 
     @property
     def _texts(self) -> dict[int, tuple[object, ...]]:
@@ -213,7 +215,8 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         return Frame(
             width=self.scrollable_content_region.width,
             rank_cells=max(2, len(str(self._first_rank + self._count - 1))),
-            folder=self._folder,
+            folder="" if self._caution else self._folder,
+            caution=self._caution,
             lines=self.row_height,
             has_moves=bool(self._before),
             glyphs=self.glyphs,
@@ -339,6 +342,15 @@ def figures(session: Session, count: int, glyphs: Glyphs) -> str:
     with_words = session.results.with_words
     words = [] if with_words is None else [f"{figure(with_words)} with a query term"]
     return glyphs.dot.join((shown, *words, f"{session.results.took_ms:.0f} ms"))
+
+
+def caution(session: Session) -> str:
+    """Return what to know of an answer by words and meaning in which no row matches the words."""
+    answer = session.results.answer
+    if answer is None or session.results.with_words != 0:
+        return ""
+    terms = "every query term" if answer.plan.config.match == "all" else "a query term"
+    return f"No row has {terms}: ranked by meaning alone"
 
 
 def _hint(session: Session) -> str:

@@ -41,6 +41,15 @@ async def test_words_of_the_question_are_underlined_in_headings_and_in_names_tha
         assert dict(zip(places(bench), underlined(bench), strict=False))["notes/diary.txt:1"] == ""
 
 
+async def test_that_no_row_has_a_word_is_said_above_the_rows(shared_store: Path) -> None:
+    async with workbench(shared_store) as bench:
+        for words, is_said in (("zzyzx", True), ("household budget", False)):
+            await bench.ask(words)
+            above, *rows = bench.painted("results").splitlines()[1:]
+            assert ("No row has a query term: ranked by meaning alone" in above) == is_said, words
+            assert rows
+
+
 def places(bench: Driver) -> list[str]:
     """Path, line and heading of each row that is drawn."""
     return re.findall(r"\d\.\d{3} \S* +(\S+:\d+.*?)(?= +\d+ *$)", bench.painted("results"), re.MULTILINE)

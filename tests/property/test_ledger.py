@@ -79,6 +79,7 @@ SETTINGS = st.fixed_dictionaries(
         "rerank": st.sampled_from(["", "hash"]),
         "sparse_distance_ceiling": st.sampled_from([0.2, 2.0]),
         "min_score": st.sampled_from([0.0, 0.0, 0.2]),
+        "min_cosine": st.sampled_from([0.0, 0.0, 0.2]),
     }
 ).map(lambda chosen: tuple(f"{key}={value}" for key, value in chosen.items()))
 

@@ -34,6 +34,7 @@ SETTINGS = st.fixed_dictionaries(
         "lexical_model": st.sampled_from(["fts5", "bm25f"]),
         "title_weight": st.floats(0, 10),
         "min_score": st.floats(0, 0.9),
+        "min_cosine": st.sampled_from([0, 0.2]),
         "vector_weight": st.floats(0.01, 1),
         "sparse_recall": st.booleans(),
         "rerank": st.sampled_from(["", "hash"]),

@@ -125,6 +125,7 @@ options = st.fixed_dictionaries(
         "fusion": st.sampled_from(("weighted", "rrf")),
         "bm25_weight": st.floats(0, 1000),
         "min_score": st.floats(0, 1) | st.sampled_from((0, 1)),
+        "min_cosine": st.floats(0, 1) | st.sampled_from((0, 1)),
         "pool": st.integers(1, 1_000_000),
         "exact": st.booleans(),
         "rerank": st.just(False) | words.filter(bool),

@@ -98,6 +98,7 @@ SETTINGS = st.lists(
             "stop_words=questions",
             "stop_words=leftovers",
             "min_score=0.4",
+            "min_cosine=0.3",
             "sparse_recall=false",
             "sparse_distance_ceiling=0.9",
             "vector_weight=0.7",
@@ -143,7 +144,7 @@ def check(store: SqliteStore, row: Row, done: Fixes) -> None:
     for change in done.changes:
         assert shows(store, change.question, row), change
         assert change.smaller is None or not shows(store, change.smaller, row), change
-        if change.kind.split("+")[-1] in ("k", "budget", "diversity", "pool", "min_score"):
+        if change.kind.split("+")[-1] in ("k", "budget", "diversity", "pool", "min_score", "min_cosine"):
             assert change.smaller is not None
 
 
@@ -185,7 +186,7 @@ def test_the_smallest_k_is_the_smallest_of_all(seed: int, question: Question, pi
 @examples(25)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), most=st.integers(1, 6))
 def test_what_is_proved_never_to_come_comes_at_no_weight(seed: int, question: Question, pick: int, most: int) -> None:
-    plain = with_settings(question, {"sparse_recall": False, "min_score": 0})._replace(k=most)
+    plain = with_settings(question, {"sparse_recall": False, "min_score": 0, "min_cosine": 0})._replace(k=most)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranking_fixes, "K_MOST", most)
         done = fixed(seed, plain, pick)

@@ -16,7 +16,7 @@ from recall_core.adapters.whynot import NOT_RECALLED, VERDICTS, detail_of, whyno
 from recall_core.contract.whynot import FixView, StageView
 from recall_core.explain.whynot.fix import Change, by_effort
 from recall_core.explain.whynot.question import Question
-from recall_core.explain.whynot.stage import OF_AN_INDEX, STAGES
+from recall_core.explain.whynot.stage import OF_SETTINGS, STAGES
 from tests.contracts import schema, validator
 
 FILTER = "doc.path GLOB 'r*' AND (doc.source = 's' OR chunk.tokens > 3)"
@@ -130,7 +130,7 @@ def test_what_all_adds_stands_below_the_rest(folder: Path) -> None:
 
 
 def test_every_verdict_has_plain_words() -> None:
-    codes = {code for each in (*STAGES.values(), *OF_AN_INDEX.values()) for code in each}
+    codes = {code for each in (*STAGES.values(), *OF_SETTINGS.values()) for code in each}
 
     assert codes == set(VERDICTS)
 

@@ -132,14 +132,15 @@ def test_rows_stand_as_search_lists_them(home: Path) -> None:
         assert [shown[rank] for rank in (1, 2, 3)] == listed
 
 
-def test_a_row_that_min_score_drops_is_a_change_of_the_set(home: Path) -> None:
-    diff = told("diff", "retry", "--b", "min_score=0.3")
+def test_a_row_that_a_threshold_drops_is_a_change_of_the_set(home: Path) -> None:
+    for cause in ("min_score", "min_cosine"):
+        diff = told("diff", "retry", "--b", f"{cause}=0.3")
 
-    gone = [move for move in diff["moves"] if move["kind"] == "gone"]
-    assert gone
-    assert all(move["absent"] == [{"side": "b", "cause": "min_score"}] for move in gone)
-    assert all(move["b"]["rank"] is None and move["causes"] == [] for move in gone)
-    assert diff["sets"] == [{"side": "b", "cause": "min_score", "rows": len(gone)}]
+        gone = [move for move in diff["moves"] if move["kind"] == "gone"]
+        assert gone, cause
+        assert all(move["absent"] == [{"side": "b", "cause": cause}] for move in gone)
+        assert all(move["b"]["rank"] is None and move["causes"] == [] for move in gone)
+        assert diff["sets"] == [{"side": "b", "cause": cause, "rows": len(gone)}]
 
 
 def test_a_row_without_all_words_is_no_match(home: Path) -> None:

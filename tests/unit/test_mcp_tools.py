@@ -134,6 +134,16 @@ def test_memory_search_gives_as_many_results_as_fit(recall: Recall) -> None:
         assert len(text) + len(following) + 1 > most, most
 
 
+def test_that_no_row_has_a_word_is_said_first(recall: Recall) -> None:
+    for tool in ("search", "context", "memory_search"):
+        for query, is_first in (("zzyzx", True), ("hello", False)):
+            text = told(recall, tool, query=query).text
+            assert text.startswith(("Warning: W_NO_MATCH", '{"warning":"W_NO_MATCH')) == is_first, (tool, query)
+            assert ("W_NO_MATCH" in text) == is_first, (tool, query)
+    assert " · by meaning 0." in told(recall, "search", query="zzyzx").text
+    assert told(recall, "memory_search", query="hello").content["results"][0]["matched"] == "both"
+
+
 def test_what_was_got_is_one_answer_or_a_list_of_them_whatever_the_fields(recall: Recall) -> None:
     one, two = ["log.txt:1"], ["log.txt:1", "log.txt:2"]
     for fields in ("compact", "all"):

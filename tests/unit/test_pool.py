@@ -216,6 +216,7 @@ def test_a_page_settles_few_cosines_unless_it_needs_all() -> None:
     cases: list[tuple[dict[str, object], bool]] = [
         ({}, False),
         ({"min_score": 0.2}, False),
+        ({"min_cosine": 0.2}, True),
         ({"lexical_model": "bm25f"}, False),
         ({"fusion": "rrf"}, True),
         ({"normalize": "max"}, True),

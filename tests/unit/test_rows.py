@@ -121,6 +121,66 @@ def test_on_a_terminal_rows_are_as_in_a_pipe_and_steer_nothing(home: Path) -> No
             assert [json.loads(line) for line in out.splitlines()] == asked("search", "retry")
 
 
+def test_paths_are_those_of_documents_with_a_word(home: Path) -> None:
+    (home / "bees.txt").write_text("Bees dance.\n")
+    run("add", "bees.txt")
+
+    for flags, expected in [
+        ((), {"b.txt", "long.md"}),
+        (("--bm25",), {"b.txt", "long.md"}),
+        (("-n", "1"), {"long.md"}),
+        (("--by-meaning", "-n", "100"), {"b.txt", "long.md", "bees.txt"}),
+        (("--vector", "-n", "100"), {"b.txt", "long.md", "bees.txt"}),
+    ]:
+        code, out, _ = run("search", "retry", "-l", *flags)
+        assert (code, set(out.splitlines())) == (0, expected), flags
+    query = "SELECT doc.path FROM chunk USING lexical('bees'), semantic('retry')"
+    assert run("query", query, "-l")[1] == "bees.txt\n"
+
+
+def test_without_a_word_nothing_is_listed_and_the_exit_status_says_so(home: Path) -> None:
+    for flag in ("-l", "-q"):
+        for argv, code in [
+            (("search", "retry"), 0),
+            (("search", "zzyzx"), 7),
+            (("search", "zzyzx", "--bm25"), 7),
+            (("search", "zzyzx", "--by-meaning"), 0),
+            (("search", "zzyzx", "--vector"), 0),
+            (("search", "retry", "-n", "0"), 7),
+            (("query", "SELECT doc.path FROM doc FILTER doc.path = 'gone'"), 7),
+            (("query", "SELECT doc.path FROM doc"), 0),
+        ]:
+            status, out, _ = run(*argv, flag)
+            assert status == code, (argv, flag)
+            assert bool(out) == (flag == "-l" and code == 0), (argv, flag)
+    assert run("search", "zzyzx")[0] == 0
+
+
+def test_quiet_prints_nothing_at_all(home: Path) -> None:
+    for argv in (("search", "retry", "-q"), ("search", "zzyzx", "--quiet"), ("search", "retry", "-l", "-q")):
+        assert run(*argv)[1:] == ("", ""), argv
+
+
+def test_by_meaning_needs_what_it_is_about(home: Path) -> None:
+    code, _, err = run("search", "retry", "--by-meaning")
+
+    assert code == 2
+    assert "-l or -q" in err
+
+
+def test_that_no_row_has_a_word_is_said_before_the_hits(home: Path) -> None:
+    both = io.StringIO()
+    for argv in (["search", "zzyzx"], ["context", "zzyzx"], ["search", "zzyzx", "--jsonl"]):
+        both = io.StringIO()
+        assert cli.main(argv, streams=Streams(io.StringIO(), both, both)) == 0
+        first, *others = both.getvalue().splitlines()
+        assert first.startswith("warning: W_NO_MATCH"), argv
+        assert not any("W_NO_MATCH" in line for line in others), argv
+    assert "  by meaning 0.0" in run("search", "zzyzx")[1]
+    assert "by meaning" not in run("search", "zzyzx", "--vector")[1]
+    assert "by meaning" in run("search", "zzyzx", stdout=Terminal())[1]
+
+
 def test_two_ways_to_write_the_rows_are_refused(home: Path) -> None:
     for flags in [
         ("--csv", "--json"),
@@ -129,6 +189,7 @@ def test_two_ways_to_write_the_rows_are_refused(home: Path) -> None:
         ("-l", "--csv"),
         ("--csv", "--explain"),
         ("-l", "--explain"),
+        ("-q", "--json"),
     ]:
         code, out, err = run("search", "retry", *flags)
 

@@ -73,7 +73,7 @@ def test_what_may_come_next_is_offered() -> None:
         ("SELECT * FROM chunk ORDER BY chunk.t|", ["chunk.tokens", "chunk.text"]),
         ("SELECT * FROM doc ORDER BY chunk.t|", []),
         ("SELECT * FROM doc ORDER BY doc.path |", ["ASC", "DESC", "USING", "FILTER", "LIMIT", "OPTION"]),
-        ("SELECT * FROM doc OPTION min|", ["min_score"]),
+        ("SELECT * FROM doc OPTION min|", ["min_score", "min_cosine"]),
         ("SELECT * FROM doc OPTION fusion |", ["weighted", "rrf"]),
         ("SELECT * FROM doc OPTION fusion rrf, fu|", []),
         ("SELECT * FROM doc OPTION exact |", ["ON", "OFF"]),

@@ -52,6 +52,7 @@ def test_the_list_is_closed() -> None:
         "bm25_weight",
         "vector_weight",
         "min_score",
+        "min_cosine",
         "pool",
         "exact",
         "sparse_recall",

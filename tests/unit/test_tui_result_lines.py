@@ -71,6 +71,15 @@ def test_every_line_of_a_row_has_exactly_the_width(
 
     assert [line.cell_len for line in drawn] == [frame.width] * lines
     assert heads(frame).cell_len == frame.width
+    assert heads(frame._replace(caution="by meaning alone " * 20)).cell_len == frame.width
+
+
+def test_a_caution_is_above_the_rows_in_place_of_the_folder() -> None:
+    frame = Frame(60, 3, "docs/", 2, False, UNICODE, caution="No row has a query term")
+
+    assert "No row has a query term" in heads(frame).plain
+    assert "docs/" not in heads(frame).plain
+    assert heads(frame).plain.rstrip().endswith("tokens")
 
 
 def test_a_score_is_a_line_as_long_as_it_is_high_and_split_as_its_points_are() -> None:

@@ -215,9 +215,10 @@ def _memory_search(recall: Recall, names: CallerNames, asked: taken.MemorySearch
     settings = () if asked.min_score is UNSET else (f"min_score={asked.min_score}",)
     filter_ = None if asked.corpus in _EVERY_CORPUS else _source(recall, asked.corpus)
     answer = recall.search(asked.query, Ask(k=asked.max_results, settings=settings, filter=filter_))
-    told = views.memory_results(answer, names, has_text=asked.text)
+    found = views.memory_results(answer, names, has_text=asked.text)
     provider, model = recall.config.embedding.partition(":")[0], recall.store.embedder()
-    told = {"results": told.pop("results"), "provider": provider, "model": model, **told}
+    told: dict[str, Any] = {key: found.pop(key) for key in ("warning", "results") if key in found}
+    told |= {"provider": provider, "model": model, **found}
     room = limits.max_answer_chars - len(views.as_json({**told, "results": []}))
     kept = views.first_that_fit(told["results"], room)
     if len(kept) < len(told["results"]):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from recall_core.adapters import ledger, whynot
-from recall_core.adapters.render import DIGITS, clean, counted
+from recall_core.adapters.render import CAUTION, DIGITS, clean, counted
 from recall_core.deadline import check
 from recall_core.text import behind
 
@@ -43,7 +43,9 @@ def mcp(answer: Mapping[str, Any], names: CallerNames) -> list[AnswerPiece]:
     told = cast("Response", renamed(answer, names))
     for key, pieces in _BY_CONTENT.items():
         if key in told:
-            return [*pieces(told), *_warned(told)]
+            first, *others = pieces(told)
+            cautions, warnings = _warned(told)
+            return [first._replace(text=cautions + first.text), *others, *warnings]
     raise AssertionError(f"no tool answers with {sorted(told)}")
 
 
@@ -79,7 +81,9 @@ def as_json(value: object) -> str:
 def memory_results(answer: Mapping[str, Any], names: CallerNames, *, has_text: bool) -> dict[str, Any]:
     """The hits of a search in the words of OpenClaw's `memory_search`."""
     told = renamed(answer, names)
+    cautions = [each for each in told["warnings"] if each.startswith(CAUTION)]
     return {
+        **({"warning": cautions[0]} if cautions else {}),
         "results": [_memory_result(result, has_text=has_text) for result in told["results"]],
         "digest": told["stats"]["digest"][:DIGITS],
         "warnings": told["warnings"],
@@ -117,11 +121,12 @@ def memory_text(view: TextView, first: int, lines: int) -> dict[str, Any]:
 def _memory_result(result: Mapping[str, Any], *, has_text: bool) -> dict[str, Any]:
     doc, chunk = result["doc"], result["chunk"]
     shown = _excerpt(chunk, result.get("passage"))
-    told = {
+    told: dict[str, Any] = {
         "path": doc["path"],
         "startLine": chunk["line_start"],
         "endLine": chunk["line_end"],
         "score": result["score"],
+        "matched": result["matched"],
         "snippet": shown.text,
         "source": doc.get("source", "memory"),
         "citation": _citation(doc, result.get("passage", chunk), shown),
@@ -146,6 +151,7 @@ def _hit(rank: int, result: ResultView) -> str:
     score = f" · score {result['score']:.3f}" if "score" in result else ""
     unit = passage or chunk
     heading = f" · {clean(unit['heading'])}" if "heading" in unit else ""
+    score += f" · by meaning {result['cosine']:.3f}" if "cosine" in result else ""
     chunk_id = f" · chunk {chunk['id'][:DIGITS]}" if "id" in chunk else ""
     shown = _excerpt(chunk, passage)
     cited = _citation(doc, unit, shown)
@@ -253,9 +259,13 @@ def _store(told: Response) -> Iterator[AnswerPiece]:
     )
 
 
-def _warned(told: Response) -> Iterator[AnswerPiece]:
-    if told.get("warnings"):
-        yield AnswerPiece("warnings", "\n" + "\n".join(f"Warning: {clean(each)}" for each in told["warnings"]))
+def _warned(response: Response) -> tuple[str, list[AnswerPiece]]:
+    """The lines to read before the answer, and the other warnings."""
+    lines: dict[bool, list[str]] = {True: [], False: []}
+    for each in response.get("warnings", ()):
+        lines[each.startswith(CAUTION)].append(f"Warning: {clean(each)}\n")
+    others = "".join(lines[False]).removesuffix("\n")
+    return "".join(lines[True]), [AnswerPiece("warnings", f"\n{others}")] if others else []
 
 
 _BY_CONTENT: dict[str, Callable[[Response], Iterator[AnswerPiece]]] = {

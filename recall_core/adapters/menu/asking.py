@@ -3,6 +3,7 @@
 from recall_core.adapters.flags import (
     ALL_WORDS,
     AS_ROWS,
+    BY_MEANING,
     CHECKS,
     EXPLAIN,
     PASSAGE,
@@ -32,12 +33,13 @@ COMMANDS: tuple[Command, ...] = (
         on_store("commands:search"),
         later("hits:lines"),
         Operand("WORDS", WORDS, most=None),
-        (K, *PASSAGE, *QUESTION, RECEIPT, *AS_ROWS, VERBOSE),
+        (K, *PASSAGE, *QUESTION, RECEIPT, *AS_ROWS, BY_MEANING, VERBOSE),
         (
             'recall search "zero-downtime deploy" -n 5',
             "recall search retries --filter \"doc.tag = 'docs'\" --explain",
             "recall search '\"exact phrase\" other words' --bm25 --json",
             "recall search retries -l | xargs ls -l",
+            "recall search retries -q && echo known",
         ),
     ),
     Command(
@@ -46,7 +48,7 @@ COMMANDS: tuple[Command, ...] = (
         on_store("commands:query"),
         later("hits:lines"),
         Operand("RQL", "the query: text, @FILE, or - for stdin; or give --rql", least=0, most=None),
-        (RQL, *PASSAGE, ALL_WORDS, EXPLAIN, SET, *CHECKS, TIMEOUT, RECEIPT, *AS_ROWS, VERBOSE),
+        (RQL, *PASSAGE, ALL_WORDS, EXPLAIN, SET, *CHECKS, TIMEOUT, RECEIPT, *AS_ROWS, BY_MEANING, VERBOSE),
         (
             "recall query \"SELECT doc.path, score FROM chunk USING lexical('retry') LIMIT 5\"",
             "recall query --rql @nightly.rql --json",
@@ -234,7 +236,8 @@ MISSING: tuple[Command, ...] = (
 _COMPARED = tuple(
     flag
     for flag in QUESTION
-    if flag.name in ("--bm25", "--vector", "--filter", "--no-sparse", "--all-copies", "--all-words", "--set")
+    if flag.name
+    in ("--bm25", "--vector", "--filter", "--no-sparse", "--all-copies", "--min-cosine", "--all-words", "--set")
 )
 
 _EXACT = tuple(flag for flag in QUESTION if flag.name == "--exact")

@@ -31,8 +31,8 @@ def plan_facts(response: Response) -> Iterator[tuple[str, str]]:
     yield "weights", ", ".join(f"{name} {weight:g}" for name, weight in plan["weights"].items())
     if "rrf_k" in plan:
         yield "rrf k", f"{plan['rrf_k']:g}"
-    if plan["min_score"]:
-        yield "min score", f"{plan['min_score']:g}"
+    limits = (("min score", plan["min_score"]), ("min cosine", plan.get("min_cosine", 0)))
+    yield from ((name, f"{least:g}") for name, least in limits if least)
     yield "index", plan["index"]
     if "rerank" in plan:
         yield (

@@ -20,7 +20,6 @@ from recall_core.explain.whynot.present import (
     is_present,
     is_shown,
     is_struck_unscored,
-    place,
     position,
     row_of,
     standing,
@@ -42,6 +41,7 @@ from recall_core.explain.whynot.spelling import spelling_changes
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.normalize import DECIMALS
 from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import is_distant
 from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.query import telling
 from recall_core.rql.match import match
@@ -89,13 +89,13 @@ def _entered(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Start]:
     where = start.found.plan.where
     sets = drops(where, sought.row) if where is not None else ()
     if where is None or not sets:
-        yield _scored(asker, start, sought)
+        yield _admitted(asker, start, sought)
         return
     for dropped in sets[:_DROPS_TRIED]:
         question = with_filter(start.question, without(where, dropped))
         said = said_of(given_up(where, dropped))
         found = answered(asker, question)
-        yield _scored(asker, moved(start, "filter", said, question, found, size=len(dropped)), sought)
+        yield _admitted(asker, moved(start, "filter", said, question, found, size=len(dropped)), sought)
 
 
 def _uncollapsed(asker: KeptAsker, start: Start, sought: Sought) -> Start:
@@ -109,18 +109,26 @@ def _uncollapsed(asker: KeptAsker, start: Start, sought: Sought) -> Start:
     return moved(start, "collapse", "show every copy", question, found, size=1, settings=values)
 
 
-def _scored(asker: KeptAsker, start: Start, sought: Sought) -> Start:
-    """With min_score lowered to what it scores, where it scores less."""
-    ranked, least = start.found.ranked, start.found.plan.config.min_score
-    at = place(start.found, sought)
-    if ranked is None or at is None or least <= 0 or ranked.scores[ranked.order[at]] >= least:
+def _admitted(asker: KeptAsker, start: Start, sought: Sought) -> Start:
+    """With min_score and min_cosine lowered to what it has, where it has less."""
+    ranked, at = start.found.ranked, position(start.found, sought)
+    if ranked is None or at is None:
         return start
-    lower = floor(ranked.scores[ranked.order[at]] * 10**DECIMALS) / 10**DECIMALS
-    values = {"min_score": lower}
+    if ranked.scores[at] < start.found.plan.config.min_score:
+        lower = floor(ranked.scores[at] * 10**DECIMALS) / 10**DECIMALS
+        start = _lowered(asker, start, "min_score", lower)
+    if is_distant(start.found, at) and start.found.pool is not None:
+        start = _lowered(asker, start, "min_cosine", max(0.0, start.found.pool.semantic[at] or 0.0))
+    return start
+
+
+def _lowered(asker: KeptAsker, start: Start, key: str, lower: float) -> Start:
+    least: float = getattr(start.found.plan.config, key)
+    values = {key: lower}
     question = with_settings(start.question, values)
     found = answered(asker, question)
-    said = f"lower min_score from {least:g} to {lower:g}"
-    return moved(start, "min_score", said, question, found, size=least - lower, settings=values)
+    said = f"lower {key} from {least:g} to {lower:g}"
+    return moved(start, key, said, question, found, size=least - lower, settings=values)
 
 
 def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
@@ -159,11 +167,12 @@ def _longer(asker: KeptAsker, start: Start, sought: Sought) -> Start:
 
 
 def _smaller(start: Start) -> tuple[Question, str] | None:
-    """A millionth more of min_score, where lowering it was the last change."""
-    if start.kinds[-1] != "min_score":
+    """A millionth more of min_score or min_cosine, where lowering it was the last change."""
+    key = start.kinds[-1]
+    if key not in ("min_score", "min_cosine"):
         return None
-    least = start.found.plan.config.min_score + 10**-DECIMALS
-    return with_settings(start.question, {"min_score": round(least, DECIMALS)}), f"min_score {least:.6f}"
+    least = getattr(start.found.plan.config, key) + 10**-DECIMALS
+    return with_settings(start.question, {key: round(least, DECIMALS)}), f"{key} {least:.6f}"
 
 
 def _distinct(changes: list[Change]) -> tuple[Change, ...]:

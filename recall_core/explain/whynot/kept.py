@@ -11,7 +11,8 @@ from recall_core.retrieve.asking import Asker, Pack
 from recall_core.types import Packed, Signal
 
 _RANKING = """
-fusion normalize bm25_weight vector_weight rrf_k min_score rerank rerank_rows rerank_weight rerank_keep rerank_mb
+fusion normalize bm25_weight vector_weight rrf_k min_score min_cosine
+rerank rerank_rows rerank_weight rerank_keep rerank_mb
 collapse sparse_recall sparse_chunk_threshold sparse_distance_ceiling sparse_max_injections sparse_share
 max_limit pack_counter budget_tokens diversity min_fragment pack header footer separator line_numbers strict
 """.split()

@@ -200,8 +200,8 @@ def _rows_that_hide(asker: KeptAsker, start: Start) -> int | None:
     """How many rows with higher scores keep a chunk off the page; None where it takes more than scores to say so."""
     plan, config = start.found.plan, start.found.plan.config
     is_by_score = plan.table == "chunk" and not plan.order and start.question.budget_tokens is None
-    if plan.collapses and asker.store.has_copies():
-        return None  # of rows with one text only one hides it
+    if config.min_cosine or (plan.collapses and asker.store.has_copies()):
+        return None  # a row that is dropped hides nothing, and of rows with one text only one does
     last = max(plan.offset + plan.limit, config.rerank_rows if config.rerank else 0)
     is_steady = config.fusion == "weighted" and config.normalize == "bound"  # no score depends on other candidates
     return last if is_by_score and is_steady and last <= _MOST_ROWS else None

@@ -1,4 +1,4 @@
-"""The stages behind the pool: rank, ties, min_score, reranking, sparse recall, limit and offset; then packing."""
+"""The stages behind the pool: rank, ties, min_score, min_cosine, reranking, sparse recall and page; then packing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.present import is_packed, place, position, position_in, row_of, standing
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought
-from recall_core.rank.fuse import best_of_each_document, rank
+from recall_core.rank.fuse import best_of_each_document, cut_by_cosine, has_word, rank
 from recall_core.rank.weighing import Ranking
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import candidate_range
@@ -21,7 +21,7 @@ from recall_core.types import Block, Packed, Table
 def placed_stages(
     asker: KeptAsker, found: Answer, sought: Sought, *, is_context: bool, packed: Packed | None = None
 ) -> Iterator[Stage]:
-    """fusion, tie_break, min_score, rerank, copy where the list has copies, sparse, page."""
+    """fusion, tie_break, min_score, min_cosine if set, rerank, copy where the list has copies, sparse, page."""
     if found.pool is None or found.ranked is None or found.fused is None:
         for name in ("fusion", "tie_break", "min_score", "rerank"):
             yield passed_over(name, "the question scores nothing")
@@ -33,9 +33,10 @@ def placed_stages(
         for name in ("fusion", "tie_break", "min_score", "rerank", "sparse", "page"):
             yield passed_over(name, "it is not among the candidates")
         return
-    order = _fused(found)
+    order = _fused(found, sought)
     yield from _fusion(asker, found, order, sought, is_context=is_context)
     yield _min_score(found, sought)
+    yield from _min_cosine(found, sought)
     yield _rerank(found, order, sought)
     yield from copy_stages(asker, found, sought, packed=packed)
     yield _sparse(asker, found, sought, is_taken=found.plan.is_capped or not is_context)
@@ -49,11 +50,18 @@ def last_row(found: Answer, *, is_context: bool) -> int | None:
     return found.plan.offset + found.plan.limit
 
 
-def _fused(found: Answer) -> Ranking:
-    """The order by score, before anything was reranked or given away."""
-    assert found.pool is not None  # noqa: S101 - the caller looked
-    ordered = rank(found.pool, found.plan.config)
-    return best_of_each_document(found.pool, ordered) if found.plan.table == "doc" else ordered
+def _fused(found: Answer, sought: Sought) -> Ranking:
+    """The order by score, before anything was reranked or given away, without other rows that min_cosine drops."""
+    pool, config = found.pool, found.plan.config
+    assert pool is not None  # noqa: S101 - the caller looked
+    ordered, is_document = rank(pool, config), found.plan.table == "doc"
+    ordered = best_of_each_document(pool, ordered) if is_document else ordered
+    if not config.min_cosine:
+        return ordered
+    near = cut_by_cosine(pool, ordered, config.min_cosine, by_document=is_document)
+    dropped = frozenset(near.order[near.kept : ordered.kept]) - {position(found, sought)}
+    order = [each for each in ordered.order if each not in dropped]
+    return ordered.reordered(order, kept=ordered.kept - len(dropped))
 
 
 def _fusion(asker: KeptAsker, found: Answer, order: Ranking, sought: Sought, *, is_context: bool) -> Iterator[Stage]:
@@ -105,11 +113,15 @@ def _tie(asker: KeptAsker, found: Answer, other: int, sought: Sought, *, score: 
     return passed("tie_break", f"{where} has the same score and comes later by {key}", evidence)
 
 
-def _min_score(found: Answer, sought: Sought) -> Stage:
-    least = found.plan.config.min_score
-    at = position(found, sought)
+def _own_position(found: Answer, sought: Sought) -> int | None:
+    """Its position in the pool, also where another row stands for its text."""
     if standing(found, sought) is not None and found.pool is not None:
-        at = position_in(found.pool, sought)
+        return position_in(found.pool, sought)
+    return position(found, sought)
+
+
+def _min_score(found: Answer, sought: Sought) -> Stage:
+    least, at = found.plan.config.min_score, _own_position(found, sought)
     if least <= 0 or at is None or found.ranked is None:
         return passed_over("min_score", "no score is too low")
     score = found.ranked.scores[at]
@@ -117,6 +129,22 @@ def _min_score(found: Answer, sought: Sought) -> Stage:
     if score >= least:
         return passed("min_score", f"{score:.6f} is not below {least:g}", evidence)
     return failed("min_score", "threshold", f"{score:.6f} is below min_score {least:g}", evidence)
+
+
+def _min_cosine(found: Answer, sought: Sought) -> Iterator[Stage]:
+    least, at, pool = found.plan.config.min_cosine, _own_position(found, sought), found.pool
+    if least <= 0 or at is None or pool is None or not pool.semantic:
+        return
+    cosine, limits = pool.semantic[at], {"min_cosine": least}
+    if has_word(pool, at, by_document=found.plan.table == "doc"):
+        yield passed("min_cosine", "it has a query word", limits)
+    elif cosine is None:
+        yield failed("min_cosine", "distant", "it has neither a query word nor a vector", limits)
+    elif cosine >= least:
+        yield passed("min_cosine", f"its cosine {cosine:.6f} is not below {least:g}", {"cosine": cosine, **limits})
+    else:
+        said = f"it has no query word, and its cosine {cosine:.6f} is below min_cosine {least:g}"
+        yield failed("min_cosine", "distant", said, {"cosine": cosine, **limits})
 
 
 def _rerank(found: Answer, order: Ranking, sought: Sought) -> Stage:

@@ -104,8 +104,8 @@ def never(start: Start, sought: Sought) -> Never | None:
     lines, x = lines_for(start, sought), position(start.found, sought)
     if lines is None or x is None or start.found.plan.table == "doc" or start.found.copies is not None:
         return None
-    if config.rerank and config.rerank_rows > K_MOST:
-        return None
+    if config.min_cosine or (config.rerank and config.rerank_rows > K_MOST):
+        return None  # of the rows ahead of it some may not be in the list
     winning = winning_weights(lines, x, K_MOST)
     if winning.intervals:
         return None

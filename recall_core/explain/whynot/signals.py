@@ -18,10 +18,13 @@ from recall_core.retrieve.pool import lexical_query
 from recall_core.types import LexicalQuery, LiteralQuery, Part, RawQuery, Signal, TermStat
 
 
-def lexical_stage(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought, *, is_listed: bool) -> Stage:
+def lexical_stage(
+    asker: KeptAsker, plan: Plan, found: Answer, sought: Sought, *, is_listed: bool, is_dropped: bool = False
+) -> Stage:
     """Which terms it holds and which not, and its rank by words alone.
 
-    Fails where the words do not match it, unless its place in the list is good enough without (is_listed).
+    Fails where the words do not match it, unless its place in the list is good enough without (is_listed), or it is
+    min_cosine that keeps it out (is_dropped).
     """
     if plan.lexical is None:
         return passed_over("lexical", "the question does not look for words")
@@ -38,6 +41,8 @@ def lexical_stage(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought, *
         without = f", and it is without {', '.join(missing)}" if missing and plan.config.match == "all" else ""
         if is_listed:
             return passed("lexical", f"{needed + without}, and it has its place without", evidence)
+        if is_dropped:
+            return passed("lexical", f"{needed + without}, and so min_cosine decides", evidence)
         return failed("lexical", "lexical", needed + without, evidence)
     floored = [view["text"] for view in views if view["floored"]]
     common = f"; in half of all chunks or more, and so with the least weight: {', '.join(floored)}" if floored else ""

@@ -32,8 +32,9 @@ STAGES: dict[str, tuple[str, ...]] = {
 }
 """Every stage in order, with the verdicts that it may give."""
 
-OF_AN_INDEX: dict[str, tuple[str, ...]] = {"index": ("ann_miss",)}
-"""What stands before `pool` where an index that skips rows has proposed some."""
+OF_SETTINGS: dict[str, tuple[str, ...]] = {"index": ("ann_miss",), "min_cosine": ("distant",)}
+"""Stages that only some questions have: `index` before `pool`, where an index that skips rows has proposed some, and
+`min_cosine` after `min_score`, where that is set."""
 
 
 class Stage(NamedTuple):

@@ -22,7 +22,16 @@ from recall_core.explain.whynot.fix import K_MOST, Change, Start
 from recall_core.explain.whynot.kept import KeptAsker, kept
 from recall_core.explain.whynot.placed import holder_of_text, last_row, packed_stages, placed_stages
 from recall_core.explain.whynot.predicates import drops, failing, without
-from recall_core.explain.whynot.present import answered, as_asked, is_packed, is_shown, places_in, row_of, standing
+from recall_core.explain.whynot.present import (
+    answered,
+    as_asked,
+    is_packed,
+    is_shown,
+    places_in,
+    position,
+    row_of,
+    standing,
+)
 from recall_core.explain.whynot.question import Question, command, pack_of, planned, understood, with_filter
 from recall_core.explain.whynot.signals import index_stages, lexical_stage, pool_stage, semantic_stage
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
@@ -30,6 +39,7 @@ from recall_core.explain.whynot.stored import absent_stages, stored_stages
 from recall_core.explain.whynot.target import Sought, Target, identify
 from recall_core.rank.columns import positions_of
 from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import is_distant
 from recall_core.retrieve.asking import Asker
 from recall_core.types import Row
 
@@ -57,10 +67,12 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
         return WhyNot(_view(named, None, [], absent_stages(asker, named), is_present=False), found)
     sought, listed = _chosen(asker, question, plan, found, named)
     is_listed = _is_listed(asker, question, listed, sought)
+    own = position(listed, sought)
+    is_dropped = own is not None and is_distant(listed, own)
     stages = [
         *stored_stages(asker, named, sought, plan, is_listed=is_listed),
         _filter_stage(plan, sought.row),
-        lexical_stage(asker, listed.plan, listed, sought, is_listed=is_listed),
+        lexical_stage(asker, listed.plan, listed, sought, is_listed=is_listed, is_dropped=is_dropped),
         semantic_stage(listed.plan, listed, sought, is_listed=is_listed),
         *index_stages(asker, listed.plan, listed, sought),
         pool_stage(asker, listed.plan, listed, sought),

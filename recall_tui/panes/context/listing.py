@@ -24,6 +24,7 @@ REASONS = {
     "duplicate": "already packed",
     "copy": "identical copy",
     "below_min_score": "below min_score",
+    "below_min_cosine": "below min_cosine",
     "dropped": "excluded",
     "empty": "no text",
 }

@@ -27,6 +27,7 @@ ABSENCES = {
     "not_in_pool": "no signal proposed it",
     "filtered": "the filter does not let it through",
     "below_min_score": "its score is below min_score",
+    "below_min_cosine": "it has no query word, and its cosine is below min_cosine",
     "copy": "an earlier result has the same text",
     "document": "another chunk of its document stands for it",
     "no_score": "the query asks for no score",

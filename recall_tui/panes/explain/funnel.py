@@ -26,6 +26,7 @@ STAGES = {
     "union": "are candidates",
     "documents": "as documents",
     "kept": "reach min_score",
+    "near": "reach min_cosine",
     "copies": "without copies",
     "top_k": "are listed",
     "packed": "in the context",

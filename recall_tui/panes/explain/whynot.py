@@ -29,6 +29,7 @@ COUNTING = (
     "pool",
     "fusion",
     "min_score",
+    "min_cosine",
     "rerank",
     "page",
     "diversity",
