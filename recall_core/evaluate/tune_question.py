@@ -64,9 +64,8 @@ def swept_view(answer: Answer, store: Store, *, breaks: bool) -> SweepView:
     Raises UsageError `one_signal` where there is no weight to move.
     """
     pool, k = _both(answer), _k(answer)
-    lines = lines_of(pool, answer.plan.config)
     swept = _sweep(answer, pool, k)
-    steady = stability(lines, swept, weight_of(answer.plan.config))
+    steady = stability(swept, weight_of(answer.plan.config))
     view = SweepView(
         k=k,
         candidates=len(pool.keys),

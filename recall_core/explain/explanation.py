@@ -361,7 +361,7 @@ def _why_not(found: Answer, target: str) -> Hint:
 
 def _stability(found: Answer, lines: Lines) -> StabilityView:
     weight, k = weight_of(found.plan.config), min(found.plan.limit, _DEEPEST)
-    held = stability(lines, sweep(lines, k), weight)
+    held = stability(sweep(lines, k), weight)
     return StabilityView(
         k=k,
         weight=float(weight),

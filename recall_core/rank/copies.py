@@ -6,6 +6,7 @@ Nothing else about a row changes: it keeps its score and its ledger, and the row
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, islice
 from typing import Any, overload
 
@@ -87,6 +88,11 @@ class Copies:
         """All candidates with its text, itself among them, whether they are in the list or not."""
         text = self._texts.get(position)
         return (position,) if text is None else self._all.rows[text]
+
+    @cached_property
+    def text_numbers(self) -> Sequence[int]:
+        """The number of each candidate's text, in the list or not: equal for copies."""
+        return [self._texts.get(position, -1 - position) for position in range(len(self.ranking.scores))]
 
     def first(self, position: int) -> int:
         """Who stands for its text: itself where no row of the list does."""
