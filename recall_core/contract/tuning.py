@@ -194,10 +194,12 @@ class SweepView(TypedDict):
 
     order and members: the weights around the current one that keep the rows in their order, and that keep them at
     all; the distances are to the nearest end, null where there is none. fragile: order_distance is below .02.
+    texts: how many the candidates have, where a text counts once and some are copies.
     """
 
     k: int
     candidates: int
+    texts: NotRequired[int]
     orders: int
     sets: int
     order: WeightIntervalView

@@ -145,8 +145,8 @@ class FixView(TypedDict):
 class ProofView(TypedDict):
     """No weight brings the target among the first k by score. best_rank: the best it reaches, at weights like `at`.
 
-    always_ahead: how many chunks lead it at every weight, being at least as good on both signals; ahead: the first
-    of those that lead it where it is best.
+    always_ahead: how many chunks lead it at every weight; ahead: the first of those that lead it where it is best.
+    Where a list shows a text once, texts are counted, each by its best copy, that of the target too.
     """
 
     kind: Literal["never"]
@@ -158,7 +158,10 @@ class ProofView(TypedDict):
 
 
 class WhyNotView(TypedDict):
-    """Whether the target is in the answer; `verdict` is `present`, or the first stage's that fails."""
+    """Whether the target is in the answer; `verdict` is `present`, or the first stage's that fails.
+
+    no_proof: why there is none, where no weight seems to bring the target among the first k.
+    """
 
     target: TargetView
     present: bool
@@ -166,6 +169,7 @@ class WhyNotView(TypedDict):
     stages: list[StageView]
     fixes: NotRequired[list[FixView]]
     proof: NotRequired[ProofView]
+    no_proof: NotRequired[str]
 
 
 class PredicateView(TypedDict):

@@ -361,7 +361,8 @@ def _why_not(found: Answer, target: str) -> Hint:
 
 def _stability(found: Answer, lines: Lines) -> StabilityView:
     weight, k = weight_of(found.plan.config), min(found.plan.limit, _DEEPEST)
-    held = stability(sweep(lines, k), weight)
+    groups = None if found.copies is None else found.copies.text_numbers
+    held = stability(sweep(lines, k, groups), weight)
     return StabilityView(
         k=k,
         weight=float(weight),

@@ -56,10 +56,10 @@ def ranked_where(
 ) -> tuple[Interval, ...]:
     """The weights at which x itself has a wanted rank, in ascending order.
 
-    wanted: which of these ranks (from 1) are. Where another copy stands for the text of x, its rank is beyond all.
+    wanted: which of these ranks (from 1) are. Where another copy of x stands for their text, the rank is beyond all.
     """
     line = _rank_pieces(lines, x, texts)
-    return _where(line.weights, wanted(np.where(line.stands, line.ahead + 1, _NOWHERE)))
+    return _where(line.weights, wanted(np.where(line.is_best, line.ahead + 1, _NOWHERE)))
 
 
 def _where(weights: Sequence[Fraction], holds: Truths) -> tuple[Interval, ...]:
@@ -107,20 +107,20 @@ class _RankPieces(NamedTuple):
     """The break points."""
     ahead: Integers
     """(pieces,): how many other texts lead it."""
-    stands: Truths
-    """(pieces,): whether the candidate that was asked about stands for it."""
+    is_best: Truths
+    """(pieces,): whether the given candidate is the best copy."""
     always: tuple[int, ...]
     """The first candidate of each text that leads it in every piece."""
 
 
 def _rank_pieces(lines: Lines, x: int, texts: Texts) -> _RankPieces:
-    """As `_ranked`; kept, because several questions are asked about one candidate."""
-    return _ranked(Same(lines), x, Same(texts))
+    """As `_join_pieces`; kept, because several questions are asked about one candidate."""
+    return _join_pieces(Same(lines), x, Same(texts))
 
 
 @lru_cache(maxsize=1)
-def _ranked(held: Same[Lines], x: int, texts: Same[Texts]) -> _RankPieces:
-    """The pieces of each copy of x where it stands for their text, one after the other."""
+def _join_pieces(held: Same[Lines], x: int, texts: Same[Texts]) -> _RankPieces:
+    """Join the pieces of each copy of x where it is the best one."""
     lines = held.value
     if texts.value is None:
         numbers = firsts = np.arange(len(lines.a))
@@ -129,10 +129,10 @@ def _ranked(held: Same[Lines], x: int, texts: Same[Texts]) -> _RankPieces:
         _, firsts, numbers = np.unique(np.array(texts.value), return_index=True, return_inverse=True)
         alike = np.flatnonzero(numbers == numbers[x]).tolist()
         own = [alike[i] for i in contenders(lines.among(alike), 1)]
-    counted = [_counted(lines, copy, numbers) for copy in own]
+    counted = [_count_ahead(lines, copy, numbers) for copy in own]
     parts = [part for part in counted if part.first < part.stop]
     parts.sort(key=lambda part: (part.weights[part.first // 2], part.first % 2))
-    # A copy begins and ends to stand where its line meets another copy's, so all parts together are the whole scale.
+    # Where a copy stops being the best, its line meets another copy's: the parts have no gaps.
     points = [(part.weights, slice((part.first + 1) // 2, (part.stop + 1) // 2)) for part in parts]
     weights = _BreakPoints(
         [each for all_points, of_part in points for each in all_points.numerators[of_part]],
@@ -148,21 +148,21 @@ def _ranked(held: Same[Lines], x: int, texts: Same[Texts]) -> _RankPieces:
 
 
 class _CopyPieces(NamedTuple):
-    """What `_counted` finds out about one line."""
+    """How one copy ranks over all weights."""
 
     candidate: int
     weights: _BreakPoints
     ahead: Integers
     """(pieces,): how many other texts lead it."""
     first: int
-    """The first piece in which it stands for its text; it does until the one before `stop`."""
+    """It is the best copy from this piece to the one before `stop`."""
     stop: int
     always: Truths
     """(texts,): which ones lead it in all of these pieces."""
 
 
-def _counted(lines: Lines, x: int, texts: Integers) -> _CopyPieces:
-    """The break points of the rank of x, and how many texts lead x at and between them. texts: 0, 1, ... no gaps.
+def _count_ahead(lines: Lines, x: int, texts: Integers) -> _CopyPieces:
+    """Count the texts that lead x at each break point and between them. texts: numbers from 0 without a gap.
 
     Another candidate whose line meets that of x leads on one side of the meeting point, and there too if it stands
     before x in natural order. So a text leads up to a piece, and again from a piece on: those of its best copies.

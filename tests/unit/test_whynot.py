@@ -451,6 +451,24 @@ def test_a_chunk_that_others_beat_everywhere_is_proved_never_to_come(recall: Rec
     assert not {"k", "weight", "weight+k"} & {fix["kind"] for fix in view["fixes"]}
 
 
+def test_copies_do_not_end_a_proof(recall: Recall, folder: Path) -> None:
+    for n in range(205):
+        (folder / f"better{n:03}.md").write_text(f"call retry breaker call retry breaker {n:03}\n")
+    for copy in ("cache2.md", "better205.md"):
+        original = "cache.md" if copy.startswith("cache") else "better000.md"
+        (folder / copy).write_bytes((folder / original).read_bytes())
+    add(recall, folder)
+
+    for target in ("cache.md", "cache2.md"):
+        view = why(recall, "call retry breaker", target)
+        fused = why(recall, "call retry breaker", target, Ask(settings=("fusion=rrf",)))
+
+        assert view["proof"]["always_ahead"] == 207, target  # texts, of 208 chunks
+        assert view["proof"]["best_rank"] == 208, target
+        assert "proof" not in fused, target
+        assert "weighted fusion" in fused["no_proof"], target
+
+
 def test_without_fixes_the_stages_are_the_same(recall: Recall) -> None:
     ask = Ask(k=1)
     whole, short = (why(recall, "retried", "cache.md", ask, fixes=wanted) for wanted in (True, False))

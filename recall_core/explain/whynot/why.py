@@ -231,7 +231,9 @@ def _add_fixes(
 
     done = fixes(asker, question, found, sought)
     view["fixes"] = [_fix_view(change) for change in done.changes]
-    if done.never is not None:
+    if done.never is not None and done.never.doubt:
+        view["no_proof"] = done.never.doubt
+    elif done.never is not None:
         winning = done.never.winning
         view["proof"] = ProofView(
             kind="never",
