@@ -14,6 +14,7 @@ from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.config import named
+from recall_core.contract.ledger import WeightIntervalView
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.tuning import (
     BandView,
@@ -24,7 +25,6 @@ from recall_core.contract.tuning import (
     ShiftView,
     SweepView,
     TuningView,
-    WeightIntervalView,
 )
 from recall_core.errors import UsageError
 from recall_core.evaluate.tune import TuneOptions

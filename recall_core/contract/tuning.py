@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypedDict
 
 from recall_core.contract.evaluation import IntervalView
-
-
-class WeightIntervalView(TypedDict):
-    """Weights from low to high; an open end is not part of them."""
-
-    low: float
-    high: float
-    low_open: bool
-    high_open: bool
+from recall_core.contract.ledger import WeightIntervalView
 
 
 class BandView(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from recall_core.contract.ledger import PassageView
+from recall_core.contract.ledger import PassageView, WeightIntervalView
 
 
 class SoughtView(TypedDict):
@@ -115,15 +115,6 @@ class StageView(TypedDict):
     hint: NotRequired[str]
 
 
-class WeightRangeView(TypedDict):
-    """Shares of the semantic weight, 0 to 1; an open end does not belong to it."""
-
-    low: float
-    high: float
-    low_open: bool
-    high_open: bool
-
-
 class FixView(TypedDict):
     """A change that brings the target in. confirmed: the changed question was asked and answered with the target.
 
@@ -138,7 +129,7 @@ class FixView(TypedDict):
     settings: list[str]
     size: float
     confirmed: bool
-    weights: NotRequired[WeightRangeView]
+    weights: NotRequired[WeightIntervalView]
     next_smaller: NotRequired[str]
 
 

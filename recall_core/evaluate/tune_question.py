@@ -17,12 +17,11 @@ from recall_core.contract.tuning import (
     ShiftView,
     SweepView,
     TuningView,
-    WeightIntervalView,
     WishView,
 )
 from recall_core.errors import UsageError, expect_choice
 from recall_core.evaluate.tune import weights
-from recall_core.explain.intervals import Interval, nearest, runs, weight_inside
+from recall_core.explain.intervals import Interval, interval_view, nearest, runs, weight_inside
 from recall_core.explain.lines import exact, lines_of, weight_of
 from recall_core.explain.pins import together
 from recall_core.explain.stability import stability
@@ -128,13 +127,6 @@ def pinned_view(
         weights=[interval_view(each) for each in shared],
         conflict=[list(targets).index(wish) for wish in conflict],
         proposed=proposed,
-    )
-
-
-def interval_view(interval: Interval) -> WeightIntervalView:
-    """Weights with their ends."""
-    return WeightIntervalView(
-        low=float(interval.low), high=float(interval.high), low_open=interval.low_open, high_open=interval.high_open
     )
 
 

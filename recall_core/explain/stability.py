@@ -10,6 +10,9 @@ from recall_core.explain.intervals import Interval
 from recall_core.explain.lines import Weight, exact
 from recall_core.explain.sweep import Sweep, stretches
 
+ROWS = 8
+"""The first rows of an answer, whose order is looked at: as many as the workbench draws lines of."""
+
 FRAGILE = 0.02
 """A weight that may move by less than this before the top k changes its order makes a fragile answer."""
 
