@@ -13,6 +13,7 @@ import pytest
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
+from recall_core.adapters.whynot import all_lines
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract.whynot import StageView, WhyNotView
 from recall_core.errors import UnknownTarget, UsageError
@@ -467,6 +468,7 @@ def test_copies_do_not_end_a_proof(recall: Recall, folder: Path) -> None:
         assert view["proof"]["best_rank"] == 208, target
         assert "proof" not in fused, target
         assert "weighted fusion" in fused["no_proof"], target
+        assert f"proof none: {fused['no_proof']}" in all_lines({"whynot": fused}), target
 
 
 def test_without_fixes_the_stages_are_the_same(recall: Recall) -> None:
