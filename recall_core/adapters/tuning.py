@@ -14,6 +14,7 @@ from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.config import named
+from recall_core.contract.ledger import WeightIntervalView
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.tuning import (
     BandView,
@@ -24,7 +25,6 @@ from recall_core.contract.tuning import (
     ShiftView,
     SweepView,
     TuningView,
-    WeightIntervalView,
 )
 from recall_core.errors import UsageError
 from recall_core.evaluate.tune import TuneOptions
@@ -41,7 +41,7 @@ SHOWN = 5
 _BARS = "▁▂▃▄▅▆▇█"
 _JUDGED_ONLY = ("--queries", "--qrels", "--metric", "--unit", "--grid", "--apply")
 _WORDS = Verbatim('"words"')
-_QUESTION_ONLY = ("--pin", "--pin-not", "--k", "--filter", "--exact", "--snapshot")
+_QUESTION_ONLY = ("--pin", "--pin-not", "--collapse", "--k", "--filter", "--exact", "--snapshot")
 
 
 def tune(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
@@ -117,7 +117,14 @@ def _question(recall: Recall, request: Request, streams: Streams) -> AnyResponse
             raise UsageError("unexpected_argument", "Give either WORDS or --rql.", hint=Hint("tune", rql="@FILE"))
         _refuse(flags, ("--filter",), "does not go with --rql", hint="say it in the query: FILTER")
     text = " ".join(request.words) if flags.rql is None else read_rql(flags.rql, streams.stdin)
-    return recall.sweep(text, ask_of(flags), is_rql=flags.rql is not None, breaks=flags.sweep, wishes=wishes)
+    return recall.sweep(
+        text,
+        ask_of(flags),
+        is_rql=flags.rql is not None,
+        breaks=flags.sweep,
+        collapse=flags.collapse,
+        wishes=wishes,
+    )
 
 
 def _refuse(flags: object, names: Sequence[str], why: str, *, hint: str) -> None:
@@ -198,6 +205,7 @@ def _unstable(view: JudgedTuningView) -> str:
 def _sweep_lines(tuning: TuningView, view: SweepView) -> Iterator[str]:
     unstable = ", unstable" if view["fragile"] else ""
     candidates = counted(view["candidates"], "candidate")
+    candidates += f" of {counted(view['texts'], 'text')}" if "texts" in view else ""
     yield f"{'now':<12}weight {tuning['weight']:g}, {candidates}, {_first(view['k'])}"
     yield f"{'order':<12}{_interval(view['order'])}  {_distance(view['order_distance'])}{unstable}"
     yield f"{'members':<12}{_interval(view['members'])}  {_distance(view['members_distance'])}"

@@ -197,6 +197,8 @@ def _telling(fix: FixView) -> str:
 
 
 def _hopeless(view: WhyNotView) -> str:
+    if "no_proof" in view:
+        return f"; no proof: {view['no_proof']}"
     if "proof" not in view:
         return ""
     proof = view["proof"]
@@ -288,6 +290,8 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
 
 
 def _proof(view: WhyNotView) -> Iterator[str]:
+    if "no_proof" in view:
+        yield f"proof none: {view['no_proof']}"
     if "proof" not in view:
         return
     proof = view["proof"]

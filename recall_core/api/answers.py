@@ -11,11 +11,10 @@ from recall_core import views
 from recall_core.api.packing import context_view, packing, ranges, terms
 from recall_core.config import Config
 from recall_core.contract import OK
-from recall_core.errors import SnapshotMismatch, StaleError
+from recall_core.errors import SnapshotMismatch, StaleError, UsageError
 from recall_core.retrieve import Answer, Plan, plan_rql, targets
 from recall_core.retrieve.answer import candidate_range, packable, page, rows_with_words, with_words_only
 from recall_core.retrieve.freshness import State, stale_documents
-from recall_core.retrieve.plan import with_copies
 from recall_core.shell import AGAIN, Hint
 from recall_core.views import explain_view
 
@@ -100,25 +99,24 @@ def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str, versus: str | No
             "explanation": explanation(answer, *rows, store=engine.store, embedder=embedder),
             **views.sparse_part(answer, explain=True),
             "stats": stats_view(answer, started),
-            "warnings": [*engine.notes(), *answer.warnings, *swept_with_copies(answer), *stale],
+            "warnings": [*engine.notes(), *answer.warnings, *stale],
         }
 
 
-def swept_with_copies(found: Answer) -> Iterator[str]:
-    """What is to be known of weights that move the rows of a list which shows a text once."""
-    if found.struck:
-        yield "W_COPIES: over the weights every copy of a text has a row of its own"
-
-
-def swept(engine: Engine, plan: Plan, ask: Ask, wishes: tuple[PinTarget, ...], *, breaks: bool) -> SweepResponse:
-    """One answer at every weight, or the weights that grant wishes."""
+def swept(
+    engine: Engine, plan: Plan, ask: Ask, wishes: tuple[PinTarget, ...], *, breaks: bool, collapse: bool
+) -> SweepResponse:
+    """One answer at every weight, or the weights that grant wishes. collapse: count copies of a text once."""
     from recall_core.evaluate.grid import not_swept, with_each_copy  # noqa: PLC0415 - a search never needs it
     from recall_core.evaluate.tune_question import tuning_view  # noqa: PLC0415
 
+    if collapse and plan.table == "doc":
+        message = "--collapse counts a chunk's text once; here the rows are documents."
+        raise UsageError("collapse_of_documents", message, hint="FROM chunk")
     started = perf_counter()
     with engine.store.reading():
-        answer = answered(engine, with_copies(plan), ask)
-        copies = with_each_copy(plan.config, engine.store) if plan.collapses else ()
+        copies = with_each_copy(plan.config, engine.store) if plan.collapses and not collapse else ()
+        answer = answered(engine, plan._replace(config=plan.config._replace(collapse=collapse)), ask)
         tuning = tuning_view(answer, wishes, engine, breaks=breaks)
         return {
             **OK,

@@ -334,13 +334,17 @@ class Recall:
         *,
         is_rql: bool = False,
         breaks: bool = False,
+        collapse: bool = False,
         wishes: tuple[PinTarget, ...] = (),
         **fields: Unpack[AskFields],
     ) -> responses.SweepResponse:
-        """One answer at every weight. breaks: each weight that changes it. wishes: rather those that grant them."""
+        """One answer at every weight. breaks: each weight that changes it. wishes: rather those that grant them.
+
+        collapse: a text that several chunks hold counts once.
+        """
         ask = asked(ask, fields)
         plan = self._plan(None, text, ask) if is_rql else self._plan(text, None, ask)
-        return answers.swept(self.engine, plan, ask, wishes, breaks=breaks)
+        return answers.swept(self.engine, plan, ask, wishes, breaks=breaks, collapse=collapse)
 
     def judge_import(self, *, queries: Path | None, qrels: Path | None) -> responses.JudgeResponse:
         """Read queries and judgements into the store, whole or not at all."""

@@ -53,9 +53,7 @@ def report(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ReportResponse:
         "trace": traced["trace"],
         "report": report_view(found),
         "stats": listed["stats"],
-        "warnings": list(
-            dict.fromkeys([*listed["warnings"], *packed["warnings"], *answers.swept_with_copies(found)])
-        ),
+        "warnings": list(dict.fromkeys([*listed["warnings"], *packed["warnings"]])),
     }
 
 
@@ -69,16 +67,18 @@ def report_view(found: Answer) -> ReportView:
     shown = ranked[plan.offset : min(found.total, plan.offset + min(plan.limit, MOST_LINES))]
     depth = min(max(RANKS, plan.offset + len(shown)), len(pool.keys))
     lines = lines_of(pool, plan.config)
-    return ReportView(weight=float(weight_of(plan.config)), depth=depth, lines=_line_views(shown, lines, depth))
+    texts = None if found.copies is None else found.copies.text_numbers
+    views = _line_views(shown, lines, depth, texts)
+    return ReportView(weight=float(weight_of(plan.config)), depth=depth, lines=views)
 
 
-def _line_views(shown: Sequence[Ranked], lines: Lines, depth: int) -> list[RankLineView]:
+def _line_views(shown: Sequence[Ranked], lines: Lines, depth: int, texts: Sequence[int] | None) -> list[RankLineView]:
     return [
         RankLineView(
             result=number,
             steps=[
                 RankStepView(low=float(where.low), high=float(where.high), rank=rank)
-                for where, rank in rank_line(lines, each.position).steps
+                for where, rank in rank_line(lines, each.position, texts).steps
                 if rank <= depth
             ],
         )

@@ -146,15 +146,17 @@ class NeighbourView(TypedDict):
     flips_at: NotRequired[float | None]
 
 
-class WeightsView(TypedDict):
-    """A stretch of the semantic share of the weights."""
+class WeightIntervalView(TypedDict):
+    """Semantic shares of the weights from low to high; an open end is not part of them."""
 
     low: float
     high: float
+    low_open: bool
+    high_open: bool
 
 
 class StabilityView(TypedDict):
-    """How far the weights are from changing the first k rows: their order, or which rows they are.
+    """How far the weights are from changing the first k rows, at most 8: their order, or which rows they are.
 
     weight: the semantic share of the weights now. A distance is null when no weight changes anything. fragile: the
     order changes within 0.02.
@@ -162,8 +164,8 @@ class StabilityView(TypedDict):
 
     k: int
     weight: float
-    order: WeightsView
-    members: WeightsView
+    order: WeightIntervalView
+    members: WeightIntervalView
     order_distance: float | None
     members_distance: float | None
     fragile: bool

@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypedDict
 
 from recall_core.contract.evaluation import IntervalView
-
-
-class WeightIntervalView(TypedDict):
-    """Weights from low to high; an open end is not part of them."""
-
-    low: float
-    high: float
-    low_open: bool
-    high_open: bool
+from recall_core.contract.ledger import WeightIntervalView
 
 
 class BandView(TypedDict):
@@ -194,10 +186,12 @@ class SweepView(TypedDict):
 
     order and members: the weights around the current one that keep the rows in their order, and that keep them at
     all; the distances are to the nearest end, null where there is none. fragile: order_distance is below .02.
+    texts: how many the candidates have, where a text counts once and some are copies.
     """
 
     k: int
     candidates: int
+    texts: NotRequired[int]
     orders: int
     sets: int
     order: WeightIntervalView

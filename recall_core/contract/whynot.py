@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from recall_core.contract.ledger import PassageView
+from recall_core.contract.ledger import PassageView, WeightIntervalView
 
 
 class SoughtView(TypedDict):
@@ -117,15 +117,6 @@ class StageView(TypedDict):
     hint: NotRequired[str]
 
 
-class WeightRangeView(TypedDict):
-    """Shares of the semantic weight, 0 to 1; an open end does not belong to it."""
-
-    low: float
-    high: float
-    low_open: bool
-    high_open: bool
-
-
 class FixView(TypedDict):
     """A change that brings the target in. confirmed: the changed question was asked and answered with the target.
 
@@ -140,15 +131,15 @@ class FixView(TypedDict):
     settings: list[str]
     size: float
     confirmed: bool
-    weights: NotRequired[WeightRangeView]
+    weights: NotRequired[WeightIntervalView]
     next_smaller: NotRequired[str]
 
 
 class ProofView(TypedDict):
     """No weight brings the target among the first k by score. best_rank: the best it reaches, at weights like `at`.
 
-    always_ahead: how many chunks lead it at every weight, being at least as good on both signals; ahead: the first
-    of those that lead it where it is best.
+    always_ahead: how many chunks lead it at every weight; ahead: the first of those that lead it where it is best.
+    Where a list shows a text once, texts are counted, each by its best copy, that of the target too.
     """
 
     kind: Literal["never"]
@@ -160,7 +151,10 @@ class ProofView(TypedDict):
 
 
 class WhyNotView(TypedDict):
-    """Whether the target is in the answer; `verdict` is `present`, or the first stage's that fails."""
+    """Whether the target is in the answer; `verdict` is `present`, or the first stage's that fails.
+
+    no_proof: why there is none, where no weight seems to bring the target among the first k.
+    """
 
     target: TargetView
     present: bool
@@ -168,6 +162,7 @@ class WhyNotView(TypedDict):
     stages: list[StageView]
     fixes: NotRequired[list[FixView]]
     proof: NotRequired[ProofView]
+    no_proof: NotRequired[str]
 
 
 class PredicateView(TypedDict):

@@ -48,7 +48,7 @@ from recall_core.explain.gains import SIGNIFICANT, sure_change
 from recall_core.explain.lines import exact, sweepable, weight_of
 from recall_core.explain.resampling import Band
 from recall_core.explain.stability import FRAGILE, order_distance
-from recall_core.explain.sweep import sweep_documents
+from recall_core.explain.sweep import sweep
 from recall_core.maintain.settings import write_settings
 from recall_core.retrieve import Plan
 from recall_core.retrieve.asking import Ask, Asker
@@ -185,7 +185,7 @@ def swept(
 ) -> tuple[Step, Step, float | None]:
     """The measure and the judged share over all weights; and, of the current settings, the distance to a change."""
     k = measure.cutoff or DEEPEST
-    swept = sweep_documents(sweepable(judged.pool, config), judged.documents, k)
+    swept = sweep(sweepable(judged.pool, config), k, judged.documents)
     values = step(swept, judged.grades, METRICS[_METRICS[measure.kind]], k)
     distance = order_distance(swept, weight_of(config)) if is_current else None
     return values, step(swept, judged.known, _share, k), distance

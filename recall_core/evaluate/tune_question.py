@@ -17,16 +17,15 @@ from recall_core.contract.tuning import (
     ShiftView,
     SweepView,
     TuningView,
-    WeightIntervalView,
     WishView,
 )
 from recall_core.errors import UsageError, expect_choice
 from recall_core.evaluate.tune import weights
-from recall_core.explain.intervals import Interval, nearest, runs, weight_inside
+from recall_core.explain.intervals import Interval, interval_view, nearest, runs, weight_inside
 from recall_core.explain.lines import exact, lines_of, weight_of
 from recall_core.explain.pins import together
 from recall_core.explain.stability import stability
-from recall_core.explain.sweep import Sweep, stretches, sweep, sweep_documents, tops
+from recall_core.explain.sweep import Sweep, stretches, sweep, tops
 from recall_core.retrieve import Answer
 from recall_core.retrieve import targets as finding
 from recall_core.retrieve.asking import Asker
@@ -64,9 +63,8 @@ def swept_view(answer: Answer, store: Store, *, breaks: bool) -> SweepView:
     Raises UsageError `one_signal` where there is no weight to move.
     """
     pool, k = _both(answer), _k(answer)
-    lines = lines_of(pool, answer.plan.config)
     swept = _sweep(answer, pool, k)
-    steady = stability(lines, swept, weight_of(answer.plan.config))
+    steady = stability(swept, weight_of(answer.plan.config))
     view = SweepView(
         k=k,
         candidates=len(pool.keys),
@@ -78,6 +76,8 @@ def swept_view(answer: Answer, store: Store, *, breaks: bool) -> SweepView:
         members_distance=steady.members_distance,
         fragile=steady.fragile,
     )
+    if answer.copies is not None:
+        view["texts"] = len(set(answer.copies.text_numbers))
     if breaks:
         view["break_points"] = _break_points(pool, swept, store)
     return view
@@ -100,7 +100,7 @@ def pinned_view(
         expect_choice("want", wish.want, get_args(Want))
     targets = {wish: _rows(store, wish.target, base=base) for wish in wishes}
     swept = _sweep(answer, pool, k)
-    granted = {wish: _granted(wish, targets[wish], swept, pool) for wish in targets}
+    granted = {wish: _granted(wish, targets[wish], swept, answer) for wish in targets}
     shared, conflict = together(granted)
     current = weight_of(config)
     proposed = None
@@ -113,17 +113,20 @@ def pinned_view(
         proposed = ProposedView(weight=weight, settings=weights(weight), confirmed=confirmed)
     return PinnedView(
         k=k,
-        wishes=[_wish_view(wish, targets[wish], granted[wish], answer, k) for wish in targets],
+        wishes=[
+            WishView(
+                want=wish.want,
+                target=wish.target,
+                chunks=len(chunks),
+                candidates=sum(key.rowid in chunks for key in pool.keys),
+                weights=[interval_view(each) for each in granted[wish]],
+                holds=_holds(wish, chunks, answer, k),
+            )
+            for wish, chunks in targets.items()
+        ],
         weights=[interval_view(each) for each in shared],
         conflict=[list(targets).index(wish) for wish in conflict],
         proposed=proposed,
-    )
-
-
-def interval_view(interval: Interval) -> WeightIntervalView:
-    """Weights with their ends."""
-    return WeightIntervalView(
-        low=float(interval.low), high=float(interval.high), low_open=interval.low_open, high_open=interval.high_open
     )
 
 
@@ -144,10 +147,10 @@ def _k(answer: Answer) -> int:
 
 
 def _sweep(answer: Answer, pool: Pool, k: int) -> Sweep:
-    lines = lines_of(pool, answer.plan.config)
+    groups = None if answer.copies is None else answer.copies.text_numbers
     if answer.plan.table == "doc":
-        return sweep_documents(lines, [key.doc_rowid for key in pool.keys], k)
-    return sweep(lines, k)
+        groups = [key.doc_rowid for key in pool.keys]
+    return sweep(lines_of(pool, answer.plan.config), k, groups)
 
 
 def _break_points(pool: Pool, swept: Sweep, store: Store) -> list[BreakPointView]:
@@ -205,9 +208,9 @@ def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
     return frozenset(row.rowid for row in rows)
 
 
-def _granted(wish: PinTarget, chunks: frozenset[int], swept: Sweep, pool: Pool) -> tuple[Interval, ...]:
+def _granted(wish: PinTarget, chunks: frozenset[int], swept: Sweep, answer: Answer) -> tuple[Interval, ...]:
     """The weights at which the wish comes true."""
-    positions = {position for position, key in enumerate(pool.keys) if key.rowid in chunks}
+    positions = _positions(chunks, answer)
     labels = [_comes_true(wish, positions.intersection(row)) for row in tops(swept)]
     return tuple(interval for interval, holds in runs(swept.weights, labels) if holds)
 
@@ -216,22 +219,17 @@ def _holds(wish: PinTarget, chunks: frozenset[int], answer: Answer, k: int) -> b
     """Whether the answer, with all that reorders its rows, grants the wish."""
     if answer.pool is None or answer.ranked is None:
         return False
-    shown = {answer.pool.keys[position].rowid for position in answer.ranked.order[: min(k, answer.total)]}
-    return _comes_true(wish, shown & chunks)
+    shown = answer.ranked.order[: min(k, answer.total)]
+    return _comes_true(wish, _positions(chunks, answer).intersection(shown))
 
 
-def _comes_true(wish: PinTarget, shown: set[int] | frozenset[int]) -> bool:
+def _positions(chunks: frozenset[int], answer: Answer) -> set[int]:
+    """The candidates that are these chunks, or copies of them where a text counts once."""
+    positions = [position for position, key in enumerate(_both(answer).keys) if key.rowid in chunks]
+    if answer.copies is None:
+        return set(positions)
+    return {each for position in positions for each in answer.copies.alike(position)}
+
+
+def _comes_true(wish: PinTarget, shown: set[int]) -> bool:
     return bool(shown) == (wish.want == "in")
-
-
-def _wish_view(
-    wish: PinTarget, chunks: frozenset[int], granted: tuple[Interval, ...], answer: Answer, k: int
-) -> WishView:
-    return WishView(
-        want=wish.want,
-        target=wish.target,
-        chunks=len(chunks),
-        candidates=sum(key.rowid in chunks for key in _both(answer).keys),
-        weights=[interval_view(each) for each in granted],
-        holds=_holds(wish, chunks, answer, k),
-    )

@@ -20,13 +20,12 @@ from recall_core.contract.ledger import (
     StabilityView,
     SubtotalView,
     VersusView,
-    WeightsView,
 )
 from recall_core.explain.in_words import Among, sentence
-from recall_core.explain.intervals import Interval
+from recall_core.explain.intervals import interval_view
 from recall_core.explain.ledger import MOST_WORDS, largest, leaves, lexical_contributions, total, weighed
 from recall_core.explain.lines import Lines, crossing, lines_of, weight_of
-from recall_core.explain.stability import stability
+from recall_core.explain.stability import ROWS, stability
 from recall_core.explain.sweep import sweep
 from recall_core.ports import Embedder
 from recall_core.retrieve import Answer
@@ -217,10 +216,6 @@ WhyAbsent: TypeAlias = Literal[
     "not_in_pool", "filtered", "below_min_score", "below_min_cosine", "copy", "document", "no_score"
 ]
 
-_DEEPEST = 20
-
-"""Rows whose order at every weight is looked at; a page of hundreds would take seconds."""
-
 _SHOWN_WORDS = 3 * MOST_WORDS
 
 
@@ -365,18 +360,15 @@ def _why_not(found: Answer, target: str) -> Hint:
 
 
 def _stability(found: Answer, lines: Lines) -> StabilityView:
-    weight, k = weight_of(found.plan.config), min(found.plan.limit, _DEEPEST)
-    held = stability(lines, sweep(lines, k), weight)
+    weight, groups = weight_of(found.plan.config), None if found.copies is None else found.copies.text_numbers
+    swept = sweep(lines, min(found.plan.limit, ROWS), groups)
+    held = stability(swept, weight)
     return StabilityView(
-        k=k,
+        k=swept.orders.shape[1],
         weight=float(weight),
-        order=_weights(held.order),
-        members=_weights(held.members),
+        order=interval_view(held.order),
+        members=interval_view(held.members),
         order_distance=held.order_distance,
         members_distance=held.members_distance,
         fragile=held.fragile,
     )
-
-
-def _weights(interval: Interval) -> WeightsView:
-    return WeightsView(low=float(interval.low), high=float(interval.high))

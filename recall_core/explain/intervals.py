@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from recall_core.contract.ledger import WeightIntervalView
 from recall_core.deadline import check
 from recall_core.explain.lines import Weight, exact
 
@@ -45,6 +46,13 @@ class Interval(NamedTuple):
         """How far the weight is from its nearer end; 0 between them."""
         w = exact(weight)
         return max(self.low - w, w - self.high, Fraction(0))
+
+
+def interval_view(interval: Interval) -> WeightIntervalView:
+    """Return the interval as the JSON contract spells it."""
+    return WeightIntervalView(
+        low=float(interval.low), high=float(interval.high), low_open=interval.low_open, high_open=interval.high_open
+    )
 
 
 def runs(weights: Sequence[Fraction], labels: Sequence[Label]) -> list[tuple[Interval, Label]]:

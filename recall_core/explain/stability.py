@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import pairwise
+from bisect import bisect_right
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from recall_core.explain.intervals import Interval
-from recall_core.explain.lines import Lines, Weight, crossing, exact, order_at, scores_at
+from recall_core.explain.lines import Weight, exact
 from recall_core.explain.sweep import Sweep, stretches
+
+ROWS = 8
+"""The first rows of an answer, whose order is looked at: as many as the workbench draws lines of."""
 
 FRAGILE = 0.02
 """A weight that may move by less than this before the top k changes its order makes a fragile answer."""
-
-
-class NeighbourPair(NamedTuple):
-    """Two neighbours in the ranking, with the score between them and the weight at which they change places."""
-
-    upper: int
-    lower: int
-    margin: float
-    flips_at: float | None
-    """None when they keep their order at every weight."""
 
 
 class Stability(NamedTuple):
@@ -32,33 +25,40 @@ class Stability(NamedTuple):
     order_distance: float | None
     """To the nearest weight with another order; 0 when the current one is a break point, None when there is none."""
     members_distance: float | None
-    pairs: tuple[NeighbourPair, ...]
-    """Ranks 1 and 2, 2 and 3, to k and k + 1."""
     fragile: bool
     """order_distance is below FRAGILE."""
 
 
-def stability(lines: Lines, swept: Sweep, weight: Weight) -> Stability:
-    """How the top k of a sweep over these lines stands at this weight."""
-    order, members = (_around(swept, weight, members=only) for only in (False, True))
-    distance = _distance(order, weight)
+def stability(swept: Sweep, weight: Weight) -> Stability:
+    """Return how stable the top k of a sweep is at this weight."""
+    order, members = ([where for where, _ in stretches(swept, members=only)] for only in (False, True))
+    return stability_of(order, members, weight)
+
+
+def stability_of(order: Sequence[Interval], members: Sequence[Interval], weight: Weight) -> Stability:
+    """Return the same from the stretches over which the top k keeps its order, and its members; both ascending."""
+    same_order, same_members = _around(order, weight), _around(members, weight)
+    distance = _distance(same_order, weight)
     return Stability(
-        order,
-        members,
+        same_order,
+        same_members,
         order_distance=distance,
-        members_distance=_distance(members, weight),
-        pairs=_pairs(lines, weight, swept.orders.shape[1]),
+        members_distance=_distance(same_members, weight),
         fragile=distance is not None and distance < FRAGILE,
     )
 
 
 def order_distance(swept: Sweep, weight: Weight) -> float | None:
     """From this weight to the nearest one at which the top k has another order: `Stability.order_distance`."""
-    return _distance(_around(swept, weight, members=False), weight)
+    return _distance(_around([where for where, _ in stretches(swept)], weight), weight)
 
 
-def _around(swept: Sweep, weight: Weight, *, members: bool) -> Interval:
-    return next(where for where, _ in stretches(swept, members=members) if where.holds(weight))
+def _around(intervals: Sequence[Interval], weight: Weight) -> Interval:
+    """Return the one of these ascending intervals, which together are [0, 1], that holds the weight."""
+    at = bisect_right(intervals, exact(weight), key=lambda each: each.low) - 1
+    while not intervals[at].holds(weight):  # those that begin behind their low end, or at it
+        at -= 1
+    return intervals[at]
 
 
 def _distance(interval: Interval, weight: Weight) -> float | None:
@@ -67,17 +67,3 @@ def _distance(interval: Interval, weight: Weight) -> float | None:
     ends = [w - interval.low] if interval.low > 0 or interval.low_open else []
     ends += [interval.high - w] if interval.high < 1 or interval.high_open else []
     return float(min(ends)) if ends else None
-
-
-def _pairs(lines: Lines, weight: Weight, depth: int) -> tuple[NeighbourPair, ...]:
-    scores, scale = scores_at(lines, weight)
-    order = order_at(lines, weight)[: depth + 1]
-    return tuple(
-        NeighbourPair(upper, lower, float(Fraction(scores[upper] - scores[lower], scale)), _flip(lines, upper, lower))
-        for upper, lower in pairwise(order)
-    )
-
-
-def _flip(lines: Lines, upper: int, lower: int) -> float | None:
-    weight = crossing(lines, upper, lower)
-    return None if weight is None else float(weight)

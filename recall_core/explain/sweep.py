@@ -1,6 +1,6 @@
 """The exact sweep: every weight at which the top k changes, and the top k between and at them.
 
-Rows are chunks, or documents, each standing where its best chunk stands.
+Rows are candidates, or the best of each group of them: of a document, or of a text.
 """
 
 from __future__ import annotations
@@ -34,24 +34,14 @@ class Sweep(NamedTuple):
     """(pieces, depth): positions in the pool, best first; depth is k, or the pool's size if that is smaller."""
 
 
-def sweep(lines: Sweepable, k: int) -> Sweep:
-    """All weights in [0, 1] where the top k changes in order or in members, with the top k of every piece.
+def sweep(lines: Sweepable, k: int, groups: Sequence[int] | None = None) -> Sweep:
+    """Return all weights in [0, 1] where the top k changes in order or in members, with the top k of every piece.
 
-    Between two break points nothing changes; at one, ties fall to the natural order. Every break point is a true
-    one. O(m^2 log m) for the m candidates that can reach the top k.
+    groups: the number of each candidate's group (its document, or its text). Then a row is the best candidate of a
+    group. Between two break points nothing changes; at one, ties fall to the natural order. Without groups every
+    break point is a true one. O(m^2 log m) for the m candidates that can reach the top k.
     """
-    held = contenders(lines, k)
-    drawn = lines.among(held).exactly()
-    a, b = list(drawn.a), list(drawn.b)
-    depth = min(k, len(held))
-    rows = array("q", sorted(range(len(held)), key=lambda i: (-a[i], i))[:depth])
-    order = array("q", sorted(range(len(held)), key=lambda i: (-a[i], -b[i], i)))
-    rows.extend(order[:depth])
-    weights = [Fraction(0), *_walk(a, b, order, depth, rows), Fraction(1)]
-    rows.extend(sorted(range(len(held)), key=lambda i: (-b[i], i))[:depth])
-    local = np.frombuffer(rows, dtype=np.int64) if rows else np.zeros(0, dtype=np.int64)
-    orders = np.array(held, dtype=np.int64)[local].reshape(2 * len(weights) - 1, depth)
-    return Sweep(tuple(weights), orders)
+    return _sweep_each(lines, k) if groups is None else _sweep_groups(lines, groups, k)
 
 
 def piece_at(swept: Sweep, weight: Weight) -> int:
@@ -77,6 +67,21 @@ def tops(swept: Sweep, *, members: bool = False) -> Iterator[tuple[int, ...]]:
         check()
         rows = swept.orders[start : start + _BLOCK]
         yield from map(tuple, (np.sort(rows, axis=1) if members else rows).tolist())
+
+
+def _sweep_each(lines: Sweepable, k: int) -> Sweep:
+    held = contenders(lines, k)
+    drawn = lines.among(held).exactly()
+    a, b = list(drawn.a), list(drawn.b)
+    depth = min(k, len(held))
+    rows = array("q", sorted(range(len(held)), key=lambda i: (-a[i], i))[:depth])
+    order = array("q", sorted(range(len(held)), key=lambda i: (-a[i], -b[i], i)))
+    rows.extend(order[:depth])
+    weights = [Fraction(0), *_walk(a, b, order, depth, rows), Fraction(1)]
+    rows.extend(sorted(range(len(held)), key=lambda i: (-b[i], i))[:depth])
+    local = np.frombuffer(rows, dtype=np.int64) if rows else np.zeros(0, dtype=np.int64)
+    orders = np.array(held, dtype=np.int64)[local].reshape(2 * len(weights) - 1, depth)
+    return Sweep(tuple(weights), orders)
 
 
 def _walk(a: list[int], b: list[int], order: array[int], depth: int, rows: array[int]) -> Iterator[Fraction]:
@@ -127,37 +132,36 @@ def _crossings(a: list[int], b: list[int]) -> Iterator[tuple[int, int, list[tupl
         yield tops[by[start]], bottoms[by[start]], [pairs[at] for at in by[start:stop]]
 
 
-def sweep_documents(lines: Sweepable, documents: Sequence[int], k: int) -> Sweep:
-    """The top k documents over all weights, each as the position of the chunk that stands for it.
+def _sweep_groups(lines: Sweepable, groups: Sequence[int], k: int) -> Sweep:
+    """Return the top k groups over all weights, each as the position of its best candidate.
 
-    documents: of each candidate. A document's score is the highest of several lines, which bends where another
-    of its chunks takes over; ties fall as for chunks. Exact at every weight, break points included: a chunk that some
-    other chunk of its document leads at both ends never stands for it and is left out; the others are swept as deep
-    as it takes for every piece to show k documents, which is looked at and not assumed. Neighbouring pieces may be
-    equal, where only a hidden chunk moved.
+    A group's score is the highest of several lines, which bends where another candidate takes over. A candidate that
+    another one of its group leads at both ends is never the best and is left out. The others are swept as deep as it
+    takes for every piece to show k groups, which is looked at and not assumed. Neighbouring pieces may be equal,
+    where only a hidden candidate moved.
     """
-    standing = _standing(lines, documents)
-    part = lines.among(standing)
-    owners = np.array([documents[i] for i in standing], dtype=np.int64)
-    wanted = min(k, len(set(owners.tolist())))
-    depth = k if len(standing) == len(set(owners.tolist())) else 2 * k
+    candidates = _best_somewhere(lines, groups)
+    part = lines.among(candidates)
+    owners = np.array([groups[i] for i in candidates], dtype=np.int64)
+    count = len(set(owners.tolist()))
+    wanted, depth = min(k, count), min(2 * k, k + len(candidates) - count)
     while True:
-        swept = sweep(part, depth)
+        swept = _sweep_each(part, depth)
         rows = _firsts(swept.orders, owners, wanted)
         if rows is not None:
-            return Sweep(swept.weights, np.array(standing, dtype=np.int64)[rows])
+            return Sweep(swept.weights, np.array(candidates, dtype=np.int64)[rows])
         depth *= 2
 
 
-def _standing(lines: Sweepable, documents: Sequence[int]) -> list[int]:
-    """The candidates that stand for their document at some weight, in natural order; a few more do no harm."""
-    if len(set(documents)) == len(documents):
-        return list(range(len(documents)))
-    chunks: dict[int, list[int]] = {}
-    for position, document in enumerate(documents):
-        chunks.setdefault(document, []).append(position)
+def _best_somewhere(lines: Sweepable, groups: Sequence[int]) -> list[int]:
+    """The candidates that are the best of their group at some weight, in natural order; a few more do no harm."""
+    if len(set(groups)) == len(groups):
+        return list(range(len(groups)))
+    members: dict[int, list[int]] = {}
+    for position, group in enumerate(groups):
+        members.setdefault(group, []).append(position)
     kept: list[int] = []
-    for own in chunks.values():
+    for own in members.values():
         check()
         if len(own) == 1:
             kept += own
@@ -167,7 +171,7 @@ def _standing(lines: Sweepable, documents: Sequence[int]) -> list[int]:
 
 
 def _firsts(orders: Integers, owners: Integers, wanted: int) -> Integers | None:
-    """The first `wanted` documents of every row, as positions; None where a row shows fewer."""
+    """The first `wanted` groups of every row, as positions; None where a row shows fewer."""
     if orders.shape[1] == 0:
         return orders
     rows = owners[orders]

@@ -1,4 +1,8 @@
-"""Where one candidate stands at every weight: its rank as a step function, and the weights that let it win."""
+"""The rank of one candidate at every weight, as a step function, and the weights that let it win.
+
+Candidates may be copies of one text. Then texts are ranked, each by its best copy, and the best may
+change with the weight. Every function takes `texts`, the number of each candidate's text; None if no two are equal.
+"""
 
 from __future__ import annotations
 
@@ -12,58 +16,63 @@ from numpy.typing import NDArray
 
 from recall_core.deadline import check
 from recall_core.explain.intervals import Interval, runs_of_array
-from recall_core.explain.lines import Integers, Lines, Weight, groups, integers, order_at
+from recall_core.explain.lines import Integers, Lines, contenders, groups, integers
 from recall_core.rank.fuse import Same
 
 Truths: TypeAlias = NDArray[np.bool_]
+Texts: TypeAlias = Sequence[int] | None
+
+_NOWHERE = 2**62
+"""The rank of a candidate where another copy stands for its text."""
 
 
 class RankLine(NamedTuple):
-    """One candidate's rank, from 1, over all weights, in ascending order; neighbours differ."""
+    """The rank of one candidate, or of its text, from 1, over all weights, in ascending order; neighbours differ."""
 
     candidate: int
     steps: tuple[tuple[Interval, int], ...]
 
 
 class Winning(NamedTuple):
-    """For which weights a candidate is in the top k: all of them, exactly; none when it never is."""
+    """For which weights a candidate, or its text, is in the top k: all of them, exactly; none when it never is."""
 
     intervals: tuple[Interval, ...]
     best_rank: int
     """The best it reaches at any weight, from 1."""
     best_at: tuple[Interval, ...]
     always_ahead: tuple[int, ...]
-    """Who leads it at every weight, both signals being at least as good. With k of them it can never win; it may
-    never win with fewer, when different ones lead it at different weights."""
+    """Who leads it at every weight, of copies the first. With k of them it can never win; it may never win with
+    fewer, when different ones lead it at different weights."""
 
 
-def rank_line(lines: Lines, x: int) -> RankLine:
+def rank_line(lines: Lines, x: int, texts: Texts = None) -> RankLine:
     """The rank of candidate x among all, ties by natural order, at every weight. O(n log n)."""
-    weights, ahead, _ = _ahead(lines, x)
-    return RankLine(x, tuple((where, int(count) + 1) for where, count in runs_of_array(weights, ahead)))
+    line = _rank_pieces(lines, x, texts)
+    return RankLine(x, tuple((where, int(count) + 1) for where, count in runs_of_array(line.weights, line.ahead)))
 
 
-def rank_lines(lines: Lines, weight: Weight, m: int) -> tuple[RankLine, ...]:
-    """The rank lines of the m candidates that are best at this weight, best first: what a bump chart draws."""
-    return tuple(rank_line(lines, x) for x in order_at(lines, weight)[:m])
+def ranked_where(
+    lines: Lines, x: int, wanted: Callable[[Integers], Truths], texts: Texts = None
+) -> tuple[Interval, ...]:
+    """The weights at which x itself has a wanted rank, in ascending order.
 
-
-def ranked_where(lines: Lines, x: int, wanted: Callable[[Integers], Truths]) -> tuple[Interval, ...]:
-    """The weights at which x has a wanted rank (from 1), in ascending order. wanted: which of these ranks are."""
-    weights, ahead, _ = _ahead(lines, x)
-    return _where(weights, wanted(ahead + 1))
+    wanted: which of these ranks (from 1) are. Where another copy of x stands for their text, the rank is beyond all.
+    """
+    line = _rank_pieces(lines, x, texts)
+    return _where(line.weights, wanted(np.where(line.is_best, line.ahead + 1, _NOWHERE)))
 
 
 def _where(weights: Sequence[Fraction], holds: Truths) -> tuple[Interval, ...]:
     return tuple(where for where, yes in runs_of_array(weights, holds) if yes)
 
 
-def winning_weights(lines: Lines, x: int, k: int) -> Winning:
-    """Every weight that puts x in the top k (He and Lo's why-not question for two lists), in O(n log n).
+def winning_weights(lines: Lines, x: int, k: int, texts: Texts = None) -> Winning:
+    """Every weight that puts x, or a copy of it, in the top k, in O(n log n).
 
-    Ends are open or closed as the natural order decides ties; single weights are possible.
+    This is He and Lo's why-not question for two lists. Ends are open or closed as the natural order decides ties;
+    single weights are possible.
     """
-    weights, ahead, always = _ahead(lines, x)
+    weights, ahead, _, always = _rank_pieces(lines, x, texts)
     best = int(ahead.min())
     return Winning(_where(weights, ahead < k), best + 1, _where(weights, ahead == best), always)
 
@@ -75,11 +84,11 @@ class _BreakPoints(Sequence[Fraction]):
         starts_late = not numerators or numerators[0] != 0
         ends_early = not numerators or numerators[-1] != denominators[-1]
         self.first_met = int(starts_late)
-        self._numerators = [0] * starts_late + numerators + [1] * ends_early
-        self._denominators = [1] * starts_late + denominators + [1] * ends_early
+        self.numerators = [0] * starts_late + numerators + [1] * ends_early
+        self.denominators = [1] * starts_late + denominators + [1] * ends_early
 
     def __len__(self) -> int:
-        return len(self._numerators)
+        return len(self.numerators)
 
     @overload
     def __getitem__(self, index: int) -> Fraction: ...
@@ -87,37 +96,105 @@ class _BreakPoints(Sequence[Fraction]):
     def __getitem__(self, index: slice) -> list[Fraction]: ...
     def __getitem__(self, index: int | slice) -> Fraction | list[Fraction]:
         if isinstance(index, slice):
-            return list(map(Fraction, self._numerators[index], self._denominators[index]))
-        return Fraction(self._numerators[index], self._denominators[index])
+            return list(map(Fraction, self.numerators[index], self.denominators[index]))
+        return Fraction(self.numerators[index], self.denominators[index])
 
 
-def _ahead(lines: Lines, x: int) -> tuple[Sequence[Fraction], Integers, tuple[int, ...]]:
-    """As `_counted`; kept, because several questions are asked about one candidate."""
-    return _counted(Same(lines), x)
+class _RankPieces(NamedTuple):
+    """The rank of a text over all weights; see `recall_core.explain.sweep` for what a piece is."""
+
+    weights: Sequence[Fraction]
+    """The break points."""
+    ahead: Integers
+    """(pieces,): how many other texts lead it."""
+    is_best: Truths
+    """(pieces,): whether the given candidate is the best copy."""
+    always: tuple[int, ...]
+    """The first candidate of each text that leads it in every piece."""
+
+
+def _rank_pieces(lines: Lines, x: int, texts: Texts) -> _RankPieces:
+    """As `_join_pieces`; kept, because several questions are asked about one candidate."""
+    return _join_pieces(Same(lines), x, Same(texts))
 
 
 @lru_cache(maxsize=1)
-def _counted(held: Same[Lines], x: int) -> tuple[Sequence[Fraction], Integers, tuple[int, ...]]:
-    """The break points of the rank of x, how many lead x at and between them, and who leads it everywhere.
+def _join_pieces(held: Same[Lines], x: int, texts: Same[Texts]) -> _RankPieces:
+    """Join the pieces of each copy of x where it is the best one."""
+    lines = held.value
+    if texts.value is None:
+        numbers = firsts = np.arange(len(lines.a))
+        own = [x]
+    else:
+        _, firsts, numbers = np.unique(np.array(texts.value), return_index=True, return_inverse=True)
+        alike = np.flatnonzero(numbers == numbers[x]).tolist()
+        own = [alike[i] for i in contenders(lines.among(alike), 1)]
+    counted = [_count_ahead(lines, copy, numbers) for copy in own]
+    parts = [part for part in counted if part.first < part.stop]
+    parts.sort(key=lambda part: (part.weights[part.first // 2], part.first % 2))
+    # Where a copy stops being the best, its line meets another copy's: the parts have no gaps.
+    points = [(part.weights, slice((part.first + 1) // 2, (part.stop + 1) // 2)) for part in parts]
+    weights = _BreakPoints(
+        [each for all_points, of_part in points for each in all_points.numerators[of_part]],
+        [each for all_points, of_part in points for each in all_points.denominators[of_part]],
+    )
+    leads_in_all = np.logical_and.reduce([part.always for part in parts])
+    return _RankPieces(
+        weights,
+        np.concatenate([part.ahead[part.first : part.stop] for part in parts]),
+        np.concatenate([np.full(part.stop - part.first, part.candidate == x) for part in parts]),
+        tuple(sorted(firsts[leads_in_all].tolist())),
+    )
+
+
+class _CopyPieces(NamedTuple):
+    """How one copy ranks over all weights."""
+
+    candidate: int
+    weights: _BreakPoints
+    ahead: Integers
+    """(pieces,): how many other texts lead it."""
+    first: int
+    """It is the best copy from this piece to the one before `stop`."""
+    stop: int
+    always: Truths
+    """(texts,): which ones lead it in all of these pieces."""
+
+
+def _count_ahead(lines: Lines, x: int, texts: Integers) -> _CopyPieces:
+    """Count the texts that lead x at each break point and between them. texts: numbers from 0 without a gap.
 
     Another candidate whose line meets that of x leads on one side of the meeting point, and there too if it stands
-    before x in natural order.
+    before x in natural order. So a text leads up to a piece, and again from a piece on: those of its best copies.
     """
     check()
-    lines = held.value
     a, b = integers(lines.a), integers(lines.b)
     da, db = a - a[x], b - b[x]
     before = np.arange(len(a)) < x
-    at_start, at_end = (da > 0) | (da == 0) & before, (db > 0) | (db == 0) & before
     meets = ((da <= 0) & (db >= 0) | (da >= 0) & (db <= 0)) & (da != db)
     falling, early = (da > db)[meets], before[meets]
     numerators = abs(da[meets])
     by, starts = groups(numerators, numerators + abs(db[meets]))
-    firsts = [by[at] for at in starts]
-    weights = _BreakPoints(da[meets][firsts].tolist(), (da - db)[meets][firsts].tolist())
+    at = [by[start] for start in starts]
+    weights = _BreakPoints(da[meets][at].tolist(), (da - db)[meets][at].tolist())
     point = np.zeros(len(by), dtype=np.int64)
     point[by] = np.searchsorted(starts, np.arange(len(by)), side="right") - 1 + weights.first_met
-    changes = np.zeros(2 * len(weights), dtype=np.int64)
-    changes[0] = np.count_nonzero(at_start & ~meets) + np.count_nonzero(falling)
-    np.add.at(changes, 2 * point + (falling == early), np.where(falling, -1, 1))
-    return weights, np.cumsum(changes)[:-1], tuple(np.flatnonzero(at_start & at_end).tolist())
+    edges = 2 * point + (falling == early)
+
+    pieces = 2 * len(weights) - 1
+    count = int(texts.max()) + 1
+    until, since = np.zeros(count, dtype=np.int64), np.full(count, pieces)
+    until[texts[~meets & ((da > 0) | (da == 0) & before)]] = pieces
+    met = texts[meets]
+    np.maximum.at(until, met[falling], edges[falling])
+    np.minimum.at(since, met[~falling], edges[~falling])
+    first, stop = int(until[texts[x]]), int(since[texts[x]])
+    always = (until >= stop) | (since <= first) | (until >= since)
+    until[until >= since] = pieces
+    since[until == pieces] = pieces
+    until[texts[x]], since[texts[x]], always[texts[x]] = 0, pieces, False
+    changes = np.zeros(pieces + 1, dtype=np.int64)
+    changes[0] = np.count_nonzero(until)
+    np.add.at(changes, until[until > 0], -1)
+    np.add.at(changes, since, 1)
+    return _CopyPieces(x, weights, np.cumsum(changes)[:-1], first, stop, always)

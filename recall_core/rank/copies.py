@@ -6,6 +6,7 @@ Nothing else about a row changes: it keeps its score and its ledger, and the row
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, islice
 from typing import Any, overload
 
@@ -88,6 +89,11 @@ class Copies:
         text = self._texts.get(position)
         return (position,) if text is None else self._all.rows[text]
 
+    @cached_property
+    def text_numbers(self) -> Sequence[int]:
+        """The number of each candidate's text, in the list or not: equal for copies."""
+        return [self._texts.get(position, -1 - position) for position in range(len(self.ranking.scores))]
+
     def first(self, position: int) -> int:
         """Who stands for its text: itself where no row of the list does."""
         found = self._first(position)
@@ -125,10 +131,10 @@ class Copies:
                     yield self._instead.get(position, position)
             start, size = start + size, 2 * size
 
-    def rest(self) -> list[int]:
-        """The rows below min_score."""
+    def rest(self) -> Iterator[int]:
+        """The rows below min_score, worked out once the first is asked for."""
         leading = frozenset(self._instead.values())
-        return [each for each in self.ranking.order[self.ranking.kept :] if each not in leading]
+        yield from (each for each in self.ranking.order[self.ranking.kept :] if each not in leading)
 
     def _of_text(self, position: int) -> Sequence[int]:
         text = self._texts.get(position)
@@ -169,11 +175,6 @@ def _values_at(column: Sequence[float], positions: Sequence[int]) -> dict[int, f
     return {position: column[position] for position in positions}
 
 
-def _rest(copies: Copies) -> Iterator[int]:
-    """Worked out once all before it are."""
-    yield from copies.rest()
-
-
 class _StandingPositions(Sequence[int]):
     """The positions of `Copies.standing`, worked out as far as they are looked at. Equal to the list of them."""
 
@@ -183,7 +184,7 @@ class _StandingPositions(Sequence[int]):
     def __init__(self, copies: Copies) -> None:
         self._copies = copies
         self._known: list[int] = []
-        self._walk = chain(copies.walk(), _rest(copies))
+        self._walk = chain(copies.walk(), copies.rest())
 
     def __len__(self) -> int:
         return self._copies.size

@@ -234,10 +234,12 @@ def _passage(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
 def passage_line(passage: PassageView, width: int, glyphs: Glyphs, *, is_stale: bool = False) -> Text:
     """The passage on one line of exactly `width` cells, with what matches emphasised.
 
-    Of one that is longer that stretch is shown which holds the most different matches, the first of these.
+    It begins in the first line of the passage, which the row cites. Of a line that is longer than that, it begins
+    with the stretch that holds the most different matches, the first of these.
     """
-    text, spans = _flat(passage)
-    start = 0 if cell_len(text) <= width else _best_start(text, spans, width)
+    text, spans, cited = _flat(passage)
+    of_line = [each for each in spans if each[0] < cited]
+    start = 0 if cell_len(text[:cited]) <= width else _best_start(text[:cited], of_line, width)
     front = glyphs.cut if start else ""
     line = Text(front + text[start:], Style(dim=is_stale))
     for first, end, _ in spans:
@@ -246,8 +248,8 @@ def passage_line(passage: PassageView, width: int, glyphs: Glyphs, *, is_stale: 
     return _fitted(line, width, glyphs)
 
 
-def _flat(passage: PassageView) -> tuple[str, list[tuple[int, int, str]]]:
-    """The passage with one blank for each run of them, and where its matches stand then, with their phrases."""
+def _flat(passage: PassageView) -> tuple[str, list[tuple[int, int, str]], int]:
+    """The passage with one blank for each run of them, its matches with their phrases, and its first line's end."""
     places: list[int] = []
     kept: list[str] = []
     for mark in blanked(passage["text"]):
@@ -257,7 +259,8 @@ def _flat(passage: PassageView) -> tuple[str, list[tuple[int, int, str]]]:
     places.append(len(kept))
     offset = passage["offset"]
     spans = [(places[int(at) - offset], places[int(end) - offset], str(of)) for at, end, of in passage["matches"]]
-    return "".join(kept).rstrip(), spans
+    text = "".join(kept).rstrip()
+    return text, spans, len(text) if (end := passage["text"].find("\n")) < 0 else places[end]
 
 
 def _best_start(text: str, spans: Sequence[tuple[int, int, str]], width: int) -> int:

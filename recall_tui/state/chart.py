@@ -6,11 +6,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from recall_core.config import Config
     from recall_core.explain.intervals import Interval
+    from recall_core.explain.stability import Stability
     from recall_core.types import Pool
 
 DEPTH = 8  # ranks that are drawn: more lines than this cannot be followed by eye
@@ -38,23 +39,16 @@ class Chart:
     """The same where only the order may change."""
 
 
-class Gauge(NamedTuple):
-    """The stretches around one weight, and how stable they make it."""
+def chart_of(pool: Pool, config: Config, *, limit: int = DEPTH, texts: Sequence[int] | None = None) -> Chart:
+    """The chart of a pool with two signals under this fusion and this normalisation; the weights do not matter.
 
-    order: Interval
-    members: Interval
-    distance: float | None
-    """To the nearest weight with another order, 0 at one; None when every weight gives this order."""
-    is_unstable: bool
-    """That distance is small."""
-
-
-def chart_of(pool: Pool, config: Config) -> Chart:
-    """The chart of a pool with two signals under this fusion and this normalisation; the weights do not matter."""
+    limit: how many rows are listed; at most DEPTH are drawn. texts: the number of each candidate's text, where copies
+    are listed once.
+    """
     from recall_core.explain.lines import sweepable  # noqa: PLC0415 - NumPy, which nobody waits for at the start
     from recall_core.explain.sweep import stretches, sweep  # noqa: PLC0415
 
-    swept = sweep(sweepable(pool, config), DEPTH)
+    swept = sweep(sweepable(pool, config), max(1, min(limit, DEPTH)), texts)
     return Chart(
         fusion=config.fusion,
         normalize=config.normalize,
@@ -78,21 +72,11 @@ def tops_over(chart: Chart, columns: int) -> list[tuple[int, ...]]:
     return [chart.orders[bisect_left(places, at) + bisect_right(places, at) - 1] for at in middles]
 
 
-def gauge_at(chart: Chart, weight: Fraction) -> Gauge:
+def stability_at(chart: Chart, weight: Fraction) -> Stability:
     """How far the weight is from changing the first ranks."""
-    from recall_core.explain.stability import FRAGILE  # noqa: PLC0415 - NumPy
+    from recall_core.explain.stability import stability_of  # noqa: PLC0415 - NumPy
 
-    order, members = _around(chart.same_order, weight), _around(chart.same_members, weight)
-    ends = [weight - order.low] if order.low > 0 or order.low_open else []
-    ends += [order.high - weight] if order.high < 1 or order.high_open else []
-    distance = float(min(ends)) if ends else None
-    return Gauge(order, members, distance, distance is not None and distance < FRAGILE)
-
-
-def _around(stretches: Sequence[Interval], weight: Fraction) -> Interval:
-    """The one of these ascending stretches, which leave nothing out, that the weight lies in."""
-    at = bisect_right(stretches, weight, key=lambda each: each.low) - 1
-    return stretches[at] if stretches[at].holds(weight) else stretches[at - 1]  # one may begin behind its low end
+    return stability_of(chart.same_order, chart.same_members, weight)
 
 
 def changes(chart: Chart) -> tuple[Fraction, ...]:

@@ -78,7 +78,8 @@ def _tune(session: Session, store: str | None) -> str:
     verb, plan, pins = ["tune"], answer.plan, pins_of(session)
     for pin in pins:
         verb += ["--pin" if pin.want == "in" else "--pin-not", pin.chunk_id]
-    verb += ["--k", str(first_rows(session))] if pins else ["--sweep", "--k", str(DEPTH)]
+    verb += ["--k", str(first_rows(session))] if pins else ["--sweep", "--k", str(max(1, min(plan.limit, DEPTH)))]
+    verb += ["--collapse"] if plan.collapses and not pins else []
     verb += _set(_moved(session, plan.config))
     return typed(store, *verb, *_question(plan, plan.rql))
 

@@ -11,7 +11,7 @@ from recall_core.config import load
 from recall_core.errors import ConfigError, Interrupted, Outdated, RecallError
 from recall_core.evaluate.grid import retrieval
 from recall_core.types import Hit
-from recall_tui.state.chart import chart_of
+from recall_tui.state.chart import DEPTH, chart_of
 from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.events import (
     Answered,
@@ -411,11 +411,14 @@ class QueryThread:
     def _draw_lines(self, request: QueryRequest, answer: Answer) -> None:
         """Look at every weight, last of all and once for each pool and scale."""
         config, pool = answer.plan.config, answer.pool
-        drawn = (str(request.question), config.fusion, config.normalize, str(config.rrf_k))
+        limit, copies = answer.plan.limit, answer.copies
+        scale = (config.fusion, config.normalize, str(config.rrf_k))
+        drawn = (str(request.question), *scale, str(min(limit, DEPTH)), str(copies is None))
         if pool is None or not is_hybrid(answer) or why_no_lines(answer) or drawn == self._progress.charted:
             return
         if not self._has_newer():
-            self._post(Charted(request.question, chart_of(pool, config)))
+            texts = None if copies is None else copies.text_numbers
+            self._post(Charted(request.question, chart_of(pool, config, limit=limit, texts=texts)))
             self._progress = self._progress._replace(charted=drawn)
 
     def _has_newer(self) -> bool:

@@ -18,7 +18,7 @@ from recall_core.config import NAMES
 from recall_tui.handlers import panes, weights
 from recall_tui.handlers import query as query_handlers
 from recall_tui.state import explaining, fixes, judging, packing, store_pane, tuning, weighing
-from recall_tui.state.chart import gauge_at
+from recall_tui.state.chart import stability_at
 from recall_tui.state.explaining import Comparison, DocumentPassage, Funnel, Ledger
 from recall_tui.state.records import Moved
 from recall_tui.state.results import result_of
@@ -141,7 +141,7 @@ def same_lines(now: Session, said: str, more: str) -> None:
     same_rows(now, said, more)
     order, gauge = (
         json.loads(more)["tuning"]["sweep"]["order"],
-        gauge_at(now.weights.chart, exact_share(current(now))),
+        stability_at(now.weights.chart, exact_share(current(now))),
     )  # type: ignore[arg-type]
     assert (order["low"], order["high"]) == (float(gauge.order.low), float(gauge.order.high))
 

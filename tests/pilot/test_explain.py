@@ -252,7 +252,7 @@ async def test_the_ledger_follows_the_selection_and_explains_its_points(shared_s
         assert "✓ parts sum to score" in text
         assert "falls below #4 where lexical < 0.168" in text
         assert "below #4 notes/diary.txt, follows by 0.496" in text
-        assert "✓ stable · top 20 keeps its order at lexical" in text
+        assert "✓ first 8 rows keep their order for lexical" in text
 
         bench.app.become(explaining.turned_to(chosen(bench.session, 0), "passage"))
         await bench.until(lambda now: isinstance(result(now, "passage"), DocumentPassage))

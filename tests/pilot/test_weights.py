@@ -27,7 +27,7 @@ from recall_tui.panes.weights.pane import WeightsBody
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.state import form, weighing
 from recall_tui.state.beside import compared
-from recall_tui.state.chart import gauge_at
+from recall_tui.state.chart import stability_at
 from recall_tui.state.records import Moved, Tweaks
 from recall_tui.state.session import Session, is_stale
 from recall_tui.state.tuning import best_weight, curve_of, pins_of, target_weights, value_at
@@ -322,7 +322,7 @@ async def test_the_zoomed_board_draws_ranks_and_the_chosen_setting(shared_store:
         rows = bench.painted("board").splitlines()
         ranks = [row[0] for row in rows if row[:2].strip().isdigit()]
         assert ranks == [*"12345678", *"123"]  # of the lines, and of those that are named
-        assert "✓ stable from 0.0" in bench.painted("board")
+        assert "✓ first" in bench.painted("board")
         assert "▲ now 0.10" in bench.painted("board")
 
         await bench.press("down", "down", "down")
@@ -600,7 +600,7 @@ async def test_the_curve_is_that_of_the_question_its_filter_and_its_command(judg
         of_all, session = bench.app.clipboard.splitlines()[1], bench.session
         order = ran_as_json(shlex.split(of_lines))["tuning"]["sweep"]["order"]
         assert chart is not None
-        gauge = gauge_at(chart, exact_share(current(session)))
+        gauge = stability_at(chart, exact_share(current(session)))
         assert (float(gauge.order.low), float(gauge.order.high)) == (order["low"], order["high"])
         curve = curve_of(session)
         assert curve is not None
@@ -629,7 +629,7 @@ async def test_a_short_board_has_its_figures_whole_and_the_ranks_that_have_room(
         rows = [row.rstrip() for row in bench.painted("board").splitlines()]
 
     assert sum(row[:2].strip().isdigit() for row in rows) == 1
-    assert any("stable" in row for row in rows)
+    assert any("keep their order" in row for row in rows)
     assert any("nDCG@10 (docs) " in row for row in rows)
     assert any("▲" in row and "●" in row and "semantic" in row for row in rows)
 

@@ -25,7 +25,7 @@ from recall_core.explain.lines import (
 from recall_core.explain.pins import Pin, pin_weights, pinned
 from recall_core.explain.stability import stability
 from recall_core.explain.sweep import stretches, sweep, top_at
-from recall_core.explain.winning import rank_line, winning_weights
+from recall_core.explain.winning import rank_line, ranked_where, winning_weights
 from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool
 from tests.examples import examples
@@ -128,6 +128,34 @@ def test_a_rank_line_is_the_rank_at_every_weight_and_changes_at_every_step(lines
         assert all(left != right for (_, left), (_, right) in pairwise(steps))
 
 
+@examples(40)
+@given(any_lines(), depths, st.data())
+def test_a_text_ranks_as_its_best_copy_at_every_weight(lines: Lines, k: int, data: st.DataObject) -> None:
+    texts = [data.draw(st.integers(0, 3)) for _ in lines.a]
+    standing = {w: firsts_of_texts(lines, texts, w) for w in every_piece(lines)}
+    for x, text in enumerate(texts):
+        ranks = {w: list(firsts).index(text) + 1 for w, firsts in standing.items()}
+        found, steps = winning_weights(lines, x, k, texts), rank_line(lines, x, texts).steps
+        on_page = ranked_where(lines, x, lambda ranks: ranks <= k, texts)
+        for w, rank_there in ranks.items():
+            where = (x, w, texts)
+            assert [rank for each, rank in steps if each.holds(w)] == [rank_there], where
+            assert any(each.holds(w) for each in found.intervals) == (rank_there <= k), where
+            assert any(each.holds(w) for each in found.best_at) == (rank_there == found.best_rank), where
+            assert any(each.holds(w) for each in on_page) == (x in list(standing[w].values())[:k]), where
+        assert found.best_rank == min(ranks.values())
+        ahead = [set(list(firsts)[: ranks[w] - 1]) for w, firsts in standing.items()]
+        assert list(found.always_ahead) == sorted(texts.index(each) for each in set.intersection(*ahead))
+
+
+def firsts_of_texts(lines: Lines, texts: list[int], w: Fraction) -> dict[int, int]:
+    """Each text, best first, with the candidate that stands for it."""
+    firsts: dict[int, int] = {}
+    for position in ranked_again(lines, w):
+        firsts.setdefault(texts[position], position)
+    return firsts
+
+
 @given(any_lines(), depths, st.data())
 def test_pins_hold_exactly_where_all_their_wishes_do(lines: Lines, k: int, data: st.DataObject) -> None:
     if not lines.a:
@@ -159,7 +187,7 @@ def fulfilled(lines: Lines, pin: Pin, k: int, w: Fraction) -> bool:
 @given(any_lines(), depths, st.integers(0, 100))
 def test_stability_is_the_way_to_the_nearest_other_answer(lines: Lines, k: int, percent: int) -> None:
     w0 = Fraction(percent, 100)
-    found = stability(lines, sweep(lines, k), w0)
+    found = stability(sweep(lines, k), w0)
 
     for where, distance, view in (
         (found.order, found.order_distance, tuple[int, ...]),
@@ -173,9 +201,6 @@ def test_stability_is_the_way_to_the_nearest_other_answer(lines: Lines, k: int, 
         if distance is not None and distance > 0:
             inside = [w0 - Fraction(distance) * 99 / 100, w0 + Fraction(distance) * 99 / 100]
             assert all(view(ranked_again(lines, w)[:k]) == here for w in inside if 0 <= w <= 1)
-    for pair in found.pairs:
-        assert leads(lines, w0, pair.upper, pair.lower)
-        assert pair.margin >= 0
 
 
 @given(any_lines(), depths, st.integers(0, 100))

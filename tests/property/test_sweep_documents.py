@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.explain.lines import Lines, lines_of, sweepable
-from recall_core.explain.sweep import Sweep, sweep, sweep_documents, top_at
+from recall_core.explain.sweep import Sweep, sweep, top_at
 from recall_core.rank.fuse import best_of_each_document, rank
 from recall_core.retrieve import plan_words
 from recall_core.retrieve.pool import retrieve
@@ -32,7 +32,7 @@ raws = st.one_of(st.none(), st.sampled_from([0.0, 0.25, 0.5]), st.floats(0, 1))
 @given(any_lines(), depths, st.data())
 def test_a_document_stands_where_its_best_chunk_stands(lines: Lines, k: int, data: st.DataObject) -> None:
     documents = [data.draw(st.integers(0, 3)) for _ in lines.a]
-    swept = sweep_documents(lines, documents, k)
+    swept = sweep(lines, k, documents)
 
     for w in every_piece(lines):
         firsts: dict[int, int] = {}
@@ -55,7 +55,7 @@ def test_ranks_are_swept_as_the_lines_that_they_stand_for(
 
     for found, expected in (
         (sweep(ranks, k), sweep(lines, k)),
-        (sweep_documents(ranks, documents, k), sweep_documents(lines, documents, k)),
+        (sweep(ranks, k, documents), sweep(lines, k, documents)),
     ):
         assert found.weights == expected.weights
         assert found.orders.tolist() == expected.orders.tolist()
@@ -93,7 +93,7 @@ def check_cells(seed: int, shapes: tuple[str, ...], *, cells: int) -> None:
         lines = lines_of(pool, config)
         chunks += compared(pool, config, sweep(lines, K), by_document=False)
         owners = [key.doc_rowid for key in pool.keys]
-        documents += compared(pool, config, sweep_documents(lines, owners, K), by_document=True)
+        documents += compared(pool, config, sweep(lines, K, owners), by_document=True)
 
 
 def texts(rng: random.Random, words: list[str]) -> list[str]:

@@ -54,6 +54,7 @@ FILTERS = st.recursive(
 
 @lru_cache(maxsize=4)
 def made(seed: int) -> SqliteStore:
+    """24 documents of one to three chunks; of an odd seed, a third of them again under another title."""
     store = memory_store()
     vocabulary = [word for pair in zip(WORDS, SIMILAR, strict=True) for word in pair]
     files = []
@@ -67,6 +68,8 @@ def made(seed: int) -> SqliteStore:
         files.append(
             new_file(f"d{n}.txt", texts, tags=tags, source="s" if n % 4 else None, meta=meta, title=WORDS[n % 7])
         )
+        if seed % 2 and n % 3 == 0:
+            files.append(new_file(f"e{n}.txt", texts, title=SIMILAR[n % 7]))
     put(store, *files)
     return store
 

@@ -26,6 +26,7 @@ from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve import pool as pool_module
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery, Phrase
+from tests.builders import memory_store, new_file, put
 from tests.examples import examples
 from tests.property.test_whynot import QUESTIONS, asker_of, made, shows
 
@@ -194,3 +195,17 @@ def test_what_the_filter_keeps_out_is_kept_out_whatever_else_is_asked(
     for changed in (with_settings(question, {"match": "any"}), question._replace(k=1_000, exact=True)):
         assert not shows(store, changed, sought.row)
     assert asker.answer(start.found.plan).pool is start.found.pool
+
+
+def test_copies_of_one_text_hide_a_row_as_one() -> None:
+    store = memory_store()
+    texts = ["alpha beta\n"] * 6 + ["alpha beta gamma delta\n", *(f"omega zeta {n}\n" for n in range(9))]
+    put(store, *(new_file(f"{n:02}.txt", [text]) for n, text in enumerate(texts)))
+    values: Settings = {"pool": 4, "sparse_recall": False}
+    question = with_settings(Question(words="alpha beta", k=3), values)
+    asker = kept(asker_of(store))
+    start = Start(question, asker.answer(planned(question, asker)))
+    sought = Sought(store.fetch([store.candidates(None)[6].rowid])[0], 7, None)
+
+    assert shows(store, question._replace(exact=True), sought.row)
+    assert not is_led_in_deeper_pools(asker, start, sought)

@@ -10,13 +10,16 @@ from hypothesis import strategies as some
 from rich.style import Style
 
 from recall_core.config import Config
+from recall_core.explain.explanation import ground_of
+from recall_core.rank.copies import Copies, texts_among
 from recall_core.rank.fuse import rank
+from recall_core.retrieve import Answer, plan_words
 from recall_core.types import Key, Pool
-from recall_tui.panes.weights.across import LABEL_CELLS, cell_of
+from recall_tui.panes.weights.across import LABEL_CELLS, cell_of, stability
 from recall_tui.panes.weights.names import NamedLine
-from recall_tui.panes.weights.ranks import axis, legend, rank_lines, stability
-from recall_tui.state.chart import DEPTH, changes, chart_of, gauge_at, top_at, tops_over
-from recall_tui.widgets.draw import ASCII, UNICODE
+from recall_tui.panes.weights.ranks import axis, legend, rank_lines
+from recall_tui.state.chart import DEPTH, Chart, changes, chart_of, stability_at, top_at, tops_over
+from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
 VALUES = some.lists(
     some.tuples(some.none() | some.integers(0, 8), some.none() | some.integers(-2, 8)), min_size=1, max_size=14
@@ -51,13 +54,13 @@ def test_the_gauge_spans_the_weights_that_keep_the_order_and_those_that_keep_the
     weight = Fraction(hundredths, 100)
     chart = chart_of(pool_of(values), Config())
 
-    gauge = gauge_at(chart, weight)
+    gauge = stability_at(chart, weight)
 
     assert gauge.order.holds(weight)
     assert gauge.members.low <= gauge.order.low <= gauge.order.high <= gauge.members.high
     middle = (gauge.order.low + gauge.order.high) / 2
     assert top_at(chart, middle) == top_at(chart, weight)
-    assert gauge.is_unstable == (gauge.distance is not None and gauge.distance < 0.02)
+    assert gauge.fragile == (gauge.order_distance is not None and gauge.order_distance < 0.02)
 
 
 @given(values=VALUES, columns=some.integers(1, 40))
@@ -76,22 +79,56 @@ def crossing() -> Pool:
     return pool_of([(8, 0), (0, 8)])
 
 
-def test_a_narrow_stretch_is_called_unstable_by_a_word_and_a_sign() -> None:
-    chart = chart_of(crossing(), Config())
+def sentences(chart: Chart, weight: Fraction, glyphs: Glyphs = UNICODE) -> tuple[str, str]:
+    held = stability_at(chart, weight)
+    return stability(len(chart.orders[0]), held.order, held.members, glyphs, fragile=held.fragile)
 
-    near, far = (stability(chart, gauge_at(chart, Fraction(at, 100)), UNICODE) for at in (49, 20))
-    plain, _ = stability(chart, gauge_at(chart, Fraction(49, 100)), ASCII)
+
+def test_stability_names_the_rows_and_the_axis() -> None:
+    chart, flat = chart_of(crossing(), Config()), chart_of(pool_of([(8, 8), (4, 4)]), Config())
+    same = "the same 2 rows at any weight"
 
     assert changes(chart) == (Fraction(1, 2),)
-    assert near == ("✗ unstable: order changes at ±0.010", "same top 2 at any weight")
-    assert far == ("✓ stable from 0.00 to 0.50", "same top 2 at any weight")
-    assert plain.isascii()
+    for drawn, weight, expected in (
+        (
+            chart,
+            Fraction(49, 100),
+            ("✗ unstable: first 2 rows keep their order for lexical weight 0.50 to 1.00", same),
+        ),
+        (chart, Fraction(20, 100), ("✓ first 2 rows keep their order for lexical weight 0.50 to 1.00", same)),
+        (chart, Fraction(60, 100), ("✓ first 2 rows keep their order for lexical weight 0.00 to 0.49", same)),
+        (flat, Fraction(1, 3), ("✓ first 2 rows keep their order at any weight", same)),
+    ):
+        assert sentences(drawn, weight) == expected, weight
+        assert sentences(drawn, weight, ASCII)[0].isascii()
 
 
-def test_an_order_that_no_weight_changes_is_stable_at_any() -> None:
-    chart = chart_of(pool_of([(8, 8), (4, 4)]), Config())
+@given(
+    values=VALUES,
+    numbers=some.lists(some.integers(0, 3), min_size=14, max_size=14),
+    hundredths=some.integers(0, 100),
+    limit=some.integers(1, 12),
+)
+def test_explain_says_of_stability_what_the_chart_says(
+    values: list[tuple[int | None, int | None]], numbers: list[int], hundredths: int, limit: int
+) -> None:
+    config = Config(bm25_weight=round(1 - hundredths / 100, 2), vector_weight=hundredths / 100)
+    pool, weight = pool_of(values), Fraction(hundredths, 100)
+    plan = plan_words("words", config=config, mode="hybrid", filter_text=None, k=limit, exact=False)
+    ranking = rank(pool, config)
+    copies = Copies(ranking, texts_among(dict(enumerate(numbers[: len(values)]))), least=0.0)
+    answer = Answer(
+        plan, pool, copies.standing(), copies.kept, "", 0, "", 0.0, {}, (), "", {}, fused=ranking, copies=copies
+    )
 
-    assert stability(chart, gauge_at(chart, Fraction(1, 3)), UNICODE)[0] == "✓ stable at any weight"
+    view = ground_of(answer).stability
+    chart = chart_of(pool, config, limit=limit, texts=copies.text_numbers)
+
+    assert view is not None
+    order, members = (
+        (each["low"], each["high"], each["low_open"], each["high_open"]) for each in (view["order"], view["members"])
+    )
+    assert stability(view["k"], order, members, UNICODE, fragile=view["fragile"]) == sentences(chart, weight)
 
 
 def test_where_rows_are_few_the_first_ranks_have_one_each() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from recall_core.api.engine import Engine, result_of
 from recall_core.config import Config
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import RqlError, UsageError
+from recall_core.evaluate.tune_question import PinTarget
 from recall_core.pack import pack
 from recall_core.rank.copies import Copies, texts_among
 from recall_core.rank.fuse import rank
@@ -117,7 +118,61 @@ def test_a_report_has_the_ranks_of_the_list(recall: Recall) -> None:
     ask = Ask(k=20)
     response = recall.report("permission granted", ask)
     assert response["results"] == recall.search("permission granted", ask._replace(explain=True))["results"]
-    assert any(each.startswith("W_COPIES") for each in response["warnings"])
+    for line in response["report"]["lines"]:
+        (rank,) = {step["rank"] for step in line["steps"] if step["low"] <= 0.5 <= step["high"]}
+        assert rank == line["result"] + 1
+
+
+def test_a_collapsed_sweep_has_the_rows_that_search_has_at_every_weight(recall: Recall) -> None:
+    ask = Ask(k=4)
+    swept = recall.sweep("permission to sort", ask, breaks=True, collapse=True)
+    validator().validate(swept)
+    view = swept["tuning"]["sweep"]
+    weights = [0.0, *(point["weight"] for point in view["break_points"]), 1.0]
+    middles = [(low + high) / 2 for low, high in pairwise(weights)]
+    rows = [paths(recall.search("permission to sort", weighing(each, k=4))) for each in middles]
+
+    assert (view["candidates"], view["texts"]) == (14, 8)
+    assert not any(each.startswith("W_COPIES") for each in swept["warnings"])
+    assert len(rows) > 2
+    for before, point, after in zip(rows, view["break_points"], rows[1:], strict=False):
+        ranks = [{path: rank for rank, path in enumerate(row, 1)} for row in (before, after)]
+        moved = {path for path in (*before, *after) if ranks[0].get(path) != ranks[1].get(path)}
+        shifts = {each["path"]: (each["before"], each["after"]) for each in point["changes"]}
+        assert shifts == {path: (ranks[0].get(path), ranks[1].get(path)) for path in moved}, point["weight"]
+
+
+def weighing(share: float, *, k: int) -> Ask:
+    """A search in which meaning has this share."""
+    return Ask(k=k, settings={"bm25_weight": 1 - share, "vector_weight": share, "sparse_recall": False})
+
+
+def test_the_stability_of_a_list_is_that_of_the_rows_it_shows(recall: Recall) -> None:
+    differ = False
+    for words in ("permission to sort", "permission granted", "permission hereby software", "sorts words"):
+        ask = Ask(k=4)
+        best = recall.search(words, ask)["results"][0]["chunk"]["id"]
+        stable = recall.explain(words, best, ask)["explanation"]["stability"]
+        texts, rows = (recall.sweep(words, ask, collapse=each)["tuning"]["sweep"] for each in (True, False))
+        for name in ("order", "members"):
+            assert stable[name] == texts[name], words
+        differ |= texts["members"] != rows["members"]
+    assert differ
+
+
+def test_a_pin_on_a_copy_holds_where_its_text_is_shown(recall: Recall) -> None:
+    best = recall.search("permission hereby software", Ask(k=1))["results"][0]
+    for want in ("in", "out"):
+        wishes = (PinTarget(want, best["copies"]["places"][0]["path"]),)
+        ask = Ask(k=1)
+        view = recall.sweep("permission hereby software", ask, collapse=True, wishes=wishes)["tuning"]["pinned"]
+        assert view["wishes"][0]["holds"] == (want == "in")
+
+
+def test_documents_have_no_copies_to_collapse(recall: Recall) -> None:
+    text = "SELECT * FROM doc USING lexical('software'), semantic('software')"
+    with pytest.raises(UsageError, match="the rows are documents"):
+        recall.sweep(text, is_rql=True, collapse=True)
 
 
 def test_pages_are_over_rows_that_stand(recall: Recall) -> None:
@@ -248,7 +303,6 @@ def test_an_explanation_names_the_row_that_stands_for_a_copy(recall: Recall) -> 
     assert (view["rank"], view["absent"]) == (None, "copy")
     assert view["copy_of"] == {"rank": rank, "id": best["chunk"]["id"], "path": best["doc"]["path"]}
     assert view["residual"] == pytest.approx(0)
-    assert any(each.startswith("W_COPIES") for each in copy["warnings"])
 
 
 def stages(view: Any) -> dict[str, str]:

@@ -8,9 +8,9 @@ from recall_core.config import Config
 from recall_core.errors import UsageError
 from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import crossing, exact, groups, integers, lines_of, reciprocal, weight_of, weighted
-from recall_core.explain.stability import NeighbourPair, stability
+from recall_core.explain.stability import stability
 from recall_core.explain.sweep import piece_at, stretches, sweep, top_at
-from recall_core.explain.winning import rank_lines, winning_weights
+from recall_core.explain.winning import winning_weights
 from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool
 
@@ -174,24 +174,14 @@ def test_the_nearest_interval_has_a_length_if_any_has() -> None:
 
 
 def test_stability_measures_the_way_to_another_order_and_to_other_members() -> None:
-    found = stability(PLAIN, sweep(PLAIN, 2), 0.65)
+    found = stability(sweep(PLAIN, 2), 0.65)
 
     assert found.order_distance == pytest.approx(2 / 3 - 0.65)
     assert found.members_distance == pytest.approx(0.4)
     assert found.fragile
-    assert found.pairs == (NeighbourPair(0, 1, 0.01, pytest.approx(2 / 3)), NeighbourPair(1, 2, 0.16, 0.25))
 
 
 def test_an_answer_that_no_weight_changes_is_stable() -> None:
-    found = stability(weighted([0.5, 0.2], [0.5, 0.2]), sweep(weighted([0.5, 0.2], [0.5, 0.2]), 2), 0.0)
+    found = stability(sweep(weighted([0.5, 0.2], [0.5, 0.2]), 2), 0.0)
 
     assert (found.order_distance, found.members_distance, found.fragile) == (None, None, False)
-    assert found.pairs[0].flips_at is None
-
-
-def test_rank_lines_are_those_of_the_best_at_the_weight() -> None:
-    first, second = rank_lines(PLAIN, 0.9, 2)
-
-    assert (first.candidate, second.candidate) == (1, 0)
-    assert [rank for _, rank in first.steps] == [3, 2, 1]
-    assert [float(where.low) for where, _ in first.steps] == pytest.approx([0, 0.25, 2 / 3])

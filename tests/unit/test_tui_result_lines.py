@@ -106,6 +106,20 @@ def test_of_a_long_passage_the_stretch_with_most_different_matches_is_shown() ->
     assert cell_len(drawn.plain) == 50
 
 
+def test_the_excerpt_begins_in_the_line_that_the_row_cites() -> None:
+    cited = "The budget of a context is counted in tokens."
+    text = f"{cited}\nA block has a header.\nThe limit holds for headers and separators of the budget, too."
+    shown = passage(text, "tokens", "header", "limit", "headers", "separators")
+
+    for width in range(8, 200):
+        for glyphs in BOTH:
+            excerpt = passage_line(shown, width, glyphs).plain.rstrip().removesuffix(glyphs.cut)
+            whole = excerpt.removeprefix(glyphs.cut)
+            at = text.replace("\n", " ").find(whole)
+            assert 0 <= at < len(cited), (width, excerpt)
+            assert width < len(cited) or excerpt.startswith(cited[: width - len(glyphs.cut)]), (width, excerpt)
+
+
 def test_a_passage_of_several_lines_is_one_with_a_blank_for_each_run() -> None:
     drawn = passage_line(passage("def pack(\n        budget\n)", "budget"), 40, UNICODE)
 

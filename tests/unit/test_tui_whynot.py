@@ -74,6 +74,12 @@ def test_the_row_of_the_last_hit_and_the_proof_have_their_thousands_apart() -> N
     assert "2,345 chunks are ahead" in shown
 
 
+def test_what_is_not_proved_says_why() -> None:
+    shown = drawn(stage("fusion", "", "fail"), no_proof="the list shows copies once")
+
+    assert "No proof: the list shows copies once." in shown
+
+
 def test_a_fix_names_its_counts_so_too_and_its_command_as_it_is_typed() -> None:
     budget = FixOffer(
         "budget", "allow 12000 tokens instead of 2000", "recall context --budget-tokens 12000", "11999 tokens"

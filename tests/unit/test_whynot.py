@@ -13,6 +13,7 @@ import pytest
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
+from recall_core.adapters.whynot import all_lines
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract.whynot import StageView, WhyNotView
 from recall_core.errors import UnknownTarget, UsageError
@@ -449,6 +450,25 @@ def test_a_chunk_that_others_beat_everywhere_is_proved_never_to_come(recall: Rec
     assert proof["best_rank"] > 200
     assert {rival["path"][:6] for rival in proof["ahead"]} == {"better"}
     assert not {"k", "weight", "weight+k"} & {fix["kind"] for fix in view["fixes"]}
+
+
+def test_copies_do_not_end_a_proof(recall: Recall, folder: Path) -> None:
+    for n in range(205):
+        (folder / f"better{n:03}.md").write_text(f"call retry breaker call retry breaker {n:03}\n")
+    for copy in ("cache2.md", "better205.md"):
+        original = "cache.md" if copy.startswith("cache") else "better000.md"
+        (folder / copy).write_bytes((folder / original).read_bytes())
+    add(recall, folder)
+
+    for target in ("cache.md", "cache2.md"):
+        view = why(recall, "call retry breaker", target)
+        fused = why(recall, "call retry breaker", target, Ask(settings=("fusion=rrf",)))
+
+        assert view["proof"]["always_ahead"] == 207, target  # texts, of 208 chunks
+        assert view["proof"]["best_rank"] == 208, target
+        assert "proof" not in fused, target
+        assert "weighted fusion" in fused["no_proof"], target
+        assert f"proof none: {fused['no_proof']}" in all_lines({"whynot": fused}), target
 
 
 def test_without_fixes_the_stages_are_the_same(recall: Recall) -> None:

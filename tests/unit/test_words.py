@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "words.md"
 REPLACED = [
     (r"nothing to weigh", "Run a search to tune its weights."),
     (r"\bflips?\b", "overtakes at a weight, never overtakes at any weight"),
-    (r"\bfragile\b", "unstable: order changes at ±0.001"),
+    (r"\bfragile\b", "unstable: first 8 rows keep their order"),
     (r"\bsteady\b", "stable"),
     (r"bound of its terms|\bat most \{", "maximum possible BM25 here: 14.688"),
     (r"leaves add up", "parts sum to score"),

@@ -64,6 +64,7 @@ TUNING: tuple[Command, ...] = (
         Operand("WORDS", WORDS + "; without one, judged queries decide", least=0, most=None),
         (
             Flag("--sweep", "show every weight at which the rows change; of judged queries, the whole curve"),
+            Flag("--collapse", "count a text that several chunks hold once, as search does"),
             Flag("--pin", "find the weights that put this chunk or document on top", "TARGET", many=True),
             Flag("--pin-not", "find the weights that keep this chunk or document from there", "TARGET", many=True),
             Flag("--k", "how many rows count as the top (10)", "N", least=1, short="-n"),

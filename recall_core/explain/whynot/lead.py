@@ -20,7 +20,7 @@ from recall_core.explain.whynot.present import position_in, rowids_in
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.bm25 import bound, contributions
 from recall_core.rank.fuse import signal_ranks
-from recall_core.retrieve import Plan
+from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve.pool import lexical_query
 from recall_core.types import LexicalQuery, LiteralQuery, Phrase, Pool, TermStat
 
@@ -34,6 +34,18 @@ _SPARE_ROWS = 100  # leaders beyond those that it takes: some fall behind by a n
 _MARGIN = 1e-5  # more than the rounding of stage values to six decimals moves a score
 
 
+class _Rivals(NamedTuple):
+    """Candidates that may keep what is sought off the page."""
+
+    positions: list[int]
+    texts: NDArray[np.int64] | None
+    """The number of the text of each; None where each hides on its own."""
+
+    def count(self, ahead: NDArray[np.bool_]) -> int:
+        """Return how many of these are ahead, each text counted once."""
+        return int(np.count_nonzero(ahead)) if self.texts is None else len(np.unique(self.texts[ahead]))
+
+
 class _Own(NamedTuple):
     """The raw values of what is sought; 0 where it has none."""
 
@@ -44,7 +56,7 @@ class _Own(NamedTuple):
 def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bool:
     """Whether no deeper pool, nor every row, shows it: enough of the candidates, which those hold too, lead it."""
     found, plan = start.found, start.found.plan
-    pool, needed = found.pool, _rows_that_hide(asker, start)
+    pool, needed = found.pool, _rows_that_hide(start)
     if pool is None or needed is None or pool.index_kind != "exact":
         return False
     query, _ = lexical_query(plan, asker.store)
@@ -53,11 +65,11 @@ def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bo
     own = _own(asker, pool, plan, sought)
     if own is None or (_is_near(plan, own.semantic) and _is_short(asker, plan, sought)):
         return False
-    positions = [at for at, rowid in enumerate(rowids_in(pool)) if rowid != sought.row.rowid]
-    lexical = _column(pool.lexical, positions)
-    semantic = _column(pool.semantic, positions)
+    rivals = _rivals(asker, found, sought, range(len(pool.keys)))
+    lexical = _column(pool.lexical, rivals.positions)
+    semantic = _column(pool.semantic, rivals.positions)
     ahead = _scores(plan, lexical, semantic, pool.bound) > _score(plan, own, pool.bound) + _MARGIN
-    return int(np.count_nonzero(ahead)) >= needed
+    return rivals.count(ahead) >= needed
 
 
 class Lead:
@@ -74,7 +86,8 @@ class Lead:
         self._query, _ = lexical_query(self._plan, asker.store)
         rowids = rowids_in(pool)
         best = ranked.order[: 2 * needed + _SPARE_ROWS] if pool.exact else range(len(rowids))
-        positions = [at for at in best if rowids[at] != self._own_rowid]
+        self._rivals = _rivals(asker, start.found, sought, best)
+        positions = self._rivals.positions
         self._rowids = [rowids[at] for at in positions]
         self._lexical = _column(pool.lexical, positions)
         ranks = signal_ranks(pool.lexical) if pool.lexical else ()
@@ -132,7 +145,7 @@ class Lead:
         return ahead
 
     def _is_enough(self, ahead: NDArray[np.bool_]) -> bool:
-        return int(np.count_nonzero(ahead)) >= self._needed
+        return self._rivals.count(ahead) >= self._needed
 
     def _is_passed_over(self, own: _Own, semantic: Values) -> bool:
         """Whether it is no candidate of a bounded pool: each signal proposes others, of which enough are known."""
@@ -190,18 +203,32 @@ class Lead:
 
 def lead(asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermStat]) -> Lead | None:
     """What there is to know before these words are tried; None where each has to be asked for."""
-    pool, needed = start.found.pool, _rows_that_hide(asker, start)
+    pool, needed = start.found.pool, _rows_that_hide(start)
     if pool is None or needed is None or len(pool.keys) <= needed or not words:
         return None
     return Lead(asker, start, sought, words, needed)
 
 
-def _rows_that_hide(asker: KeptAsker, start: Start) -> int | None:
-    """How many rows with higher scores keep a chunk off the page; None where it takes more than scores to say so."""
+def _rivals(asker: KeptAsker, answer: Answer, sought: Sought, positions: Sequence[int]) -> _Rivals:
+    """The candidates at these positions that do not have the text that is sought."""
+    assert answer.pool is not None  # noqa: S101 - the caller looked
+    rowids, own = rowids_in(answer.pool), sought.row.rowid
+    if answer.copies is None:
+        return _Rivals([at for at in positions if rowids[at] != own], None)
+    alike = {own, *asker.store.twins([own]).get(own, ())}
+    others = [at for at in positions if rowids[at] not in alike]
+    return _Rivals(others, np.array([answer.copies.text_numbers[at] for at in others], dtype=np.int64))
+
+
+def _rows_that_hide(start: Start) -> int | None:
+    """How many rows with higher scores keep a chunk off the page; None where it takes more than scores to say so.
+
+    Where the list shows a text once, so many texts: rows with one text hide it as one row does.
+    """
     plan, config = start.found.plan, start.found.plan.config
     is_by_score = plan.table == "chunk" and not plan.order and start.question.budget_tokens is None
-    if config.min_cosine or (plan.collapses and asker.store.has_copies()):
-        return None  # a row that is dropped hides nothing, and of rows with one text only one does
+    if config.min_cosine:
+        return None  # a row that is dropped hides nothing
     last = max(plan.offset + plan.limit, config.rerank_rows if config.rerank else 0)
     is_steady = config.fusion == "weighted" and config.normalize == "bound"  # no score depends on other candidates
     return last if is_by_score and is_steady and last <= _MOST_ROWS else None

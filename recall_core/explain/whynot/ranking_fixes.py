@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -11,22 +11,28 @@ from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import Lines, lines_of, order_at, weight_of
 from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved
 from recall_core.explain.whynot.kept import KeptAsker
-from recall_core.explain.whynot.present import answered, is_present, position, row_of
+from recall_core.explain.whynot.present import answered, is_present, position, position_in, row_of
 from recall_core.explain.whynot.question import counted, decimal, with_limit, with_settings
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.winning import Winning, ranked_where, winning_weights
+from recall_core.retrieve import Answer
+
+_RIVALS = 10
 
 _BEYOND = Fraction(1, 10**7)
 """How far past the end of an interval a weight is tried that must not do. Scores of equal decimals differ by more."""
 
 
 class Never(NamedTuple):
-    """No weight brings the candidate at `position` among the first K_MOST. ahead: who leads it where it is best."""
+    """No weight brings the candidate at `position`, or a copy of it, among the first K_MOST."""
 
     position: int
     winning: Winning
     at: float | None
     ahead: tuple[int, ...]
+    """Who leads it where it is best: the first of them, of copies the one that stands for the text."""
+    doubt: str = ""
+    """Why this does not count as a proof."""
 
 
 def ranked_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
@@ -58,7 +64,7 @@ def by_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
 
 def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     """The weight nearest to the current one that shows it, from the exact set of those that do."""
-    lines, x, plan = lines_for(start, sought), position(start.found, sought), start.found.plan
+    lines, x, plan = lines_for(start.found), position(start.found, sought), start.found.plan
     if (
         lines is None
         or x is None
@@ -66,7 +72,7 @@ def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     ):
         return None
     first, last = plan.offset + 1, plan.offset + plan.limit
-    wins = ranked_where(lines, x, lambda ranks: (ranks >= first) & (ranks <= last))
+    wins = ranked_where(lines, x, lambda ranks: (ranks >= first) & (ranks <= last), _texts(start.found))
     now = weight_of(plan.config)
     chosen = nearest(wins, now)
     if chosen is None or chosen.holds(now):
@@ -81,14 +87,14 @@ def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
 
 def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     """The weights at which it ranks best, with as many rows as that takes."""
-    lines, x = lines_for(start, sought), position(start.found, sought)
+    lines, x = lines_for(start.found), position(start.found, sought)
     if lines is None or x is None:
         return None
-    winning = winning_weights(lines, x, K_MOST)
+    best = ranked_where(lines, x, lambda ranks: (ranks == ranks.min()) & (ranks <= K_MOST), _texts(start.found))
     now = weight_of(start.found.plan.config)
-    chosen = nearest(winning.best_at, now)
+    chosen = nearest(best, now)
     weight = None if chosen is None else weight_inside(chosen, now)
-    if not winning.intervals or weight is None:
+    if weight is None:
         return None
     values = _weights(weight)
     question = with_settings(start.question, values)
@@ -99,14 +105,18 @@ def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | 
 
 
 def never(start: Start, sought: Sought) -> Never | None:
-    """The proof that no weight brings it among the first K_MOST by score; None where one does, or others decide."""
-    config = start.found.plan.config
-    lines, x = lines_for(start, sought), position(start.found, sought)
-    if lines is None or x is None or start.found.plan.table == "doc" or start.found.copies is not None:
+    """The proof that no weight brings it among the first K_MOST by score; None where one does, or others decide.
+
+    A copy is judged by its text: where that does not come, no copy does, even if each has a row of its own.
+    """
+    found, config = start.found, start.found.plan.config
+    lines, x = lines_for(found), None if found.pool is None else position_in(found.pool, sought)
+    if lines is None or x is None:
         return None
     if config.min_cosine or (config.rerank and config.rerank_rows > K_MOST):
-        return None  # of the rows ahead of it some may not be in the list
-    winning = winning_weights(lines, x, K_MOST)
+        return None  # some of the rows ahead of it may not be in the list
+    texts = _texts(found)
+    winning = winning_weights(lines, x, K_MOST, texts)
     if winning.intervals:
         return None
     chosen = nearest(winning.best_at, weight_of(config))
@@ -118,15 +128,39 @@ def never(start: Start, sought: Sought) -> Never | None:
         else weight_inside(chosen, weight_of(config))
     )
     order = order_at(lines, weight_of(config) if at is None else at)
-    return Never(x, winning, None if at is None else float(at), tuple(order[: min(10, order.index(x))]))
+    ahead = order[: order.index(x)] if texts is None else _texts_before(order, x, texts)
+    return Never(x, winning, None if at is None else float(at), tuple(ahead[:_RIVALS]), _doubt(found))
 
 
-def lines_for(start: Start, sought: Sought) -> Lines | None:
+def lines_for(answer: Answer) -> Lines | None:
     """The pool as lines over the weight, where the score of a chunk decides."""
-    found = start.found
-    if found.pool is None or found.plan.order or found.plan.table == "doc" or position(found, sought) is None:
+    if answer.pool is None or answer.plan.order or answer.plan.table == "doc":
         return None
-    return lines_of(found.pool, found.plan.config) if found.pool.lexical or found.pool.semantic else None
+    return lines_of(answer.pool, answer.plan.config) if answer.pool.lexical or answer.pool.semantic else None
+
+
+def _texts(answer: Answer) -> Sequence[int] | None:
+    """The number of each candidate's text, where a list that shows a text once has copies."""
+    return None if answer.copies is None else answer.copies.text_numbers
+
+
+def _texts_before(order: Sequence[int], x: int, texts: Sequence[int]) -> list[int]:
+    """The candidates that stand for their texts before the text of x, in order."""
+    firsts: dict[int, int] = {}
+    for candidate in order:
+        if texts[candidate] == texts[x]:
+            break
+        firsts.setdefault(texts[candidate], candidate)
+    return list(firsts.values())
+
+
+def _doubt(answer: Answer) -> str:
+    """Why a list that shows a text once proves nothing; "" where it does."""
+    if answer.copies is None or answer.pool is None:
+        return ""
+    if answer.plan.config.fusion == "rrf":
+        return "the list shows copies once, and with them only weighted fusion is proved"
+    return "" if answer.pool.exact else "the list shows copies once, and with them only a complete pool is proved"
 
 
 def _least_k(asker: KeptAsker, start: Start, k: int, sought: Sought) -> int:

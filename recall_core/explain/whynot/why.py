@@ -15,9 +15,9 @@ from recall_core.contract.whynot import (
     SoughtView,
     StageView,
     TargetView,
-    WeightRangeView,
     WhyNotView,
 )
+from recall_core.explain.intervals import interval_view
 from recall_core.explain.whynot.fix import K_MOST, Change, Start
 from recall_core.explain.whynot.kept import KeptAsker, kept
 from recall_core.explain.whynot.placed import holder_of_text, last_row, packed_stages, placed_stages
@@ -243,7 +243,9 @@ def _add_fixes(
 
     done = fixes(asker, question, found, sought)
     view["fixes"] = [_fix_view(change) for change in done.changes]
-    if done.never is not None:
+    if done.never is not None and done.never.doubt:
+        view["no_proof"] = done.never.doubt
+    elif done.never is not None:
         winning = done.never.winning
         view["proof"] = ProofView(
             kind="never",
@@ -266,8 +268,7 @@ def _fix_view(change: Change) -> FixView:
         confirmed=True,
     )
     if change.weights is not None:
-        low, high, low_open, high_open = change.weights
-        view["weights"] = WeightRangeView(low=float(low), high=float(high), low_open=low_open, high_open=high_open)
+        view["weights"] = interval_view(change.weights)
     if change.smaller_said is not None:
         view["next_smaller"] = change.smaller_said
     return view

@@ -28,6 +28,7 @@ from recall_tui.panes.explain.figures import (
     wrapped,
 )
 from recall_tui.panes.explain.sentence import sentence
+from recall_tui.panes.weights.across import stability
 from recall_tui.state.explaining import Ledger
 from recall_tui.widgets.draw import COLOURS, Glyphs, bar, counted, figure, fit, fit_place, folded, split
 from recall_tui.widgets.sanitize import harmless
@@ -366,16 +367,9 @@ def lead_of(view: NeighbourView | VersusView, lead: float) -> str:
 
 
 def _stability(view: StabilityView, width: int, glyphs: Glyphs) -> Iterator[Text]:
-    """How far the weights are from another order of the first rows, and from other rows among them."""
-    order, rows = (
-        f"{1 - each['high']:.3f} to {1 - each['low']:.3f}".replace("-0.", "0.")
-        for each in (view["order"], view["members"])
+    """Over which weights the first rows keep their order, and are the same ones."""
+    order, members = (
+        (each["low"], each["high"], each["low_open"], each["high_open"]) for each in (view["order"], view["members"])
     )
-    top = f"top {figure(view['k'])}"
-    if view["fragile"]:
-        distance = view["order_distance"]
-        said = f"{glyphs.no} unstable: order changes at ±{distance:.3f}" if distance is not None else "unstable"
-    else:
-        said = f"{glyphs.yes} stable"
-    kept = f"{top} keeps its order at lexical {order}, its rows at {rows}"
-    yield from told("weights", glyphs.dot.join([said, kept]), width, DIM)
+    said = stability(view["k"], order, members, glyphs, fragile=view["fragile"])
+    yield from told("weights", glyphs.dot.join(said), width, DIM)

@@ -223,6 +223,8 @@ def _fix(remedy: FixOffer, at: int, width: int, glyphs: Glyphs, *, is_chosen: bo
 
 
 def _proof(view: WhyNotView, width: int) -> Iterator[Text]:
+    if "no_proof" in view:
+        yield from (Text(line) for line in folded(f"No proof: {view['no_proof']}.", width))
     if "proof" not in view:
         return
     proof = view["proof"]

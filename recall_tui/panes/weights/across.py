@@ -6,6 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import count
 from math import ceil, floor
+from typing import TypeAlias
 
 from rich.style import Style
 from rich.text import Text
@@ -15,6 +16,8 @@ from recall_tui.widgets.draw import Glyphs, folded
 LABEL_CELLS = 2  # before each row: the rank of a line, or the key that a band answers to
 
 LEAST_PLACES, MOST_PLACES = 2, 6  # of a weight; more of one that no decimal is
+
+Weights: TypeAlias = tuple[Fraction | float, Fraction | float, bool, bool]
 
 DIM, HERE = Style(dim=True), Style(bold=True)
 
@@ -53,6 +56,25 @@ def span(low: Fraction | float, high: Fraction | float, *, low_open: bool = Fals
         if first < last:
             break
     return " to ".join(f"{each // unit}.{each % unit:0{places}}" for each in (first, last))
+
+
+def stability(rows: int, order: Weights, members: Weights, glyphs: Glyphs, *, fragile: bool) -> tuple[str, str]:
+    """Over which weights the first rows keep their order, and are the same ones; as every pane says it.
+
+    order, members: intervals of the semantic share: low, high, and whether each end is open.
+    """
+    mark = f"{glyphs.no} unstable: " if fragile else f"{glyphs.yes} "
+    first, same = (
+        (f"first {rows} rows keep their order", f"the same {rows} rows") if rows != 1 else ("first row stays",) * 2
+    )
+    return f"{mark}{first} {_lexical(order)}", f"{same} {_lexical(members)}"
+
+
+def _lexical(weights: Weights) -> str:
+    low, high, low_open, high_open = weights
+    if low == 0 and high == 1 and not (low_open or high_open):
+        return "at any weight"
+    return f"for lexical weight {span(1 - _exact(high), 1 - _exact(low), low_open=high_open, high_open=low_open)}"
 
 
 def around(low: float, high: float) -> str:

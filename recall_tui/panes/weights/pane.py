@@ -12,16 +12,16 @@ from textual.events import Click
 
 from recall_tui.actions.table import table_of
 from recall_tui.messages import SettingPicked
-from recall_tui.panes.weights.across import joined
+from recall_tui.panes.weights.across import joined, stability
 from recall_tui.panes.weights.beside import beside_lines
 from recall_tui.panes.weights.curve import curve_rows, figures, marks
 from recall_tui.panes.weights.names import named_lines
-from recall_tui.panes.weights.ranks import axis, legend, rank_lines, stability
+from recall_tui.panes.weights.ranks import axis, legend, rank_lines
 from recall_tui.panes.weights.settings import form_height, form_lines, moved_settings, row_at
 from recall_tui.panes.weights.targets import target_band, target_figures, target_names
 from recall_tui.state import form
 from recall_tui.state.beside import saved_analysis
-from recall_tui.state.chart import DEPTH, Chart, gauge_at
+from recall_tui.state.chart import DEPTH, Chart, stability_at
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, is_stale
 from recall_tui.state.tuning import best_weight, curve_analysis, curve_of, pins_analysis, pins_of, target_weights
@@ -99,9 +99,9 @@ def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[T
 
 def _said(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
     """The measure, how stable the first ranks are, and what is said of the targets; what is amiss is bold."""
-    (width, height), gauge = size, gauge_at(chart, exact_share(current(session)))
+    (width, height), at = size, stability_at(chart, exact_share(current(session)))
     in_full = height >= ROOMY
-    held, members = stability(chart, gauge, glyphs)
+    held, members = stability(len(chart.orders[0]), at.order, at.members, glyphs, fragile=at.fragile)
     pieces = [held, *target_figures(session, glyphs)]
     lines = joined(pieces, width, glyphs)
     longer = joined([held, members, *pieces[1:]], width, glyphs)

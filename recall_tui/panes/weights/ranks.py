@@ -1,4 +1,4 @@
-"""The ranks of the first candidates at every weight: as lines with names, their axis, and how stable they are."""
+"""The ranks of the first candidates at every weight: as lines with names, and their axis."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
 from math import ceil, floor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rich.style import Style
 from rich.text import Text
 
-from recall_tui.panes.weights.across import DIM, HERE, LABEL_CELLS, cell_of, span, spelled
+from recall_tui.panes.weights.across import DIM, HERE, LABEL_CELLS, cell_of, spelled
 from recall_tui.panes.weights.names import NAMED, NamedLine
-from recall_tui.state.chart import Chart, Gauge, changes, gauge_at, top_at, tops_over
+from recall_tui.state.chart import Chart, changes, stability_at, top_at, tops_over
 from recall_tui.widgets.canvas import DOWN, Canvas
 from recall_tui.widgets.draw import ASCII, COLOURS, Glyphs, cut, fit
-
-if TYPE_CHECKING:
-    from recall_core.explain.intervals import Interval
 
 KEPT = 8  # drawings
 INKS = (
@@ -29,20 +26,6 @@ INKS = (
 """How lines are drawn: those without a name, the first three, the selected row's."""
 LEGEND_CELLS = 22  # least width of a name, with its rank
 MOST_PLACES = 4  # of a weight on the axis
-
-
-def stability(chart: Chart, gauge: Gauge, glyphs: Glyphs) -> tuple[str, str]:
-    """Between which weights the first ranks keep their order, or how near another one is; then, their members."""
-    rows = f"same top {len(chart.orders[0])}"
-    members = f"{rows} at any weight" if _is_whole(gauge.members) else f"{rows} from {_span(gauge.members)}"
-    if gauge.distance is None:
-        return f"{glyphs.yes} stable at any weight", members
-    if gauge.is_unstable:
-        return (
-            f"{glyphs.no} unstable: order changes at {'+-' if glyphs is ASCII else '±'}{gauge.distance:.3f}",
-            members,
-        )
-    return f"{glyphs.yes} stable from {_span(gauge.order)}", members
 
 
 def rank_lines(
@@ -79,7 +62,7 @@ def axis(chart: Chart, weight: Fraction, best: float | None, width: int, glyphs:
     """Under the lines: ticks where the order changes, heavier where it stays as now, marks at the present weight
     and at the best; below that what the ends and the marks are.
     """
-    cells, order = max(1, width - LABEL_CELLS), gauge_at(chart, weight).order
+    cells, order = max(1, width - LABEL_CELLS), stability_at(chart, weight).order
     held = range(floor(order.low * cells), ceil(order.high * cells))
     here = cell_of(weight, cells)
     marks = [(here, f"{glyphs.here} now {_placed(weight)}")]
@@ -202,11 +185,3 @@ def _ticked(chart: Chart, cells: int, glyphs: Glyphs) -> str:
     """A tick where something changes."""
     ticks = {cell_of(each, cells) for each in changes(chart)}
     return "".join(glyphs.tick if cell in ticks else " " for cell in range(cells))
-
-
-def _span(stretch: Interval) -> str:
-    return span(stretch.low, stretch.high, low_open=stretch.low_open, high_open=stretch.high_open)
-
-
-def _is_whole(stretch: Interval) -> bool:
-    return stretch.low == 0 and stretch.high == 1 and not (stretch.low_open or stretch.high_open)
