@@ -23,7 +23,7 @@ from recall_core.ports import Reranker
 from recall_core.retrieve.query import literal
 from recall_core.rql.ast import Field, In
 from recall_core.text import Counter, counter, embedded_hash, nfc, spaced
-from recall_core.types import NewChunk, NewDocument, NewFile, Ranked, Row, Span
+from recall_core.types import NewChunk, NewDocument, NewFile, Row, Span
 
 NO_METADATA: Mapping[str, Any] = MappingProxyType({})
 
@@ -335,14 +335,14 @@ def _retrieved(query: str, plan: RetrievePlan, store: Recall) -> list[Candidate]
         answer = store.engine.answer(asked._replace(config=config))
         if answer.pool is None or answer.ranked is None:
             return []
-        chosen = [each for each in answer.ranked[: answer.ranked.kept] if _is_proposed(each, plan.k)]
+        chosen = [
+            each
+            for each in answer.ranked[: answer.ranked.kept]
+            if any(part.rank is not None and part.rank <= plan.k for part in each.parts)
+        ]
         rows = store.store.fetch([answer.pool.keys[each.position].rowid for each in chosen])
         numbers = _chunk_indexes(rows, store)
     return [_candidate(row, numbers[row.rowid], each.score) for row, each in zip(rows, chosen, strict=True)]
-
-
-def _is_proposed(ranked: Ranked, k: int) -> bool:
-    return any(part.rank is not None and part.rank <= k for part in ranked.parts)
 
 
 def _chunk_indexes(rows: Sequence[Row], store: Recall) -> dict[int, int]:
