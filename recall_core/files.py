@@ -31,7 +31,7 @@ def replacing(target: Path, *, mode: int | None = None, is_private: bool = False
     part = part_of(place)
     try:
         _expect_replaceable(target, place)
-        wanted = _mode_there(place) if mode is None else mode
+        wanted = stat.S_IMODE(place.stat().st_mode) if mode is None and place.exists() else mode
         is_made = is_private or wanted is not None
         if is_made:
             make_private(part)  # at least until it is whole
@@ -141,10 +141,6 @@ def _flush(place: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
-
-
-def _mode_there(place: Path) -> int | None:
-    return stat.S_IMODE(place.stat().st_mode) if place.exists() else None
 
 
 def _expect_replaceable(target: Path, place: Path) -> None:

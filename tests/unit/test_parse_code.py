@@ -458,7 +458,23 @@ def test_any_pieces_in_any_order_are_read(pieces: list[str], suffix: str) -> Non
     assert parsed(source, f"a.{suffix}", "outline").text == source
 
 
-REPEATED = ["(", "{", "class A {", " ", "\t\n", "# a\n", "@a\n", "}\n", "end\n", "x<", "def ", "a::", "* ", '"""\\"', "(\n'"]
+REPEATED = [
+    "(",
+    "{",
+    "class A {",
+    " ",
+    "\t\n",
+    "# a\n",
+    "@a\n",
+    "}\n",
+    "end\n",
+    "x<",
+    "def ",
+    "a::",
+    "* ",
+    '"""\\"',
+    "(\n'",
+]
 
 
 @pytest.mark.parametrize("piece", mostly_nightly(REPEATED, "class A {"))

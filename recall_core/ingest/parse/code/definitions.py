@@ -70,7 +70,7 @@ def _tools(language: str) -> tuple[Parser, Query]:
 
 
 def _definition(source: bytes, kind: str, node: Node, captures: dict[str, list[Node]]) -> Definition:
-    start, end = node.start_byte, _end(source, node)
+    start, end = node.start_byte, _end_of_code(source, node.start_byte, node.end_byte)
     names, words = captures.get("name"), captures.get("word", ())
     if not names:
         header = _HEADER.match(source, start, end)
@@ -94,15 +94,11 @@ def _without_comments(source: bytes, definition: Definition, comments: dict[int,
 
 
 def _above(source: bytes, node: Node, *, is_bound: bool) -> Above:
-    return Above(node.start_byte, _end(source, node), is_bound)
-
-
-def _end(source: bytes, node: Node) -> int:
-    """Return where a node ends without the white space that some grammars count to it."""
-    return _end_of_code(source, node.start_byte, node.end_byte)
+    return Above(node.start_byte, _end_of_code(source, node.start_byte, node.end_byte), is_bound)
 
 
 def _end_of_code(source: bytes, start: int, end: int) -> int:
+    """Return where a stretch ends without the white space at its end, which some grammars count to a node."""
     while end > start and source[end - 1] in b" \t\r\n":
         end -= 1
     return end
