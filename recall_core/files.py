@@ -31,8 +31,7 @@ def replacing(target: Path, *, mode: int | None = None, is_private: bool = False
     part = part_of(place)
     try:
         _expect_replaceable(target, place)
-        there = stat.S_IMODE(place.stat().st_mode) if place.exists() else None
-        wanted = there if mode is None else mode
+        wanted = stat.S_IMODE(place.stat().st_mode) if mode is None and place.exists() else mode
         is_made = is_private or wanted is not None
         if is_made:
             make_private(part)  # at least until it is whole

@@ -1,6 +1,6 @@
 """Marks: where the units of a text begin, as its parser tells them, and where the file has a stretch of it.
 
-A mark says where a unit begins; where it ends follows. There are three kinds of marks, by `Mark.kind`:
+A mark says where a unit begins; where it ends follows. There are four kinds of marks, by `Mark.kind`:
 
 *Units of the text* nest by level: a unit ends where the next of its level, or of a lower one, begins. `heading` names
 a section. `block` is what should stay whole and has no name (fenced code, a table). `end` begins nothing: it ends
@@ -12,6 +12,9 @@ without. A unit reaches to the next mark of its kind, whatever else begins withi
 
 *Places by value* (`VALUED`): the name of a `line` or `bytes` mark is the line or the byte of the file at which this
 part of the text begins, from the mark on until the next. They are addresses only: nothing is cut at them.
+
+*Anchors* (`ANCHOR`): the name is the id of an element of a web page, the level how deep the element is. They are
+addresses only, too: `anchor_unit` says of what.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ NUMBERED = ("page", "cell", "turn", "cue", "paragraph", "chapter", "part")
 VALUED = ("line", "bytes")
 PLACES = (*NUMBERED, *VALUED)
 """Kinds of which a citation is made, the first that a text has."""
+ANCHOR = "anchor"
 
 _FLAT = ("heading", "end")  # of the units that nest: those that are no whole
 _SOFT = ("block", "end")  # and those at which nothing is cut for their own sake
@@ -57,10 +61,10 @@ class Outline:
     """The marks of one text, ready to be asked. size: how many code points the text has."""
 
     def __init__(self, marks: Sequence[Mark], size: int) -> None:
-        self._tree = _Tree([mark for mark in marks if mark.kind not in PLACES], size)
+        self._tree = _Tree([mark for mark in marks if mark.kind not in (*PLACES, ANCHOR)], size)
         numbered = {kind: [mark.offset for mark in marks if mark.kind == kind] for kind in NUMBERED}
         self._numbered = [(*offsets, size) for offsets in numbered.values() if offsets]
-        joints = {mark.offset for mark in marks if mark.kind not in _SOFT and mark.kind not in VALUED}
+        joints = {mark.offset for mark in marks if mark.kind not in (*_SOFT, *VALUED, ANCHOR)}
         self.joints: tuple[int, ...] = tuple(sorted(joints))
 
     def joints_before(self, position: int, least: int) -> Iterable[int]:
@@ -76,6 +80,13 @@ class Outline:
     def heading_at(self, position: int) -> str | None:
         """The names of the units that hold the position, the outermost first; None where none has a name."""
         return self._tree.path_at(position)
+
+    def units_named(self, name: str) -> list[tuple[str, Unit]]:
+        """Return the units of that name with their whole paths, in the order of the text.
+
+        name: a whole path, or the last parts of some. Units with exactly this path come first.
+        """
+        return sorted(self._tree.units_named(name), key=lambda each: each[0] != name)
 
     def names_within(self, start: int, end: int) -> tuple[str, ...]:
         """The names of the definitions of which [start, end) has a part, in the order of the text, each once.
@@ -103,7 +114,7 @@ def heading_around(marks: Sequence[Mark], start: int, end: int) -> str | None:
     for mark in marks:
         if mark.offset >= max(end, start + 1):
             break
-        if mark.kind in PLACES:
+        if mark.kind in PLACES or mark.kind == ANCHOR:
             continue
         while opened and opened[-1].level >= mark.level:
             opened.pop()
@@ -130,7 +141,9 @@ class _Tree:
 
     def _holding(self, position: int) -> Iterable[int]:
         """The units in which a position lies, the innermost first."""
-        i = bisect_right(self._offsets, position) - 1
+        return self._outwards(bisect_right(self._offsets, position) - 1)
+
+    def _outwards(self, i: int) -> Iterable[int]:
         while i >= 0:
             if self._marks[i].kind != "end":
                 yield i
@@ -139,6 +152,15 @@ class _Tree:
     def path_at(self, position: int) -> str | None:
         names = [self._marks[i].name for i in self._holding(position) if self._marks[i].name]
         return SEPARATOR.join(reversed(names)) or None
+
+    def units_named(self, name: str) -> Iterable[tuple[str, Unit]]:
+        last = name.rpartition(SEPARATOR)[2]
+        for i, mark in enumerate(self._marks):
+            if mark.name.endswith(last) and mark.name:
+                names = [self._marks[each].name for each in self._outwards(i)]
+                path = SEPARATOR.join(filter(None, reversed(names)))
+                if f"{SEPARATOR}{path}".endswith(SEPARATOR + name):
+                    yield path, Unit(self._offsets[i], self._ends[i])
 
     def names_within(self, start: int, end: int) -> Iterable[str]:
         inside = range(bisect_right(self._offsets, start), bisect_left(self._offsets, end))
@@ -156,7 +178,7 @@ class _Tree:
 
 def defines(mark: Mark) -> bool:
     """Whether a mark begins a definition that has a name."""
-    return bool(mark.name) and not any(mark.kind in kinds for kinds in (_FLAT, _SOFT, PLACES))
+    return bool(mark.name) and mark.kind not in (*_FLAT, *_SOFT, *PLACES, ANCHOR)
 
 
 class Places:
@@ -207,6 +229,41 @@ def stretch(marks: Sequence[Mark], size: int, kind: str, first: int, last: int) 
         return None
     after = within[-1] + 1
     return Unit(own[within[0]].offset, own[after].offset if after < len(own) else size)
+
+
+def anchor_unit(marks: Sequence[Mark], size: int, name: str) -> Unit | None:
+    """Return what an anchor stands for in a text of that size; None if no anchor has that name.
+
+    At a heading it is the whole section. Elsewhere it reaches to the next heading, or to the next anchor that is not
+    deeper, so that a definition has its description.
+    """
+    anchor = next((mark for mark in marks if mark.kind == ANCHOR and mark.name == name), None)
+    if anchor is None:
+        return None
+    section = next((mark.level for mark in marks if mark.kind == "heading" and mark.offset == anchor.offset), 0)
+    for mark in marks:
+        limit = 0
+        if mark.kind == "heading":
+            limit = section or mark.level
+        elif mark.kind == ANCHOR and not section:
+            limit = anchor.level
+        if mark.offset > anchor.offset and mark.level <= limit:
+            return Unit(anchor.offset, mark.offset)
+    return Unit(anchor.offset, size)
+
+
+def anchor_at(marks: Sequence[Mark], offset: int) -> str | None:
+    """Return the nearest anchor at or before an offset whose `anchor_unit` has the offset in it; None without one."""
+    sections = {mark.offset: mark.level for mark in marks if mark.kind == "heading"}
+    highest = 0  # level of the headings between the anchor and the offset, 0 if there are none
+    for mark in reversed(marks):
+        if mark.offset > offset:
+            continue
+        if mark.kind == ANCHOR and (not highest or 0 < sections.get(mark.offset, 0) < highest):
+            return mark.name
+        if mark.kind == "heading":  # behind the anchor at its own offset
+            highest = min(mark.level, highest or mark.level)
+    return None
 
 
 def runs(marks: Sequence[Mark]) -> list[list[str | int]]:

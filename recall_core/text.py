@@ -124,11 +124,16 @@ def chunk_id(doc_id: str, offset: int) -> str:
 
 
 def behind(path: str, first: int, last: int | None = None, place: str | None = None) -> str:
-    """What a citation has behind a document's path: `:120-131`, or `#page=12` where the file has it elsewhere than at
-    these lines of the text. place: of a chunk; that of a record is one for all of it, and its lines are told."""
+    """Return what a citation has behind a document's path: `:120-131`, or `#page=12` if the place is not a line.
+
+    place: of a chunk or passage. `id NAME` and `heading NAME` become `#NAME`. A record has one place for all of its
+    text, so it is cited by lines.
+    """
     kind, _, value = (place or "").partition(" ")
     if not value or (kind == "line" and "#" in path):
         return f":{first}" if last is None else f":{first}-{last}"
+    if kind in ("id", "heading"):
+        return f"#{value}"
     return f":{value}" if kind == "line" else f"#{kind}={value}"
 
 

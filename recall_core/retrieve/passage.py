@@ -17,7 +17,7 @@ from operator import itemgetter, or_
 from typing import TYPE_CHECKING
 
 from recall_core.deadline import check
-from recall_core.marks import Places, heading_around
+from recall_core.marks import SEPARATOR, Places, anchor_at, heading_around
 from recall_core.ports import Embedder, Locating
 from recall_core.retrieve.answer import embedded_of
 from recall_core.retrieve.pool import lexical_query
@@ -65,7 +65,13 @@ def _in_its_unit(passage: PassageView, row: Row, store: Store) -> PassageView:
     heading, place = row.chunk.heading, row.chunk.place
     if marks:
         heading = heading_around(marks, passage["offset"], passage["end"])
-        place = Places(marks).at(passage["offset"], passage["end"]) or place
+        places = Places(marks)
+        place = places.at(passage["offset"], passage["end"]) or place
+        if places.kind == "bytes":  # no reader finds a byte of a web page
+            if anchor := anchor_at(marks, passage["offset"]):
+                place = f"id {anchor}"
+            elif heading is not None:
+                place = f"heading {heading.rpartition(SEPARATOR)[2]}"
     if heading is not None:
         passage["heading"] = heading
     if place is not None:

@@ -285,7 +285,7 @@ def test_the_outline_nests_by_indentation_and_ends_where_code_is_indented_no_fur
         "  }\n\n  n = 1\n}\n\ngo()\n"
     )
 
-    marks = parsed(source, name="outline").marks
+    marks = parsed(source, "a", name="outline").marks
 
     assert [(source[mark.offset :].partition("\n")[0], mark.kind, mark.level) for mark in marks] == [
         ("// A store.", "class", 1),
@@ -458,7 +458,23 @@ def test_any_pieces_in_any_order_are_read(pieces: list[str], suffix: str) -> Non
     assert parsed(source, f"a.{suffix}", "outline").text == source
 
 
-REPEATED = ["(", "{", "class A {", " ", "\t\n", "# a\n", "@a\n", "}\n", "end\n", "x<", "def ", "a::", "* "]
+REPEATED = [
+    "(",
+    "{",
+    "class A {",
+    " ",
+    "\t\n",
+    "# a\n",
+    "@a\n",
+    "}\n",
+    "end\n",
+    "x<",
+    "def ",
+    "a::",
+    "* ",
+    '"""\\"',
+    "(\n'",
+]
 
 
 @pytest.mark.parametrize("piece", mostly_nightly(REPEATED, "class A {"))

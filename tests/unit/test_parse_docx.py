@@ -165,6 +165,7 @@ def test_headings_are_known_by_the_names_of_their_styles_in_any_language() -> No
     assert headings == [("Tides", 1), ("Own", 2), ("Flat", 3)]
     outline = Outline(found.marks, len(found.text))
     assert outline.heading_at(found.text.index("in a box")) == "Tides › Own › Flat"
+    assert outline.heading_at(found.text.index("[1] A")) is None  # notes are in no section
 
 
 def test_every_paragraph_counts_also_empty_ones_and_those_of_tables() -> None:

@@ -110,6 +110,32 @@ def test_every_part_counts_and_a_message_within_is_a_section() -> None:
     assert Outline(document.marks, len(document.text)).heading_at(at) == "Re: wind"
 
 
+def test_a_part_is_named_by_its_own_message_and_headings() -> None:
+    inner = message(Subject="Re: wind")
+    inner.set_content("<h1>Gale</h1><p>Inner words.</p>", subtype="html")
+    inner.make_mixed()
+    inner.attach(part("Second words.\n"))
+    made = message()
+    made.set_content("<h2>Tides</h2><p>Outer words.</p>", subtype="html")
+    made.make_mixed()
+    made.attach(part("Plain words.\n"))
+    made.add_attachment(inner)
+    made.attach(part("Last words.\n"))
+    document = read(made.as_bytes())
+    outline = Outline(document.marks, len(document.text))
+    names = {word: outline.heading_at(document.text.index(f"{word} words")) for word in WORDS}
+    assert names == dict(zip(WORDS, ("Tides", None, "Re: wind › Gale", "Re: wind", None), strict=True))
+
+
+WORDS = ("Outer", "Plain", "Inner", "Second", "Last")
+
+
+def part(text: str) -> EmailMessage:
+    made = EmailMessage()
+    made.set_content(text)
+    return made
+
+
 def test_html_is_read_where_there_is_no_plain_text() -> None:
     assert read(HTML).text == "près du quai“"
     parts = b"--b\n\n \n--b\nContent-Type: text/html\n\n<p>c\n--b--\n"

@@ -110,6 +110,20 @@ def test_headings_of_chapters_are_those_of_their_pages() -> None:
     assert outline.heading_at(document.text.index("Près")) == "Winds"
 
 
+def test_a_page_without_a_heading_is_not_in_the_section_before_it() -> None:
+    chapters = {"one": ONE, "two": "<body><p>Preface</p><h2>Sea</h2><p>Deep.</p></body>", "cover": "<p>Cover</p>"}
+    package = PACKAGE.replace("image/svg+xml", "text/html").replace('<itemref idref="c"/>', "")
+    package = package.replace('<itemref idref="gone"/>', '<itemref idref="c"/>')
+    document = read(book(opf=package.encode(), **{name: page.encode() for name, page in chapters.items()}))
+    outline = Outline(document.marks, len(document.text))
+    assert [outline.heading_at(document.text.index(word)) for word in ("Later", "Preface", "Deep", "Cover")] == [
+        "Tides › Low",
+        None,
+        "Sea",
+        None,
+    ]
+
+
 def test_what_is_missing_of_a_book_is_told() -> None:
     assert read(book()).notes == ("chapter 1 (OEBPS/cover.svg) is no text", "chapter 4 (gone) is missing")
 

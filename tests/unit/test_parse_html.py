@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from recall_core.errors import IngestError
 from recall_core.ingest.parse import parser
 from recall_core.ingest.parse.flow import TextFlow, collapsed
+from recall_core.ingest.parse.html_page import MOST_ANCHORS
 from recall_core.ingest.parse.html_text import HtmlReader
-from recall_core.marks import Outline, Places, why_unfit
+from recall_core.marks import ANCHOR, Mark, Outline, Places, anchor_at, anchor_unit, why_unfit
 from recall_core.ports import ParsedDocument
 from tests.unit.test_parse_elsewhere import NightlyElsewhere
 
@@ -46,7 +47,7 @@ PAGE = """<!DOCTYPE html>
 <button>unseen</button></form>
 </body></html>
 """
-TEXT = """Harbour guide¶
+TEXT = """Harbour guide
 
 Ships lie here, boats there — près du quai.
 
@@ -117,12 +118,113 @@ def test_the_title_is_the_first_h1_where_the_page_has_none_else_the_files_name()
 def test_headings_are_marks_by_their_level() -> None:
     marks = [mark for mark in read(PAGE).marks if mark.kind == "heading"]
     assert [(mark.name, mark.level) for mark in marks] == [("Harbour guide", 1), ("Tides", 2)]
-    assert [TEXT[mark.offset :].partition("\n")[0] for mark in marks] == ["Harbour guide¶", "Tides"]
+    assert [TEXT[mark.offset :].partition("\n")[0] for mark in marks] == ["Harbour guide", "Tides"]
 
 
 def test_a_piece_knows_the_names_of_its_sections() -> None:
     outline = Outline(read(PAGE).marks, len(TEXT))
     assert outline.heading_at(TEXT.index("def tide")) == "Harbour guide › Tides"
+
+
+SPHINX = """<html><body id="all"><div class="document" id="wrapper"><div class="body" role="main">
+<section id="module-datetime"><span id="alias"></span><h1><code>datetime</code> — Basic
+<a class="headerlink" href="#module-datetime" title="Link to this heading"><span>¶</span></a></h1><p>Of dates.</p>
+<section id="technical-detail"><h2>Technical detail<a class="headerlink" href="#technical-detail">¶</a></h2>
+<p>Objects are <em>immutable</em>. <a href="#x">&para;</a></p><div hidden><p id="unseen">unseen</p></div>
+<dl class="py class"><dt class="sig" id="datetime.timedelta"><em>class</em> timedelta<a
+class="headerlink" href="#datetime.timedelta">¶</a></dt><dd><p>A duration.</p>
+<dl><dt id="datetime.timedelta.min">min</dt><dd><p>The least.</p></dd></dl></dd></dl>
+<dl><dt id="datetime.date">date</dt><dd><p>A day.</p></dd></dl></section>
+<h2><a name="old-style"></a>Old style <a id="second" href="#old-style">#</a></h2><p>Words.</p>
+<h2>No id</h2><p>Nothing to cite.</p><a id="loose"></a><p id="own">Own.</p>
+<p><a id="b">Second</a> <a id="own">third</a></p>
+<p id="has space">four</p><p id="page=3">five</p><p id="{long}">six</p><p id="at-the-end"></p></section></body></html>
+""".replace("{long}", "x" * 121)
+
+
+def test_an_id_marks_the_text_that_it_is_the_id_of() -> None:
+    document = read(SPHINX)
+    found = [(mark.name, document.text[mark.offset :].partition("\n")[0]) for mark in anchors(document)]
+    assert found == [
+        ("module-datetime", "datetime — Basic"),
+        ("technical-detail", "Technical detail"),
+        ("datetime.timedelta", "class timedelta"),
+        ("datetime.timedelta.min", "min"),
+        ("datetime.date", "date"),
+        ("old-style", "Old style"),
+        ("own", "Own."),
+        ("b", "Second third"),
+    ]
+
+
+def test_the_sign_of_a_permalink_is_left_out() -> None:
+    assert "¶" not in read(SPHINX).text
+    for link in ('<a class="headerlink" href="#x">any</a>', '<a href="#x"> § </a>', "<A HREF=#x>&#182;</A >"):
+        assert read(f"<p>a{link}b</p>").text == "ab", link
+    for link in ("¶", '<a href="b.html">¶</a>', '<a href="#x">¶1</a>', "<b>#</b>"):
+        assert read(f"<p>a{link}b</p>").text != "ab", link
+
+
+def test_an_anchor_stands_for_its_section_or_for_what_follows() -> None:
+    document = read(SPHINX)
+    units = {mark.name: anchor_unit(document.marks, len(document.text), mark.name) for mark in anchors(document)}
+    ends = {
+        name: unit and document.text[unit.start : unit.end].rstrip().rpartition("\n")[2]
+        for name, unit in units.items()
+    }
+    assert ends == {
+        "module-datetime": "six",
+        "technical-detail": "A day.",
+        "datetime.timedelta": "The least.",
+        "datetime.timedelta.min": "The least.",
+        "datetime.date": "A day.",
+        "old-style": "Words.",
+        "own": "six",
+        "b": "six",
+    }
+    assert anchor_unit(document.marks, len(document.text), "alias") is None
+
+
+def test_the_anchor_of_a_line_is_one_that_shows_it() -> None:
+    document = read(SPHINX)
+    for words, anchor in [
+        ("Of dates", "module-datetime"),
+        ("immutable", "technical-detail"),
+        ("A duration", "datetime.timedelta"),
+        ("A day", "datetime.date"),
+        ("Words", "old-style"),
+        ("No id", "module-datetime"),
+        ("Nothing to cite", "module-datetime"),
+        ("third", "b"),
+    ]:
+        assert anchor_at(document.marks, document.text.index(words)) == anchor, words
+    assert anchor_at(read("<p>a</p><p id=x>b</p>").marks, 0) is None
+
+
+def test_anchors_cut_nothing_and_name_nothing() -> None:
+    with_ids = read(SPHINX)
+    without = read(re.sub(r' (?:id|name)="[^"]*"', "", SPHINX))
+    size = len(with_ids.text)
+    assert (with_ids.text, Outline(with_ids.marks, size).joints) == (
+        without.text,
+        Outline(without.marks, size).joints,
+    )
+    at = with_ids.text.index("The least")
+    assert Outline(with_ids.marks, size).heading_at(at) == "datetime — Basic › Technical detail"
+    assert Outline(with_ids.marks, size).names_within(0, size) == ()
+    assert [mark for mark in with_ids.marks if mark.kind not in ("bytes", ANCHOR)] == [
+        mark for mark in without.marks if mark.kind != "bytes"
+    ]
+
+
+def test_a_page_of_very_many_ids_has_no_anchors() -> None:
+    lines = "".join(f"<a id={number}>x</a>\n" for number in range(MOST_ANCHORS + 1))
+    assert anchors(read(f"<pre>{lines}</pre>")) == []
+    assert len(anchors(read(f"<pre>{lines.partition('</a>')[2]}</pre>"))) == MOST_ANCHORS
+
+
+def anchors(document: ParsedDocument) -> list[Mark]:
+    return [mark for mark in document.marks if mark.kind == ANCHOR]
 
 
 def test_tables_and_preformatted_text_are_blocks() -> None:
@@ -262,7 +364,22 @@ def test_no_repetition_takes_more_than_linear_time() -> None:
 _TAGS = """<p> </p> <div> </div> <table> </table> <tr> <td> </td> <ul> </ul> <li> <ol> <pre> </pre> <h1> </h1> <h2>
 <br> <hr> <svg> </svg> <b> </b> <nav> </nav> <title> </title> <!-- -->
 <![CDATA[ ]]> & &amp; &#x \xa0 é word < > " = / <a"""
-_ODD = (" ", "\n", "\n\n", "<p hidden>", "<span hidden>", "</span>", "<img alt=x>", "a b " * 60)
+_ODD = (
+    " ",
+    "\n",
+    "\n\n",
+    "<p id=a>",
+    "<h2 id=b>",
+    "<a name=c>",
+    "<td id=d>",
+    "<pre id=e>",
+    "<br id=f>",
+    "<p hidden>",
+    "<span hidden>",
+    "</span>",
+    "<img alt=x>",
+    "a b " * 60,
+)
 _PIECES = st.sampled_from([*_TAGS.split(), *_ODD])
 
 
@@ -274,6 +391,13 @@ def test_any_order_of_tags_is_read_with_marks_that_fit(pieces: list[str], path: 
     assert why_unfit(document.marks, len(document.text)) is None
     places = [int(mark.name) for mark in document.marks if mark.kind == "bytes"]
     assert places == sorted(places)
+    offsets = [mark.offset for mark in anchors(document)]
+    assert offsets == sorted({*offsets})
+    for offset in range(len(document.text)):
+        name = anchor_at(document.marks, offset)
+        unit = name and anchor_unit(document.marks, len(document.text), name)
+        assert not unit or unit.start <= offset < unit.end
+        assert unit or not any(at <= offset for at in offsets) or "<h" in source
     assert all(place <= size for place in places)
     assert bool(places) == bool(document.text)
     assert document.text == document.text.strip("\n")
@@ -300,7 +424,8 @@ PIECES = (
     "<b>", "</b>", '<a href="x" class="hidden">', "</a>", "<em hidden>", '<i style="display:none">', "</i>", "<em/>",
     "<q x=1>", "</br>", "<p>", "</p>", "<pre>", "</pre>", "<table><tr><td>", "</table>", "<ul><li>", "</ul>", "<h2>",
     "</h2>", "<nav>", "</nav>", "<div>", "</div>", "<title>", "</title>", "<!--", "-->", "<![CDATA[", "]]>", "<svg>",
-    "</svg>", "<br>", "<", "</", "&am", "p;", "&#6", "5;", "a", " ", "\n", "\r", "\xad", "\xa0", "word  ", "x" * 201,
+    "</svg>", '<a class="headerlink" href="#x">', '<a href="#x">', "¶", "&para;", "#",
+    "<br>", "<", "</", "&am", "p;", "&#6", "5;", "a", " ", "\n", "\r", "\xad", "\xa0", "word  ", "x" * 201,
 )  # fmt: skip
 
 

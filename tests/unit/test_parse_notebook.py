@@ -103,6 +103,12 @@ def test_headings_are_marks_by_their_levels_but_not_in_fenced_code() -> None:
     assert headings == [("One", 1, "#"), ("Three", 3, "#"), ("Under", 2, "U")]
 
 
+def test_the_headings_of_a_cell_are_those_of_commonmark() -> None:
+    text = "<!--\n# hidden\n-->\n\n- a\n\n  # in a list\n\nTwo\nlines\n===\n\n# `code` *it*\n\n- - -\n"
+    headings = [mark.name for mark in parsed(raw_of(markdown([text]))).marks if mark.kind == "heading"]
+    assert headings == ["Two lines", "code it"]
+
+
 def test_a_hash_sign_in_code_is_no_heading() -> None:
     assert not [mark for mark in parsed(raw_of(code("# comment"))).marks if mark.kind == "heading"]
 

@@ -123,6 +123,17 @@ def test_pages_within_a_feed_are_read_as_html() -> None:
     assert [mark.name for mark in document.marks if mark.kind == "heading"] == ["A ship", "A boat", "Small"]
 
 
+def test_a_page_within_a_feed_stays_in_its_item() -> None:
+    item = "<item><title>{}</title><description>&lt;h1&gt;{}&lt;/h1&gt;&lt;p&gt;{}</description></item>"
+    items = item.format("A ship", "Big", "hull") + item.format("A boat", "Small", "mast")
+    document = read(f"<rss><channel><title>News</title>{items}</channel></rss>")
+    outline = Outline(document.marks, len(document.text))
+    assert [outline.heading_at(document.text.index(word)) for word in ("hull", "mast")] == [
+        "A ship › Big",
+        "A boat › Small",
+    ]
+
+
 def test_xhtml_within_a_feed_is_read_as_elements() -> None:
     assert read(ATOM).text == "Log\n\nDay 1\n\nFair wind\n\ncalm"
 

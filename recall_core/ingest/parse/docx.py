@@ -23,7 +23,7 @@ class Docx:
     """Reads Word's .docx. The title is that of its properties, else of its first paragraph in the style Title, else
     its first heading, else the file's name."""
 
-    version = 1
+    version = 2
     reads = "bytes"
     is_verbatim = False
     is_foreign = False

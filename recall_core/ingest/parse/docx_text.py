@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from recall_core.ingest.parse.docx_styles import Styles, outline_level
 from recall_core.ingest.parse.flow import LINE, PARAGRAPH, TextFlow, short_name
+from recall_core.marks import Mark
 
 UNREAD = frozenset(
     """Fallback del delInstrText delText instrText moveFrom numberingChange pPrChange rPrChange rt sectPrChange
@@ -190,7 +191,9 @@ class DocxBody(_Paragraphs):
         return f"[{self._referred.setdefault((kind, name), len(self._referred) + 1)}]"
 
     def add_notes(self) -> None:
-        """The notes, at the end of the text, each a paragraph of its own."""
+        """Add the notes at the end of the text, each a paragraph of its own and in no section."""
+        if self._referred:
+            self.flow.add("", (Mark(0, "end"),))
         for key, number in self._referred.items():
             self.flow.parted()
             self._put(f"[{number}] {' '.join(self._notes[key])}".rstrip())

@@ -60,7 +60,7 @@ class _MailPart(Message):
 class Eml:
     """Reads one message (RFC 5322). The title is its subject, else the file's name."""
 
-    version = 1
+    version = 2
     reads = "bytes"
     is_verbatim = False
     is_foreign = False
@@ -141,7 +141,7 @@ class _Leaf(NamedTuple):
     is_read: bool
     """False for what says the same as another part that is read."""
     subject: str | None
-    """Of the message within the message that begins with this part."""
+    """Of the message within the message that this part belongs to."""
 
 
 def _leaves(message: Message) -> Iterator[_Leaf]:
@@ -157,10 +157,7 @@ def _leaves(message: Message) -> Iterator[_Leaf]:
         if part.get_content_maintype() == "message":
             subject = short_name(header(inner[0], "subject", 200)) or "message"
         chosen = _chosen(inner) if part.get_content_type() == "multipart/alternative" else None
-        subjects = [subject, *[None] * (len(inner) - 1)]
-        waiting += reversed(
-            [(each, is_read and chosen in (None, each), name) for each, name in zip(inner, subjects, strict=True)]
-        )
+        waiting += reversed([(each, is_read and chosen in (None, each), subject) for each in inner])
 
 
 def _chosen(alternatives: list[Message]) -> Message:
@@ -202,10 +199,9 @@ class _MessageText:
                 HtmlReader(inner, path=self._path).read(text)
             elif text.strip():
                 inner.verbatim(text.strip("\r\n").rstrip(), 0, 0)
-        marks = [Mark(0, "part")]
-        if leaf.subject:
-            marks.append(Mark(0, "heading", leaf.subject))
-        self.flow.add(inner.text(), (*marks, *inner.marks))
+        begin = Mark(0, "heading", leaf.subject) if leaf.subject else Mark(0, "end")
+        inner_marks = (mark._replace(level=mark.level + (leaf.subject is not None)) for mark in inner.marks)
+        self.flow.add(inner.text(), (Mark(0, "part"), begin, *inner_marks))
 
     def _is_attached(self, part: Message) -> bool:
         name = _name(part)

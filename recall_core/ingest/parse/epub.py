@@ -28,7 +28,7 @@ _MOST_NOTES = 20
 class Epub:
     """Reads EPUB 2 and 3. The title is that of the package, else the file's name."""
 
-    version = 1
+    version = 2
     reads = "bytes"
     is_verbatim = False
     is_foreign = False
@@ -84,7 +84,9 @@ def _read_chapter(archive: Archive, chapter: _Chapter, flow: TextFlow, path: str
         source, is_whole = decoded(raw, declared_in_xml(raw))
         reason = "" if is_whole else "has bytes that are not in its character set"
         HtmlReader(inner, path=path, is_xml=True).read(source)
-    flow.add(inner.text(), (Mark(0, "chapter"), *inner.marks))
+    is_headed = any(mark.kind == "heading" and mark.offset == 0 for mark in inner.marks)
+    end = () if is_headed else (Mark(0, "end"),)  # no section goes on in a page that begins without a heading
+    flow.add(inner.text(), (Mark(0, "chapter"), *end, *inner.marks))
     return reason
 
 

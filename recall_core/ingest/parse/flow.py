@@ -56,6 +56,8 @@ class TextFlow:
         self._tables: list[_TableRows] = []
         self._cell: _TableRows | None = None  # the plain table in whose cell the text is
         self._pre: Opened | None = None
+        self._open_anchors: list[Mark] = []
+        self._loose_anchor: Mark | None = None
 
     def text(self) -> str:
         """All of it."""
@@ -99,6 +101,8 @@ class TextFlow:
             self._gap = ""
         if not self.places or gap == PARAGRAPH or self.size - self.places[-1][0] >= NEAR:
             self.places.append((self.size, at))
+        if (self._open_anchors or self._loose_anchor) and not text.isspace():
+            self._set_anchor()
         if self._marker:
             self._parts.append(self._marker)
             self.size += len(self._marker)
@@ -154,6 +158,24 @@ class TextFlow:
         first = self._parts[opened.parts]
         return opened.size + (len(first) if first in (" ", LINE, PARAGRAPH) else 0)
 
+    def open_anchor(self, name: str, depth: int) -> None:
+        """Begin an element with an id, so many elements deep. The text that follows is cited by it."""
+        self._open_anchors.append(Mark(0, "anchor", name, depth))
+
+    def close_anchors(self, depth: int) -> None:
+        """End the elements that are deeper. The first one without a text names what follows, if nothing else does."""
+        while self._open_anchors and self._open_anchors[-1].level > depth:
+            anchor = self._open_anchors.pop()
+            self._loose_anchor = self._loose_anchor or anchor
+
+    def _set_anchor(self) -> None:
+        """Mark the text that begins here by the innermost element around it: outer ones lay out the page."""
+        anchor = self._open_anchors[-1] if self._open_anchors else self._loose_anchor
+        if anchor:
+            self.marks.append(anchor._replace(offset=self.size))
+        self._open_anchors.clear()
+        self._loose_anchor = None
+
     def open_heading(self) -> Opened:
         """A heading begins."""
         self._lay_out()
@@ -161,12 +183,20 @@ class TextFlow:
         self._marker = ""
         return self.opened()
 
-    def close_heading(self, opened: Opened, level: int) -> str:
-        """Its name, "" where it has no text and no mark."""
+    def close_heading(self, opened: Opened, level: int, anchor: str = "", depth: int = 1) -> str:
+        """End a heading. Return its name, "" if it has no text and no mark. anchor: its id, so many elements deep."""
         offset = self._first(opened)
         name = short_name(self.since(opened))
         if offset is not None and name:
+            if anchor:
+                self.marks[opened.marks :] = (
+                    mark for mark in self.marks[opened.marks :] if (mark.offset, mark.kind) != (offset, "anchor")
+                )
+                self._insert(opened, Mark(offset, "anchor", anchor, depth))
             self._insert(opened, Mark(offset, "heading", name, level))
+        elif anchor:
+            self.open_anchor(anchor, depth)
+            self.close_anchors(depth - 1)
         self.parted()
         return name
 

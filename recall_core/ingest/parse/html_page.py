@@ -5,13 +5,17 @@ from __future__ import annotations
 from recall_core.ingest.parse.flow import TextFlow
 from recall_core.ingest.parse.html_text import HtmlReader
 from recall_core.ingest.parse.text import decode
+from recall_core.marks import ANCHOR, Mark
 from recall_core.ports import ParsedDocument
+
+MOST_ANCHORS = 10_000
+"""Of one page. One with more, such as a listing with an id a line, is cited by its bytes."""
 
 
 class HtmlPage:
     """Reads HTML and XHTML. The title is that of the page, else its first h1, else the file's name."""
 
-    version = 1
+    version = 2
     reads = "text"
     is_verbatim = False
     is_foreign = False
@@ -24,13 +28,24 @@ class HtmlPage:
         reader.read(source)
         head, text = reader.head, flow.text()
         title = head.title or head.first_heading or path.rpartition("/")[2]
-        marks = flow.marked(ByteOffsets(source).at)
+        marks = _with_fit_anchors(flow.marked(ByteOffsets(source).at))
         notes = () if text else ("it has no visible text",)
         return (
             ParsedDocument(
                 None, text, title, digest, len(raw), head.meta(), marks, tags=tuple(head.tags), notes=notes
             ),
         )
+
+
+def _with_fit_anchors(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
+    """Return the marks with the first anchor of each name, or without any if they are too many."""
+    anchors: dict[str, Mark] = {}
+    for mark in marks:
+        if mark.kind == ANCHOR:
+            anchors.setdefault(mark.name, mark)
+    if len(anchors) > MOST_ANCHORS:
+        anchors = {}
+    return tuple(mark for mark in marks if mark.kind != ANCHOR or anchors.get(mark.name) is mark)
 
 
 def is_xhtml(source: str, path: str) -> bool:

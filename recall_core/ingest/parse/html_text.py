@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from recall_core.errors import IngestError
 from recall_core.ingest.parse.flow import LINE, PARAGRAPH, Opened, TextFlow, short_name
 from recall_core.ingest.parse.html_elements import (
@@ -17,6 +19,7 @@ from recall_core.ingest.parse.html_elements import (
 from recall_core.ingest.parse.html_head import HtmlHead
 from recall_core.ingest.parse.html_tokens import (
     RAW_END,
+    SIGN,
     STYLED,
     TOKEN,
     after_declaration,
@@ -27,6 +30,8 @@ from recall_core.ingest.parse.html_tokens import (
 
 DEEPEST = 500  # open elements
 _LONG_RUN = 2000  # code points of text from which on it has several places
+_LONGEST_ID = 120  # code points
+_HAS_ID = re.compile(r"\b(?:id|name)[ \t\n\f\r]*=", re.IGNORECASE)
 
 
 _Open = tuple[str, Element, bool, bool, Opened | None]
@@ -36,7 +41,7 @@ _Open = tuple[str, Element, bool, bool, Opened | None]
 class HtmlReader:
     """Reads one page into a flow. path: of the file, for messages. is_xml: it is XHTML.
 
-    has_places: the places of the flow count. Without them what styles letters is passed over at once.
+    has_places: the flow gets places and anchors. Without them what styles letters is passed over at once.
     """
 
     def __init__(self, flow: TextFlow, *, path: str, is_xml: bool = False, has_places: bool = False) -> None:
@@ -48,6 +53,7 @@ class HtmlReader:
         self._stack: list[_Open] = []
         self._scopes: tuple[list[dict[str, int]], ...] = ([{}], [{}], [{}])
         self._is_hidden = False
+        self._heading_id = ""
         self._pres = 0
         self._drawings = 0
 
@@ -79,6 +85,7 @@ class HtmlReader:
                     self._end(name)
                 elif name not in RAW_END or (self._is_xml and rest.endswith("/")):
                     self._start(name, at, position, rest)
+                    position = _after_permalink(source, position, name, rest)
                 else:
                     position = self._raw(source, name, position)
         while self._stack:
@@ -115,14 +122,17 @@ class HtmlReader:
 
     def _start(self, name: str, at: int, until: int, rest: str) -> None:
         element = ELEMENTS.get(name)
+        hides = name in UNSEEN or (rest != "" and _may_hide(rest) and _is_hidden(attributes(rest)))
+        anchor = _anchor(name, rest) if self._has_places and not (self._is_hidden or hides) else ""
         if element is None and name in VOID:
+            self._see_anchor(anchor)
             self._void(name, at, until, rest)
             return
-        hides = name in UNSEEN or (rest != "" and _may_hide(rest) and _is_hidden(attributes(rest)))
         if element is None:
             if name == "html" and rest:
                 self.head.see_root(attributes(rest))
             if not (self._is_hidden or hides) or name in ("html", "head", "body"):
+                self._see_anchor(anchor)
                 return
             element = INLINE
         if element.scope == TABLE and name != "table" and len(self._scopes[TABLE]) == 1:
@@ -132,8 +142,20 @@ class HtmlReader:
         if element.closes or name in HEADINGS:
             self._end_what_ends_here(name, element)
         self._push(name, element, is_hidden=self._is_hidden or hides, rest=rest)
+        if name in HEADINGS:
+            self._heading_id = anchor
+        elif anchor:
+            self._flow.open_anchor(anchor, len(self._stack))
         if rest.endswith("/") and (self._is_xml or self._drawings):
             self._pop()
+
+    def _see_anchor(self, anchor: str) -> None:
+        """The id of an element that is not on the stack."""
+        if anchor and self._stack and self._stack[-1][0] in HEADINGS:
+            self._heading_id = self._heading_id or anchor
+        elif anchor:
+            self._flow.open_anchor(anchor, len(self._stack) + 1)
+            self._flow.close_anchors(len(self._stack))
 
     def _end_what_ends_here(self, name: str, element: Element) -> None:
         if name in HEADINGS and self._stack and self._stack[-1][0] in HEADINGS:
@@ -187,6 +209,7 @@ class HtmlReader:
                 self._close(name, element, opened)
             elif element.gap:
                 self._flow.parted(element.gap)
+        self._flow.close_anchors(len(self._stack))
         self._is_hidden = was_hidden
         self._drawings -= name == "svg"
         return name
@@ -216,7 +239,8 @@ class HtmlReader:
         flow = self._flow
         match element.role:
             case "heading" if opened:
-                text = flow.close_heading(opened, HEADINGS[name])
+                text = flow.close_heading(opened, HEADINGS[name], self._heading_id, len(self._stack) + 1)
+                self._heading_id = ""
                 if name == "h1":
                     self.head.see_first_heading(text)
             case "pre":
@@ -252,9 +276,25 @@ class HtmlReader:
                 self._flow.words(f"[{alt}]", at, until)
 
 
+def _anchor(name: str, rest: str) -> str:
+    """Return the id of an element by which its page can be cited; "" if it has none."""
+    if not rest or not _HAS_ID.search(rest) or name in ("html", "head", "body"):
+        return ""
+    seen = attributes(rest)
+    anchor = seen.get("id") or (seen.get("name", "") if name == "a" else "")
+    is_fit = len(anchor) <= _LONGEST_ID and anchor.isprintable() and " " not in anchor and "=" not in anchor
+    return anchor if is_fit else ""
+
+
+def _after_permalink(source: str, at: int, name: str, rest: str) -> int:
+    """Return where a link ends that contains only the sign of a permalink. Others give `at`, the end of the tag."""
+    sign = SIGN.match(source, at) if name == "a" else None
+    return sign.end() if sign and attributes(rest).get("href", "").startswith("#") else at
+
+
 def _may_hide(rest: str) -> bool:
     lower = rest.lower()
-    return "hidden" in lower or "display" in lower
+    return "hidden" in lower or "display" in lower or "headerlink" in lower
 
 
 def _is_hidden(seen: dict[str, str]) -> bool:
@@ -262,6 +302,7 @@ def _is_hidden(seen: dict[str, str]) -> bool:
     return (
         seen.get("hidden", "until-found").strip().lower() != "until-found"
         or seen.get("aria-hidden", "").strip().lower() == "true"
+        or "headerlink" in seen.get("class", "").split()
         or ("display" in style and "display:none" in "".join(style.split()))
     )
 

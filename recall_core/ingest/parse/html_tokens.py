@@ -17,8 +17,10 @@ _MARKUP = (
 )
 _TEXT = "[^<]++|<(?![a-zA-Z!?/])"
 _STYLES = "a|abbr|b|big|cite|code|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|var"
-_HARMLESS = rf"(?:[{_SPACE}]++(?:href|(?![aAhHsS])[A-Za-z][\w:.-]*+)=\"[^\"]*+\")*+"  # hides nothing
-_STYLE = rf"<(?<!\r<)(?:/(?:{_STYLES})|(?:{_STYLES}){_HARMLESS})[{_SPACE}]*+/?+>"
+_NO_PERMALINK = r"(?!class=\"[^\"]*headerlink)"
+_HARMLESS = rf"(?:[{_SPACE}]++(?:href|(?![aAhHsS]){_NO_PERMALINK}[A-Za-z][\w:.-]*+)=\"[^\"]*+\")*+"  # hides nothing
+_SIGN = rf"[{_SPACE}]*+(?:[¶§]|&(?:para|sect|\#182|\#167);|\#)[{_SPACE}]*+</[aA][{_SPACE}]*+>"
+_STYLE = rf"<(?<!\r<)(?:/(?:{_STYLES})|(?:{_STYLES}){_HARMLESS})[{_SPACE}]*+/?+>(?!{_SIGN})"
 
 TOKEN = re.compile(rf"((?:{_TEXT})*+)(?:{_MARKUP})?+")
 """Text and what ends it, as (text, "/" of an end, name, attributes as they stand there, ">" where it is closed).
@@ -30,6 +32,8 @@ STYLED = re.compile(rf"((?:{_TEXT}|{_STYLE})*+)(?:{_MARKUP})?+")
 """The same, with tags in the text that only style letters, where they are plainly written. One that stands behind a
 carriage return is none of them: with a line feed behind it, the two would become one end of a line."""
 _STYLE_TAG = re.compile(_STYLE)
+SIGN = re.compile(_SIGN)
+"""The rest of a link that holds nothing but the sign of a permalink."""
 
 _COMMENT_END = re.compile("--!?>")
 _RAW = ("script", "style", "iframe", "noembed", "noframes", "textarea", "title")

@@ -8,7 +8,7 @@ from typing import Any
 
 from recall_core.errors import IngestError
 from recall_core.ingest.metadata import DEEPEST
-from recall_core.ingest.outline import markdown_marks
+from recall_core.ingest.parse.markdown import MarkdownOutline
 from recall_core.ingest.parse.rawjson import decoded, is_deeper
 from recall_core.ingest.parse.short import short
 from recall_core.ingest.parse.text import decode
@@ -19,7 +19,6 @@ PRINTED = 2000
 """Characters of what a cell has printed that are kept."""
 
 _COLOUR = re.compile(r"\x1b\[[0-?]*+[ -/]*+[@-~]?")
-_LINE = re.compile(r" {0,3}(?P<hashes>#{0,6})[^\n]*+(?:\n {0,3}(?P<under>=?))?")
 _DEEPEST_HEADING = 6
 
 
@@ -30,7 +29,7 @@ class Notebook:
     2,000 characters a cell. Cells stand apart by an empty line. The title is the first heading in Markdown.
     """
 
-    version = 1
+    version = 2
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
@@ -102,7 +101,7 @@ def _cell(cell: object, number: int, path: str) -> tuple[str, str]:
 def _units(cell: dict[str, Any], kind: str, text: str, offset: int) -> Iterator[Mark]:
     """The units within a cell whose text stands at that offset."""
     if kind == "markdown":
-        yield from _headings(text, offset)
+        yield from (mark._replace(offset=offset + mark.offset) for mark in MarkdownOutline(text, 0).marks)
     elif kind == "heading":
         level = cell.get("level")
         level = min(max(level, 1), _DEEPEST_HEADING) if isinstance(level, int) else 1
@@ -119,18 +118,6 @@ def _joined(lines: object) -> str | None:
         return ("" if not lines or lines[0].endswith("\n") else "\n").join(lines)
     except (TypeError, AttributeError):
         return None
-
-
-def _headings(source: str, offset: int) -> Iterator[Mark]:
-    """The marks of Markdown that stands at that offset, its headings by their levels."""
-    for mark in markdown_marks(source):
-        if mark.kind != "heading":
-            yield Mark(offset + mark.offset, *mark[1:])
-            continue
-        line = _LINE.match(source, mark.offset)
-        hashes, under = (len(line["hashes"]), line["under"]) if line else (1, "")
-        level = hashes or (1 if under == "=" else 2)
-        yield Mark(offset + mark.offset, "heading", short(mark.name), level)
 
 
 def _printed(outputs: object) -> str:

@@ -43,7 +43,7 @@ _PAGES = frozenset(("content", "description", "encoded", "summary"))
 class XmlText:
     """Reads well-formed XML. The title is that of the outermost element, else the file's name."""
 
-    version = 1
+    version = 2
     reads = "text"
     is_verbatim = False
     is_foreign = False
@@ -220,6 +220,7 @@ class _Elements:
         if "<" in source or "&" in source:
             inner = TextFlow()
             HtmlReader(inner, path=self._path).read(source)
-            self.flow.add(inner.text(), inner.marks, self._page_at, until)
+            marks = [mark._replace(level=mark.level + self._sections) for mark in inner.marks]
+            self.flow.add(inner.text(), marks, self._page_at, until)
         else:
             self.flow.words(source, self._page_at, until)

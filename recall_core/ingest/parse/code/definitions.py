@@ -44,7 +44,8 @@ def definitions_of(source: bytes, language: str) -> tuple[list[Definition], list
                 place = nodes[0].start_byte, nodes[0].end_byte
                 if place not in found or pattern < found[place][0]:
                     found[place] = pattern, _definition(source, kind, nodes[0], captures)
-    definitions = [definition for _, definition in found.values()]
+    comments = {each.end: each.start for each in above if not each.is_bound}
+    definitions = [_without_comments(source, definition, comments) for _, definition in found.values()]
     definitions.sort(key=lambda each: (each.start, -each.end))
     if language in REPEATED:
         definitions = list(_joined(definitions))
@@ -69,7 +70,7 @@ def _tools(language: str) -> tuple[Parser, Query]:
 
 
 def _definition(source: bytes, kind: str, node: Node, captures: dict[str, list[Node]]) -> Definition:
-    start, end = node.start_byte, _end(source, node)
+    start, end = node.start_byte, _end_of_code(source, node.start_byte, node.end_byte)
     names, words = captures.get("name"), captures.get("word", ())
     if not names:
         header = _HEADER.match(source, start, end)
@@ -81,14 +82,24 @@ def _definition(source: bytes, kind: str, node: Node, captures: dict[str, list[N
     return Definition(start, end, kind, named(f"{keyword} {name}{after}"))
 
 
+def _without_comments(source: bytes, definition: Definition, comments: dict[int, int]) -> Definition:
+    """Return the definition without the comments at its end, which Python's grammar counts to it and Python does not.
+
+    comments: where each begins, by its end.
+    """
+    end = definition.end
+    while (start := comments.get(end, 0)) > definition.start:
+        end = _end_of_code(source, definition.start, start)
+    return definition._replace(end=end)
+
+
 def _above(source: bytes, node: Node, *, is_bound: bool) -> Above:
-    return Above(node.start_byte, _end(source, node), is_bound)
+    return Above(node.start_byte, _end_of_code(source, node.start_byte, node.end_byte), is_bound)
 
 
-def _end(source: bytes, node: Node) -> int:
-    """Where a node ends without the white space that some grammars count to it."""
-    end = node.end_byte
-    while end > node.start_byte and source[end - 1] in b" \t\r\n":
+def _end_of_code(source: bytes, start: int, end: int) -> int:
+    """Return where a stretch ends without the white space at its end, which some grammars count to a node."""
+    while end > start and source[end - 1] in b" \t\r\n":
         end -= 1
     return end
 

@@ -47,25 +47,52 @@ _DEFINITION = re.compile(
 )
 _ASSIGNED = re.compile(rb"(?P<name>[\w.$:]{1,120})[ \t]*+(?:<-|=|:)[ \t]*+(?:async[ \t]++)?function\b")
 
+_PYTHON = re.compile(
+    rb"""\"{3}(?:[^"\\]++|\\.|"(?!""))*+(?:\"{3}|\Z)|'{3}(?:[^'\\]++|\\.|'(?!''))*+(?:'{3}|\Z)"""
+    rb"""|"(?:[^"\\\n]++|\\.)*+"?|'(?:[^'\\\n]++|\\.)*+'?|\#[^\n]*+|\\\r?\n|[(\[{]|[)\]}]"""
+    rb"""|\n(?P<keyword>[ \t]*+(?:async[ \t]++)?(?:class|def)\b)?""",
+    re.DOTALL,
+)
+"""What decides in Python whether a line goes on. A keyword ends what brackets were never closed."""
+
 _COMMENTS = (b"//", b"/*", b"*", b"#", b"--", b";", b"%", b"!", b"@", b"(*")
 _CONTINUED = re.compile(rb"[)\]}{>]|@?end\b|(?:public|private|protected)[ \t]*+:")
 """What stands as far to the left as a definition and still is a part of it."""
 
 
-def outline_of(source: bytes) -> tuple[list[Definition], list[Above]]:
-    """Definitions of any source in UTF-8, and what stands above them; each in order.
+def outline_of(source: bytes, language: str | None = None) -> tuple[list[Definition], list[Above]]:
+    """Return the definitions of a source in UTF-8, and the comments above them; each in order.
 
-    A definition ends before the next line of code that is indented no further than it is.
+    A definition ends before the next line of code that is indented no further than it is. Lines of Python within a
+    string or brackets continue the line before them.
     """
     outline = _ByIndent()
     offset = 0
-    for line in source.split(b"\n"):
+    for line in (_joined_lines(source) if language == "python" else source).split(b"\n"):
         text = line.strip()
         if text:
             indent = line[: len(line) - len(line.lstrip())]
             outline.add(text, offset + len(indent), len(indent.expandtabs(8)))
         offset += len(line) + 1
     return outline.closed(), outline.above
+
+
+def _joined_lines(source: bytes) -> bytes:
+    """Return Python of the same length, with a blank for every line break that ends no statement."""
+    parts: list[bytes] = []
+    depth = reached = 0
+    for found in _PYTHON.finditer(source):
+        token = found[0]
+        if token in b"([{":
+            depth += 1
+        elif token in b")]}":
+            depth = max(0, depth - 1)
+        elif found["keyword"]:
+            depth = 0
+        elif b"\n" in token and (depth or token != b"\n"):
+            parts += source[reached : found.start()], token.replace(b"\n", b" ")
+            reached = found.end()
+    return b"".join((*parts, source[reached:]))
 
 
 class _ByIndent:
@@ -80,6 +107,8 @@ class _ByIndent:
     def add(self, text: bytes, start: int, indent: int) -> None:
         """A line that is not empty, without the white space around it."""
         if text.startswith(_COMMENTS):
+            if text.startswith(b"@"):
+                self._close(indent)  # a decorator belongs to nothing before it
             self.above.append(Above(start, start + len(text), is_bound=text.startswith(b"@")))
             return
         is_continued = _CONTINUED.match(text) is not None

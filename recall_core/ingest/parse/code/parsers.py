@@ -31,7 +31,7 @@ _OBJECTIVE_C = re.compile(rb"^[ \t]*(?:@interface|@implementation|@protocol|@cla
 class Code:
     """Reads source code: its definitions are units. Where no grammar can be used, it outlines by lines."""
 
-    version = 1
+    version = 2
     reads = "text"
     is_verbatim = True
     is_foreign = True
@@ -53,7 +53,7 @@ class Code:
 class SourceOutline:
     """Reads any text: lines that look like a definition begin a unit, which ends by how far lines are indented."""
 
-    version = 1
+    version = 2
     reads = "text"
     is_verbatim = True
     is_foreign = False
@@ -61,7 +61,9 @@ class SourceOutline:
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
         """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
-        return (ParsedDocument(None, text, _title(path), digest, len(raw), {}, _by_lines(text.encode())),)
+        source = text.encode()
+        marks = _by_lines(source, _language(source, path))
+        return (ParsedDocument(None, text, _title(path), digest, len(raw), {}, marks),)
 
 
 def _title(path: str) -> str:
@@ -84,14 +86,14 @@ def _language(source: bytes, path: str) -> str | None:
 def _marks(source: bytes, language: str | None) -> tuple[tuple[Mark, ...], str]:
     """The marks, and what to say of how they were found."""
     if language is None or language not in GRAMMARS:
-        return _by_lines(source), ""
+        return _by_lines(source, language), ""
     reason = _too_much(source)
     if reason:
-        return _by_lines(source), f"{reason}: {_BY_LINES}"
+        return _by_lines(source, language), f"{reason}: {_BY_LINES}"
     try:
         return marks_of(source, *definitions_of(source, language)), ""
     except NoGrammar:
-        return _by_lines(source), f"no grammar for {shown(language)} is installed: {_BY_LINES}"
+        return _by_lines(source, language), f"no grammar for {shown(language)} is installed: {_BY_LINES}"
 
 
 def _too_much(source: bytes) -> str:
@@ -109,5 +111,5 @@ def _too_much(source: bytes) -> str:
     return f"brackets nested deeper than {_DEEPEST:,}" if deepest > _DEEPEST else ""
 
 
-def _by_lines(source: bytes) -> tuple[Mark, ...]:
-    return marks_of(source, *outline_of(source))
+def _by_lines(source: bytes, language: str | None) -> tuple[Mark, ...]:
+    return marks_of(source, *outline_of(source, language))

@@ -18,7 +18,7 @@ _LONGEST_PREFIX = 120  # of what stands before a definition on its line and is t
 
 _CLOSER = (
     rb"(?:[)\]};,]++|@?end[a-z]*+\b[.;]?+|(?:fi|done|esac)\b|\?>"
-    rb"|\#[ \t]*+(?:endif|else|elif|endregion)\b[^\n]*+)"
+    rb"|\#[ \t]*+(?:(?:elif|endregion)\b[^\n]*+|(?:endif|else)\b))"  # with words behind it, `# else` is a comment
 )
 _CLOSED = re.compile(
     rb"(?:[ \t\r\f]*+(?:(?:" + _CLOSER + rb"[ \t\r]*+)++(?:(?://|/\*|\#|--)[^\n]*+)?+)?+(?:\n|\Z))*+", re.IGNORECASE

@@ -1,0 +1,122 @@
+"""The unit that marks name at a line contains this line, whatever the kind of file."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sysconfig
+import warnings
+from pathlib import Path
+
+import pytest
+
+from recall_core.ingest.parse import parser
+from recall_core.marks import SEPARATOR, Outline
+
+LIBRARY = Path(sysconfig.get_path("stdlib"))
+SOME = (
+    "abc argparse calendar dataclasses functools logging/__init__ pdb random threading turtle unittest/mock zipfile"
+).split()
+ODD = '''\
+@wrap(
+    (1, 2),
+)
+def one():
+    """
+def not_a_function():
+class NotAClass:
+    """
+    return {
+"a": 1}
+    # the end of one
+
+# a remark
+
+"\\"\\"\\""
+x = \\
+1
+
+
+class Two:
+    @first
+    @second("""
+class NotThis: ...
+""",
+    )
+    def close(self):
+        def inner():
+            pass
+        return inner
+
+        # more
+
+    # else nothing
+    # not directly above
+
+    n = f"""{1
+}"""
+    async def wait(self): pass
+    m = 2
+if __name__ == "__main__":
+    one()
+
+    def guarded(): pass
+    #endif of it
+'''
+
+
+def false_names(source: bytes, name: str, path: str = "a.py") -> list[tuple[int, str, str]]:
+    """Return the lines of a Python file that marks name as part of a definition which does not contain them."""
+    (document,) = parser(name).parse(source, path=path, digest="")
+    assert bool(document.notes) == ("\0" in document.text), document.notes
+    text, outline = document.text, Outline(document.marks, len(document.text))
+    lines = text.split("\n")
+    within = definitions_by_line(text, lines)
+    wrong, offset = [], 0
+    for number, line in enumerate(lines, start=1):
+        heading = outline.heading_at(offset + len(line) - len(line.lstrip())) if line.strip() else None
+        names = {re.sub("^async def", "def", part) for part in heading.split(SEPARATOR)} if heading else set()
+        if not names <= within[number]:
+            wrong.append((number, line, str(heading)))
+        offset += len(line) + 1
+    return wrong
+
+
+def definitions_by_line(text: str, lines: list[str]) -> list[set[str]]:
+    """Return the names around each line, as Python's own parser knows them; index 0 is no line.
+
+    Decorators and the comments directly above a definition count as part of it.
+    """
+    within: list[set[str]] = [set() for _ in range(len(lines) + 1)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            while first > 1 and lines[first - 2].lstrip().startswith("#"):
+                first -= 1
+            for number in range(first, (node.end_lineno or 0) + 1):
+                within[number].add(f"{'class' if isinstance(node, ast.ClassDef) else 'def'} {node.name}")
+    return within
+
+
+@pytest.mark.parametrize("name", ["code", "outline"])
+def test_a_line_of_python_is_named_by_what_contains_it(name: str) -> None:
+    assert false_names(ODD.encode(), name) == []
+    for module in SOME:
+        assert false_names((LIBRARY / f"{module}.py").read_bytes(), name) == [], module
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["code", "outline"])
+def test_every_line_of_the_library_is_named_by_what_contains_it(name: str) -> None:
+    paths = [path for path in LIBRARY.rglob("*.py") if "site-packages" not in path.parts]
+    for path in paths:
+        source = path.read_bytes()
+        try:
+            compile(source, path.name, "exec", ast.PyCF_ONLY_AST)
+            source.decode()
+        except (SyntaxError, ValueError):
+            continue  # a test of the interpreter's own
+        assert false_names(source, name, path.name) == [], path
