@@ -13,6 +13,7 @@ from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import NAMES
+from recall_core.contract.ledger import PassageView
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.whynot import (
     EvidenceView,
@@ -125,7 +126,11 @@ def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None
         yield from _absent(view, failing)
         return
     outcome = "is in the answer" if view["present"] else f"is not in the answer: {VERDICTS[view['verdict']]}"
-    yield f"{_where(target['chosen'])} {outcome}  {_rank(target['chosen'])}"
+    chosen = target["chosen"]
+    unit = (
+        chosen if target["kind"] in ("lines", "text") else chosen.get("passage", chosen)
+    )  # as it was named
+    yield f"{_where(chosen, unit)} {outcome}  {_rank(chosen)}"
     if view["present"]:
         return
     if failing is not None:
@@ -254,11 +259,10 @@ def _question(request: Request, streams: Streams) -> tuple[str | None, Ask, Pack
 
 
 def _place(view: SoughtView) -> str:
-    return f"{_where(view)}  {_rank(view)}"
+    return f"{_where(view, view)}  {_rank(view)}"
 
 
-def _where(view: SoughtView) -> str:
-    unit = view.get("passage", view)
+def _where(view: SoughtView, unit: SoughtView | PassageView) -> str:
     last = unit["line_end"] if unit["line_end"] > unit["line_start"] or unit is view else None
     return clean(cited(view["path"], unit["line_start"], last, unit.get("place")))
 

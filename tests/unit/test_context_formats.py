@@ -61,7 +61,7 @@ def test_lines_are_numbered_as_in_the_file(recall: Recall) -> None:
 
 
 MAPPED = {
-    "page.html": ("<html>\n<head>\n</head>\n<h1>Wombat</h1>\n\n\n<p>It digs\nburrows.</p></html>\n", "#bytes=26-43"),
+    "page.html": ("<html>\n<head>\n</head>\n<h1>Wombat</h1>\n\n\n<p>It digs\nburrows.</p></html>\n", "#Wombat"),
     "lab.ipynb": ('{"cells": [{"cell_type": "markdown", "source": ["# Wombat\\n", "It digs."]}]}', "#cell=1"),
     "notes.jsonl": ('\n{"id": "w", "text": "The wombat\\ndigs."}\n', "#w:1-2"),
     "talk.srt": ("1\n00:00:01,000 --> 00:00:02,000\nThe wombat\ndigs.\n", "#cue=1"),

@@ -17,6 +17,7 @@ from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, fol
 from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
+    from recall_core.contract.ledger import PassageView
     from recall_core.contract.whynot import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
 
 FIX = "fix"
@@ -68,7 +69,7 @@ def whynot_lines(
     others = view["target"].get("others", [])
     if others:
         lines.append(Text(fit("other chunks of it", width, glyphs).rstrip(), DIM))
-        lines += [Text("  " + _place(each, width - 2, glyphs)) for each in others]
+        lines += [Text("  " + _place(each, each, width - 2, glyphs)) for each in others]
     return lines
 
 
@@ -118,13 +119,18 @@ def _failing(view: WhyNotView) -> StageView | None:
 
 
 def _target(view: TargetView, width: int, glyphs: Glyphs) -> str:
-    return _place(view["chosen"], width, glyphs) if "chosen" in view else fit(one_line(view["text"]), width, glyphs)
+    if "chosen" not in view:
+        return fit(one_line(view["text"]), width, glyphs)
+    chosen = view["chosen"]
+    unit = (
+        chosen if view["kind"] in ("lines", "text") else chosen.get("passage", chosen)
+    )  # as it was named
+    return _place(chosen, unit, width, glyphs)
 
 
-def _place(view: SoughtView, width: int, glyphs: Glyphs) -> str:
+def _place(view: SoughtView, unit: SoughtView | PassageView, width: int, glyphs: Glyphs) -> str:
     """Where it is with its rank and id, in exactly `width` cells."""
     rank = "not ranked" if view["rank"] is None else f"rank {figure(view['rank'])}"
-    unit = view.get("passage", view)
     last = unit["line_end"] if unit["line_end"] > unit["line_start"] or unit is view else None
     where = behind(view["path"], unit["line_start"], last, unit.get("place"))
     told = f"{where}  {rank}  {view['chunk_id'][:ID]}"
