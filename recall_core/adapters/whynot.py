@@ -127,9 +127,7 @@ def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None
         return
     outcome = "is in the answer" if view["present"] else f"is not in the answer: {VERDICTS[view['verdict']]}"
     chosen = target["chosen"]
-    unit = (
-        chosen if target["kind"] in ("lines", "text") else chosen.get("passage", chosen)
-    )  # as it was named
+    unit = chosen if target["kind"] in ("lines", "text") else chosen.get("passage", chosen)  # as it was named
     yield f"{_where(chosen, unit)} {outcome}  {_rank(chosen)}"
     if view["present"]:
         return

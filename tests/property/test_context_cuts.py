@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from recall_core.api.recall import Ask, Pack, Recall
+from recall_core.marks import SEPARATOR
 from recall_core.text import MODEL_COUNTER, counter
+from tests.python_units import definitions_by_line
 
 FILES = ("ast.py", "datetime.py", "shutil.py", "threading.py", "zipfile.py")
 WORDS = 4
@@ -70,6 +72,20 @@ def check_cuts(recall: Recall, question: str, *, step: int) -> int:
 def test_a_context_shows_the_passage_of_its_first_hit(library: Recall) -> None:
     with library.store.reading():
         assert sum(check_cuts(library, each, step=61) for each in questions(library, 4)) > 4
+
+
+@pytest.mark.parametrize("number", [10, pytest.param(200, marks=pytest.mark.slow)])
+def test_a_hit_is_named_by_definitions_that_contain_its_line(library: Recall, number: int) -> None:
+    named = 0
+    for question in questions(library, number):
+        for result in library.search(question, Ask(k=3))["results"]:
+            text, passage = library.store.text_of(result["doc"]["id"]), result["passage"]
+            within = definitions_by_line(text, text.split("\n"))
+            names = {name.removeprefix("async ") for name in passage.get("heading", "").split(SEPARATOR) if name}
+            for line in range(passage["line_start"], passage["line_end"] + 1):
+                assert names <= within[line], (question, result["doc"]["path"], line)
+            named += bool(names)
+    assert named > number
 
 
 @pytest.mark.slow

@@ -122,9 +122,7 @@ def _target(view: TargetView, width: int, glyphs: Glyphs) -> str:
     if "chosen" not in view:
         return fit(one_line(view["text"]), width, glyphs)
     chosen = view["chosen"]
-    unit = (
-        chosen if view["kind"] in ("lines", "text") else chosen.get("passage", chosen)
-    )  # as it was named
+    unit = chosen if view["kind"] in ("lines", "text") else chosen.get("passage", chosen)  # as it was named
     return _place(chosen, unit, width, glyphs)
 
 
