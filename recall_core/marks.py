@@ -235,11 +235,12 @@ def anchor_unit(marks: Sequence[Mark], size: int, name: str) -> Unit | None:
     """Return what an anchor stands for in a text of that size; None if no anchor has that name.
 
     At a heading it is the whole section. Elsewhere it reaches to the next heading, or to the next anchor that is not
-    deeper, so that a definition has its description.
+    deeper, so that a definition has its description. One that is repeated at a heading has what is before it, too.
     """
-    anchor = next((mark for mark in marks if mark.kind == ANCHOR and mark.name == name), None)
-    if anchor is None:
+    own = [mark for mark in marks if mark.kind == ANCHOR and mark.name == name]
+    if not own:
         return None
+    start, anchor = own[0].offset, own[-1]
     section = next((mark.level for mark in marks if mark.kind == "heading" and mark.offset == anchor.offset), 0)
     for mark in marks:
         limit = 0
@@ -248,8 +249,8 @@ def anchor_unit(marks: Sequence[Mark], size: int, name: str) -> Unit | None:
         elif mark.kind == ANCHOR and not section:
             limit = anchor.level
         if mark.offset > anchor.offset and mark.level <= limit:
-            return Unit(anchor.offset, mark.offset)
-    return Unit(anchor.offset, size)
+            return Unit(start, mark.offset)
+    return Unit(start, size)
 
 
 def anchor_at(marks: Sequence[Mark], offset: int) -> str | None:

@@ -13,15 +13,17 @@ from recall_core.api.engine import Engine
 from recall_core.config import assignments, outdated
 from recall_core.contract import OK
 from recall_core.errors import StoreCorrupt, UnknownTarget, UsageError
-from recall_core.marks import Places, stretch
+from recall_core.marks import Places, Unit, stretch
 from recall_core.retrieve.freshness import stale_documents
 from recall_core.retrieve.targets import (
     PART,
     ambiguous,
     by_ending,
+    document_of_part,
     first_document,
     holder,
     lines_in,
+    named_part,
     no_such_lines,
     no_such_place,
     one,
@@ -32,6 +34,7 @@ from recall_core.retrieve.targets import (
     unknown,
 )
 from recall_core.shell import Hint
+from recall_core.text import behind
 
 if TYPE_CHECKING:
     from recall_core.contract.responses import GetResponse, StatsResponse
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from recall_core.store.port import Store
 
 _DIGITS = 12  # of an id in a name that is told
+_MOST_OTHERS = 3  # parts of one name that a warning names
 
 
 def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
@@ -100,8 +104,8 @@ def _by_ending(store: Store, name: str, base: Path, part: str) -> str | None:
 def find(store: Store, target: str, *, base: Path) -> GetResponse:
     """The document, lines or chunk of that name, verbatim as ingested, with a warning when its file has changed.
 
-    Live paths are tried first, then ids, then places. A path that is a place of another document too comes with a
-    warning that says how to get that. Raises what `one` raises, and UnknownTarget.
+    Live paths are tried first, then ids, then places, then names of parts. A path that is a place of another document
+    too comes with a warning that says how to get that. Raises what `one` raises, and UnknownTarget.
     """
     kind, full_id = one(store, target, base=base) or ("", "")
     if not kind:
@@ -124,8 +128,11 @@ def find(store: Store, target: str, *, base: Path) -> GetResponse:
 
 
 def _part(store: Store, target: str, base: Path) -> GetResponse:
-    """What of a document lies at the place at the end of a name: `a.md:3-9`, `a.pdf#page=3`; else the only document
-    whose path ends so, or part of it. Raises what `find` raises, and UsageError `bad_place`, `bad_lines`."""
+    """Return the part of a document that the end of a name gives: `a.md:3-9`, `a.pdf#page=3`, `a.html#usage`.
+
+    Between places and names it is the only document whose path ends with the target, or a place of it.
+    Raises what `find` raises, and UsageError `bad_place`, `bad_lines`.
+    """
     named = PART.fullmatch(target)
     kind, doc_id = (one(store, named["path"], base=base, part=target[named.end("path") :]) if named else None) or (
         "",
@@ -144,7 +151,34 @@ def _part(store: Store, target: str, base: Path) -> GetResponse:
         part = target[len(name) :]
         if not kind and (path := _by_ending(store, name, base, part)):
             return find(store, str(base / path) + part, base=base)
+    if (part_of := document_of_part(store, target, base=base)) is not None:
+        return _named_part(store, *part_of, base)
     raise holder(store, target, base=base) or unknown(target, store)
+
+
+def _named_part(store: Store, doc_id: str, name: str, base: Path) -> GetResponse:
+    """The first part of that name, with a warning that says how to get the others."""
+    document = next(iter(store.documents([store.rowid("doc", doc_id)]).values()), None)
+    if document is None:
+        raise _damaged(store, doc_id)
+    text, marks = store.text_of(doc_id), store.marks_of(doc_id)
+    part = named_part(document.path, len(text), marks, name)
+    doc, warnings = _checked(store, views.doc_view(document), base)
+    if part.others:
+        places = Places(marks)
+        others = [_by_place(text, unit, places.at(*unit)) for unit in part.others[:_MOST_OTHERS]]
+        named = " or ".join(str(Hint("get", doc_id[:_DIGITS] + other)) for other in others)
+        count = len(part.others) + 1
+        warnings.append(
+            f"W_AMBIGUOUS_PATH: {document.path} has {count} parts named {name}, this is the first: {named}"
+        )
+    view: TextView = {"kind": "place", "doc": doc, "place": part.place, "text": text[part.unit.start : part.unit.end]}
+    return {**OK, "found": view, "warnings": warnings}
+
+
+def _by_place(text: str, unit: Unit, place: str | None) -> str:
+    first = text.count("\n", 0, unit.start) + 1
+    return behind("", first, first + text[unit.start : unit.end].rstrip().count("\n"), place)
 
 
 def _other_meaning(store: Store, target: str, doc_id: str, base: Path) -> list[str]:

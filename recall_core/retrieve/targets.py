@@ -1,4 +1,4 @@
-"""What a path, an id or `path:first-last` names in a store. docs/decisions/0016 has the rule."""
+"""What a path, an id, `path:first-last` or `path#name` names in a store. docs/decisions/0016 has the rule."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from recall_core import paths, shell
 from recall_core.errors import UnknownTarget, UsageError
+from recall_core.marks import PLACES, SEPARATOR, Mark, Outline, Places, Unit, anchor_unit
 from recall_core.named import NamedTuple
 from recall_core.paths import path_of
 from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.text import is_storable, nfc
 from recall_core.types import Row
-
-if TYPE_CHECKING:
-    from recall_core.marks import Mark
 
 _RANGE = "(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18}))?"  # int() has a limit itself
 PART = re.compile(rf"(?P<path>.+)(?::|#(?P<kind>[a-z]+)=){_RANGE}", re.DOTALL)
@@ -33,6 +30,17 @@ _SHORTEST = 4  # letters of a name that another may be like
 _MOST_SIMILAR = 1_000  # paths that are looked through for one
 
 _WILD = re.compile(r"[\\*?\[\]{},]")
+
+
+class NamedPart(NamedTuple):
+    """A part of a document that has a name: an element of a page, a section, a definition, the turn of a speaker.
+
+    place: `id NAME`, or `heading PATH`.  unit: of the text.  others: more units of that name, in order.
+    """
+
+    place: str
+    unit: Unit
+    others: tuple[Unit, ...] = ()
 
 
 class Reading(NamedTuple):
@@ -154,6 +162,52 @@ def record_on(store: Store, names: Iterable[str], line: int) -> str | None:
     return None
 
 
+def document_of_part(store: Store, target: str, *, base: Path) -> tuple[str, str] | None:
+    """Return the id of a live document and the name of a part of it, which `path#name` has; None if there is none.
+
+    Both may contain a `#`. Of several paths the longest counts, and a whole path before the end of one.
+
+    Raises what `one` raises.
+    """
+    ends = [i for i, letter in enumerate(target) if letter == "#" and 0 < i < len(target) - 1]
+    for i in reversed(ends):
+        found = one(store, target[:i], base=base, part=target[i:])
+        if found is not None and found[0] == "doc":
+            return found[1], target[i + 1 :]
+    for i in reversed(ends):
+        paths = by_ending(store, target[:i], base=base)
+        if len(paths) > 1:
+            raise several(target[:i], paths, part=target[i:])
+        doc_id = first_document(store, paths)
+        if doc_id is not None:
+            return doc_id, target[i + 1 :]
+    return None
+
+
+def named_part(path: str, size: int, marks: Sequence[Mark], name: str) -> NamedPart:
+    """Return the part of a document that has a name: the id of an element, else a unit's path or its last names.
+
+    size: of the text.  Raises UsageError `bad_place`, whose hint has the nearest names.
+    """
+    element = anchor_unit(marks, size, name)
+    if element is not None:
+        return NamedPart(f"id {name}", element)
+    units = Outline(marks, size).units_named(name)
+    if units:
+        first, *others = units
+        return NamedPart(f"heading {first[0]}", first[1], tuple(unit for _, unit in others))
+    names = list(dict.fromkeys(mark.name for mark in marks if mark.name and mark.kind not in PLACES))[:_MOST_SIMILAR]
+    if not names:
+        raise UsageError("bad_place", f"{path} has no part with a name.", hint=Hint("get", path))
+    forms: dict[str, str] = {}
+    for each in names:  # `close` is meant to be like `def close`
+        forms.setdefault(each.casefold(), each)
+        forms.setdefault(each.casefold().rpartition(" ")[2], each)
+    near = dict.fromkeys(forms[form] for form in _similar(name.rpartition(SEPARATOR)[2].casefold(), forms, 3))
+    hint = " or ".join(shell.quote(f"{path}#{each}") for each in near or names[:3])
+    raise UsageError("bad_place", f"{path} has no part named {name}.", hint=hint)
+
+
 def first_document(store: Store, names: Iterable[str]) -> str | None:
     """The id of the first live document of these."""
     return next((found for name in names if (found := store.document_at(name)) is not None), None)
@@ -161,8 +215,6 @@ def first_document(store: Store, names: Iterable[str]) -> str | None:
 
 def no_such_place(path: str, place: str, marks: Sequence[Mark]) -> UsageError:
     """The error for a place that a document has not, which names those it has."""
-    from recall_core.marks import Places  # noqa: PLC0415 - only a mistake needs it
-
     own = Places(marks)
     if not own.kind:
         hint = Hint("get", path)
@@ -216,8 +268,6 @@ def holder(store: Store, target: str, *, base: Path) -> UnknownTarget | None:
 
 def nearest(store: Store, target: str) -> str | None:
     """The live path whose last segment is most like that of the target, of those that begin or end as it does."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
-
     name = _LINES.sub("", target).replace(os.sep, "/").rstrip("/").rpartition("/")[2]
     if len(name) < _SHORTEST:
         return None
@@ -225,8 +275,15 @@ def nearest(store: Store, target: str) -> str | None:
     by_name: dict[str, str] = {}
     for path in some:
         by_name.setdefault(path.rpartition("/")[2], path)
-    near = get_close_matches(name, by_name, n=1, cutoff=0.75)
+    near = _similar(name, by_name, 1, least=0.75)
     return by_name[near[0]] if near else None
+
+
+def _similar(name: str, others: Iterable[str], most: int, *, least: float = 0.6) -> list[str]:
+    """Return the names that are most like a name, the nearest first."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
+
+    return get_close_matches(name, list(others), n=most, cutoff=least)
 
 
 def _is_there(place: Path) -> bool:

@@ -135,6 +135,8 @@ def test_a_citation_has_the_place_or_else_the_lines() -> None:
     assert cited("a.pdf", 3, 9, "page 2-3") == "a.pdf#page=2-3"
     assert cited("ls.1", 3, 9, "line 120-131") == "ls.1:120-131"
     assert cited("a.jsonl#x", 1, 2, "line 207") == "a.jsonl#x:1-2"
+    assert cited("a.html", 3, 9, "id technical-detail") == "a.html#technical-detail"
+    assert cited("a.html", 3, 9, "heading Set up › On a Mac") == "a.html#Set up › On a Mac"
     assert behind("a.md", 3) == ":3"
 
 

@@ -295,6 +295,13 @@ def test_the_outline_nests_by_indentation_and_ends_where_code_is_indented_no_fur
     ]
 
 
+def test_the_lines_of_a_decorator_belong_to_no_definition_before_it() -> None:
+    source = "class A {\n  function one() {\n  }\n\n  @Wrap(\n    x,\n  )\n  function two() {\n  }\n}\n"
+    document = parsed(source, "a.x", name="outline")
+
+    assert Outline(document.marks, len(source)).heading_at(source.index("x,")) == "class A"
+
+
 @needs_python
 def test_the_outline_of_python_finds_what_the_grammar_does() -> None:
     assert [tuple(mark) for mark in parsed(PYTHON, name="outline").marks] == [

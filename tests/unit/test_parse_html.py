@@ -165,6 +165,27 @@ def test_the_sign_of_a_permalink_is_left_out() -> None:
         assert read(f"<p>a{link}b</p>").text != "ab", link
 
 
+def test_an_element_has_the_section_of_the_heading_within_it() -> None:
+    page = (
+        "<div id=wrapper><p>Crumbs.</p><h1>Vec</h1><p>A list.</p>"
+        "<section id=new><span>1.0</span><h2>fn new</h2></section><p>Makes one.</p>"
+        f"<div id=far><p>{'far ' * 60}</p><h3>Far</h3></div><p id=side>Side.</p><h2>Last</h2><p>End.</p></div>"
+    )
+    document = read(page)
+    units = {
+        name: document.text[slice(*(anchor_unit(document.marks, len(document.text), name) or ()))]
+        for name in ("wrapper", "new", "far", "side")
+    }
+    assert (units["wrapper"], units["side"]) == (document.text, "Side.\n\n")
+    assert (units["new"].split("\n")[0], units["new"].rstrip().rpartition("\n")[2]) == ("1.0", "Side.")
+    assert units["far"].split() == ["far"] * 60
+    words = {
+        word: anchor_at(document.marks, document.text.index(word))
+        for word in ("Crumbs", "list", "1.0", "fn", "Makes", "End")
+    }
+    assert list(words.values()) == ["wrapper", "wrapper", "new", "new", "new", "wrapper"]
+
+
 def test_an_anchor_stands_for_its_section_or_for_what_follows() -> None:
     document = read(SPHINX)
     units = {mark.name: anchor_unit(document.marks, len(document.text), mark.name) for mark in anchors(document)}
@@ -384,6 +405,7 @@ _PIECES = st.sampled_from([*_TAGS.split(), *_ODD])
 
 
 @given(st.lists(_PIECES, max_size=40), st.sampled_from(["a.html", "a.xhtml"]))
+@example(["<pre>", "<table>", " "], "a.html")
 def test_any_order_of_tags_is_read_with_marks_that_fit(pieces: list[str], path: str) -> None:
     source = "".join(pieces)
     document = read(source, path)

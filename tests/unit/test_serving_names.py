@@ -60,6 +60,12 @@ def text_of(recall: Recall, target: str) -> str:
     return recall.get(target)["found"]["text"]
 
 
+def test_a_part_is_known_by_its_name(recall: Recall, names: CallerNames) -> None:
+    assert text_of(recall, names.find("a.md#A").target) == FILES["home/a.md"]
+    with pytest.raises(UnknownTarget):
+        names.find("gone.md#A")
+
+
 def test_a_name_means_the_document_that_answers_show_by_it(recall: Recall, names: CallerNames) -> None:
     for name, text in [
         ("a.md", "# A\n\nFirst.\n\nSecond.\n"),

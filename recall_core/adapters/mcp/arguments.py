@@ -80,7 +80,10 @@ class GetArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
     """What `get` takes."""
 
     targets: (
-        Annotated[list[str], Meta(min_length=1, max_length=100, description="Paths, path:10-20, path#page=3, ids")]
+        Annotated[
+            list[str],
+            Meta(min_length=1, max_length=100, description="Paths, path:10-20, path#page=3, path#heading, ids"),
+        ]
         | UnsetType
     ) = UNSET
     glob: Annotated[str, Meta(description="Or every document whose path matches, such as docs/*.md")] | UnsetType = (

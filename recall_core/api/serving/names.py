@@ -247,11 +247,12 @@ class CallerNames:
 
 
 def _readings(name: str) -> Iterator[tuple[str, str]]:
-    """All of a name as a path; then what stands before lines or another place at its end, with these."""
+    """Return all of a name as a path; then paths with lines, another place, or the name of a part behind them."""
     yield name, ""
     parted = _PART.fullmatch(name)
     if parted:
         yield parted["path"], parted["part"]
+    yield from ((name[:i], name[i:]) for i in range(len(name) - 2, 0, -1) if name[i] == "#")
 
 
 def _below(folder: str) -> str:

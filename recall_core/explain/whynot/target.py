@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from recall_core.marks import Mark, Places, stretch
+from recall_core.marks import Places, Unit, stretch
 from recall_core.retrieve import targets
 from recall_core.retrieve.asking import Asker
 from recall_core.text import is_storable
@@ -53,14 +52,14 @@ class Sought(NamedTuple):
 
 
 def identify(asker: Asker, text: str) -> Target:
-    """The target of that name: paths first, then ids, lines, files on disk, what has left, and texts.
+    """The target of that name: paths first, then ids, lines, files on disk, what has left, named parts, and texts.
 
     A target in double quotes is a text. Raises UnknownTarget, UsageError `ambiguous_id`.
     """
     if len(text) > 2 and text[0] == text[-1] == '"':
         return _text(asker, text, text[1:-1])
-    target = _named(asker, text) or _lines(asker, text) or _not_in_store(asker, text) or _by_ending(asker, text)
-    return target or _text(asker, text, text)
+    readers = (_named, _lines, _not_in_store, _by_ending, _named_part)
+    return next((found for each in readers if (found := each(asker, text))), None) or _text(asker, text, text)
 
 
 def _by_ending(asker: Asker, text: str) -> Target | None:
@@ -90,14 +89,11 @@ def _named(asker: Asker, text: str) -> Target | None:
 def _records(asker: Asker, text: str) -> Target | None:
     """A file of records has no document of its own."""
     meanings = targets.readings(text, base=asker.base)
-    files = [rowids for each in meanings if (rowids := _first_records(asker, each.names))]
+    found = (next(filter(None, map(asker.store.chunks_of_file, each.names)), []) for each in meanings)
+    files = [rowids for rowids in found if rowids]
     if len(files) > 1:
         raise targets.ambiguous(text, base=asker.base)
     return Target(text, "document", tuple(asker.store.fetch(files[0]))) if files else None
-
-
-def _first_records(asker: Asker, names: Iterable[str]) -> list[int]:
-    return next((rowids for name in names if (rowids := asker.store.chunks_of_file(name))), [])
 
 
 def _lines(asker: Asker, text: str) -> Target | None:
@@ -116,7 +112,11 @@ def _lines(asker: Asker, text: str) -> Target | None:
     own = Places(marks).kind
     kind = lines["kind"] if lines["kind"] != "line" or own else None
     if kind or own == "line":
-        return _place(asker, text, one[1], marks, (kind or own, first, last))
+        found = stretch(marks, len(asker.store.text_of(one[1])), kind or own, first, last) if first <= last else None
+        if found is None:
+            place = f"{kind or own} {first}" + ("" if first == last else f"-{last}")
+            raise targets.no_such_place(_path_of(asker, one[1]), place, marks)
+        return _stretch(asker, text, one[1], found)
     count = targets.lines_in(asker.store.text_of(one[1]))
     if count == 0:
         return Target(text, "document", absent="not_indexed", path=lines["path"])
@@ -126,18 +126,27 @@ def _lines(asker: Asker, text: str) -> Target | None:
     return Target(text, "lines", tuple(asker.store.fetch(rowids)), lines=(first, last))
 
 
-def _place(asker: Asker, text: str, doc_id: str, marks: Sequence[Mark], place: tuple[str, int, int]) -> Target:
-    """What of a document lies at a place of its file that is no line of its text. Raises UsageError `bad_place`."""
-    kind, first, last = place
-    path = asker.store.documents([asker.store.rowid("doc", doc_id)]).popitem()[1].path
+def _named_part(asker: Asker, text: str) -> Target | None:
+    """Return the part of a document that has a name, such as a section. Raises UsageError `bad_place`."""
+    named = targets.document_of_part(asker.store, text, base=asker.base)
+    if named is None:
+        return None
+    doc_id, name = named
+    size, marks = len(asker.store.text_of(doc_id)), asker.store.marks_of(doc_id)
+    return _stretch(asker, text, doc_id, targets.named_part(_path_of(asker, doc_id), size, marks, name).unit)
+
+
+def _path_of(asker: Asker, doc_id: str) -> str:
+    return str(asker.store.documents([asker.store.rowid("doc", doc_id)]).popitem()[1].path)
+
+
+def _stretch(asker: Asker, text: str, doc_id: str, found: Unit) -> Target:
+    """Return the lines of a document's text that a place of its file, or a named part, has."""
     whole = asker.store.text_of(doc_id)
-    found = stretch(marks, len(whole), kind, first, last) if first <= last else None
-    if found is None:
-        raise targets.no_such_place(path, f"{kind} {first}" + ("" if first == last else f"-{last}"), marks)
     end = found.start + len(whole[found.start : found.end].rstrip())
     rows = tuple(asker.store.fetch(asker.store.chunks_near(doc_id, found.start, end)))
     if not rows:
-        return Target(text, "document", absent="not_indexed", path=path)
+        return Target(text, "document", absent="not_indexed", path=_path_of(asker, doc_id))
     before = whole.count("\n", 0, found.start) + 1
     return Target(text, "lines", rows, lines=(before, before + whole.count("\n", found.start, end)))
 

@@ -58,6 +58,7 @@ class TextFlow:
         self._pre: Opened | None = None
         self._open_anchors: list[Mark] = []
         self._loose_anchor: Mark | None = None
+        self._anchor_around: Mark | None = None  # the last one that was marked, while its element is open
 
     def text(self) -> str:
         """All of it."""
@@ -167,12 +168,15 @@ class TextFlow:
         while self._open_anchors and self._open_anchors[-1].level > depth:
             anchor = self._open_anchors.pop()
             self._loose_anchor = self._loose_anchor or anchor
+        if self._anchor_around and self._anchor_around.level > depth:
+            self._anchor_around = None
 
     def _set_anchor(self) -> None:
         """Mark the text that begins here by the innermost element around it: outer ones lay out the page."""
         anchor = self._open_anchors[-1] if self._open_anchors else self._loose_anchor
         if anchor:
             self.marks.append(anchor._replace(offset=self.size))
+        self._anchor_around = self.marks[-1] if self._open_anchors else None
         self._open_anchors.clear()
         self._loose_anchor = None
 
@@ -184,10 +188,16 @@ class TextFlow:
         return self.opened()
 
     def close_heading(self, opened: Opened, level: int, anchor: str = "", depth: int = 1) -> str:
-        """End a heading. Return its name, "" if it has no text and no mark. anchor: its id, so many elements deep."""
+        """End a heading. Return its name, "" if it has no text and no mark. anchor: its id, so many elements deep.
+
+        Without an id it has that of an element that begins shortly before it and contains it.
+        """
         offset = self._first(opened)
         name = short_name(self.since(opened))
         if offset is not None and name:
+            around, self._anchor_around = self._anchor_around, None
+            if not anchor and around and 0 < offset - around.offset <= NEAR:
+                anchor, depth = around.name, around.level
             if anchor:
                 self.marks[opened.marks :] = (
                     mark for mark in self.marks[opened.marks :] if (mark.offset, mark.kind) != (offset, "anchor")
@@ -226,6 +236,9 @@ class TextFlow:
                 break
         while self.places and self.places[-1][0] >= self.size:
             self.places.pop()
+        self.marks[opened.marks :] = (
+            mark._replace(offset=min(mark.offset, self.size)) for mark in self.marks[opened.marks :]
+        )
 
     def _block(self, opened: Opened) -> None:
         offset = self._first(opened)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recall_core.ingest.parse.flow import TextFlow
+from recall_core.ingest.parse.flow import NEAR, TextFlow
 from recall_core.ingest.parse.html_text import HtmlReader
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import ANCHOR, Mark
@@ -38,14 +38,20 @@ class HtmlPage:
 
 
 def _with_fit_anchors(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
-    """Return the marks with the first anchor of each name, or without any if they are too many."""
+    """Return the marks with one anchor of each name, or without any if they are too many.
+
+    A heading repeats the anchor of the element around it, which begins shortly before it.
+    """
     anchors: dict[str, Mark] = {}
     for mark in marks:
         if mark.kind == ANCHOR:
             anchors.setdefault(mark.name, mark)
-    if len(anchors) > MOST_ANCHORS:
-        anchors = {}
-    return tuple(mark for mark in marks if mark.kind != ANCHOR or anchors.get(mark.name) is mark)
+    is_few = len(anchors) <= MOST_ANCHORS
+    return tuple(mark for mark in marks if mark.kind != ANCHOR or (is_few and _repeats(mark, anchors[mark.name])))
+
+
+def _repeats(anchor: Mark, first: Mark) -> bool:
+    return anchor.level == first.level and anchor.offset - first.offset <= NEAR
 
 
 def is_xhtml(source: str, path: str) -> bool:

@@ -1,0 +1,173 @@
+"""`get` and `whynot` read back what citations have behind a `#`: ids of pages, sections, definitions, turns."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.text import behind
+
+PAGE = """<section id="module-datetime"><h1>datetime<a class="headerlink" href="#module-datetime">¶</a></h1>
+<p>Dates.</p>
+<section id="technical-detail"><h2>Technical detail</h2><p>Objects are immutable.</p>
+<dl><dt id="datetime.timedelta">class timedelta</dt><dd><p>A duration.</p></dd>
+<dt id="datetime.date">class date</dt><dd><p>A day.</p></dd></dl></section>
+<h2>See also</h2><p>The calendar.</p></section>"""
+GUIDE = """# Guide
+
+## Use of C#
+
+Sharp.
+
+### Example
+
+First example.
+
+## Other
+
+### Example
+
+Second example.
+"""
+MODULE = """\
+class A:
+    @property
+    def size(self):
+        return 1
+
+    @size.setter
+    def size(self, value):
+        self.value = value
+
+
+class B:
+    def size(self):
+        return 2
+
+    def close(self):
+        return 3
+"""
+CHAT = [{"role": "user", "content": "How long?"}, {"role": "assistant", "content": "Two hours."}]
+FILES = {
+    "datetime.html": PAGE,
+    "guide.md": GUIDE,
+    "guide.md#Guide": "A file of that name.\n",
+    "lib/mod.py": MODULE,
+    "one/twin.md": "# Same\n",
+    "two/twin.md": "# Same\n",
+    "s1.jsonl": "\n".join(map(json.dumps, CHAT)),
+    "plain.txt": "Words without names.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("parts")
+    for name, text in FILES.items():
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).write_text(text)
+    with chdir(home):
+        run("init", "--embedding", "hash")
+        assert run("add", ".")["ok"]
+    return home
+
+
+@pytest.fixture(autouse=True)
+def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RECALL_STORE", raising=False)
+    monkeypatch.chdir(home)
+
+
+def run(*argv: str) -> Any:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    cli.main(["--json", *argv], streams=streams)
+    return json.loads(streams.stdout.getvalue().splitlines()[-1])  # type: ignore[attr-defined]
+
+
+def test_what_is_behind_a_sign_names_a_part() -> None:
+    for target, place, begin, end in [
+        ("datetime.html#technical-detail", "id technical-detail", "Technical detail", "A day."),
+        ("datetime.html#datetime.timedelta", "id datetime.timedelta", "class timedelta", "A duration."),
+        ("datetime.html#See also", "heading datetime › See also", "See also", "The calendar."),
+        ("datetime.html#datetime › See also", "heading datetime › See also", "See also", "The calendar."),
+        ("guide.md#Other", "heading Guide › Other", "## Other", "Second example."),
+        ("guide.md#Use of C#", "heading Guide › Use of C#", "## Use of C#", "First example."),
+        ("guide.md#Guide › Other › Example", "heading Guide › Other › Example", "### Example", "Second example."),
+        ("guide.md#Other › Example", "heading Guide › Other › Example", "### Example", "Second example."),
+        ("lib/mod.py#class B › def size", "heading class B › def size", "    def size", "return 2"),
+        ("mod.py#def close", "heading class B › def close", "    def close", "return 3"),
+        ("s1.jsonl#turn=2", "turn 2", "assistant:", "Two hours."),
+        ("s1.jsonl#assistant", "heading assistant", "assistant:", "Two hours."),
+    ]:
+        answer = run("get", target)
+        assert answer["ok"], (target, answer)
+        assert answer["warnings"] == [], target
+        view = answer["found"]
+        assert (view["kind"], view["place"]) == ("place", place), target
+        assert view["text"].startswith(begin), target
+        assert view["text"].rstrip().endswith(end), target
+
+
+def test_a_place_with_a_name_is_cited_by_it_and_read_back() -> None:
+    for target in ("datetime.html#technical-detail", "datetime.html#See also", "guide.md#Use of C#"):
+        view = run("get", target)["found"]
+        cited = view["doc"]["path"] + behind(view["doc"]["path"], 1, place=view["place"])
+        assert run("get", cited)["found"] == view, target
+
+
+def test_a_file_with_the_sign_in_its_name_wins() -> None:
+    assert run("get", "guide.md#Guide")["found"]["text"] == "A file of that name.\n"
+
+
+def test_of_parts_with_one_name_the_first_is_shown_and_the_others_named() -> None:
+    for target, first, others in [
+        ("guide.md#Example", "First", ["Second"]),
+        ("mod.py#class A › def size", "@property", ["@size.setter"]),
+        ("mod.py#def size", "@property", ["@size.setter", "return 2"]),
+    ]:
+        answer = run("get", target)
+        (warning,) = answer["warnings"]
+        assert first in answer["found"]["text"], target
+        assert warning.startswith("W_AMBIGUOUS_PATH: "), target
+        commands = warning.partition(": recall get ")[2].split(" or recall get ")
+        texts = [run("get", command.strip("'"))["found"]["text"] for command in commands]
+        assert len(texts) == len(others), target
+        assert all(other in text for other, text in zip(others, texts, strict=True)), target
+
+
+def test_an_unknown_name_is_a_bad_place_with_the_nearest_names() -> None:
+    for command in (["get"], ["whynot", "words", "--target"]):
+        for target, hint in [
+            ("datetime.html#technical-details", "'datetime.html#technical-detail'"),
+            ("guide.md#use of c#", "'guide.md#Use of C#'"),
+            ("lib/mod.py#close", "'lib/mod.py#def close'"),
+            ("lib/mod.py#class A › def clos", "'lib/mod.py#def close'"),
+            ("guide.md#zzzz", "'guide.md#Guide' or 'guide.md#Use of C#' or 'guide.md#Example'"),
+            ("plain.txt#zzzz", "recall get plain.txt"),
+        ]:
+            error = run(*command, target)["error"]
+            assert error["code"] == "bad_place", (command, target)
+            assert error["hint"].startswith(hint), (command, target, error["hint"])
+
+
+def test_the_end_of_several_paths_is_refused() -> None:
+    error = run("get", "twin.md#Same")["error"]
+    assert (error["code"], error["hint"]) == ("ambiguous_path", "'one/twin.md#Same' or 'two/twin.md#Same'")
+
+
+def test_whynot_takes_the_names_of_parts() -> None:
+    for target, words in [
+        ("datetime.html#technical-detail", "immutable"),
+        ("datetime.html#datetime.date", "day"),
+        ("mod.py#class B › def close", "close"),
+    ]:
+        answer = run("whynot", words, "--target", target)
+        assert answer["ok"], (target, answer)
+        assert answer["whynot"]["target"]["kind"] == "lines", target
