@@ -289,7 +289,8 @@ def hit_at(found: Answer, position: int, *, rank: int, store: Store) -> Hit:
     assert found.pool is not None and found.ranked is not None  # noqa: S101, PT018 - positions are those of a pool
     (row,) = _read(found, [found.pool.keys[position]], store)
     (own,) = found.ranked.reordered([position], kept=1)
-    return Hit(rank, own.score, row.doc, row.chunk, own.parts)
+    hit = Hit(rank, own.score, row.doc, row.chunk, own.parts)
+    return hit._replace(matched=_match_of(hit, position, found))
 
 
 def injected(found: Answer, store: Store) -> tuple[Hit, ...]:

@@ -189,7 +189,7 @@ def test_the_smallest_k_is_the_smallest_of_all(seed: int, question: Question, pi
 @examples(25)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), most=st.integers(1, 6))
 def test_what_is_proved_never_to_come_comes_at_no_weight(seed: int, question: Question, pick: int, most: int) -> None:
-    plain = with_settings(question, {"sparse_recall": False, "min_score": 0, "min_cosine": 0})._replace(k=most)
+    plain = with_settings(question, {"sparse_recall": False, "min_score": 0})._replace(k=most)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranking_fixes, "K_MOST", most)
         done = fixed(seed, plain, pick)

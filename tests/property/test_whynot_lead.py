@@ -43,8 +43,9 @@ OTHERS: list[Settings] = [
     {},
     {"sparse_distance_ceiling": 2.0, "sparse_chunk_threshold": 1, "sparse_recall": True},
     {"rerank": "hash", "rerank_rows": 20, "rerank_weight": 1.0},
+    {"min_cosine": 0.6},
 ]
-"""What brings a row in beside its score."""
+"""What brings a row in, or takes those before it out, whatever its score."""
 VALUES = st.sampled_from([{**weights(share), **others} for share in (0.1, 0.5, 0.9) for others in OTHERS])
 
 

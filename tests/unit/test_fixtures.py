@@ -168,6 +168,7 @@ def test_a_failure_names_the_stage_that_lost_the_fact(recall: Recall) -> None:
         (_MISSED[0], (), ("retrieval_miss", "beyond_k")),
         (_MISSED[1], (), ("retrieval_miss", "beyond_k")),
         ({"query": "call retried vault"}, ("min_score=0.9",), ("retrieval_miss", "below_min_score")),
+        ({"query": "retrial"}, ("min_cosine=0.9",), ("retrieval_miss", "below_min_cosine")),
     ]:
         view = only(recall, Ask(k=1, settings=("sparse_recall=off", *settings)), **changes)
         assert (view["verdict"], view["cause"]["code"]) == expected, changes

@@ -114,6 +114,18 @@ def test_a_pin_that_no_signal_brought_says_so(recall: Recall) -> None:
         assert chunks[0]["matched"] == expected, (name, settings)
 
 
+def test_a_copy_that_is_packed_for_another_says_so_too(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("Lanterns are lit.")
+    Recall.init(str(tmp_path))
+    with Recall.open(start=tmp_path) as recall:
+        recall.index(str(tmp_path))
+        first = recall.search(WORDS)["results"][0]["chunk"]["id"]
+        chunks = recall.context(WORDS, Ask(), Pack(drops=(first,)))["context"]["chunks"]
+
+        assert [(chunk["path"], chunk["matched"]) for chunk in chunks] == [("b.txt", "both")]
+
+
 def test_min_cosine_drops_rows_without_a_word_alone(recall: Recall) -> None:
     least = (f"min_cosine={NEAR}",)
     assert cosine_of(recall, "bees.txt") < NEAR < cosine_of(recall, "lamps.txt")
@@ -168,14 +180,18 @@ def test_whynot_trace_and_explain_know_the_least_cosine(recall: Recall) -> None:
     fix = view["fixes"][0]
     assert (fix["kind"], fix["settings"]) == ("min_cosine", [f"min_cosine={cosine:g}"])
     assert "proof" not in view
+    behind = recall.why_not(WORDS, "numbers.txt", Ask(k=2, settings=("min_cosine=0.9",)), fixes=False)["whynot"]
+    assert behind["verdict"] == "distant"  # lamps.txt, which comes before it by score, is dropped too
 
     stages = {
         each["stage"]: each["rows_out"] for each in recall.trace(WORDS, Ask(settings=settings))["trace"]["stages"]
     }
     assert (stages["kept"], stages["near"], stages["top_k"]) == (4, 2, 2)
 
-    chunk = recall.explain(WORDS, chunk_of(recall, "numbers.txt"), Ask(settings=settings))["explanation"]["chunk"]
-    assert (chunk["rank"], chunk["absent"]) == (None, "below_min_cosine")
+    explanation = recall.explain(WORDS, chunk_of(recall, "numbers.txt"), Ask(settings=settings))["explanation"]
+    assert (explanation["chunk"]["rank"], explanation["chunk"]["absent"]) == (None, "below_min_cosine")
+    assert "stability" not in explanation  # it counts every candidate
+    assert "stability" in recall.explain(WORDS, chunk_of(recall, "numbers.txt"))["explanation"]
 
 
 def test_an_effective_plan_has_a_least_cosine_only_where_one_is_set(recall: Recall) -> None:

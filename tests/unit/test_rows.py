@@ -129,6 +129,7 @@ def test_paths_are_those_of_documents_with_a_word(home: Path) -> None:
         ((), {"b.txt", "long.md"}),
         (("--bm25",), {"b.txt", "long.md"}),
         (("-n", "1"), {"long.md"}),
+        (("-n", "2"), {"b.txt", "long.md"}),
         (("--by-meaning", "-n", "100"), {"b.txt", "long.md", "bees.txt"}),
         (("--vector", "-n", "100"), {"b.txt", "long.md", "bees.txt"}),
     ]:

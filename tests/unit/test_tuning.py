@@ -382,12 +382,14 @@ def test_a_grid_without_end_is_refused() -> None:
 def test_one_question_says_what_its_sweep_leaves_out(home: Path) -> None:
     for how in [["--sweep"], ["--pin", "docs/good1.md"], ["--k", "3"]]:
         _, plain = asked("tune", "some words", *how)
-        _, response = asked("tune", "some words", *how, "--set", "rerank=hash", "--set", "min_score=0.1")
+        settings = ("--set=rerank=hash", "--set=min_score=0.1", "--set=min_cosine=0.2")
+        _, response = asked("tune", "some words", *how, *settings)
 
         assert not any("W_NOT_SWEPT" in warning for warning in plain["warnings"]), how
         assert [warning for warning in response["warnings"] if "W_NOT_SWEPT" in warning] == [
             "W_NOT_SWEPT: rerank=hash scores the best rows again; the weights are swept without it",
             "W_NOT_SWEPT: min_score=0.1 drops hits; the weights are swept without it",
+            "W_NOT_SWEPT: min_cosine=0.2 drops hits; the weights are swept without it",
         ], how
 
 

@@ -450,6 +450,8 @@ def test_a_chunk_that_others_beat_everywhere_is_proved_never_to_come(recall: Rec
     assert proof["best_rank"] > 200
     assert {rival["path"][:6] for rival in proof["ahead"]} == {"better"}
     assert not {"k", "weight", "weight+k"} & {fix["kind"] for fix in view["fixes"]}
+    dropping = why(recall, "call retry breaker", "cache.md", Ask(settings=("collapse=false", "min_cosine=0.01")))
+    assert "proof" not in dropping  # some of those ahead of it may be dropped
 
 
 def test_copies_do_not_end_a_proof(recall: Recall, folder: Path) -> None:
