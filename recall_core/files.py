@@ -30,7 +30,9 @@ def replacing(target: Path, *, mode: int | None = None, is_private: bool = False
     place = Path(os.path.realpath(target))  # resolve() has an error of its own for a link to itself
     part = part_of(place)
     try:
-        _expect_replaceable(target, place)
+        if place.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(target))
+        expect_file(target)  # no pipe or device is taken away
         wanted = stat.S_IMODE(place.stat().st_mode) if mode is None and place.exists() else mode
         is_made = is_private or wanted is not None
         if is_made:
@@ -141,10 +143,3 @@ def _flush(place: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
-
-
-def _expect_replaceable(target: Path, place: Path) -> None:
-    """Raises OSError where a file in that place would take away a pipe, a device, or a link to itself."""
-    if place.is_symlink():
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(target))
-    expect_file(target)

@@ -15,7 +15,7 @@ from recall_core.errors import SnapshotMismatch, StaleError, UsageError
 from recall_core.retrieve import Answer, Plan, plan_rql, targets
 from recall_core.retrieve.answer import candidate_range, packable, page, rows_with_words, with_words_only
 from recall_core.retrieve.freshness import State, stale_documents
-from recall_core.shell import AGAIN, Hint
+from recall_core.shell import AGAIN, Hint, flag
 from recall_core.views import explain_view
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def swept(
     from recall_core.evaluate.tune_question import tuning_view  # noqa: PLC0415
 
     if collapse and plan.table == "doc":
-        message = "--collapse counts a chunk's text once; here the rows are documents."
+        message = f"{flag('collapse')} counts a chunk's text once; here the rows are documents."
         raise UsageError("collapse_of_documents", message, hint="FROM chunk")
     started = perf_counter()
     with engine.store.reading():

@@ -125,7 +125,8 @@ def test_each_stage_takes_in_what_came_out_before(
         assert 0 <= stage["rows_out"] <= stage["rows_in"]
     assert stages["union"]["rows_in"] == base
     assert stages["union"]["rows_out"] == len(done.found.pool.keys if done.found.pool else ())
-    assert stages["kept"]["rows_out"] == done.found.total
+    assert stages["kept"]["rows_out"] == done.found.total + done.found.struck
+    assert stages.get("copies", stages["kept"])["rows_out"] == done.found.total
     assert set(done.view["timings"]) >= {"store", "live", "answer"}
     if mode != "semantic":
         assert stages["lexical"]["rows_out"] <= stages["union"]["rows_out"]

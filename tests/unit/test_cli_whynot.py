@@ -101,7 +101,7 @@ def test_people_are_told_the_verdict_its_stage_and_what_to_type_and_no_more(fold
     verdict, why, *rest = text.splitlines()
     fixes = json.loads(run(*argv, "--json")[1])["whynot"]["fixes"]
 
-    assert verdict.startswith("paint.md:1-1 is not in the answer: the filter keeps it out  ")
+    assert verdict.startswith("paint.md:1 is not in the answer: the filter keeps it out  ")
     assert why == "why   filter: it fails doc.path GLOB 'r*' (it is paint.md)"
     assert [line.split(None, 1)[1] for line in rest if line.startswith("fix")] == [fix["command"] for fix in fixes]
     assert len(fixes) > 0
@@ -184,6 +184,7 @@ def test_a_fix_of_the_weights_names_them_as_recall_toml_does_and_json_as_before(
     view: Any = {
         "target": {
             "text": "a.md",
+            "kind": "document",
             "chosen": {"path": "a.md", "line_start": 1, "line_end": 2, "chunk_id": "c", "rank": 9},
         },
         "present": False,

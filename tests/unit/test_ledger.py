@@ -319,7 +319,7 @@ def test_the_tree_shows_bars_a_sum_and_the_neighbours(recall: Recall) -> None:
     pair = chunk_id(recall, "a.txt"), chunk_id(recall, "c.txt")
     response = recall.explain("payment timeout", pair[0], ASK, versus=pair[1])
     lines = list(ledger.lines(response))
-    assert lines[0].startswith("a.txt:1-1  ")
+    assert lines[0].startswith("a.txt:1  ")
     assert lines[1] == "       " + response["explanation"]["chunk"]["passage"]["text"]
     assert sum("Σ ✓" in line for line in lines) == 2
     assert any("term      payment" in line and "#" in line for line in lines)

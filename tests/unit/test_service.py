@@ -139,6 +139,7 @@ def test_select_gives_back_what_it_names(recall: Recall) -> None:
             "doc": {"path": "cache.md"},
             "chunk": {"text": TEXTS["cache.md"]},
             "passage": response["results"][0]["passage"],
+            "matched": "words",
         }
     ]
 
