@@ -18,6 +18,11 @@ from benchmarks.forked import PYTEST, Job, in_children, say
 
 MAP_SECONDS = 1800.0
 _MAP_PIECES = 24
+_INTERRUPTING = (
+    "tests/unit/test_one_thread.py::"
+    "test_an_exception_that_comes_with_a_signal_leaves_the_way_free_wherever_it_comes"
+)
+"""It raises wherever it can, also where the measurement has its lock, which is never released then."""
 
 
 class Reach(NamedTuple):
@@ -71,7 +76,7 @@ def _map(paths: list[str], tests: list[str], kept: Path) -> int:
     measured = _coverage(str(kept.with_suffix(".coverage")), paths)
     recorder = _Recorder(measured)
     measured.start()
-    status = pytest.main([*PYTEST, *tests], plugins=[recorder])
+    status = pytest.main([*PYTEST, f"--deselect={_INTERRUPTING}", *tests], plugins=[recorder])
     measured.stop()
     measured.save()
     passed = recorder.passed()
