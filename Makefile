@@ -2,7 +2,7 @@
 # Another interpreter: make PYTHON=python3.12 test
 
 PYTHON ?= python3
-WORKERS ?= 4
+WORKERS ?= 3
 
 PARTS := 1/6 2/6 3/6 4/6 5/6 6/6
 
@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # One process compiles the tests, since each of those that run them would compile all.
 COMPILE := $(BIN)/python -m pytest -q -p no:xdist --collect-only >/dev/null 2>&1
-# Tests that start processes and watch folders wait for them, hence four workers on two cores. In their own order, the
+# Tests that start processes and watch folders wait for them, hence three workers on two cores. In their own order, the
 # long files of tests come before the many short ones of tests/unit.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
