@@ -341,19 +341,13 @@ def _retrieved(query: str, plan: RetrievePlan, store: Recall) -> list[Candidate]
             if any(part.rank is not None and part.rank <= plan.k for part in each.parts)
         ]
         rows = store.store.fetch([answer.pool.keys[each.position].rowid for each in chosen])
-        numbers = _chunk_indexes(rows, store)
+        paths = tuple(sorted({row.doc.path for row in rows}))
+        numbers: dict[int, int] = {}  # chunk_index by rowid: the place among the chunks of the document, by offset
+        seen: dict[str, int] = {}
+        for key in store.store.candidates(In(Field("doc", "path"), paths)) if paths else ():
+            numbers[key.rowid] = seen.get(key.path, 0)
+            seen[key.path] = numbers[key.rowid] + 1
     return [_candidate(row, numbers[row.rowid], each.score) for row, each in zip(rows, chosen, strict=True)]
-
-
-def _chunk_indexes(rows: Sequence[Row], store: Recall) -> dict[int, int]:
-    """rowid to chunk_index: the place among the chunks of the document, which the store keeps by offset."""
-    paths = tuple(sorted({row.doc.path for row in rows}))
-    numbers: dict[int, int] = {}
-    seen: dict[str, int] = {}
-    for key in store.store.candidates(In(Field("doc", "path"), paths)) if paths else ():
-        numbers[key.rowid] = seen.get(key.path, 0)
-        seen[key.path] = numbers[key.rowid] + 1
-    return numbers
 
 
 def _candidate(row: Row, chunk_index: int, score: float) -> Candidate:

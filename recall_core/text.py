@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -142,12 +142,10 @@ def cited(path: str, first: int, last: int | None = None, place: str | None = No
     return path + behind(path, first, last, place)
 
 
-def united(place: str | None, other: str | None) -> str | None:
-    """Return the place of two stretches of one text that touch, the first first."""
-    if place is None or other is None or place == other:
-        return place or other
-    kind, _, value = place.partition(" ")
-    return f"{kind} {value.partition('-')[0]}-{other.partition(' ')[2].rpartition('-')[2]}"
+def behind_unit(path: str, unit: Mapping[str, Any]) -> str:
+    """Return what a citation has behind a path for the view of a chunk or a passage; a single line is named once."""
+    first, last = unit["line_start"], unit["line_end"]
+    return behind(path, first, last if last > first else None, unit.get("place"))
 
 
 def utc(mtime_ns: int) -> str:

@@ -24,7 +24,7 @@ from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.views import NormalizerEcho
 from recall_core.errors import UsageError
 from recall_core.shell import Hint
-from recall_core.text import cited
+from recall_core.text import behind_unit
 
 WIDTH = 20  # cells of the longest bar
 _TEXT = 60
@@ -96,8 +96,7 @@ def scale(echo: NormalizerEcho) -> str:
 
 def _ledger(view: LedgerView, scales: dict[str, str]) -> Iterator[str]:
     unit = view.get("passage", view)
-    last = unit["line_end"] if unit["line_end"] > unit["line_start"] or unit is view else None
-    where = clean(cited(view["path"], unit["line_start"], last, unit.get("place")))
+    where = clean(view["path"] + behind_unit(view["path"], unit))
     yield "  ".join([where, view["id"][:DIGITS], *([clean(unit["heading"])] if "heading" in unit else [])])
     if "passage" in view:
         yield from (f"{'':{INDENT}}{clean(line)}".rstrip() for line in view["passage"]["text"].split("\n"))

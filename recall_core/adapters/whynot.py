@@ -27,7 +27,7 @@ from recall_core.contract.whynot import (
 )
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
-from recall_core.text import cited
+from recall_core.text import behind_unit
 
 WIDTH = 30  # cells of the longest bar
 _MARKS = {"pass": "✓", "fail": "✗", "not_applicable": "·"}
@@ -261,8 +261,7 @@ def _place(view: SoughtView) -> str:
 
 
 def _where(view: SoughtView, unit: SoughtView | PassageView) -> str:
-    last = unit["line_end"] if unit["line_end"] > unit["line_start"] or unit is view else None
-    return clean(cited(view["path"], unit["line_start"], last, unit.get("place")))
+    return clean(view["path"] + behind_unit(view["path"], unit))
 
 
 def _rank(view: SoughtView) -> str:

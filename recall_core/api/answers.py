@@ -160,7 +160,8 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
     found = _timed(found, "passages", began) if any(passages) else found
     plan, held = found.plan, rows_with_words(found)
     following = plan.offset + len(shown)
-    has_more = shown and following < listed.total and _is_paged(listed)
+    is_paged = listed.recall is None or plan.rql is None  # sparse recall does not go with the OFFSET of a query
+    has_more = shown and following < listed.total and is_paged
     next_part: NextPart = {"next_offset": following} if has_more else {}
     receipt: ReceiptPart = {}
     if ask.receipt:
@@ -209,7 +210,7 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
     states, stale = checked(_told(packed), ask, store=store, base=engine.base)
     found, held = _timed(found, "pack", began), rows_with_words(found)
     on = terms(found, options, store)
-    view = context_view(made, hits, states, _account(found, made, on, store) if ask.explain else {})
+    view = context_view(made, hits, states, _account(found, made, on, engine) if ask.explain else {})
     for block, place in zip(view["blocks"], ranges(made, on), strict=True):
         block["text_range"] = list(place)
     shown = [hits[chunk["id"]] for chunk in view["chunks"]]
@@ -293,10 +294,10 @@ def _copies_part(hit: Hit) -> CopiesPart:
     return {"copies": copies_view(hit.twins)}
 
 
-def _account(found: Answer, made: Packed, on: Terms, store: Store) -> AccountPart:
+def _account(found: Answer, made: Packed, on: Terms, engine: Engine) -> AccountPart:
     from recall_core.retrieve.worth import account_view  # noqa: PLC0415 - few contexts are explained
 
-    return {"account": account_view(made, found, on, store)}
+    return {"account": account_view(made, found, on, engine.store, engine.cited)}
 
 
 def asserted(found: Answer, ask: Ask) -> Answer:
@@ -358,11 +359,6 @@ def checked(
 
 
 _PAST: dict[State, str] = {"modified": "changed", "missing": "deleted or moved"}
-
-
-def _is_paged(found: Answer) -> bool:
-    """Sparse-document recall does not go with the OFFSET that another page of a query would need."""
-    return found.recall is None or found.plan.rql is None
 
 
 def _timed(found: Answer, stage: str, began: float) -> Answer:

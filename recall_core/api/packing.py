@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from recall_core.config import Config, replace
 from recall_core.errors import UsageError, expect_choice
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from recall_core.contract.packing import AccountPart, ContextBlock, ContextChunk, ContextView, SizesView
     from recall_core.pack.copies import Alike
     from recall_core.pack.policy import Terms
+    from recall_core.retrieve.alike import Citing
     from recall_core.retrieve.freshness import State
 
 
 _CITED_ROWS = 8
 """Candidates whose passages are found at once: a context seldom has more blocks."""
-Citing: TypeAlias = "Callable[[Answer, Sequence[Hit]], list[Hit]]"
-"""Gives each hit of an answer its passage."""
 
 
 def packing(found: Answer, options: Pack, *, store: Store, cite: Citing, seen: list[Hit] | None = None) -> Packed:

@@ -101,7 +101,7 @@ class ContextChunk(TypedDict):
 
 
 class ContextBlock(TypedDict):
-    """A stretch of one document as it stands in the context, under one header.
+    """A stretch of one document in the context, under one header.
 
     cut: what of its chunk is missing, of a truncated block. heading, place: of its best hit's passage.
     text_range: from where to where of the context's text; with numbers before its lines, these included.

@@ -202,7 +202,7 @@ def _truncated(packed: Packed, hits: Sequence[Hit], counter: Counter) -> int:
 
 
 def _cut_chunk(packed: Packed, hits: Sequence[Hit]) -> Chunk | None:
-    """The chunk of which only a part is in the context, whole."""
+    """Return the whole chunk if only a part of it is in the context."""
     last = packed.blocks[-1] if packed.blocks else None
     if last is None or not last.truncated:
         return None

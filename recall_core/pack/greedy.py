@@ -15,7 +15,7 @@ from recall_core.pack.copies import ALONE, Alike, Taker
 from recall_core.pack.growth import Growth, Span
 from recall_core.pack.layout import Draft, Layout, fits, fits_behind, joined, layout, placed, render
 from recall_core.pack.reserve import Injected, Reserve, fill, is_shown, least_budget, reserve
-from recall_core.text import Counter, united
+from recall_core.text import Counter
 from recall_core.types import Hit, Omission, Packed
 
 
@@ -187,14 +187,16 @@ def _union(sheet: Layout, drafts: Sequence[Draft]) -> Draft:
     by_offset = sorted(drafts, key=lambda each: (each.block.offset, -each.block.end))
     first, last = by_offset[0], max(by_offset, key=lambda each: each.block.end).block
     texts, tokens = joined(sheet, by_offset)
+    place = blocks[0].place
+    if (place or "").startswith("line "):  # a header says all lines of its block, as of any text
+        begin, end = str(first.block.place), str(last.place)
+        place = begin if begin == end else f"{begin.partition('-')[0]}-{end.replace(' ', '-').rpartition('-')[2]}"
     union = blocks[0]._replace(
         offset=first.block.offset,
         end=last.end,
         line_start=first.block.line_start,
         line_end=last.line_end,
-        place=united(first.block.place, last.place)
-        if (first.block.place or "").startswith("line ")
-        else blocks[0].place,
+        place=place,
         text="",
         chunk_ids=tuple(chunk_id for block in blocks for chunk_id in block.chunk_ids),
         ranks=tuple(rank for block in blocks for rank in block.ranks),

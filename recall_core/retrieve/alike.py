@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from recall_core.retrieve.answer import Answer, candidate_range, hit_at, standing_for
 from recall_core.retrieve.copies import scanned
 from recall_core.store.port import Store
 from recall_core.types import Hit
 
+Citing: TypeAlias = Callable[[Answer, Sequence[Hit]], list[Hit]]
+"""Gives each hit of an answer its passage."""
+
 
 class AlikeInAnswer:
-    """What the ranks of an answer, as `packable` gives it, stand for. seen: collects every hit that is read.
-
-    cite: gives hits their passages.
-    """
+    """What the ranks of an answer, as `packable` gives it, stand for. seen: collects every hit that is read."""
 
     def __init__(
         self,
         found: Answer,
         store: Store,
         seen: list[Hit],
-        cite: Callable[[Answer, Sequence[Hit]], list[Hit]] | None = None,
+        cite: Citing,
     ) -> None:
         self._found = found
         self._cite = cite
@@ -43,8 +44,7 @@ class AlikeInAnswer:
                 other = Hit(hit.rank, None, row.doc, row.chunk, ())
             else:
                 other = hit_at(found, each, rank=hit.rank, store=self._store)
-            if self._cite is not None:
-                (other,) = self._cite(found, [other])
+            (other,) = self._cite(found, [other])
             self._seen.append(other)
             yield other
 

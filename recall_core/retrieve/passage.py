@@ -17,7 +17,7 @@ from operator import itemgetter, or_
 from typing import TYPE_CHECKING
 
 from recall_core.deadline import check
-from recall_core.marks import SEPARATOR, Places, anchor_at, heading_around
+from recall_core.marks import SEPARATOR, Outline, Places, anchor_at, heading_around
 from recall_core.ports import Embedder, Locating
 from recall_core.retrieve.answer import embedded_of
 from recall_core.retrieve.pool import lexical_query
@@ -50,7 +50,10 @@ def passages(found: Answer, rows: Sequence[Row], *, store: Store, embedder: Embe
     query = lexical_query(plan, store)[0] if pool is not None else None
     terms = pool.terms if pool is not None else ()
     counted = [()] * len(rows) if query is None else store.instances(query, terms, rows)
-    windows = [best_window(row.chunk.text, _in_text(each), terms) for row, each in zip(rows, counted, strict=True)]
+    windows = [
+        best_window(row.chunk.text, [one for one in each if not one.in_title], terms)
+        for row, each in zip(rows, counted, strict=True)
+    ]
     without = [row for row, window in zip(rows, windows, strict=True) if window is None]
     others = iter(_unmatched(without, plan.semantic, embedder))
     return [
@@ -71,7 +74,9 @@ def _in_its_unit(passage: PassageView, row: Row, store: Store) -> PassageView:
             if anchor := anchor_at(marks, passage["offset"]):
                 place = f"id {anchor}"
             elif heading is not None:
-                place = f"heading {heading.rpartition(SEPARATOR)[2]}"
+                named = Outline(marks, passage["end"]).units_named
+                names = (heading.rpartition(SEPARATOR)[2], heading)
+                place = next((f"heading {name}" for name in names if len(named(name)) == 1), place)
     if heading is not None:
         passage["heading"] = heading
     if place is not None:
@@ -87,10 +92,6 @@ def passages_of_hits(
     rows = {row.chunk.id: row for row in found.rows.values() if row.chunk.id in wanted}
     made = dict(zip(rows, passages(found, list(rows.values()), store=store, embedder=embedder), strict=True))
     return [None if hit.chunk is None else made.get(hit.chunk.id) for hit in hits]
-
-
-def _in_text(instances: Iterable[Instance]) -> list[Instance]:
-    return [each for each in instances if not each.in_title]
 
 
 def with_lines(passage: PassageView, text: str, lines: int) -> PassageView:

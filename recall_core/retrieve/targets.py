@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 
 from recall_core import paths, shell
@@ -26,6 +26,7 @@ _SAYS_WHERE = re.compile(r"\.\.?(/|$)")
 
 _LINES = re.compile(r":[0-9]+(-[0-9]+)?$")
 
+_MOST_SIGNS = 16
 _SHORTEST = 4  # letters of a name that another may be like
 _MOST_SIMILAR = 1_000  # paths that are looked through for one
 
@@ -169,7 +170,7 @@ def document_of_part(store: Store, target: str, *, base: Path) -> tuple[str, str
 
     Raises what `one` raises.
     """
-    ends = [i for i, letter in enumerate(target) if letter == "#" and 0 < i < len(target) - 1]
+    ends = part_signs(target)
     for i in reversed(ends):
         found = one(store, target[:i], base=base, part=target[i:])
         if found is not None and found[0] == "doc":
@@ -182,6 +183,13 @@ def document_of_part(store: Store, target: str, *, base: Path) -> tuple[str, str
         if doc_id is not None:
             return doc_id, target[i + 1 :]
     return None
+
+
+def part_signs(target: str) -> list[int]:
+    """Return where a `#` may end a path in a name. Only the first ones count: each costs a look into the store."""
+    return list(
+        islice((i for i, letter in enumerate(target) if letter == "#" and 0 < i < len(target) - 1), _MOST_SIGNS)
+    )
 
 
 def named_part(path: str, size: int, marks: Sequence[Mark], name: str) -> NamedPart:

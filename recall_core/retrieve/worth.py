@@ -10,16 +10,16 @@ from recall_core.contract.packing import AccountView, AlternativeView, CoverageV
 from recall_core.pack.account import Account, account, coverage, spent, worth_of
 from recall_core.pack.optimal import pack_optimal
 from recall_core.pack.policy import Terms
-from recall_core.retrieve.alike import AlikeInAnswer
+from recall_core.retrieve.alike import AlikeInAnswer, Citing
 from recall_core.retrieve.answer import Answer, candidate_range, candidates, injected
 from recall_core.retrieve.query import literal
 from recall_core.store.port import Store
 from recall_core.types import Hit, Packed
 
 
-def account_view(packed: Packed, found: Answer, terms: Terms, store: Store) -> AccountView:
-    """The account of a context. found: the answer it was packed from."""
-    hits = _looked_at(packed, found, store)
+def account_view(packed: Packed, found: Answer, terms: Terms, store: Store, cite: Citing) -> AccountView:
+    """Return the account of a context. found: the answer it was packed from. cite: as for the packing."""
+    hits = _looked_at(packed, found, store, cite)
     worth = account(packed, hits, counter=terms.counter, config=terms.config)
     view = _worth_view(worth, terms.config)
     covered = _coverage(packed, found, store)
@@ -37,7 +37,7 @@ def account_view(packed: Packed, found: Answer, terms: Terms, store: Store) -> A
     other = None
     if terms.config.pack != "optimal":
         ranks = {hit.rank for hit in hits}
-        own = tuple(hit for hit in injected(found, store) if hit.rank in ranks)
+        own = tuple(hit for hit in cite(found, injected(found, store)) if hit.rank in ranks)
         other = _optimal(packed, worth, hits, terms, own)
     if other is not None:
         view["alternative"] = other
@@ -49,14 +49,14 @@ def _worth_view(worth: Account, config: Config) -> dict[str, object]:
     return {"pack": config.pack, "candidates": worth.candidates, **figures}
 
 
-def _looked_at(packed: Packed, found: Answer, store: Store) -> list[Hit]:
+def _looked_at(packed: Packed, found: Answer, store: Store, cite: Citing) -> list[Hit]:
     """The best candidates, at least down to the last that was packed; of those with one text the one that was."""
     start, _ = candidate_range(found)
     ids = {rank: each for block in packed.blocks for rank, each in zip(block.ranks, block.chunk_ids, strict=True)}
     last = max(ids, default=start)
-    alike = AlikeInAnswer(found, store, [])
+    alike = AlikeInAnswer(found, store, [], cite)
     hits = []
-    for hit in islice(candidates(found, store), max(OPTIMAL_ROWS, last - start)):
+    for hit in cite(found, [*islice(candidates(found, store), max(OPTIMAL_ROWS, last - start))]):
         own = "" if hit.chunk is None else hit.chunk.id
         others = alike.others(hit) if ids.get(hit.rank, own) != own else ()
         hits.append(next((each for each in others if each.chunk and each.chunk.id == ids[hit.rank]), hit))

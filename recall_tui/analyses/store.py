@@ -68,6 +68,6 @@ def context_worth(run: AnalysisRun, analysis: Analysis) -> Worth:
     with store.reading():
         found = packable(answer, store)
         run.checkpoint()
-        view = account_view(packed, found, terms, store)
+        view = account_view(packed, found, terms, store, run.recall.engine.cited)
     model = counter("approx").count(packed.text) if packed.counter == ROUGH else None
     return Worth(view, model)

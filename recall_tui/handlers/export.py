@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from recall_core import paths
 from recall_core.errors import why_unread
 from recall_core.files import write
-from recall_core.text import behind
+from recall_core.text import behind_unit
 from recall_core.types import Progress
 from recall_tui.state import packing
 from recall_tui.state.shell import command
@@ -121,7 +121,7 @@ def markdown(response: SearchResponse) -> Iterator[str]:
         names = " › ".join(filter(None, (doc.get("title") or path, unit.get("heading"))))
         lines = ""
         if "line_start" in unit:
-            lines = behind(path, unit["line_start"], unit["line_end"], unit.get("place"))
+            lines = behind_unit(path, unit)
         score = f" · {result['score']:.3f}" if "score" in result else ""
         yield f"{rank}. **{_escaped(names)}** · `{path}{lines}`{score}\n"
         if text := _text_of(result):

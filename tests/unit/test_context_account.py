@@ -70,6 +70,30 @@ def test_packing_for_value_prefers_what_is_worth_its_tokens(home: Path) -> None:
     assert not any(block["truncated"] for block in optimal["blocks"])
 
 
+def test_an_alternative_counts_the_headers_that_it_would_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in range(12):
+        rest = "x " * (40 + 7 * number)
+        sections = (
+            f'<h2 id="section-{number}-{n}">{n}</h2><p>The wombat digs burrow {n}. {rest}</p>' for n in range(6)
+        )
+        (tmp_path / f"{number}.html").write_text("".join(sections))
+    assert run("init", "--embedding", "hash")[0] == 0
+    assert run("add", ".")[0] == 0
+    compared = 0
+    for budget in ("250", "400", "700"):
+        rank = context("wombat burrows", "--budget-tokens", budget, "--explain")
+        optimal = context("wombat burrows", "--budget-tokens", budget, "--explain", "--pack", "optimal")
+        assert optimal["blocks"][0]["place"].startswith("id section-"), budget
+        if (other := rank["account"].get("alternative")) is not None:
+            assert other["used_tokens"] == optimal["used_tokens"], budget
+            assert other["value"] == optimal["account"]["value"], budget
+            compared += 1
+    assert compared
+
+
 def test_the_flag_and_the_setting_are_the_same(home: Path) -> None:
     words = ("retry client", "--budget-tokens", "25")
     assert context(*words, "--pack", "optimal") == context(*words, "--set", "pack=optimal")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.marks import Mark, Outline, Places, Unit, dumped, heading_around, loaded, runs, stretch, why_unfit
-from recall_core.text import behind, cited, united
+from recall_core.text import behind, cited
 
 MODULE = (
     Mark(0, "statements"),
@@ -159,9 +159,3 @@ def test_a_stretch_behind_the_end_of_a_unit_is_not_in_it() -> None:
     assert heading_around(marks, 10, 12) == "A"
     assert heading_around(marks, 18, 22) is None
     assert heading_around(marks, 20, 22) is None
-
-
-def test_places_that_touch_are_one() -> None:
-    assert united("line 2", "line 3-4") == "line 2-4"
-    assert united("line 2", "line 2") == "line 2"
-    assert united(None, "cell 1") == "cell 1"

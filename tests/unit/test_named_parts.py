@@ -12,6 +12,7 @@ import pytest
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
+from recall_core.retrieve.targets import part_signs
 from recall_core.text import behind
 
 PAGE = """<section id="module-datetime"><h1>datetime<a class="headerlink" href="#module-datetime">¶</a></h1>
@@ -54,9 +55,12 @@ class B:
     def close(self):
         return 3
 """
+REPEATED = """<h1>Guide</h1><h2>Alpha</h2><h3>Usage</h3><p>The first quokka.</p><h2>Beta</h2><h3>Usage</h3>
+<p>The second numbat.</p><h2>Gamma</h2><h3>Notes</h3><p>The third bilby.</p><h3>Notes</h3><p>The fourth quoll.</p>"""
 CHAT = [{"role": "user", "content": "How long?"}, {"role": "assistant", "content": "Two hours."}]
 FILES = {
     "datetime.html": PAGE,
+    "repeated.html": REPEATED,
     "guide.md": GUIDE,
     "guide.md#Guide": "A file of that name.\n",
     "lib/mod.py": MODULE,
@@ -120,6 +124,28 @@ def test_a_place_with_a_name_is_cited_by_it_and_read_back() -> None:
         view = run("get", target)["found"]
         cited = view["doc"]["path"] + behind(view["doc"]["path"], 1, place=view["place"])
         assert run("get", cited)["found"] == view, target
+
+
+def test_the_citation_of_a_page_without_ids_leads_to_the_passage() -> None:
+    for word, place in [
+        ("quokka", "heading Guide › Alpha › Usage"),
+        ("numbat", "heading Guide › Beta › Usage"),
+        ("bilby", "bytes "),  # two sections have the same path
+        ("immutable", "id technical-detail"),
+        ("calendar", "id module-datetime"),
+    ]:
+        (hit, *_) = run("search", word, "--bm25")["results"]
+        passage, path = hit["passage"], hit["doc"]["path"]
+        assert passage["place"].startswith(place), word
+        answer = run("get", path + behind(path, passage["line_start"], place=passage["place"]))
+        assert passage["text"] in answer["found"]["text"], word
+        assert answer["warnings"] == [], word
+
+
+def test_only_the_first_signs_of_a_name_cost_a_look_into_the_store() -> None:
+    assert part_signs("a#b#c") == [1, 3]
+    assert part_signs("#a#") == []
+    assert part_signs("a" + "#" * 60_000) == list(range(1, 17))
 
 
 def test_a_file_with_the_sign_in_its_name_wins() -> None:

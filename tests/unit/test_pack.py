@@ -137,6 +137,24 @@ def test_a_merged_block_has_the_heading_of_its_best_hit() -> None:
     assert spent(context, counter=WORDS, config=config) == (2, 3, 0)
 
 
+def test_a_merged_block_of_mapped_lines_has_all_of_them_and_any_other_place_is_of_its_best_hit() -> None:
+    for early, late, place in [
+        ("line 2", "line 3-4", "line 2-4"),
+        ("line 2-5", "line 4-9", "line 2-9"),
+        ("line 7", "line 7", "line 7"),
+        ("page 2", "page 3", "page 3"),
+    ]:
+        hits = [hit(1, "d", "beta", offset=6), hit(2, "d", "alpha ")]
+        placed = [
+            each._replace(chunk=each.chunk and each.chunk._replace(place=own))
+            for each, own in zip(hits, (late, early), strict=True)
+        ]
+
+        (block,) = packed(placed, 100).blocks
+
+        assert block.place == place, (early, late)
+
+
 def test_a_chunk_that_bridges_two_blocks_joins_them_and_the_numbers_close_up() -> None:
     text = "alpha beta gamma"
     hits = [cut(1, "d", text, 0, 6), cut(2, "d", text, 11, 16), hit(3, "x", "y"), cut(4, "d", text, 6, 11)]

@@ -217,13 +217,13 @@ def _memory_search(recall: Recall, names: CallerNames, asked: taken.MemorySearch
     answer = recall.search(asked.query, Ask(k=asked.max_results, settings=settings, filter=filter_))
     found = views.memory_results(answer, names, has_text=asked.text)
     provider, model = recall.config.embedding.partition(":")[0], recall.store.embedder()
-    told: dict[str, Any] = {key: found.pop(key) for key in ("warning", "results") if key in found}
-    told |= {"provider": provider, "model": model, **found}
-    room = limits.max_answer_chars - len(views.as_json({**told, "results": []}))
-    kept = views.first_that_fit(told["results"], room)
-    if len(kept) < len(told["results"]):
-        told |= {"results": kept, "truncated": True}
-    return Told(views.as_json(told), told)
+    result: dict[str, Any] = {key: found.pop(key) for key in ("warning", "results") if key in found}
+    result |= {"provider": provider, "model": model, **found}
+    room = limits.max_answer_chars - len(views.as_json({**result, "results": []}))
+    kept = views.first_that_fit(result["results"], room)
+    if len(kept) < len(result["results"]):
+        result |= {"results": kept, "truncated": True}
+    return Told(views.as_json(result), result)
 
 
 def _source(recall: Recall, corpus: str) -> str:

@@ -13,7 +13,7 @@ from recall_core.contract.ledger import PartView
 from recall_core.contract.packing import ContextBlock, ContextView
 from recall_core.contract.responses import Response
 from recall_core.contract.views import ResultView
-from recall_core.text import behind, cited
+from recall_core.text import behind_unit, cited
 
 EXCERPT = 260
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -96,8 +96,7 @@ def place(result: Mapping[str, Any]) -> str:
     path = str(doc.get("path") or chunk.get("id") or doc.get("id") or "")
     lines, unit = "", result.get("passage", chunk)
     if "line_start" in unit:
-        last = unit["line_end"] if unit["line_end"] > unit["line_start"] or unit is chunk else None
-        lines = behind(path, unit["line_start"], last, unit.get("place"))
+        lines = behind_unit(path, unit)
     notes = [str(doc["state"])] if "state" in doc else []
     notes += ["recalled"] if result.get("recall_injected") else []
     return path + lines + (f"  ({', '.join(notes)})" if notes else "")

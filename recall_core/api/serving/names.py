@@ -252,7 +252,7 @@ def _readings(name: str) -> Iterator[tuple[str, str]]:
     parted = _PART.fullmatch(name)
     if parted:
         yield parted["path"], parted["part"]
-    yield from ((name[:i], name[i:]) for i in range(len(name) - 2, 0, -1) if name[i] == "#")
+    yield from ((name[:i], name[i:]) for i in reversed(targets.part_signs(name)))
 
 
 def _below(folder: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 from rich.text import Text
 
-from recall_core.text import behind
+from recall_core.text import behind_unit
 from recall_tui.panes.explain.figures import BOLD, DIM, one_line
 from recall_tui.state.explaining import FixOffer, Missing
 from recall_tui.state.fixes import is_doable
@@ -129,8 +129,7 @@ def _target(view: TargetView, width: int, glyphs: Glyphs) -> str:
 def _place(view: SoughtView, unit: SoughtView | PassageView, width: int, glyphs: Glyphs) -> str:
     """Where it is with its rank and id, in exactly `width` cells."""
     rank = "not ranked" if view["rank"] is None else f"rank {figure(view['rank'])}"
-    last = unit["line_end"] if unit["line_end"] > unit["line_start"] or unit is view else None
-    where = behind(view["path"], unit["line_start"], last, unit.get("place"))
+    where = behind_unit(view["path"], unit)
     told = f"{where}  {rank}  {view['chunk_id'][:ID]}"
     return fit_place(harmless(view["path"]), told, width, glyphs)
 
