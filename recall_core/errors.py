@@ -20,8 +20,17 @@ RecallError                exit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import ClassVar
+
+_LONGEST = 4_000
+"""Characters of a message: what a refusal repeats has no bound of its own."""
+_LONGEST_LINE = 160
+"""Characters of a query's line that are shown around a mistake."""
+_SECRETS = re.compile(
+    r"(?i)((?<=://)[^\s/?#:@]*:|(?<![a-z])(?:pass(?:word|wd|phrase)?|pwd)=)((?<=:)\S*(?=@)|(?<==)(?:'[^']*'?|[^\s&;]*))"
+)
 
 
 class RecallError(Exception):
@@ -35,11 +44,19 @@ class RecallError(Exception):
     exit_code: ClassVar[int] = 1
 
     def __init__(self, code: str, message: str, *, hint: str | None = None, details: object = None) -> None:
+        message = _shown(message)
         super().__init__(message)
         self.code = code
         self.message = message
-        self.hint = hint
+        self.hint = hint if hint is None or _shown(hint) == hint else _shown(hint)
         self.details = details
+
+
+def _shown(text: str) -> str:
+    """The text of at most `_LONGEST` characters in valid Unicode, without the password of a URL."""
+    text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return _SECRETS.sub(r"\1…", text)
 
 
 class UsageError(RecallError):
@@ -83,9 +100,13 @@ class RqlError(UsageError):
         """The offending line with carets under the span, and what was expected there."""
         first = self.text.rfind("\n", 0, self.start) + 1
         last = self.text.find("\n", self.start)
-        line = self.text[first : len(self.text) if last < 0 else last]
-        width = max(1, min(self.end, first + len(line)) - self.start)
+        last = len(self.text) if last < 0 else last
+        if last - first > _LONGEST_LINE:
+            first = max(first, self.start - _LONGEST_LINE // 2)
+            last = min(last, first + _LONGEST_LINE)
+        width = max(1, min(self.end, last) - self.start)
         wanted = f"  expected {self.expected}" if self.expected else ""
+        line = self.text[first:last]
         shown = "".join(mark if mark.isprintable() else " " if mark == "\t" else "?" for mark in line)
         return f"{shown}\n{' ' * (self.start - first)}{'^' * width}{wanted}"
 

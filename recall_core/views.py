@@ -88,7 +88,7 @@ def failure(error: RecallError) -> ErrorResponse:
         "code": error.code,
         "message": error.message,
         "details": error.details,
-        "hint": error.hint,
+        "hint": None if error.hint is None else str(error.hint),
     }
     return {"ok": False, "schema_version": SCHEMA_VERSION, "error": view}
 
@@ -150,10 +150,16 @@ def _signal_echoes(plan: Plan, pool: Pool) -> list[shapes.SignalEcho]:
     return [_signal_echo(signal, text, plan, pool) for signal, text in asked if text is not None]
 
 
+_REPEATED = 1_000
+"""Characters of a question that an answer repeats for each signal; a longer one is given once."""
+
+
 def _signal_echo(signal: Signal, text: str, plan: Plan, pool: Pool) -> shapes.SignalEcho:
     config = plan.config
     weight = config.bm25_weight if signal == "lexical" else config.vector_weight
-    echo: shapes.SignalEcho = {"signal": signal, "text": text, "weight": weight}
+    echo: shapes.SignalEcho = {"signal": signal, "weight": weight}
+    if len(text) <= _REPEATED:
+        echo = {"signal": signal, "text": text, "weight": weight}
     if signal == "lexical":
         echo["bound"] = pool.bound
     echo["normalizer"] = _normalizer_echo(signal, plan, pool)

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from recall_core.rql.views import FilterView
 
 
+_MOST = 128 << 10
+"""Bytes that are read of a query, twice what one may have: an endless file is refused like a long one."""
+
+
 def run(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
     """One action on one query. Only explain needs a store; complete uses one where there is one."""
     action, *words = request.words
@@ -53,12 +57,14 @@ def given_rql(flag: str | None, words: Sequence[str], prog: str) -> str:
 def read_rql(given: str, stdin: TextIO) -> str:
     """The query itself, from the command line, a file or stdin."""
     if given == "-":
-        return stdin.read().removeprefix("\ufeff")
+        return stdin.read(_MOST).removeprefix("\ufeff")
     if not given.startswith("@"):
         return given
     path = Path(given[1:])
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            data = file.read(_MOST)
+        return data.decode("utf-8-sig", "strict" if len(data) < _MOST else "replace")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             "rql_unreadable", f"{path} cannot be read: {why_unread(error)}.", hint=Hint(AGAIN, rql="@FILE")

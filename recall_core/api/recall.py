@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self, TextIO, Unpack
 from recall_core import deadline
 from recall_core.api import answers, stores
 from recall_core.api.engine import Engine, result_of
+from recall_core.argument_types import checks_types
 from recall_core.config import WATCH_REST_MS, Config, GivenSettings
 from recall_core.contract import OK
 from recall_core.errors import StoreError, UsageError
@@ -34,6 +35,7 @@ __all__ = ["Ask", "Pack", "Recall"]
 
 
 @one_thread_at_a_time
+@checks_types
 class Recall:
     """One store. Close it, or use it in a `with` block.
 

@@ -60,9 +60,9 @@ class StoreUrl(NamedTuple):
 
 
 def store_url(text: str) -> StoreUrl:
-    """`KIND:WHERE`; a path, and `:memory:`, are SQLite's. What stands there as a file is a path, colon or not."""
+    """Split `KIND:WHERE`; a path, and `:memory:`, are SQLite's. A file of that name is a path, colon or not."""
     kind, colon, where = text.partition(":")
-    is_url = colon and len(kind) > 1 and kind.isidentifier() and not os.path.lexists(text)
+    is_url = colon and len(kind) > 1 and (kind.isidentifier() or where.startswith("//")) and not os.path.lexists(text)
     return StoreUrl(kind, where) if is_url else StoreUrl("sqlite", text)
 
 

@@ -9,10 +9,13 @@ from recall_core.types import MatchKind
 
 
 class SignalEcho(TypedDict):
-    """One signal of the effective plan. bound: the query's BM25 bound (lexical only)."""
+    """One signal of the effective plan. bound: the query's BM25 bound (lexical only).
+
+    text: what is looked for, unless it has more than 1,000 characters: the question gives those once.
+    """
 
     signal: str
-    text: str
+    text: NotRequired[str]
     weight: float
     bound: NotRequired[float]
     normalizer: NotRequired[NormalizerEcho]

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 from recall_core.errors import UsageError, why_unread
 from recall_core.ingest.metadata import KeyTwice, unique, why_no_json
+from recall_core.retrieve.plan import LONGEST_QUESTION
 from recall_core.shell import AGAIN, Hint
 from recall_core.text import is_storable
 
@@ -183,6 +184,9 @@ def _check_query(query: str, words: str, where: str) -> None:
         raise _bad_query(where, f"query {query} has no text")
     if not is_storable(words):
         raise _bad_query(where, f"the text of query {query} has half a surrogate pair")
+    if len(words) > LONGEST_QUESTION:
+        count = f"{len(words):,} characters; {LONGEST_QUESTION:,} are allowed"
+        raise _bad_query(where, f"the text of query {query} has {count}")
 
 
 def is_query_id(query: str) -> bool:

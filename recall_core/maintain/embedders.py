@@ -59,7 +59,7 @@ def _view(
     elif reason is None:
         _look_closer(view, kind, own, probe=probe)
     if view["available"] and not is_in_use:
-        view["hint"] = Hint("reembed", kind.name)
+        view["hint"] = str(Hint("reembed", kind.name))
     return view
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypedDict
+from typing import Any, Protocol, TypedDict, TypeVar
 
+from recall_core.argument_types import expect_type
 from recall_core.config import SEARCH_K, SETTINGS, Config, Settings
 from recall_core.errors import UsageError, expect_choice
 from recall_core.named import NamedTuple
@@ -64,6 +65,9 @@ class Pack(NamedTuple):
     lean: bool = False
 
 
+Asked = TypeVar("Asked", Ask, Pack)
+
+
 class AskFields(TypedDict, total=False):
     """The fields of Ask, as keywords."""
 
@@ -95,35 +99,35 @@ class QuestionFields(AskFields, total=False):
 
 
 def asked(ask: Ask | None, fields: AskFields) -> Ask:
-    """How it is asked, in one of the two ways. Raises UsageError `conflicting_flags`, `bad_value`."""
-    return _asked(ask, dict(fields))
-
-
-def asked_and_packed(ask: Ask | None, pack: Pack | None, fields: QuestionFields) -> tuple[Ask, Pack]:
-    """How it is asked and packed, each in one of the two ways. Raises UsageError `conflicting_flags`,
-    `bad_value`."""
-    given: dict[str, Any] = dict(fields)
-    packing = {key: given.pop(key) for key in Pack._fields if key in given}
-    if pack is not None and packing:
-        raise _said_twice(packing, "Pack", hint="Pack(budget_tokens=2000) or budget_tokens=2000")
-    pack = Pack(**packing) if pack is None else pack
-    expect_choice("format", pack.format, CONTEXT_FORMATS)
-    if pack.pack is not None:
-        expect_choice("pack", pack.pack, SETTINGS["pack"].choices)
-    return _asked(ask, given), pack
-
-
-def _asked(ask: Ask | None, given: Mapping[str, Any]) -> Ask:
-    if ask is not None and given:
-        raise _said_twice(given, "Ask", hint="Ask(k=3) or k=3")
-    ask = Ask(**given) if ask is None else ask
+    """Return how it is asked, given in one of the two ways. Raises UsageError `conflicting_flags`, `bad_value`."""
+    ask = _given(Ask, ask, dict(fields))
     expect_choice("mode", ask.mode, MODES)
     return ask
 
 
-def _said_twice(given: Iterable[str], kind: str, *, hint: str) -> UsageError:
-    message = f"{', '.join(given)}: a field of the {kind} that is given as well."
-    return UsageError("conflicting_flags", message, hint=hint)
+def asked_and_packed(ask: Ask | None, pack: Pack | None, fields: QuestionFields) -> tuple[Ask, Pack]:
+    """Return how it is asked and packed, each given in one of the two ways.
+
+    Raises UsageError `conflicting_flags`, `bad_value`.
+    """
+    given: Any = dict(fields)
+    pack = _given(Pack, pack, {key: given.pop(key) for key in Pack._fields if key in given})
+    expect_choice("format", pack.format, CONTEXT_FORMATS)
+    if pack.pack is not None:
+        expect_choice("pack", pack.pack, SETTINGS["pack"].choices)
+    return asked(ask, given), pack
+
+
+def _given(kind: type[Asked], whole: Asked | None, fields: Mapping[str, Any]) -> Asked:
+    name = kind.__name__
+    hint = f"{name}({', '.join(f'{key}=…' for key in fields) or '…'}), or its fields as keywords"
+    if whole is not None and fields:
+        message = f"{', '.join(fields)}: a field of the {name} that is given as well."
+        raise UsageError("conflicting_flags", message, hint=hint)
+    made = kind(**fields) if whole is None else whole
+    if not isinstance(made, kind):
+        raise UsageError("bad_value", f"This must be of class {name}, not {type(made).__name__}.", hint=hint)
+    return kind._make(map(expect_type, kind._fields, made, kind.__annotations__.values()))
 
 
 def rows_of(ask: Ask) -> int:

@@ -15,6 +15,10 @@ MODES = ("hybrid", "lexical", "semantic")
 """Which signals words are looked for by."""
 
 
+LONGEST_QUESTION = 20_000
+"""Characters of a question's words: each term costs a look into the index and a line of the answer."""
+
+
 class Plan(NamedTuple):
     """Everything that decides an answer, except the store."""
 
@@ -70,6 +74,7 @@ def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None
     expect_choice("mode", mode, MODES)
     if not is_storable(words):
         raise UsageError("bad_value", f"The words {words!r} are not valid UTF-8.", hint=Hint("", help=True))
+    _expect_length(words)
     _expect_count(k)
     where, filters, warnings = (None, None, ()) if filter_text is None else _filter(filter_text)
     return Plan(
@@ -123,6 +128,8 @@ def plan_query(query: Query, text: str, *, config: Config, exact: bool, settings
             hint="OPTION collapse OFF",
         )
     signals = {using.function: using.text for using in query.using}
+    for words in signals.values():
+        _expect_length(words)
     return Plan(
         text=text,
         rql=text,
@@ -158,6 +165,12 @@ def replan(plan: Plan, *, config: Config, settings: GivenSettings = (), k: int |
         again = plan_query(plan.query, plan.text, config=config, exact=plan.exact, settings=settings)
         again = again._replace(warnings=plan.warnings)
     return again if k is None else again._replace(limit=k, is_capped=True)
+
+
+def _expect_length(words: str) -> None:
+    if len(words) > LONGEST_QUESTION:
+        message = f"The question has {len(words):,} characters; {LONGEST_QUESTION:,} are allowed."
+        raise UsageError("query_too_long", message, hint="ask for its most telling part, or for one part at a time")
 
 
 def _expect_count(k: int | None) -> None:

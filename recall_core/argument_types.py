@@ -1,0 +1,91 @@
+"""Check what a program gives to the library against the annotations that it reads there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from operator import index
+from os import PathLike
+from types import CodeType, FunctionType
+from typing import Any, TypeVar
+
+from recall_core.errors import UsageError
+
+Kind = TypeVar("Kind")
+
+_WANTED = {
+    "str": "text",
+    "int": "a whole number",
+    "bool": "True or False",
+    "None": "None",
+    "Path": "a path",
+    "Sequence[str]": "a list of texts",
+    "tuple[str, ...]": "a list of texts",
+    "Settings": "settings by name",
+    "GivenSettings": "settings by name, or a list of texts",
+}
+"""The types that are checked, in words."""
+
+
+def checks_types(kind: type[Kind]) -> type[Kind]:
+    """Make every public method of the class, static ones too, check its arguments as `expect_type` does."""
+    for name, member in list(vars(kind).items()):
+        is_bound = isinstance(member, (staticmethod, classmethod))
+        function = member.__func__ if is_bound else member
+        if not name.startswith("_") and isinstance(function, FunctionType):
+            checked = _checking(function, function.__code__)
+            setattr(kind, name, type(member)(checked) if is_bound else checked)
+    return kind
+
+
+def _checking(function: Callable[..., Any], code: CodeType) -> Callable[..., Any]:
+    annotations = function.__annotations__
+    names = code.co_varnames[: code.co_argcount]
+    rest = code.co_varnames[len(names) + code.co_kwonlyargcount :][:1]
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        named = zip((*names, *rest * len(args)), args, strict=False)
+        given = [expect_type(name, value, annotations.get(name, "")) for name, value in named]
+        options = {name: expect_type(name, value, annotations.get(name, "")) for name, value in kwargs.items()}
+        return function(*given, **options)
+
+    return checked
+
+
+def expect_type(name: str, value: Any, annotation: str) -> Any:
+    """Return the value as one of the types of an annotation: text and numbers as plain `str` and `int`.
+
+    annotation: names of types between bars; with one that `_WANTED` does not list, nothing is checked.
+    Raises UsageError `bad_value`.
+    """
+    kinds = annotation.split(" | ")
+    if any(kind not in _WANTED for kind in kinds):
+        return value
+    for kind in kinds:
+        try:
+            return _converted(value, kind)
+        except TypeError:
+            continue
+    wanted = " or ".join(_WANTED[kind] for kind in kinds if kind != "None")
+    message = f"{name} must be {wanted}, not {type(value).__name__}."
+    raise UsageError("bad_value", message, hint=f"give {name} as {wanted}")
+
+
+def _converted(value: Any, kind: str) -> Any:
+    """Raises TypeError for a value of another kind."""
+    match kind:
+        case "str" if isinstance(value, str):
+            return str.__str__(value)
+        case "int" if not isinstance(value, bool):
+            return index(value)
+        case "bool" if value in (True, False):
+            return bool(value)
+        case "Path" | "Settings" | "GivenSettings" if isinstance(value, PathLike if kind == "Path" else Mapping):
+            return value
+        case "Sequence[str]" | "tuple[str, ...]" | "GivenSettings" if isinstance(value, Sequence):
+            if not isinstance(value, (str, bytes)):
+                return tuple(_converted(each, "str") for each in value)
+        case "None" if value is None:
+            return None
+    raise TypeError
