@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("mcp")
 
+from recall_core.adapters.mcp import arguments
 from recall_core.adapters.mcp.arguments import MOST_LINES, schema
 from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, TOOLS, Limits, Told
 from recall_core.api.recall import Recall
@@ -164,13 +165,13 @@ def test_a_corpus_is_a_source_and_an_unknown_one_is_refused(recall: Recall) -> N
 
 
 def test_errors_name_documents_as_callers_know_them(recall: Recall, store: Path) -> None:
-    for tool, arguments in (
+    for tool, asked in (
         ("explain", {"query": "hello", "target": "wiki/c.md"}),
         ("get", {"targets": ["wiki/c.md:9"]}),
         ("get", {"targets": ["wiki/c.md#page=2"]}),
     ):
         with pytest.raises(RecallError) as caught:
-            told(recall, tool, **arguments)
+            told(recall, tool, **asked)
         said = f"{caught.value.message} {caught.value.hint}"
         assert "wiki/c.md" in said
         assert str(store.parent) not in said
@@ -186,20 +187,134 @@ def test_the_schema_of_a_tool_has_no_references() -> None:
         assert "$ref" not in json.dumps(taken), tool
 
 
+def test_the_schema_of_a_tool_is_strict() -> None:
+    unsupported = {"anyOf", "oneOf", "allOf", "default", "minLength", "maxLength", "patternProperties"}
+    for tool in TOOLS:
+        taken = schema(tool.takes)
+        parts = [taken, *taken["properties"].values()]
+        parts += [part["items"] for part in parts if part["type"] == "array"]
+
+        for part in parts:
+            assert isinstance(part["type"], str), (tool.name, part)
+            assert not unsupported & part.keys(), (tool.name, part)
+            assert part["type"] != "object" or part is taken, tool.name
+        assert set(taken["required"]) <= taken["properties"].keys(), tool.name
+    required = {tool.name: schema(tool.takes)["required"] for tool in TOOLS}
+    assert required == {
+        "search": ["query"],
+        "context": ["query"],
+        "explain": ["query", "target"],
+        "whynot": ["query", "target"],
+        "get": [],
+        "list": [],
+        "status": [],
+        "memory_search": ["query"],
+        "memory_get": ["path"],
+    }
+
+
+SPELLINGS: list[tuple[str, dict[str, Any], list[dict[str, Any]]]] = [
+    ("search", {"k": 5}, [{"k": "5"}, {"k": 5.0}, {"k": "5.0"}, {"k": " 5 "}, {"k": [5]}, {"k": ["5"]}]),
+    ("search", {}, [{"k": None}, {"k": ""}, {"k": "null"}, {"rql": ""}, {"filter": ""}, {"set": []}, {"set": "[]"}]),
+    ("search", {"mode": "lexical"}, [{"mode": "Lexical"}, {"mode": " lexical "}]),
+    (
+        "search",
+        {"set": ["min_score=0.1"]},
+        [
+            {"set": "min_score=0.1"},
+            {"set": {"min_score": 0.1}},
+            {"set": '{"min_score": 0.1}'},
+            {"set": '["min_score=0.1"]'},
+            {"set": [{"min_score": "0.1"}]},
+        ],
+    ),
+    ("search", {"set": ["rerank_keep=true"]}, [{"set": {"rerank_keep": True}}]),
+    ("search", {"query": "2024"}, [{"query": 2024}, {"query": ["2024"]}]),
+    (
+        "get",
+        {"targets": ["log.txt"]},
+        [{"targets": "log.txt"}, {"targets": '["log.txt"]'}, {"targets": ' ["log.txt"]\n'}, {"glob": ""}],
+    ),
+    ("get", {"targets": ["[log].txt"]}, [{"targets": "[log].txt"}]),
+    ("get", {"targets": ["1234"]}, [{"targets": 1234}, {"targets": [1234]}]),
+    ("get", {"targets": ["log.txt"], "lines": "5"}, [{"lines": 5}]),
+    ("memory_search", {"text": True}, [{"text": "true"}, {"text": "True"}, {"text": 1}]),
+    ("memory_search", {"minScore": 0.5}, [{"minScore": "0.5"}, {"minScore": "5e-1"}]),
+    ("memory_get", {"from": 1, "lines": 5}, [{"from": "1", "lines": 5.0}]),
+]
+REQUIRED = {"search": {"query": "line"}, "memory_search": {"query": "line"}, "memory_get": {"path": "log.txt"}}
+
+
+def test_a_value_with_one_reading_is_taken_as_it_is_meant() -> None:
+    for tool, meant, spellings in SPELLINGS:
+        kind, required = BY_NAME[tool].takes, REQUIRED.get(tool, {"targets": ["log.txt"]})
+        wanted = arguments.read(kind, {**required, **meant})
+        for spelling in spellings:
+            assert arguments.read(kind, {**required, **spelling}) == wanted, (tool, spelling)
+
+
+def test_a_value_without_a_reading_is_refused_by_its_name() -> None:
+    unread = [
+        ("search", {"k": "5.5"}),
+        ("search", {"k": 5.5}),
+        ("search", {"k": float("nan")}),
+        ("search", {"k": "9" * 5_000}),
+        ("search", {"k": True}),
+        ("search", {"k": "[" * 100_000}),
+        ("search", {"query": {"text": "line"}}),
+        ("search", {"query": True}),
+        ("search", {"set": {"min_score": {"is": 1}}}),
+        ("get", {"targets": {"path": "log.txt"}}),
+        ("get", {"targets": [{"path": "log.txt"}]}),
+        ("memory_search", {"text": "maybe"}),
+    ]
+    for tool, sent in unread:
+        (name,) = sent
+        with pytest.raises(UsageError) as caught:
+            arguments.read(BY_NAME[tool].takes, {**REQUIRED.get(tool, {}), **sent})
+        assert caught.value.code == "bad_arguments", sent
+        assert name in caught.value.message, (name, caught.value.message)
+
+
+def test_every_argument_may_be_sent_with_an_empty_value(recall: Recall) -> None:
+    unused = {"rql": "", "filter": "", "set": [], "mode": "hybrid", "k": 10, "fields": "compact"}
+    assert told(recall, "search", query="hello", **unused).text == told(recall, "search", query="hello").text
+    rql = "SELECT * FROM chunk LIMIT 2"
+    by_rql = told(recall, "search", **{**unused, "query": "", "rql": rql, "k": None}).text
+    assert by_rql == told(recall, "search", rql=rql).text
+    assert told(recall, "get", targets=[], glob="ä/*", lines="").text == told(recall, "get", glob="ä/*").text
+
+
+def test_a_missing_argument_is_named_with_an_example(recall: Recall) -> None:
+    for tool, sent, name in (
+        ("search", {}, "query"),
+        ("search", {"query": ""}, "query"),
+        ("context", {"rql": ""}, "query"),
+        ("whynot", {"query": "line"}, "target"),
+        ("memory_get", {}, "path"),
+        ("get", {}, "targets"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            told(recall, tool, **sent)
+        assert caught.value.code == "bad_arguments", tool
+        assert name in caught.value.message, (tool, caught.value.message)
+        assert name in json.loads(str(caught.value.hint)), tool
+
+
 def test_arguments_that_fit_the_schema_are_answered(recall: Recall) -> None:
-    for tool, arguments in [
-        ("search", {"query": "hello", "k": 3, "mode": "lexical", "set": {"min_score": 0.1}, "fields": "compact"}),
+    for tool, asked in [
+        ("search", {"query": "hello", "k": 3, "mode": "lexical", "set": ["min_score=0.1"], "fields": "compact"}),
         ("get", {"targets": ["log.txt"], "lines": "1-2", "maxBytes": 100}),
         ("memory_get", {"path": "log.txt", "from": 2, "lines": 3}),
         ("memory_search", {"query": "hello", "maxResults": 2, "minScore": 0.1, "corpus": "wiki", "text": True}),
         ("search", {"query": "hello", "k": None, "filter": None}),
     ]:
-        given = {key: value for key, value in arguments.items() if value is not None}
+        given = {key: value for key, value in asked.items() if value is not None}
 
         jsonschema.validate(given, schema(BY_NAME[tool].takes))
 
-        with_null, without = told(recall, tool, **arguments), told(recall, tool, **given)
-        assert with_null.text == without.text, (tool, arguments)
+        with_null, without = told(recall, tool, **asked), told(recall, tool, **given)
+        assert with_null.text == without.text, (tool, asked)
 
 
 @pytest.fixture(scope="module")

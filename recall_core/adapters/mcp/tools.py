@@ -63,21 +63,17 @@ class Tool(NamedTuple):
 
 def _ask(asked: taken.QuestionArguments) -> Ask:
     """How the question is asked. Raises UsageError `bad_arguments`."""
-    if (asked.query is UNSET) == (asked.rql is UNSET):
+    if bool(asked.query) == bool(asked.rql):
         raise UsageError("bad_arguments", "A question is either query or rql.", hint='{"query": "words"}')
-    if asked.rql is not UNSET and (asked.mode is not UNSET or asked.filter is not UNSET):
+    if asked.rql and (asked.mode not in (UNSET, "hybrid") or asked.filter):
         message = "mode and filter go with query; a query in RQL says both itself."
         raise UsageError("bad_arguments", message, hint="USING and FILTER, in rql")
     return Ask(
         k=_given(asked.k),
         mode=asked.mode or "hybrid",
         filter=_given(asked.filter),
-        settings=tuple(f"{key}={_spelled(value)}" for key, value in (asked.set or {}).items()),
+        settings=tuple(asked.set or ()),
     )
-
-
-def _spelled(value: taken.Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _given(value: Any) -> Any:
@@ -85,7 +81,7 @@ def _given(value: Any) -> Any:
 
 
 def _words(asked: taken.QuestionArguments) -> tuple[str | None, str | None]:
-    return _given(asked.query), _given(asked.rql)
+    return asked.query or None, _given(asked.rql)
 
 
 def _told(answer: Answer, asked: Any, names: CallerNames, limits: Limits) -> Told:
@@ -146,7 +142,7 @@ def _missed(names: CallerNames, target: str) -> ServedTarget:
 
 
 def _get(recall: Recall, names: CallerNames, asked: taken.GetArguments, limits: Limits) -> Told:
-    if (asked.targets is UNSET) == (asked.glob is UNSET):
+    if bool(asked.targets) == bool(asked.glob):
         raise UsageError("bad_arguments", "get takes either targets or glob.", hint='{"targets": ["notes/a.md"]}')
     behind = f":{asked.lines}" if asked.lines else ""
     if asked.glob:
@@ -259,7 +255,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "search",
         "Search documents",
-        "Find the passages that answer a question, best first, each with a citation (path:lines). Start here.",
+        "Find the passages that answer a question, best first, each with a citation (path:lines). Start here. "
+        "Requires query, or rql with an empty query.",
         taken.SearchArguments,
         _search,
     ),
@@ -287,7 +284,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get",
         "Read documents",
-        "Text of documents, or lines of them, verbatim as indexed; by path, citation, id or glob.",
+        "Text of documents, or lines of them, verbatim as indexed; by path, citation, id (targets) or glob.",
         taken.GetArguments,
         _get,
     ),
