@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ pytest.importorskip("mcp")
 
 from recall_core.adapters.mcp import arguments
 from recall_core.adapters.mcp.arguments import MOST_LINES, schema
-from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, TOOLS, Limits, Told
+from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, TOOLS, Limits, Told, resource
 from recall_core.api.recall import Recall
 from recall_core.errors import RecallError, UsageError
 from recall_core.types import Root
@@ -94,16 +95,38 @@ def test_memory_get_of_an_empty_document_is_an_answer(recall: Recall) -> None:
     assert read(recall, "empty.txt") == {"path": "empty.txt", "from": 1, "lines": 0, "text": ""}
 
 
-def test_get_cuts_a_long_text_at_a_line_and_says_where_to_go_on(recall: Recall) -> None:
-    text = told(recall, "get", targets=["long.txt"]).text
-    head, warning = text.rstrip("\n").rsplit("\n", 1)
-    kept = head.partition("\n")[2].rstrip("\n") + "\n"
-    following = int(warning.rsplit(" ", 1)[1])
+def parts_of(text: str) -> tuple[str, str]:
+    """The text between the only fences of an answer, and what to go on with."""
+    _, kept, rest = re.split(r"^`{3,}\n", f"{text}\n", flags=re.MULTILINE)
+    return kept, rest.strip().rpartition("go on with ")[2]
 
-    assert len(kept) <= GET_BYTES
-    assert len(text) <= Limits().max_answer_chars
-    assert TEXTS["long.txt"].startswith(kept)
-    assert kept.count("\n") == following - 1
+
+def test_a_long_text_is_cut_at_a_line_and_read_to_its_end_by_what_the_answer_names(recall: Recall) -> None:
+    for most in (GET_BYTES, 3_000):
+        limits = Limits(most + 4_000 if most == GET_BYTES else most)
+        read, target, by_address, address = "", "long.txt", "", "long.txt"
+        while target:
+            answer = told(recall, "get", limits, targets=[target]).text
+            assert len(answer) <= limits.max_answer_chars
+            kept, target = parts_of(answer)
+            read += kept
+        while address:
+            answer = resource(recall, address, limits, "recall://")
+            assert len(answer) <= limits.max_answer_chars
+            kept, address = parts_of(answer)
+            assert not address or address.startswith("recall://")
+            by_address, address = by_address + kept, address.removeprefix("recall://")
+
+        assert read == by_address == TEXTS["long.txt"]
+
+
+def test_a_chunk_that_is_cut_goes_on_at_a_line_of_its_document(recall: Recall) -> None:
+    chunk = recall.search("Line 150")["results"][0]["chunk"]
+
+    kept, target = parts_of(told(recall, "get", targets=[chunk["id"]], maxBytes=60).text)
+
+    assert kept == "".join(LINES[chunk["line_start"] - 1 :][: kept.count("\n")])
+    assert target == f"log.txt:{chunk['line_start'] + kept.count(chr(10))}-{chunk['line_end']}"
 
 
 def test_get_gives_of_a_long_line_what_fits(recall: Recall) -> None:

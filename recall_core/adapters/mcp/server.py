@@ -16,10 +16,11 @@ from mcp.shared.exceptions import MCPError
 from recall_core import __version__
 from recall_core.adapters.mcp import told
 from recall_core.adapters.mcp.arguments import schema
-from recall_core.adapters.mcp.tools import BY_NAME, LIST_LIMIT, MEMORY_TOOLS, TOOLS, Limits, Told, Tool
+from recall_core.adapters.mcp.tools import BY_NAME, MEMORY_TOOLS, TOOLS, Limits, Told, Tool, resource
 from recall_core.adapters.mcp.views import as_json
+from recall_core.adapters.render import counted
 from recall_core.api.recall import Recall
-from recall_core.api.serving.names import CallerNames
+from recall_core.api.serving.names import CallerNames, spelled
 from recall_core.api.serving.pool import SECONDS, ConnectionPool
 from recall_core.errors import RecallError
 
@@ -121,19 +122,22 @@ class RecallServer:
     async def _list_resources(
         self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        offset = _offset(params)
+        if params is not None and params.cursor is not None:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown cursor: {params.cursor!r}.")
 
         def listed(recall: Recall) -> types.ListResourcesResult:
-            names, answer = self._names(recall), recall.list(limit=LIST_LIMIT, offset=offset)
-            found = [
-                types.Resource(
-                    name=names.shown(each["path"]), title=each["title"] or None, uri=_uri(names, each["path"])
-                )
-                for each in answer["documents"]
-            ]
-            following = answer.get("next_offset")
+            with recall.store.reading():
+                folders = told.folders(recall, self._names(recall))
             return types.ListResourcesResult(
-                resources=found, next_cursor=None if following is None else str(following)
+                resources=[
+                    types.Resource(
+                        name=spelled(name),
+                        uri=SCHEME + quote(name),
+                        description=counted(documents, "document"),
+                        mime_type="text/markdown",
+                    )
+                    for name, documents in folders.items()
+                ]
             )
 
         return await self._asked(listed)
@@ -146,7 +150,7 @@ class RecallServer:
             title="Document",
             uri_template=SCHEME + "{+path}",
             description="A document, or lines of it, by its path: recall://notes/a.md, recall://notes/a.md:10-20",
-            mime_type="text/plain",
+            mime_type="text/markdown",
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
@@ -158,12 +162,9 @@ class RecallServer:
             raise MCPError(types.INVALID_PARAMS, f"Resource not found: {uri}", {"uri": uri})
         path = unquote(uri.removeprefix(SCHEME))
 
-        def read(recall: Recall) -> str:
-            with recall.store.reading():
-                return recall.get(self._names(recall).find(path).target)["found"]["text"]
-
-        text = await self._asked(read, uri=uri)
-        contents = types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)
+        limits = self._settings.limits
+        text = await self._asked(lambda recall: resource(recall, path, limits, SCHEME), uri=uri)
+        contents = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[contents])
 
     async def _list_prompts(
@@ -199,16 +200,3 @@ def _tool(tool: Tool, has_output: bool) -> types.Tool:
         output_schema={"type": "object"} if has_output else None,
         annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )
-
-
-def _uri(names: CallerNames, path: str) -> str:
-    return SCHEME + quote(names.shown(path))
-
-
-def _offset(params: types.PaginatedRequestParams | None) -> int:
-    cursor = params.cursor if params is not None else None
-    if cursor is None:
-        return 0
-    if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= 9):
-        raise MCPError(types.INVALID_PARAMS, f"Unknown cursor: {cursor!r}.")
-    return int(cursor)
