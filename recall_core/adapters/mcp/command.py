@@ -58,13 +58,19 @@ def _expect_serving(flags: Namespace) -> None:
 
 def _server(pool: ConnectionPool, flags: Namespace) -> RecallServer:
     from recall_core.adapters.mcp.server import RecallServer, ServerSettings  # noqa: PLC0415 - it needs the package
-    from recall_core.adapters.mcp.tools import Limits  # noqa: PLC0415 - as above
+    from recall_core.adapters.mcp.tools import BY_NAME, Limits  # noqa: PLC0415 - as above
 
     base = None if flags.base is None else str(absolute(Path(flags.base)))
     limits = Limits(base=base)
     if flags.max_answer_chars is not None:
         limits = limits._replace(max_answer_chars=flags.max_answer_chars)
-    return RecallServer(pool, ServerSettings(limits, flags.structured, flags.call_timeout or SECONDS))
+    offered = frozenset(BY_NAME) if flags.tools is None else frozenset(map(str.strip, flags.tools.split(",")))
+    if unknown := sorted(offered - BY_NAME.keys()):
+        known = ", ".join(BY_NAME)
+        raise UsageError(
+            "bad_value", f"There is no tool {unknown[0]!r}; there are {known}.", hint="--tools search,get"
+        )
+    return RecallServer(pool, ServerSettings(limits, flags.structured, flags.call_timeout or SECONDS, offered))
 
 
 def _serve(server: RecallServer, flags: Namespace, streams: Streams, begun: Callable[[], None]) -> None:

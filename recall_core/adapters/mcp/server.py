@@ -33,11 +33,15 @@ _DEFECT = "internal_error"
 
 
 class ServerSettings(NamedTuple):
-    """How a server answers. structured: send the object of each answer, too. seconds: the most that one takes."""
+    """How a server answers. structured: send the object of each answer, too. seconds: the most that one takes.
+
+    tools: the names of those that are offered.
+    """
 
     limits: Limits = Limits()
     structured: bool = False
     seconds: float = SECONDS
+    tools: frozenset[str] = frozenset(BY_NAME)
 
 
 class RecallServer:
@@ -46,6 +50,7 @@ class RecallServer:
     def __init__(self, pool: ConnectionPool, settings: ServerSettings) -> None:
         self._pool = pool
         self._settings = settings
+        self._tools = {tool.name: tool for tool in TOOLS if tool.name in settings.tools}
 
     async def protocol(self) -> Server[Any]:
         """The server of the SDK, with instructions from the store as it is now."""
@@ -65,16 +70,19 @@ class RecallServer:
 
     async def _instructions(self) -> str:
         try:
-            return await self._ask(lambda recall: told.instructions(recall, self._names(recall)))
+            return await self._ask(lambda recall: told.instructions(recall, self._names(recall), self._tools))
         except RecallError as error:
             return told.unavailable(error)
 
     def _names(self, recall: Recall) -> CallerNames:
         return CallerNames(recall, self._settings.limits.base)
 
-    async def _ask(self, work: Callable[[Recall], Result]) -> Result:
+    async def _ask(
+        self, work: Callable[[Recall], Result], context: ServerRequestContext[Any] | None = None
+    ) -> Result:
         """Have it done by the pool; who is cancelled cancels it."""
-        asked = self._pool.ask(work, seconds=self._settings.seconds)
+        session = None if context is None else _session_of(context)
+        asked = self._pool.ask(work, seconds=self._settings.seconds, session=session)
         try:
             return await asyncio.wrap_future(asked.future)
         except asyncio.CancelledError:
@@ -84,19 +92,19 @@ class RecallServer:
     async def _list_tools(
         self, _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_tool(each, self._settings.structured) for each in TOOLS])
+        return types.ListToolsResult(tools=[_tool(each, self._settings.structured) for each in self._tools.values()])
 
     async def _call_tool(
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        tool = BY_NAME.get(params.name)
+        tool = self._tools.get(params.name)
         if tool is None:
-            known = ", ".join(BY_NAME)
+            known = ", ".join(self._tools)
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}. There are {known}.")
         await context.session.report_progress(0, 1)
         limits = self._settings.limits
         try:
-            answer = await self._ask(lambda recall: tool.answer(recall, params.arguments or {}, limits))
+            answer = await self._ask(lambda recall: tool.answer(recall, params.arguments or {}, limits), context)
         except RecallError as error:
             return self._failed(tool.name, error)
         except Exception as error:  # noqa: BLE001 - the outermost frame of a call: a defect is one line, not a page
@@ -120,7 +128,7 @@ class RecallServer:
         return types.CallToolResult(content=content, is_error=not is_disabled)
 
     async def _list_resources(
-        self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+        self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         if params is not None and params.cursor is not None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown cursor: {params.cursor!r}.")
@@ -140,7 +148,7 @@ class RecallServer:
                 ]
             )
 
-        return await self._asked(listed)
+        return await self._asked(listed, context)
 
     async def _list_templates(
         self, _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
@@ -155,7 +163,7 @@ class RecallServer:
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
     async def _read_resource(
-        self, _: ServerRequestContext[Any], params: types.ReadResourceRequestParams
+        self, context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         if not uri.startswith(SCHEME):
@@ -163,32 +171,42 @@ class RecallServer:
         path = unquote(uri.removeprefix(SCHEME))
 
         limits = self._settings.limits
-        text = await self._asked(lambda recall: resource(recall, path, limits, SCHEME), uri=uri)
+        text = await self._asked(lambda recall: resource(recall, path, limits, SCHEME), context, uri=uri)
         contents = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[contents])
 
     async def _list_prompts(
         self, _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
+        if "search" not in self._tools:
+            return types.ListPromptsResult(prompts=[])
         prompt = types.Prompt(name=PROMPT_NAME, title="Search first", description="When and how to search.")
         return types.ListPromptsResult(prompts=[prompt])
 
     async def _get_prompt(
         self, _: ServerRequestContext[Any], params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        if params.name != PROMPT_NAME:
+        if params.name != PROMPT_NAME or "search" not in self._tools:
             raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name}. There is {PROMPT_NAME}.")
-        content = types.TextContent(type="text", text=told.PROMPT)
+        content = types.TextContent(type="text", text=told.prompt(self._tools))
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
-    async def _asked(self, work: Callable[[Recall], Result], *, uri: str = "") -> Result:
+    async def _asked(
+        self, work: Callable[[Recall], Result], context: ServerRequestContext[Any], *, uri: str = ""
+    ) -> Result:
         """The same as `_ask` where errors are the protocol's."""
         try:
-            return await self._ask(work)
+            return await self._ask(work, context)
         except RecallError as error:
             found = {**told.failure(error), **({"uri": uri} if uri else {})}
             code = types.INVALID_PARAMS if uri else types.INTERNAL_ERROR
             raise MCPError(code, error.message, json.loads(as_json(found))) from error
+
+
+def _session_of(context: ServerRequestContext[Any]) -> str:
+    """Return the id of a session over HTTP; the same for requests without one, which share a part of the queue."""
+    request = context.request
+    return "" if request is None else str(request.headers.get("mcp-session-id", ""))
 
 
 def _tool(tool: Tool, has_output: bool) -> types.Tool:

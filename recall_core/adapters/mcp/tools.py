@@ -224,7 +224,8 @@ def _bounded(answers: Sequence[Answer], most: int, letters: int, scheme: str) ->
         shown = views.fitting(shown, letters)
         size = len(shown.encode())
         if size < len(text):
-            left = f"{len(text) - size} of {len(text)} bytes are left out; {_go_on(view, shown, scheme)}"
+            following = _go_on(view, shown, scheme, is_first=not kept)
+            left = f"{len(text) - size} of {len(text)} bytes are left out; {following}"
             kept.append({**answer, "found": {**view, "text": shown}, "warnings": [*warnings, left]})
         else:
             kept.append({**answer})
@@ -237,16 +238,16 @@ _AROUND_CHARS = 150
 """Characters around a text besides names: its header, and the warning that a part is left out."""
 
 
-def _go_on(view: TextView, shown: str, scheme: str) -> str:
-    """Return how to get the rest of a text: by its lines, if it is cut between two."""
+def _go_on(view: TextView, shown: str, scheme: str, *, is_first: bool) -> str:
+    """Return how to get the rest of a text: by its lines, unless the first of them is too long by itself."""
     part: Mapping[str, Any] = view.get("chunk", view)
     kind, _, place = part.get("place", "").partition(" ")
     first = int(place.partition("-")[0]) if kind == "line" else part.get("line_start", 1)
-    if (kind and kind != "line" and "line_start" not in part) or not shown.endswith("\n"):
+    if (kind and kind != "line" and "line_start" not in part) or (is_first and "\n" not in shown):
         return "go on with a larger maxBytes, or get it with fields=all"
     last = first + lines_in(view["text"]) - 1
     path = view["doc"]["path"].replace("%", "%25") if scheme else view["doc"]["path"]
-    return f"go on with {scheme}{path}:{first + lines_in(shown)}-{last}"
+    return f"go on with {scheme}{path}:{first + shown.count(chr(10))}-{last}"
 
 
 def _list(recall: Recall, names: CallerNames, asked: taken.ListArguments, limits: Limits) -> Told:
