@@ -13,6 +13,7 @@ import sys
 import termios
 from collections.abc import Iterator
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import apsw
@@ -40,7 +41,8 @@ from tests.mcp_client import (
 )
 
 NOTES = {f"notes/n{n:03}.md": f"# Note {n}\n\nEntry {n} of the harbour's diary.\n" for n in range(240)}
-LONG = 5_000_000 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 500_000
+IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
+LONG = 5_000_000 if IS_NIGHTLY else 500_000
 LINES = "".join(f"Line {number} of the log.\n" for number in range(1, 301))
 ODD = {
     "odd/größe und mehr.md": "Die Größe des Hafens.\n",
@@ -437,6 +439,20 @@ def test_a_call_that_waits_can_be_cancelled_gets_timed_out_and_keeps_too_many_ot
     assert busy["details"]["retry_after_seconds"] > 0
     assert after["id"] == 2
     assert "a.md:1" in after["result"]["content"][0]["text"]
+
+
+def test_after_six_hundred_cancelled_calls_the_next_one_is_answered_at_once(store: Path) -> None:
+    with Piped(store) as server:
+        server.opened()
+        server.text("search", query="diary")
+        for number in range(600):
+            cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
+            server.send(search(number), cancelled)
+        started = perf_counter()
+        assert server.text("status").startswith(f"{len(TEXTS)} documents")
+        seconds = perf_counter() - started
+
+    assert seconds < (0.2 if IS_NIGHTLY else 1.0)
 
 
 def test_a_client_that_does_not_wait_any_longer_says_so_and_asks_on(client: Client) -> None:

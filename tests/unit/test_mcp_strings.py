@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from recall_core.adapters.mcp import http, told
+from recall_core.adapters.mcp import http, stdio, told
 from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
 from recall_core.api.serving.names import CallerNames
@@ -165,3 +166,20 @@ def test_the_oldest_of_too_many_connections_without_the_token_is_closed() -> Non
 
     assert got[0] == b"open"
     assert sum(each != b"open" for each in got) == 3
+
+
+def test_a_call_whose_cancel_has_come_already_is_not_begun() -> None:
+    def call(number: object, method: str = "tools/call") -> bytes:
+        return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": {"name": "status"}}).encode()
+
+    def cancel(number: object) -> bytes:
+        params = {"requestId": number}
+        return json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).encode()
+
+    ping, odd = call(5, "ping"), [b"", b"no message", b"[1]", b'{"method": "notifications/cancelled"}']
+
+    assert stdio.uncancelled([call(1), call(2), cancel(1)]) == [call(2)]
+    assert stdio.uncancelled([call(1), call("1"), cancel("1")]) == [call(1)]
+    assert stdio.uncancelled([cancel(1), call(1)]) == [cancel(1), call(1)]
+    assert stdio.uncancelled([ping, cancel(5)]) == [ping, cancel(5)]
+    assert stdio.uncancelled([*odd, call(1), cancel(1)]) == odd

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
 
 PORT = 8765
+_SWITCH_SECONDS = 0.0005
+"""How long a call may keep others from the interpreter: Python's own 5 ms, several times a message, are felt."""
 
 
 def run(request: Request, streams: Streams, opener: Opener) -> None:
@@ -42,6 +44,7 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     pool = ConnectionPool(settings, connections=flags.connections or CONNECTIONS)
     following = Following(flags.watch, flags.on_boot, flags.interval or 0.0)
     follower = Follower(settings, following, lambda line: streams.say(f"recall mcp: {line}"))
+    sys.setswitchinterval(_SWITCH_SECONDS)
     try:
         _serve(_server(pool, flags), flags, streams, follower.start)
     finally:

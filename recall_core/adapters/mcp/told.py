@@ -61,8 +61,8 @@ def prompt(tools: Container[str]) -> str:
     return (
         "Before you answer anything about what these documents may hold (decisions, names, dates, how something is "
         f"done here), call `search` with the words of the question{reading}. Where one search is not enough, ask "
-        f"again in other words{packing}. Cite as path:first-last, just as the answers do. Where nothing is found, say "
-        f"so instead of guessing{missing}."
+        f"again in other words{packing}. Cite as path:first-last, just as the answers do. Where nothing is found, "
+        f"say so instead of guessing{missing}."
     )
 
 

@@ -291,7 +291,7 @@ def _with_spelled_names(value: Any, key: str = "") -> Any:
     return spelled(value) if key in _WITHIN_A_LINE and isinstance(value, str) else value
 
 
-_WITHIN_A_LINE = frozenset(("path", "heading", "title", "text", "detail"))
+_WITHIN_A_LINE = frozenset(("path", "heading", "title", "text"))
 
 
 def _fix(fix: FixView, change: str) -> str:
