@@ -71,7 +71,7 @@ def _server(pool: ConnectionPool, flags: Namespace) -> RecallServer:
     if unknown := sorted(offered - BY_NAME.keys()):
         known = ", ".join(BY_NAME)
         raise UsageError(
-            "bad_value", f"There is no tool {unknown[0]!r}; there are {known}.", hint="--tools search,get"
+            "bad_value", f"--tools names {unknown[0]!r}; the tools are {known}.", hint="--tools search,get"
         )
     return RecallServer(pool, ServerSettings(limits, flags.structured, flags.call_timeout or SECONDS, offered))
 

@@ -213,7 +213,7 @@ def _bounded(answers: Sequence[Answer], most: int, letters: int, scheme: str) ->
 
     A text that is longer is cut at the end of a line, with a warning that says where to go on.
     """
-    kept = []
+    kept: list[dict[str, Any]] = []
     for answer in answers:
         view, warnings = answer["found"], answer["warnings"]
         text = view["text"].encode()

@@ -80,7 +80,7 @@ def joined(pieces: Sequence[AnswerPiece], most: int) -> str:
     """Return the pieces that fit into so many characters, in order, with the names of those that do not.
 
     The first that does not fit is cut at the end of a line, or within a long one, and its fence closed; every later
-    one is left out. Only the list of names may take more, where there is no room for it.
+    one is left out. Only the list of names may take more.
     """
     whole = "\n".join(piece.text for piece in pieces)
     room = most
