@@ -14,8 +14,8 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from recall_core import __version__
-from recall_core.adapters.mcp import told
 from recall_core.adapters.mcp.arguments import schema
+from recall_core.adapters.mcp.told import UNAVAILABLE, disabled, failure, folders, instructions, prompt, unavailable
 from recall_core.adapters.mcp.tools import BY_NAME, MEMORY_TOOLS, TOOLS, Limits, Told, Tool, resource
 from recall_core.adapters.mcp.views import as_json
 from recall_core.adapters.render import counted
@@ -70,9 +70,9 @@ class RecallServer:
 
     async def _instructions(self) -> str:
         try:
-            return await self._ask(lambda recall: told.instructions(recall, self._names(recall), self._tools))
+            return await self._ask(lambda recall: instructions(recall, self._names(recall), self._tools))
         except RecallError as error:
-            return told.unavailable(error)
+            return unavailable(error)
 
     def _names(self, recall: Recall) -> CallerNames:
         return CallerNames(recall, self._settings.limits.base)
@@ -120,8 +120,8 @@ class RecallServer:
         return types.CallToolResult(content=content)
 
     def _failed(self, tool: str, error: RecallError) -> types.CallToolResult:
-        is_disabled = tool in MEMORY_TOOLS and error.code in told.UNAVAILABLE
-        body = told.disabled(error) if is_disabled else told.failure(error)
+        is_disabled = tool in MEMORY_TOOLS and error.code in UNAVAILABLE
+        body = disabled(error) if is_disabled else failure(error)
         content: list[types.ContentBlock] = [types.TextContent(type="text", text=as_json(body))]
         if self._settings.structured:
             return types.CallToolResult(content=content, structured_content=body, is_error=not is_disabled)
@@ -135,7 +135,7 @@ class RecallServer:
 
         def listed(recall: Recall) -> types.ListResourcesResult:
             with recall.store.reading():
-                folders = told.folders(recall, self._names(recall))
+                known = folders(recall, self._names(recall))
             return types.ListResourcesResult(
                 resources=[
                     types.Resource(
@@ -144,7 +144,7 @@ class RecallServer:
                         description=counted(documents, "document"),
                         mime_type="text/markdown",
                     )
-                    for name, documents in folders.items()
+                    for name, documents in known.items()
                 ]
             )
 
@@ -180,15 +180,15 @@ class RecallServer:
     ) -> types.ListPromptsResult:
         if "search" not in self._tools:
             return types.ListPromptsResult(prompts=[])
-        prompt = types.Prompt(name=PROMPT_NAME, title="Search first", description="When and how to search.")
-        return types.ListPromptsResult(prompts=[prompt])
+        offered = types.Prompt(name=PROMPT_NAME, title="Search first", description="When and how to search.")
+        return types.ListPromptsResult(prompts=[offered])
 
     async def _get_prompt(
         self, _: ServerRequestContext[Any], params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         if params.name != PROMPT_NAME or "search" not in self._tools:
             raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name}. There is {PROMPT_NAME}.")
-        content = types.TextContent(type="text", text=told.prompt(self._tools))
+        content = types.TextContent(type="text", text=prompt(self._tools))
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
     async def _asked(
@@ -198,7 +198,7 @@ class RecallServer:
         try:
             return await self._ask(work, context)
         except RecallError as error:
-            found = {**told.failure(error), **({"uri": uri} if uri else {})}
+            found = {**failure(error), **({"uri": uri} if uri else {})}
             code = types.INVALID_PARAMS if uri else types.INTERNAL_ERROR
             raise MCPError(code, error.message, json.loads(as_json(found))) from error
 

@@ -302,11 +302,11 @@ def _memory_get(recall: Recall, names: CallerNames, asked: taken.MemoryGetArgume
         first += part["line_start"] - 1
         most = min(most, max(1, part["line_end"] - first + 1))
         view = recall.get(view["doc"]["id"])["found"]
-    told = views.memory_text(views.named(view, names), first, most)
-    if told["lines"] == 0 and first > 1:
+    text = views.memory_text(views.named(view, names), first, most)
+    if text["lines"] == 0 and first > 1:
         count = lines_in(view["text"])
         raise UsageError("bad_lines", f"{asked.path} has lines 1 to {count}.", hint=f'{{"from": {max(1, count)}}}')
-    return Told(views.as_json(told), told)
+    return Told(views.as_json(text), text)
 
 
 TOOLS: tuple[Tool, ...] = (

@@ -266,16 +266,16 @@ def _context(told: Response) -> Iterator[AnswerPiece]:
         yield AnswerPiece(f"block {block['n']}", f"\n[{block['n']}] {spelled(where)}{cut}\n{text}")
 
 
-def _explanation(told: Response) -> Iterator[AnswerPiece]:
-    view = told["explanation"]
+def _explanation(answer: Response) -> Iterator[AnswerPiece]:
+    view = answer["explanation"]
     chunks = (view["chunk"], view["other"]) if "other" in view else (view["chunk"],)
     fence = max((fence_of(each["passage"]["text"]) for each in chunks if "passage" in each), key=len, default="")
-    named = _with_spelled_names({**told})
+    named = _with_spelled_names({**answer})
     yield AnswerPiece("", "\n".join(ledger.lines(named, lambda text: (fence, text.removesuffix("\n"), fence))))
 
 
-def _whynot(told: Response) -> Iterator[AnswerPiece]:
-    yield AnswerPiece("", "\n".join(whynot.account(_with_spelled_names(told["whynot"]), _fix)))
+def _whynot(answer: Response) -> Iterator[AnswerPiece]:
+    yield AnswerPiece("", "\n".join(whynot.account(_with_spelled_names(answer["whynot"]), _fix)))
 
 
 def _with_spelled_names(value: Any, key: str = "") -> Any:
