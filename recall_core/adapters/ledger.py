@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from recall_core.adapters.hits import INDENT
 from recall_core.adapters.options import ask_of, check_question
@@ -62,15 +62,22 @@ def explain(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return recall.explain(words, flags.chunk, ask_of(flags), versus=flags.vs, rql=rql)
 
 
-def lines(response: Response) -> Iterator[str]:
-    """One ledger as a tree, or two, then what sets them apart, and how firm the list is."""
+def _indented(text: str) -> Iterator[str]:
+    yield from (f"{'':{INDENT}}{clean(line)}".rstrip() for line in text.split("\n"))
+
+
+def lines(response: Response, quoted: Callable[[str], Iterable[str]] = _indented) -> Iterator[str]:
+    """One ledger as a tree, or two, then what sets them apart, and how firm the list is.
+
+    quoted: the lines of a passage.
+    """
     view = response["explanation"]
     signals = response.get("query", {}).get("plan", {}).get("signals", [])
     scales = {echo["signal"]: scale(echo["normalizer"]) for echo in signals if "normalizer" in echo}
-    yield from _ledger(view["chunk"], scales)
+    yield from _ledger(view["chunk"], scales, quoted)
     if "other" in view:
         yield ""
-        yield from _ledger(view["other"], scales)
+        yield from _ledger(view["other"], scales, quoted)
     if "versus" in view:
         yield ""
         yield from _versus(view["versus"], view["chunk"]["id"])
@@ -94,12 +101,12 @@ def scale(echo: NormalizerEcho) -> str:
     return f"{echo['method']} {echo['low']:.3f} to {echo['high']:.3f} of {counted(echo['pool_size'], 'candidate')}"
 
 
-def _ledger(view: LedgerView, scales: dict[str, str]) -> Iterator[str]:
+def _ledger(view: LedgerView, scales: dict[str, str], quoted: Callable[[str], Iterable[str]]) -> Iterator[str]:
     unit = view.get("passage", view)
     where = clean(view["path"] + behind_unit(view["path"], unit))
     yield "  ".join([where, view["id"][:DIGITS], *([clean(unit["heading"])] if "heading" in unit else [])])
     if "passage" in view:
-        yield from (f"{'':{INDENT}}{clean(line)}".rstrip() for line in view["passage"]["text"].split("\n"))
+        yield from quoted(view["passage"]["text"])
     if view["rank"] is None:
         copy = view.get("copy_of")
         where = "" if copy is None else f", {clean(copy['path'])} at rank {copy['rank']}"

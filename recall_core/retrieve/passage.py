@@ -64,6 +64,7 @@ def passages(found: Answer, rows: Sequence[Row], *, store: Store, embedder: Embe
 
 def _in_its_unit(passage: PassageView, row: Row, store: Store) -> PassageView:
     """Add the heading and the place of the passage; those of its chunk if no marks of the document are stored."""
+    check()
     marks = store.marks_of(row.doc.id)
     heading, place = row.chunk.heading, row.chunk.place
     if marks:
@@ -113,6 +114,7 @@ def best_window(text: str, instances: Sequence[Instance], terms: Sequence[TermSt
     None where no phrase counts. A unit is a line, or one of its sentences; a run has at most 240 code points. A
     longer unit, or a longer run that a single match stands across, is cut around its matches.
     """
+    check()
     matches = sorted(_matches(text, instances))
     if not matches:
         return None

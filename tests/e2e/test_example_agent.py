@@ -25,7 +25,7 @@ from tests.pdfs import pdf
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "agent"
-CALL = re.compile(r"^```text\n(\w+) (\{[^\n]*\})\n\n(.*?)^```$", re.M | re.S)
+CALL = re.compile(r"^````text\n(\w+) (\{[^\n]*\})\n\n(.*?)^````$", re.M | re.S)
 DIGEST = re.compile(r'(?<=igest )[0-9a-f]{12}|(?<="digest":")[0-9a-f]{12}')
 """It is of the times of the files too."""
 WIKI = "# Village\n\nThe library of Underhollow opens on Saturdays.\n"

@@ -109,7 +109,8 @@ UNAUTHORIZED: list[list[str]] = [
     ["Bearer "],
     ["TOKEN"],
     ["Basic TOKEN"],
-    ["bearer TOKEN"],
+    ["BearerTOKEN"],
+    ["Bearer TOKEN x"],
     ["Bearer TOKEN", "Bearer TOKEN"],
 ]
 
@@ -125,6 +126,16 @@ def test_without_the_token_nothing_is_answered(server: Listening, method: str) -
         assert headers["www-authenticate"] == "Bearer", authorization
         assert str(server.token).encode() not in body, authorization
         assert b"documents" not in body, authorization
+
+
+def test_the_scheme_is_taken_in_any_case_and_no_answer_names_the_server(server: Listening) -> None:
+    for scheme in ("Bearer", "bearer", "BEARER"):
+        status, headers, _ = server.asked(body=INITIALIZE, authorization=[f"{scheme} {server.token}"])
+
+        assert status == 200, scheme
+        assert "server" not in headers
+    assert "server" not in server.asked(authorization=[])[1]
+    assert "server" not in server.asked("PUT", "x")[1]
 
 
 def test_the_token_is_in_a_file_for_its_owner_alone(server: Listening) -> None:

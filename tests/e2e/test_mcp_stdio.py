@@ -13,6 +13,7 @@ import sys
 import termios
 from collections.abc import Iterator
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import apsw
@@ -40,7 +41,8 @@ from tests.mcp_client import (
 )
 
 NOTES = {f"notes/n{n:03}.md": f"# Note {n}\n\nEntry {n} of the harbour's diary.\n" for n in range(240)}
-LONG = 5_000_000 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 500_000
+IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
+LONG = 5_000_000 if IS_NIGHTLY else 500_000
 LINES = "".join(f"Line {number} of the log.\n" for number in range(1, 301))
 ODD = {
     "odd/größe und mehr.md": "Die Größe des Hafens.\n",
@@ -53,6 +55,7 @@ TEXTS = {
     "log.txt": LINES,
     **{name: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("json.md", "words.md", "trust.md")},
 }
+TOP_LEVEL = ["trust.md", "words.md"]
 QUESTIONS = ("how is a chunk's score made", "what does a reranker do", "who may read the settings of a store")
 COMMANDS = re.compile(r"recall (search|query|context|explain|whynot|get|ls|list|stats|status)\b")
 
@@ -114,7 +117,7 @@ def test_list_and_status_say_what_the_store_holds(client: Client) -> None:
 
     listed = [each["path"] for page in pages for each in page["documents"]]
     assert sorted(listed) == sorted(TEXTS)
-    assert client.text("list", prefix="odd/").splitlines()[1:] == sorted(ODD)
+    assert client.text("list", prefix="odd/").splitlines()[1:] == ["```", *sorted(ODD), "```"]
     assert client.text("list", glob="notes/n23?.md").startswith("10 of 10 documents.")
     assert client.text("status").startswith(f"{len(TEXTS)} documents, ")
 
@@ -123,7 +126,7 @@ def test_get_reads_whole_texts_lines_ids_and_globs(client: Client) -> None:
     chunk = hits(client, query="diary", k=1)[0]
 
     last_two = client.text("get", targets=["log.txt:299-300"])
-    assert last_two == "**log.txt:299-300**\nLine 299 of the log.\nLine 300 of the log.\n"
+    assert last_two == "**log.txt:299-300**\n```\nLine 299 of the log.\nLine 300 of the log.\n```"
     assert client.json("get", targets=["log.txt"], fields="all")["found"]["text"] == LINES
     assert chunk["chunk"]["text"] in client.text("get", targets=[chunk["chunk"]["id"][:12]])
     assert client.text("get", glob="odd/*", lines="1").count("**") == 2 * len(ODD)
@@ -140,28 +143,27 @@ def test_the_two_tools_of_memory_answer_as_openclaw_expects(client: Client) -> N
     assert read["path"] == first["path"]
 
 
-def test_every_document_is_a_resource_and_can_be_read_by_its_address(client: Client) -> None:
-    first = client.ask(lambda session: session.list_resources())
-    params = types.PaginatedRequestParams(cursor=first.next_cursor)
-    second = client.ask(lambda session: session.list_resources(params=params))
+def test_folders_are_listed_as_resources_and_lead_to_every_document(client: Client) -> None:
+    listed = client.ask(lambda session: session.list_resources())
 
-    resources = [*first.resources, *second.resources]
-    assert second.next_cursor is None
-    assert sorted(each.name for each in resources) == sorted(TEXTS)
-    odd = [each for each in resources if each.name in ODD]
-    assert {each.name: client.read(each.uri) for each in odd} == ODD
-    assert all(each.uri.isascii() for each in odd)
+    assert listed.next_cursor is None
+    assert sorted(each.name for each in listed.resources) == ["json.md", "log.txt", "notes/", "odd/", *TOP_LEVEL]
+    by_name = {each.name: each for each in listed.resources}
+    assert by_name["notes/"].description == "240 documents"
+    assert client.read(by_name["odd/"].uri).splitlines()[2:-1] == sorted(ODD)
+    assert client.read(by_name["log.txt"].uri).startswith("**log.txt**\n```\nLine 1 of the log.\n")
 
 
 def test_a_resource_is_read_by_any_spelling_of_its_address(client: Client) -> None:
-    for uri, text in (
-        ("recall://notes/n007.md", NOTES["notes/n007.md"]),
-        ("recall://log.txt:2-3", "Line 2 of the log.\nLine 3 of the log.\n"),
-        ("recall://notes%2Fn007.md", NOTES["notes/n007.md"]),
-        ("recall://odd/größe und mehr.md", ODD["odd/größe und mehr.md"]),
-        ("recall://odd/%E6%B8%AF.md:1", ODD["odd/港.md"]),
+    for uri, name, text in (
+        ("recall://notes/n007.md", "notes/n007.md", NOTES["notes/n007.md"]),
+        ("recall://log.txt:2-3", "log.txt:2-3", "Line 2 of the log.\nLine 3 of the log.\n"),
+        ("recall://notes%2Fn007.md", "notes/n007.md", NOTES["notes/n007.md"]),
+        ("recall://odd/größe und mehr.md", "odd/größe und mehr.md", ODD["odd/größe und mehr.md"]),
+        ("recall://odd/%E6%B8%AF.md:1", "odd/港.md:1", ODD["odd/港.md"]),
+        ("recall://odd/50%2525%20%231%3F.md", "odd/50%25 #1?.md", ODD["odd/50%25 #1?.md"]),
     ):
-        assert client.read(uri) == text, uri
+        assert client.read(uri) == f"**{name}**\n```\n{text}```", uri
 
 
 def test_the_template_and_the_prompt_are_there(client: Client) -> None:
@@ -186,7 +188,7 @@ def test_instructions_say_what_is_there_and_how_to_cite(client: Client) -> None:
 ERRORS: list[tuple[str, dict[str, Any], str, str]] = [
     ("memory_search", {"query": "x", "maxResults": 0}, "bad_arguments", "maxResults"),
     ("search", {"query": "x", "limit": 3}, "bad_arguments", "limit"),
-    ("search", {"query": 5}, "bad_arguments", "query"),
+    ("search", {"query": True}, "bad_arguments", "query"),
     ("search", {"query": "x", "k": "many"}, "bad_arguments", "k"),
     ("search", {"query": "x", "mode": "fuzzy"}, "bad_arguments", "mode"),
     ("search", {"query": "x " * 10_001}, "bad_arguments", "query"),
@@ -285,7 +287,7 @@ def test_answers_are_short(client: Client) -> None:
 def test_what_is_left_out_of_a_long_answer_is_named(client: Client, store: Path) -> None:
     cut = client.text("get", targets=["log.txt", "words.md"], maxBytes=1000)
     assert len(cut) < 1_300
-    assert re.search(r"Warning: \d+ of \d+ bytes are left out; go on at line \d+$", cut, re.MULTILINE)
+    assert re.search(r"Warning: \d+ of \d+ bytes are left out; go on with log\.txt:\d+-300$", cut, re.MULTILINE)
 
     with Piped(store, "--max-answer-chars", "500", "--structured") as server:
         narrow = server.opened()
@@ -293,8 +295,8 @@ def test_what_is_left_out_of_a_long_answer_is_named(client: Client, store: Path)
         found = narrow.json("memory_search", query="diary")
         structured = narrow.call("status")
 
-    assert len(listed) <= 800
-    assert re.search(r"\[left out, the answer is long: notes/n\d+\.md, .* and \d+ more\]$", listed)
+    assert len(listed) <= 500
+    assert re.search(r"\n```\n\[left out, the answer is long: the rest of paths\]$", listed)
     assert found["truncated"]
     assert structured.structured_content is not None
     assert structured.structured_content["store"]["documents"] == len(TEXTS)
@@ -437,6 +439,20 @@ def test_a_call_that_waits_can_be_cancelled_gets_timed_out_and_keeps_too_many_ot
     assert busy["details"]["retry_after_seconds"] > 0
     assert after["id"] == 2
     assert "a.md:1" in after["result"]["content"][0]["text"]
+
+
+def test_after_six_hundred_cancelled_calls_the_next_one_is_answered_at_once(store: Path) -> None:
+    with Piped(store) as server:
+        server.opened()
+        server.text("search", query="diary")
+        for number in range(600):
+            cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
+            server.send(search(number), cancelled)
+        started = perf_counter()
+        assert server.text("status").startswith(f"{len(TEXTS)} documents")
+        seconds = perf_counter() - started
+
+    assert seconds < (0.2 if IS_NIGHTLY else 1.0)
 
 
 def test_a_client_that_does_not_wait_any_longer_says_so_and_asks_on(client: Client) -> None:

@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 pytest.importorskip("mcp")
 
 from recall_core.adapters.mcp.arguments import MOST_LINES
-from recall_core.adapters.mcp.views import AnswerPiece, as_json, joined, memory_text
+from recall_core.adapters.mcp.views import AnswerPiece, as_json, fenced, fitting, joined, memory_text
 
 PIECES = st.lists(
     st.builds(AnswerPiece, st.sampled_from(["", "hit 1", "a.md"]), st.text("ab\n", max_size=60)), max_size=6
 )
+NOTE = "[left out, the answer is long: "
 
 
-@given(pieces=PIECES, most=st.integers(0, 200))
+@given(pieces=PIECES, most=st.integers(0, 300))
 def test_an_answer_has_no_more_characters_than_it_may_but_for_what_names_the_rest(
     pieces: list[AnswerPiece], most: int
 ) -> None:
@@ -28,11 +29,11 @@ def test_an_answer_has_no_more_characters_than_it_may_but_for_what_names_the_res
 
     told = joined(pieces, most)
 
-    if sum(len(piece.text) + 1 for piece in pieces) <= most:
+    if len(whole) <= most:
         assert told == whole
     else:
-        kept, _, note = told.rpartition("[left out, the answer is long: ")
-        assert len(kept) <= most + 1
+        kept, _, note = told.rpartition(NOTE)
+        assert len(told) <= most or not kept
         assert re.fullmatch(r"(the rest|hit 1|a\.md).*\]", note)
         assert "".join(kept.split()) == "".join(whole.split())[: len("".join(kept.split()))]
 
@@ -41,25 +42,46 @@ def test_what_is_left_out_is_named_by_its_parts() -> None:
     pieces = [
         AnswerPiece("", "3 hits."),
         AnswerPiece("hit 1", "one"),
-        AnswerPiece("hit 2", "two\ntwo\ntwo"),
+        AnswerPiece("hit 2", "two\n" + "two" * 40),
         AnswerPiece("hit 3", "three"),
     ]
 
-    assert joined(pieces, 100) == "3 hits.\none\ntwo\ntwo\ntwo\nthree"
-    assert joined(pieces, 18) == "3 hits.\none\ntwo\n[left out, the answer is long: hit 2 after 1 line, hit 3]"
-    assert joined(pieces, 13) == "3 hits.\none\n[left out, the answer is long: hit 2, hit 3]"
+    assert joined(pieces, 145) == "\n".join(piece.text for piece in pieces)
+    assert joined(pieces, 77) == f"3 hits.\none\ntwo\n{NOTE}the rest of hit 2, hit 3]"
+    assert joined(pieces, 62) == f"3 hits.\none\n{NOTE}hit 2, hit 3]"
 
 
 def test_many_that_are_left_out_are_counted() -> None:
     pieces = [AnswerPiece(f"n{number}.md", "x" * 10) for number in range(30)]
 
-    assert joined(pieces, 11).endswith("n1.md, n2.md, n3.md, n4.md, n5.md, n6.md, n7.md, n8.md and 21 more]")
+    assert joined(pieces, 120).endswith("n2.md, n3.md, n4.md, n5.md, n6.md, n7.md, n8.md, n9.md and 20 more]")
 
 
 def test_a_long_text_of_one_line_is_cut_within_it() -> None:
-    told = joined([AnswerPiece("", "**a.json**"), AnswerPiece("a.json", "x" * 1_000)], 111)
+    note = f"{NOTE}the rest of a.json]"
 
-    assert told == f"**a.json**\n{'x' * 100}\n[left out, the answer is long: a.json after 100 characters]"
+    told = joined([AnswerPiece("", "**a.json**"), AnswerPiece("a.json", fenced("x" * 1_000))], 200)
+
+    assert re.fullmatch(rf"\*\*a\.json\*\*\n```\nx+\n```\n{re.escape(note)}", told)
+    assert 190 <= len(told) <= 200
+
+
+TEXTS = st.lists(st.sampled_from(["a", "`", "```", "\n", "````\n", "\n```\n", "~~~", "[2] b.md:1\n"]), max_size=30)
+
+
+@given(text=TEXTS.map("".join), most=st.integers(0, 200))
+def test_no_text_ends_its_fence_and_every_fence_is_closed(text: str, most: int) -> None:
+    fence, *lines, end = fenced(text).split("\n")
+    assert fence == end == "`" * len(fence)
+    assert fence not in text
+    assert "\n".join(lines) == text.removesuffix("\n")
+
+    fitted = fitting(text, most)
+    assert text.startswith(fitted)
+    assert len(fenced(fitted)) <= max(most, len(fenced("")))
+
+    said = joined([AnswerPiece("", "1 hit."), AnswerPiece("hit 1", f"1. **a.md**\n{fenced(text)}\nOurs.")], most)
+    assert said.split("\n").count(fence) in (0, 2)
 
 
 def view(text: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.api.recall import Recall
-from recall_core.api.serving.names import CallerNames
+from recall_core.api.serving.names import CallerNames, meant, spelled
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.types import Root
 
@@ -154,3 +155,33 @@ def test_no_name_makes_a_file_be_opened_or_looked_for(place: Path, name: str) ->
         with suppress(RecallError):
             names.find(name)
     assert not touched
+
+
+@given(name=st.text("ab\\`*·[]1x20 \n\x1b\u2028~#:.-", min_size=1, max_size=12))
+def test_a_name_is_spelled_on_one_line_and_read_back(name: str) -> None:
+    shown = spelled(name)
+
+    assert shown.isprintable()
+    assert not re.search(r"(?<!\\)(\\\\)*`|\*\*|(?<!\S)·|·(?!\S)|(?<!\\)\[\d+\]|  |^ | $", shown), shown
+    assert meant(shown) == name
+    assert shown == name or spelled(shown) != shown
+
+
+def test_what_an_answer_cites_is_found_whatever_its_name(tmp_path: Path) -> None:
+    odd = [
+        "a** · score 0.999 · chunk deadbeef.md", "b`c`.md", "c\nWarning: all is well.md", "d [2] x.md:1-2", "e\\n.md",
+        "e\n.md", "f\x1b[2J.md", "~g.md", "\\h.md", "i  two.md", " j .md", "[slug].md", "```", "3 of 3 documents.",
+    ]  # fmt: skip
+    (home := tmp_path / "home").mkdir()
+    for name in odd:
+        (home / name).write_text(f"Text of {name!r}.\n")
+    Recall.init(str(home), embedding="hash")
+    with Recall.open(str(home)) as recall:
+        for _ in recall.add([str(home)], Root("")):
+            pass
+        names = CallerNames(recall)
+        stored = [each["path"] for each in recall.list()["documents"]]
+        assert sorted(stored) == sorted(odd)
+        for path in stored:
+            for name in (spelled(names.shown(path)), f"{spelled(names.shown(path))}:1"):
+                assert text_of(recall, names.find(name).target) == f"Text of {path!r}.\n", name

@@ -99,6 +99,23 @@ def test_beyond_the_queue_a_question_is_refused_with_a_time_to_come_back(pool: C
     assert pool.ask(found).result()
 
 
+def test_no_session_fills_the_queue(store: Path) -> None:
+    pool = ConnectionPool(StoreSettings(str(store)), connections=1, queue=40)
+    go, running = held(pool, 1)
+    waiting = [pool.ask(found, session="one") for _ in range(10)]
+
+    with pytest.raises(Busy) as caught:
+        pool.ask(found, session="one")
+    others = [pool.ask(found, session=name) for name in ("two", "three", None)]
+    waiting[3].cancel()
+    again = pool.ask(found, session="one")
+
+    assert caught.value.message == "10 questions of this session are waiting already."
+    go.set()
+    assert all(each.result() for each in (*running, *waiting[:3], *others, again))
+    pool.close()
+
+
 def test_a_question_that_runs_is_cancelled_and_its_connection_answers_the_next_one(pool: ConnectionPool) -> None:
     _, running = held(pool, 2)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -24,16 +25,12 @@ LONGEST = 20_000
 Fields = Annotated[
     Literal["compact", "all"], Meta(description="all: the whole answer as JSON, as `recall --json` prints it")
 ]
-Value = str | int | float | bool
 
 
-class QuestionArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-    """A question: words, or a query in RQL."""
+class QuestionArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
+    """A question: words, or a query in RQL. With `rql`, `query` may be empty or absent."""
 
-    query: (
-        Annotated[str, Meta(max_length=LONGEST, description='Words; "quoted" phrases are looked for as they stand')]
-        | UnsetType
-    ) = UNSET
+    query: Annotated[str, Meta(max_length=LONGEST, description='Words; "quoted" phrases match exactly. "" with rql')]
     rql: Annotated[str, Meta(max_length=LONGEST, description="A query in RQL instead of words")] | UnsetType = UNSET
     k: Annotated[int, Meta(ge=1, le=1_000_000, description="Most rows")] | UnsetType = UNSET
     mode: Literal["hybrid", "lexical", "semantic"] | UnsetType = UNSET
@@ -44,15 +41,18 @@ class QuestionArguments(msgspec.Struct, forbid_unknown_fields=True, rename="came
         ]
         | UnsetType
     ) = UNSET
-    set: Annotated[dict[str, Value], Meta(description="Ranking settings of this question")] | UnsetType = UNSET
+    set: (
+        Annotated[list[str], Meta(description="Ranking settings of this question, each key=value: min_score=0.2")]
+        | UnsetType
+    ) = UNSET
     fields: Fields | UnsetType = UNSET
 
 
-class SearchArguments(QuestionArguments, forbid_unknown_fields=True, rename="camel"):
+class SearchArguments(QuestionArguments, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """What `search` takes."""
 
 
-class ContextArguments(QuestionArguments, forbid_unknown_fields=True, rename="camel"):
+class ContextArguments(QuestionArguments, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """What `context` takes."""
 
     budget_tokens: Annotated[int, Meta(ge=1, le=1_000_000, description="Tokens of the whole text")] | UnsetType = (
@@ -82,7 +82,7 @@ class GetArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
     targets: (
         Annotated[
             list[str],
-            Meta(min_length=1, max_length=100, description="Paths, path:10-20, path#page=3, path#heading, ids"),
+            Meta(max_length=100, description="Paths, path:10-20, path#page=3, path#heading, ids"),
         ]
         | UnsetType
     ) = UNSET
@@ -113,7 +113,7 @@ class MemorySearchArguments(msgspec.Struct, forbid_unknown_fields=True, rename="
     """What `memory_search` takes."""
 
     query: Annotated[str, Meta(max_length=LONGEST)]
-    max_results: Annotated[int, Meta(ge=1, le=1_000)] = 6
+    max_results: Annotated[int, Meta(ge=1, le=1_000, description="Most results (6)")] = 6
     min_score: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
     corpus: Annotated[str, Meta(description="One source of documents; memory or all for every one")] = "all"
     text: Annotated[bool, Meta(description="Give the whole chunk beside the snippet")] = False
@@ -123,21 +123,84 @@ class MemoryGetArguments(msgspec.Struct, forbid_unknown_fields=True, rename="cam
     """What `memory_get` takes."""
 
     path: str
-    from_: Annotated[int, Meta(ge=1, le=1_000_000_000, description="First line")] = msgspec.field(
+    from_: Annotated[int, Meta(ge=1, le=1_000_000_000, description="First line (1)")] = msgspec.field(
         default=1, name="from"
     )
     lines: Annotated[int, Meta(ge=1, le=1_000_000, description=f"How many, at most {MOST_LINES}")] = MOST_LINES
 
 
 def read(kind: type[Arguments], given: Mapping[str, Any]) -> Arguments:
-    """What a client gave, as the type. What is null counts as not given. Raises UsageError `bad_arguments`."""
-    if not is_storable(json.dumps(dict(given), ensure_ascii=False)):
+    """Return the arguments of a client as the type. Raises UsageError `bad_arguments`.
+
+    A value of another type is converted if it can be read in one way only: `"5"` and `5.0` for 5, a text or a JSON
+    text for a list. null is an absent argument, and so is an empty value of one that is not required: clients with
+    strict schemas send every argument.
+    """
+    wanted = schema(kind)
+    values = {key: _converted(key, value, wanted["properties"].get(key)) for key, value in given.items()}
+    if values.get("rql"):
+        values.setdefault("query", "")
+    values = {
+        key: value
+        for key, value in values.items()
+        if value is not None and (key in wanted["required"] or value not in ("", [], {}))
+    }
+    if not is_storable(json.dumps(values, ensure_ascii=False)):
         raise UsageError("bad_arguments", "A text in it is not valid Unicode.", hint="without lone surrogates")
     try:
-        return msgspec.convert({key: value for key, value in given.items() if value is not None}, kind)
+        return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
-        known = ", ".join(field.encode_name for field in msgspec.structs.fields(kind))
-        raise UsageError("bad_arguments", _plainly(str(error)), hint=f"it takes {known}") from error
+        absent = [name for name in wanted["required"] if name not in values]
+        example = {name: _EXAMPLES[name] for name in wanted["required"]}
+        hint = json.dumps(example) if absent else f"it takes {', '.join(wanted['properties'])}"
+        raise UsageError("bad_arguments", _plainly(str(error)), hint=hint) from error
+
+
+_EXAMPLES = {"query": "words", "target": "notes/a.md", "path": "notes/a.md"}
+"""Values of required arguments, for hints."""
+
+
+def _converted(name: str, value: Any, wanted: Mapping[str, Any] | None) -> Any:
+    """Return the value as its schema wants it if there is one way to read it so, else as it is."""
+    kind = wanted["type"] if wanted is not None else None
+    if wanted is None or value is None:
+        return value
+    if kind == "array":
+        if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+            parsed = _parsed(value)
+            value = parsed if isinstance(parsed, list | dict) else value
+        if value == "" or (isinstance(value, dict) and name != "set"):
+            return value
+        items = value if isinstance(value, list) else [value]
+        if name == "set":
+            items = [setting for item in items for setting in _settings(item)]
+        return [_converted("", item, wanted["items"]) for item in items]
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if kind == "string":
+        value = json.dumps(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+        plain = value.strip().lower() if isinstance(value, str) else value
+        return plain if plain in wanted.get("enum", ()) else value
+    if isinstance(value, str):
+        value = _parsed(value.lower())
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return bool(value) if kind == "boolean" and value in (0, 1) else value
+
+
+def _settings(item: Any) -> list[Any]:
+    """Return the settings of a map as `key=value`, and any other item as it is."""
+    if not isinstance(item, dict) or not all(isinstance(each, str | int | float) for each in item.values()):
+        return [item]
+    return [f"{key}={str(each).lower() if isinstance(each, bool) else each}" for key, each in item.items()]
+
+
+def _parsed(text: str) -> Any:
+    """Return what the text is as JSON, or the text. "" is null."""
+    try:
+        return json.loads(text) if text.strip() else None
+    except (ValueError, RecursionError):
+        return text
 
 
 def _plainly(message: str) -> str:
@@ -155,10 +218,16 @@ _PLAINLY = (
 )
 
 
+@cache
 def schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """JSON Schema of a type, without references."""
+    """Return the JSON Schema of a type as strict clients take it: without references, every property with a type.
+
+    Lengths of texts and defaults are left out, since several providers refuse a strict schema that has them.
+    """
     _, parts = msgspec.json.schema_components([kind])
-    found = parts[kind.__name__]
-    found.pop("description", None)
-    found.pop("title", None)
-    return dict(json.loads(json.dumps(found)))
+    whole: dict[str, Any] = json.loads(json.dumps(parts[kind.__name__]))
+    properties = {
+        name: {"type": "string"} | {key: value for key, value in part.items() if key not in ("maxLength", "default")}
+        for name, part in whole["properties"].items()
+    }
+    return {"type": "object", "properties": properties, "required": whole["required"], "additionalProperties": False}

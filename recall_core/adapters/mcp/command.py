@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
 
 PORT = 8765
+_SWITCH_SECONDS = 0.0005
+"""How long a call may keep others from the interpreter: Python's own 5 ms, several times a message, are felt."""
 
 
 def run(request: Request, streams: Streams, opener: Opener) -> None:
@@ -42,6 +44,7 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     pool = ConnectionPool(settings, connections=flags.connections or CONNECTIONS)
     following = Following(flags.watch, flags.on_boot, flags.interval or 0.0)
     follower = Follower(settings, following, lambda line: streams.say(f"recall mcp: {line}"))
+    sys.setswitchinterval(_SWITCH_SECONDS)
     try:
         _serve(_server(pool, flags), flags, streams, follower.start)
     finally:
@@ -58,13 +61,19 @@ def _expect_serving(flags: Namespace) -> None:
 
 def _server(pool: ConnectionPool, flags: Namespace) -> RecallServer:
     from recall_core.adapters.mcp.server import RecallServer, ServerSettings  # noqa: PLC0415 - it needs the package
-    from recall_core.adapters.mcp.tools import Limits  # noqa: PLC0415 - as above
+    from recall_core.adapters.mcp.tools import BY_NAME, Limits  # noqa: PLC0415 - as above
 
     base = None if flags.base is None else str(absolute(Path(flags.base)))
     limits = Limits(base=base)
     if flags.max_answer_chars is not None:
         limits = limits._replace(max_answer_chars=flags.max_answer_chars)
-    return RecallServer(pool, ServerSettings(limits, flags.structured, flags.call_timeout or SECONDS))
+    offered = frozenset(BY_NAME) if flags.tools is None else frozenset(map(str.strip, flags.tools.split(",")))
+    if unknown := sorted(offered - BY_NAME.keys()):
+        known = ", ".join(BY_NAME)
+        raise UsageError(
+            "bad_value", f"--tools names {unknown[0]!r}; the tools are {known}.", hint="--tools search,get"
+        )
+    return RecallServer(pool, ServerSettings(limits, flags.structured, flags.call_timeout or SECONDS, offered))
 
 
 def _serve(server: RecallServer, flags: Namespace, streams: Streams, begun: Callable[[], None]) -> None:

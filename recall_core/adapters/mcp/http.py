@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from hmac import compare_digest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+import h11
 import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recall_core import files, paths
 from recall_core.errors import RecallError, UsageError
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
+HEADER_SECONDS = 10.0
+"""A client may take so long to send the headers of a request."""
+IDLE_SECONDS = 600.0
+"""A session without a request for so long ends."""
+SOCKETS = 64
+"""Connections that have not shown the token; one more closes the oldest of them that waits for nothing."""
 _LAST_PORT = 65_535
 _NAMES = (HOST, "localhost")
 
@@ -81,10 +90,15 @@ async def serve(protocol: Server[Any], at: Door, ready: Callable[[], None]) -> N
     """Answer until the process is told to end. ready: called once requests are taken."""
     hosts = [f"{name}:{at.port}" for name in _NAMES]
     security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts])
-    app: ASGIApp = protocol.streamable_http_app(streamable_http_path=PATH, transport_security=security)
+    app: ASGIApp = protocol.streamable_http_app(
+        streamable_http_path=PATH, transport_security=security, session_idle_timeout=IDLE_SECONDS
+    )
     if at.token is not None:
         app = _Guarded(app, at.token)
-    config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="on", timeout_graceful_shutdown=2)
+    config = uvicorn.Config(
+        app, log_level="critical", access_log=False, lifespan="on", timeout_graceful_shutdown=2,
+        http=limited(at.token), ws="none", server_header=False,
+    )  # fmt: skip
     running = _Running(config, ready)
     with closing(at.listening):
         try:
@@ -106,21 +120,84 @@ class _Running(uvicorn.Server):
         self._ready()
 
 
+def limited(token: str | None, header_seconds: float = HEADER_SECONDS) -> type[H11Protocol]:
+    """Return HTTP with our limits. token: None if no one needs one, and then all connections count as without."""
+
+    class Limited(_LimitedProtocol):
+        _token = token
+        _seconds = header_seconds
+        _waiting: ClassVar[dict[_LimitedProtocol, None]] = {}
+
+    return Limited
+
+
+class _LimitedProtocol(H11Protocol):
+    """HTTP whose headers come in time, on at most so many connections without the token."""
+
+    _token: str | None
+    _seconds: float
+    _waiting: ClassVar[dict[_LimitedProtocol, None]]
+    """Connections without the token, the oldest first."""
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._waiting[self] = None
+        if len(self._waiting) > SOCKETS:
+            oldest = next(each for each in self._waiting if each.cycle is None or each.cycle.response_complete)
+            del self._waiting[oldest]
+            oldest.transport.abort()
+        self._expect_headers()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._waiting.pop(self, None)
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._expect_headers()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._expect_headers()
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        if self._token is not None and self.headers is not None and _has_token(self.headers, self._token):
+            self._waiting.pop(self, None)
+
+    def _expect_headers(self) -> None:
+        """Close the connection unless headers that have begun, or are the first, are complete in time."""
+        is_waiting = self.conn.their_state is h11.IDLE and (self.cycle is None or bool(self.conn.trailing_data[0]))
+        if not is_waiting:
+            self._stop_timer()
+        elif self._timer is None:
+            self._timer = self.loop.call_later(self._seconds, self.transport.abort)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def _has_token(headers: Iterable[tuple[bytes, bytes]], token: str) -> bool:
+    given = [value for name, value in headers if name == b"authorization"]
+    scheme, _, credentials = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
+    return scheme.lower() == b"bearer" and compare_digest(credentials.strip(b" "), token.encode())
+
+
 class _Guarded:
     """The application for requests that bring the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
-        self._wanted = f"Bearer {token}".encode()
+        self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._is_known(scope):
+        if scope["type"] == "http" and not _has_token(scope["headers"], self._token):
             body = {"error": "unauthorized", "hint": "send the server's token: Authorization: Bearer TOKEN"}
             refusal = JSONResponse(body, status_code=401, headers={"WWW-Authenticate": "Bearer"})
             await refusal(scope, receive, send)
             return
         await self._app(scope, receive, send)
-
-    def _is_known(self, scope: Scope) -> bool:
-        given = [value for name, value in scope["headers"] if name == b"authorization"]
-        return len(given) == 1 and compare_digest(given[0], self._wanted)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import stat
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager, suppress
 from threading import Thread
@@ -18,6 +20,9 @@ from mcp.server.stdio import stdio_server
 from recall_core.errors import Interrupted
 
 Result = TypeVar("Result")
+
+_READ_BYTES = 65_536
+"""What a pipe holds."""
 
 
 @asynccontextmanager
@@ -36,21 +41,42 @@ async def streams() -> AsyncIterator[tuple[Any, Any]]:
         raise Interrupted("interrupted", "Interrupted.")
 
 
+def uncancelled(lines: Sequence[bytes]) -> list[bytes]:
+    """Return the messages without calls whose cancel has come with them: these cost nothing, and get no answer."""
+    calls: dict[str, int] = {}
+    dropped: set[int] = set()
+    if not any(b"notifications/cancelled" in line for line in lines):
+        return list(lines)
+    for number, line in enumerate(lines):
+        with suppress(ValueError, RecursionError):
+            message = json.loads(line)
+            if not isinstance(message, dict):
+                continue
+            if message.get("method") == "tools/call":
+                calls[json.dumps(message.get("id"))] = number
+            elif message.get("method") == "notifications/cancelled" and isinstance(message.get("params"), dict):
+                call = calls.pop(json.dumps(message["params"].get("requestId")), None)
+                dropped |= set() if call is None else {call, number}
+    return [line for number, line in enumerate(lines) if number not in dropped]
+
+
 class _DescriptorLines:
     """Lines of a descriptor. Threads wait for them that the process does not wait for: the SDK's own keep it."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._file = os.fdopen(descriptor, "rb", closefd=False)
+        self._lines: deque[bytes] = deque()
+        self._rest = b""
 
     def __aiter__(self) -> _DescriptorLines:
         return self
 
     async def __anext__(self) -> str:
-        line = await _aside(self._file.readline)
-        if not line:
-            raise StopAsyncIteration
-        return line.decode(errors="replace")
+        while not self._lines:  # one thread for all that has come: to start one takes longer than to read a message
+            if not (lines := await _aside(self._read)):
+                raise StopAsyncIteration
+            self._lines.extend(uncancelled(lines))
+        return self._lines.popleft().decode(errors="replace")
 
     async def write(self, text: str) -> None:
         """All of it, however little the other end takes at once."""
@@ -58,6 +84,17 @@ class _DescriptorLines:
 
     async def flush(self) -> None:
         """Nothing is kept."""
+
+    def _read(self) -> list[bytes]:
+        """Wait for the next whole lines, and return them; none once there is an end."""
+        pieces = [self._rest]
+        while chunk := os.read(self._descriptor, _READ_BYTES):
+            pieces.append(chunk)
+            if b"\n" in chunk:
+                *lines, self._rest = b"".join(pieces).split(b"\n")
+                return lines
+        self._rest = b""
+        return [line for line in (b"".join(pieces),) if line]
 
     def _write(self, left: bytes) -> None:
         while left:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import UNSET
@@ -15,6 +15,9 @@ from recall_core.api.serving.names import CallerNames, ServedTarget
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.targets import lines_in
+
+if TYPE_CHECKING:
+    from recall_core.contract.views import TextView
 
 LIST_LIMIT = 200
 """Documents that `list` names at once."""
@@ -63,21 +66,17 @@ class Tool(NamedTuple):
 
 def _ask(asked: taken.QuestionArguments) -> Ask:
     """How the question is asked. Raises UsageError `bad_arguments`."""
-    if (asked.query is UNSET) == (asked.rql is UNSET):
+    if bool(asked.query) == bool(asked.rql):
         raise UsageError("bad_arguments", "A question is either query or rql.", hint='{"query": "words"}')
-    if asked.rql is not UNSET and (asked.mode is not UNSET or asked.filter is not UNSET):
+    if asked.rql and (asked.mode not in (UNSET, "hybrid") or asked.filter):
         message = "mode and filter go with query; a query in RQL says both itself."
         raise UsageError("bad_arguments", message, hint="USING and FILTER, in rql")
     return Ask(
         k=_given(asked.k),
         mode=asked.mode or "hybrid",
         filter=_given(asked.filter),
-        settings=tuple(f"{key}={_spelled(value)}" for key, value in (asked.set or {}).items()),
+        settings=tuple(asked.set or ()),
     )
-
-
-def _spelled(value: taken.Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _given(value: Any) -> Any:
@@ -85,7 +84,7 @@ def _given(value: Any) -> Any:
 
 
 def _words(asked: taken.QuestionArguments) -> tuple[str | None, str | None]:
-    return _given(asked.query), _given(asked.rql)
+    return asked.query or None, _given(asked.rql)
 
 
 def _told(answer: Answer, asked: Any, names: CallerNames, limits: Limits) -> Told:
@@ -103,8 +102,21 @@ def _search(recall: Recall, names: CallerNames, asked: taken.SearchArguments, li
 
 def _context(recall: Recall, names: CallerNames, asked: taken.ContextArguments, limits: Limits) -> Told:
     ask, (words, rql) = _ask(asked), _words(asked)
-    answer = recall.context(words, ask, Pack(budget_tokens=_given(asked.budget_tokens)), rql=rql)
+    pack = Pack(budget_tokens=_given(asked.budget_tokens))
+    if asked.fields == "all":
+        return _told(recall.context(words, ask, pack, rql=rql), asked, names, limits)
+    fence, longest = "", views.fence_of("")
+    while len(longest) > len(fence):  # a block has a longer fence than was counted
+        fence = longest
+        answer = recall.context(words, _with_fences(ask, fence), pack, rql=rql)
+        longest = max((views.fence_of(block["text"]) for block in answer["context"]["blocks"]), key=len, default="")
     return _told(answer, asked, names, limits)
+
+
+def _with_fences(ask: Ask, fence: str) -> Ask:
+    """Return the question with the lines around each block as an agent gets them, so that the budget counts them."""
+    assert isinstance(ask.settings, tuple)  # noqa: S101 - `_ask` made them
+    return ask._replace(settings=(*ask.settings, f"header=[{{n}}] {{path}}:{{lines}}\n{fence}", f"footer={fence}"))
 
 
 def _explain(recall: Recall, names: CallerNames, asked: taken.ExplainArguments, limits: Limits) -> Told:
@@ -126,6 +138,8 @@ def _chunk(names: CallerNames, name: str) -> str:
 def _whynot(recall: Recall, names: CallerNames, asked: taken.WhyNotArguments, limits: Limits) -> Told:
     ask, (words, rql) = _ask(asked), _words(asked)
     pack = Pack(budget_tokens=_given(asked.budget_tokens))
+    if pack.budget_tokens is not None:
+        ask = _with_fences(ask, views.fence_of(""))
     missed = _missed(names, asked.target)
     answer = recall.why_not(words, missed.target, ask, pack, rql=rql)
     answer["whynot"]["target"]["text"] = asked.target
@@ -146,7 +160,7 @@ def _missed(names: CallerNames, target: str) -> ServedTarget:
 
 
 def _get(recall: Recall, names: CallerNames, asked: taken.GetArguments, limits: Limits) -> Told:
-    if (asked.targets is UNSET) == (asked.glob is UNSET):
+    if bool(asked.targets) == bool(asked.glob):
         raise UsageError("bad_arguments", "get takes either targets or glob.", hint='{"targets": ["notes/a.md"]}')
     behind = f":{asked.lines}" if asked.lines else ""
     if asked.glob:
@@ -158,7 +172,25 @@ def _get(recall: Recall, names: CallerNames, asked: taken.GetArguments, limits: 
     if asked.fields == "all":
         content = _content(answers)
         return Told(views.as_json(content), content)
-    cut = _bounded([dict(each) for each in answers], GET_BYTES if asked.max_bytes is UNSET else asked.max_bytes)
+    most = GET_BYTES if asked.max_bytes is UNSET else asked.max_bytes
+    return _texts(answers, names, most, limits)
+
+
+def resource(recall: Recall, name: str, limits: Limits, scheme: str) -> str:
+    """Return the text of a resource, within the characters of an answer.
+
+    It is a document or lines of it, or, if the name ends with a slash, the first documents below a folder.
+    """
+    names = CallerNames(recall, limits.base)
+    if name.endswith("/"):
+        return BY_NAME["list"].answer(recall, {"prefix": name}, limits).text
+    with recall.store.reading():
+        return _texts([_got(recall, names.find(name))], names, GET_BYTES, limits, scheme).text
+
+
+def _texts(answers: Sequence[Answer], names: CallerNames, most: int, limits: Limits, scheme: str = "") -> Told:
+    """Return the texts of documents with so many bytes in all. scheme: begins the addresses to go on with."""
+    cut = _bounded(answers, most, limits.max_answer_chars, scheme)
     pieces = [piece for each in cut for piece in views.mcp(each, names)]
     if not answers:
         pieces = [views.AnswerPiece("", "0 documents match.")]
@@ -176,24 +208,46 @@ def _content(answers: Sequence[Answer]) -> dict[str, Any]:
     return dict(answers[0]) if len(answers) == 1 else {"answers": [*answers]}
 
 
-def _bounded(answers: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
-    """The answers with so many bytes of text in all, each cut at the end of a line, and a warning what is left."""
-    room = most
-    kept = []
-    for whole in answers:
-        answer, view = whole, whole["found"]
+def _bounded(answers: Sequence[Answer], most: int, letters: int, scheme: str) -> list[dict[str, Any]]:
+    """Return the answers with so many bytes of text in all, within so many characters with all that is around it.
+
+    A text that is longer is cut at the end of a line, with a warning that says where to go on.
+    """
+    kept: list[dict[str, Any]] = []
+    for answer in answers:
+        view, warnings = answer["found"], answer["warnings"]
         text = view["text"].encode()
-        if len(text) > room:
-            cut = text[:room].decode(errors="ignore")
-            cut = cut[: cut.rfind("\n") + 1] or cut
-            lines = lines_in(cut)
-            following = view.get("line_start", 1) + lines
-            go_on = "" if "place" in view else f"; go on at line {following}"
-            left = f"{len(text) - len(cut.encode())} of {len(text)} bytes are left out{go_on}"
-            answer = {**whole, "found": {**view, "text": cut}, "warnings": [*whole["warnings"], left]}
-        room -= min(room, len(text))
-        kept.append(answer)
+        letters -= _AROUND_CHARS + 2 * len(view["doc"]["path"]) + sum(map(len, warnings))
+        shown = text[:most].decode(errors="ignore")
+        if len(text) > most:
+            shown = shown[: shown.rfind("\n") + 1] or shown
+        shown = views.fitting(shown, letters)
+        size = len(shown.encode())
+        if size < len(text):
+            following = _go_on(view, shown, scheme, is_first=not kept)
+            left = f"{len(text) - size} of {len(text)} bytes are left out; {following}"
+            kept.append({**answer, "found": {**view, "text": shown}, "warnings": [*warnings, left]})
+        else:
+            kept.append({**answer})
+        most -= size
+        letters -= len(views.fenced(shown)) + 1 if shown else 0
     return kept
+
+
+_AROUND_CHARS = 150
+"""Characters around a text besides names: its header, and the warning that a part is left out."""
+
+
+def _go_on(view: TextView, shown: str, scheme: str, *, is_first: bool) -> str:
+    """Return how to get the rest of a text: by its lines, unless the first of them is too long by itself."""
+    part: Mapping[str, Any] = view.get("chunk", view)
+    kind, _, place = part.get("place", "").partition(" ")
+    first = int(place.partition("-")[0]) if kind == "line" else part.get("line_start", 1)
+    if (kind and kind != "line" and "line_start" not in part) or (is_first and "\n" not in shown):
+        return "go on with a larger maxBytes, or get it with fields=all"
+    last = first + lines_in(view["text"]) - 1
+    path = view["doc"]["path"].replace("%", "%25") if scheme else view["doc"]["path"]
+    return f"go on with {scheme}{path}:{first + shown.count(chr(10))}-{last}"
 
 
 def _list(recall: Recall, names: CallerNames, asked: taken.ListArguments, limits: Limits) -> Told:
@@ -248,18 +302,19 @@ def _memory_get(recall: Recall, names: CallerNames, asked: taken.MemoryGetArgume
         first += part["line_start"] - 1
         most = min(most, max(1, part["line_end"] - first + 1))
         view = recall.get(view["doc"]["id"])["found"]
-    told = views.memory_text(views.named(view, names), first, most)
-    if told["lines"] == 0 and first > 1:
+    text = views.memory_text(views.named(view, names), first, most)
+    if text["lines"] == 0 and first > 1:
         count = lines_in(view["text"])
         raise UsageError("bad_lines", f"{asked.path} has lines 1 to {count}.", hint=f'{{"from": {max(1, count)}}}')
-    return Told(views.as_json(told), told)
+    return Told(views.as_json(text), text)
 
 
 TOOLS: tuple[Tool, ...] = (
     Tool(
         "search",
         "Search documents",
-        "Find the passages that answer a question, best first, each with a citation (path:lines). Start here.",
+        "Find the passages that answer a question, best first, each with a citation (path:lines). Start here. "
+        "Requires query, or rql with an empty query.",
         taken.SearchArguments,
         _search,
     ),
@@ -287,7 +342,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get",
         "Read documents",
-        "Text of documents, or lines of them, verbatim as indexed; by path, citation, id or glob.",
+        "Text of documents, or lines of them, verbatim as indexed; by path, citation, id (targets) or glob.",
         taken.GetArguments,
         _get,
     ),

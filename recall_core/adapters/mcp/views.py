@@ -1,5 +1,7 @@
 """Answers as a model reads them: Markdown with citations, in pieces of which the last are left out where it is long.
 
+Texts of documents are between fences that are longer than any in them, and names are spelled so that they end and
+imitate nothing: all the rest is Recall's own.
 Everything in them is taken from the answer, which `fields = all` gives whole. Only paths may look otherwise: callers
 know documents by the names of `api.serving.names`.
 """
@@ -8,11 +10,13 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from recall_core.adapters import ledger, whynot
-from recall_core.adapters.render import CAUTION, DIGITS, clean, counted
+from recall_core.adapters.render import CAUTION, DIGITS, counted
+from recall_core.api.serving.names import spelled
 from recall_core.deadline import check
 from recall_core.text import behind
 
@@ -29,6 +33,9 @@ EXCERPT_CHARS = 40
 _LONG = 80
 """Characters of a line that is of use although it is cut; a path is not."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_FENCE = 3
+_TICKS = re.compile("`+")
+_FENCE_LINE = re.compile(f"^`{{{_FENCE},}}$", re.MULTILINE)
 
 
 class AnswerPiece(NamedTuple):
@@ -49,23 +56,66 @@ def mcp(answer: Mapping[str, Any], names: CallerNames) -> list[AnswerPiece]:
     raise AssertionError(f"no tool answers with {sorted(told)}")
 
 
-def joined(pieces: Sequence[AnswerPiece], most: int) -> str:
-    """The pieces that fit into so many characters, in order, and the names of those that do not.
+def fence_of(text: str) -> str:
+    """Return a fence that no line of the text ends."""
+    return "`" * max(_FENCE, 1 + max(map(len, _TICKS.findall(text)), default=0))
 
-    The first that does not fit is cut at the end of a line, or within a long one; every later one is left out.
+
+def fenced(text: str) -> str:
+    """Return the text of a document between fences."""
+    fence = fence_of(text)
+    return "\n".join((fence, text.removesuffix("\n"), fence))
+
+
+def fitting(text: str, most: int) -> str:
+    """Return the beginning of a text that fits with its fences into so many characters, if it can in whole lines."""
+    if len(fenced(text)) <= most:
+        return text
+    count = bisect_right(range(len(text) + 1), most, key=lambda end: len(fenced(text[:end]))) - 1
+    head = text[: max(0, count)]
+    return head[: head.rfind("\n") + 1] or head
+
+
+def joined(pieces: Sequence[AnswerPiece], most: int) -> str:
+    """Return the pieces that fit into so many characters, in order, with the names of those that do not.
+
+    The first that does not fit is cut at the end of a line, or within a long one, and its fence closed; every later
+    one is left out. Only the list of names may take more.
     """
-    kept: list[str] = []
+    whole = "\n".join(piece.text for piece in pieces)
     room = most
+    while len(whole) > most:
+        kept, left = _cut(pieces, room)
+        whole = "\n".join([*kept, f"[left out, the answer is long: {_listed(left)}]"])
+        if not kept:
+            break
+        room -= max(1, len(whole) - most)
+    return whole
+
+
+def _cut(pieces: Sequence[AnswerPiece], room: int) -> tuple[list[str], list[str]]:
+    """Return the texts that fit, and the names of what does not."""
+    kept: list[str] = []
     for place, piece in enumerate(pieces):
         if len(piece.text) + 1 > room:
-            head, name = piece.text[: max(0, room)], piece.name or "the rest"
-            cut = head if len(head) > _LONG and "\n" not in head else head.rpartition("\n")[0]
-            unit = counted(cut.count("\n") + 1, "line") if cut != head else counted(len(cut), "character")
-            left = [f"{name} after {unit}" if cut else name, *(each.name for each in pieces[place + 1 :])]
-            return "\n".join(filter(None, [*kept, cut, f"[left out, the answer is long: {_listed(left)}]"]))
+            head, name = _beginning(piece.text, room), piece.name or "the rest"
+            left = [f"the rest of {piece.name}" if head and piece.name else name]
+            return [*kept, *([head] if head else [])], left + [each.name for each in pieces[place + 1 :]]
         kept.append(piece.text)
         room -= len(piece.text) + 1
-    return "\n".join(kept)
+    return kept, []
+
+
+def _beginning(text: str, room: int) -> str:
+    """Return the first lines of a text that fit with the end of a fence; "" if none does."""
+    fence = max(_FENCE_LINE.findall(text), key=len, default="")
+    head = text[: max(0, room - len(fence) - 1)]
+    lines = head.rpartition("\n")[0]
+    if len(head) - len(lines) > _LONG and lines.rpartition("\n")[2] == fence:
+        lines = head
+    if not fence or lines.split("\n").count(fence) % 2 == 0:
+        return lines
+    return lines.removesuffix(fence).rstrip("\n") if lines.endswith(f"\n{fence}") else f"{lines}\n{fence}"
 
 
 def _listed(names: Sequence[str], most: int = 8) -> str:
@@ -150,12 +200,12 @@ def _hit(rank: int, result: ResultView) -> str:
         return f"{rank}. {as_json(result)}"
     score = f" · score {result['score']:.3f}" if "score" in result else ""
     unit = passage or chunk
-    heading = f" · {clean(unit['heading'])}" if "heading" in unit else ""
+    heading = f" · {spelled(unit['heading'])}" if "heading" in unit else ""
     score += f" · by meaning {result['cosine']:.3f}" if "cosine" in result else ""
     chunk_id = f" · chunk {chunk['id'][:DIGITS]}" if "id" in chunk else ""
     shown = _excerpt(chunk, passage)
     cited = _citation(doc, unit, shown)
-    return f"\n{rank}. **{clean(cited)}**{heading}{score}{_state(doc)}{chunk_id}\n{_quoted(shown.text)}"
+    return f"\n{rank}. **{spelled(cited)}**{heading}{score}{_state(doc)}{chunk_id}\n{fenced(shown.text)}"
 
 
 def _state(doc: Mapping[str, Any]) -> str:
@@ -212,15 +262,36 @@ def _context(told: Response) -> Iterator[AnswerPiece]:
     for block in blocks:
         where = _cited(block["path"], block["line_start"], block["line_end"], block.get("place"))
         cut = " (cut)" if block.get("truncated") else ""
-        yield AnswerPiece(f"block {block['n']}", f"\n[{block['n']}] {clean(where)}{cut}\n{block.get('text', '')}")
+        text = fenced(block.get("text", ""))
+        yield AnswerPiece(f"block {block['n']}", f"\n[{block['n']}] {spelled(where)}{cut}\n{text}")
 
 
-def _explanation(told: Response) -> Iterator[AnswerPiece]:
-    yield AnswerPiece("", "\n".join(ledger.lines(told)))
+def _explanation(answer: Response) -> Iterator[AnswerPiece]:
+    view = answer["explanation"]
+    chunks = (view["chunk"], view["other"]) if "other" in view else (view["chunk"],)
+    fence = max((fence_of(each["passage"]["text"]) for each in chunks if "passage" in each), key=len, default="")
+    named = _with_spelled_names({**answer})
+    yield AnswerPiece("", "\n".join(ledger.lines(named, lambda text: (fence, text.removesuffix("\n"), fence))))
 
 
-def _whynot(told: Response) -> Iterator[AnswerPiece]:
-    yield AnswerPiece("", "\n".join(whynot.account(told["whynot"], _fix)))
+def _whynot(answer: Response) -> Iterator[AnswerPiece]:
+    yield AnswerPiece("", "\n".join(whynot.account(_with_spelled_names(answer["whynot"]), _fix)))
+
+
+def _with_spelled_names(value: Any, key: str = "") -> Any:
+    """Return the value with names, and texts that are shown within a line, as an answer spells them."""
+    if isinstance(value, dict):
+        check()
+        return {
+            each: _with_spelled_names(part, "quoted" if key == "passage" and each == "text" else each)
+            for each, part in value.items()
+        }
+    if isinstance(value, list):
+        return [_with_spelled_names(each, key) for each in value]
+    return spelled(value) if key in _WITHIN_A_LINE and isinstance(value, str) else value
+
+
+_WITHIN_A_LINE = frozenset(("path", "heading", "title", "text"))
 
 
 def _fix(fix: FixView, change: str) -> str:
@@ -238,16 +309,17 @@ def _found(told: Response) -> Iterator[AnswerPiece]:
         where = _cited(where, 1, 1, view["place"])
     elif "line_start" in view:
         where = _cited(where, view["line_start"], view["line_end"])
-    yield AnswerPiece("", f"**{clean(where)}**{_state(doc)}")
+    yield AnswerPiece("", f"**{spelled(where)}**{_state(doc)}")
     if view["text"]:
-        yield AnswerPiece(where, view["text"])
+        yield AnswerPiece(spelled(where), fenced(view["text"]))
 
 
 def _documents(told: Response) -> Iterator[AnswerPiece]:
     documents = told["documents"]
     following = f"; go on with offset {told['next_offset']}" if "next_offset" in told else ""
     yield AnswerPiece("", f"{len(documents)} of {counted(told['total'], 'document')}{following}.")
-    yield from (AnswerPiece(each["path"], each["path"]) for each in documents)
+    if documents:
+        yield AnswerPiece("paths", fenced("\n".join(spelled(each["path"]) for each in documents)))
 
 
 def _store(told: Response) -> Iterator[AnswerPiece]:
@@ -263,7 +335,7 @@ def _warned(response: Response) -> tuple[str, list[AnswerPiece]]:
     """The lines to read before the answer, and the other warnings."""
     lines: dict[bool, list[str]] = {True: [], False: []}
     for each in response.get("warnings", ()):
-        lines[each.startswith(CAUTION)].append(f"Warning: {clean(each)}\n")
+        lines[each.startswith(CAUTION)].append(f"Warning: {spelled(each)}\n")
     others = "".join(lines[False]).removesuffix("\n")
     return "".join(lines[True]), [AnswerPiece("warnings", f"\n{others}")] if others else []
 
@@ -281,10 +353,6 @@ _BY_CONTENT: dict[str, Callable[[Response], Iterator[AnswerPiece]]] = {
 
 def _short(text: str) -> str:
     return text if len(text) <= SNIPPET_CHARS else text[: SNIPPET_CHARS - 2].rstrip() + " …"
-
-
-def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.rstrip("\n").split("\n"))
 
 
 def named(value: Any, names: CallerNames) -> Any:

@@ -131,6 +131,7 @@ SERVING: tuple[Command, ...] = (
             Flag("--on-boot", "sync as the server starts"),
             Flag("--interval", "sync every so many seconds", "SECONDS", is_seconds=True),
             Flag("--base", "the folder that paths are relative to (the store's)", "DIR"),
+            Flag("--tools", "offer these tools alone, with commas between them (all)", "NAMES"),
             Flag("--structured", "also send each answer as structured content"),
             Flag(
                 "--max-answer-chars",

@@ -24,14 +24,44 @@ from recall_core.store.port import Store
 from recall_core.text import nfc
 from recall_core.types import Root
 
+_SIGNS = re.compile(r"[\\`]|\*(?=\*)|(?<=\*)\*|(?<!\S)·|·(?!\S)|\[(?=\d+\])")
+"""What ends or imitates a citation in an answer: bold, code, the sign between fields, the number of a block."""
+_BLANKS = re.compile(r"^ | (?=$)|(?<= ) ")
+_SPELLED = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[ntr]|[^\w\s])")
 _LEAST_OF_ID = 4
 _ID = re.compile(rf"[0-9a-f]{{{_LEAST_OF_ID},64}}")
-_PART = re.compile(r"(?P<path>.+?)(?P<part>(?::[0-9]{1,18}(?:-[0-9]{1,18})?|#[a-z]+=[0-9]{1,18}(?:-[0-9]{1,18})?))")
+_PART = re.compile(
+    r"(?P<path>.+?)(?P<part>(?::[0-9]{1,18}(?:-[0-9]{1,18})?|#[a-z]+=[0-9]{1,18}(?:-[0-9]{1,18})?))", re.DOTALL
+)
 _SOME = 1_000
 _SHOWN = 3
 _SIMILAR = 0.75
 _REST = "outside"
 """The label of documents that no folder was added for."""
+
+
+def spelled(name: str) -> str:
+    """Return a name for the text of an answer, on one line, where it can neither end nor imitate a citation.
+
+    `CallerNames.find` reads it. Controls and signs of our own are escaped by a backslash, and so are backslashes.
+    """
+    if name.isprintable() and not (_SIGNS.search(name) or _BLANKS.search(name)):
+        return name
+    shown = _BLANKS.sub(r"\\x20", _SIGNS.sub(r"\\\g<0>", name))
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in shown)
+
+
+def meant(name: str) -> str:
+    """Return the name that is spelled so in answers, or the name itself if no answer spells one so."""
+    if "\\" not in name:
+        return name
+    plain = _SPELLED.sub(_unescaped, name)
+    return plain if spelled(plain) == name else name
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    sign = found[1]
+    return found[0].encode().decode("unicode_escape") if sign[0].isalnum() and sign.isascii() else sign
 
 
 class ServedTarget(NamedTuple):
@@ -83,17 +113,18 @@ class CallerNames:
         )
 
     def find(self, name: str) -> ServedTarget:
-        """The document, lines of it, place in it or chunk of that name.
+        """The document, lines of it, place in it or chunk of that name, as an answer spells it or as it is.
 
         A whole path comes first, then an id or the beginning of one, then the end of a path that no other has.
         Raises UsageError `bad_path` for what is no name here, `ambiguous_path`, `ambiguous_id`; UnknownTarget with
         the nearest name.
         """
+        for path in dict.fromkeys((meant(name), name)):
+            for whole, part in _readings(self._expect_name(path)):
+                found = self._document(whole)
+                if found is not None:
+                    return self._served(found, part)
         path = self._expect_name(name)
-        for whole, part in _readings(path):
-            found = self._document(whole)
-            if found is not None:
-                return self._served(found, part)
         for whole, part in _readings(path):
             if _ID.fullmatch(whole) and (one := targets.by_id(self._store, whole)) is not None:
                 return ServedTarget(one[1] + part, None)
@@ -136,7 +167,7 @@ class CallerNames:
 
     def stored_as(self, name: str) -> str:
         """The beginning of a path, or a pattern of paths, that a caller gave, as the store has it."""
-        *_, found = self.stored(name)
+        *_, found = self.stored(meant(name))
         return found
 
     def folders(self) -> dict[str, int]:
@@ -157,10 +188,20 @@ class CallerNames:
 
     def _expect_name(self, name: str) -> str:
         path = nfc(name.removeprefix("./"))
-        if not path or "\0" in path or path.startswith(("/", "~", "\\")) or ".." in path.split("/"):
+        is_odd = path.startswith(("~", "\\"))
+        if (
+            not path
+            or "\0" in path
+            or path.startswith("/")
+            or ".." in path.split("/")
+            or (is_odd and not self._has(path))
+        ):
             hint = "paths look as in an answer, such as notes/a.md"
             raise UsageError("bad_path", f"{name!r} is no path in this store.", hint=hint)
         return path
+
+    def _has(self, name: str) -> bool:
+        return any(self._document(whole) for whole, _ in _readings(name))
 
     def _document(self, name: str) -> str | None:
         found = (self._store.document_at(path) for path in self.stored(name))

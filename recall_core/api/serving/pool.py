@@ -23,6 +23,8 @@ Work = Callable[[Recall], Result]
 
 CONNECTIONS = 4
 QUEUE = 64
+SHARE, LEAST_SHARE = 4, 8
+"""One session may have a quarter of the queue, and at least so many places if there are more."""
 SECONDS = 60.0
 """How long a question may take, the time in the queue included."""
 _USUAL_SECONDS = 0.05
@@ -34,7 +36,8 @@ _NEWEST_SHARE = 0.1
 class Asked(Generic[Result]):
     """A question in the queue, or being answered. `result` waits for it; `cancel` ends it, wherever it is."""
 
-    def __init__(self, work: Work[Result], seconds: float) -> None:
+    def __init__(self, work: Work[Result], seconds: float, session: object = None) -> None:
+        self.session = session
         self.future: Future[Result] = Future()
         self._cancel = Cancel()
         self._work = work
@@ -85,6 +88,7 @@ class ConnectionPool:
     def __init__(self, settings: StoreSettings, *, connections: int = CONNECTIONS, queue: int = QUEUE) -> None:
         self.settings = settings
         self._most = queue
+        self._most_of_session = min(queue, max(LEAST_SHARE, queue // SHARE))
         self._queue: deque[Asked[Any]] = deque()
         self._changed = Condition()
         self._running: set[Asked[Any]] = set()
@@ -96,18 +100,23 @@ class ConnectionPool:
         ]
         self._is_started = False
 
-    def ask(self, work: Work[Result], *, seconds: float = SECONDS) -> Asked[Result]:
-        """Put a question into the queue. Raises Busy where it is full; UsageError `closed` after `close`."""
-        asked = Asked(work, seconds)
+    def ask(self, work: Work[Result], *, seconds: float = SECONDS, session: object = None) -> Asked[Result]:
+        """Put a question into the queue. session: whose it is, None for no one's.
+
+        Raises Busy if the queue is full, or the session's share of it; UsageError `closed` after `close`.
+        """
+        asked = Asked(work, seconds, session)
         with self._changed:
             if self._is_closed:
                 raise UsageError(
                     "closed", "This server is closing; it takes no more questions.", hint="start it again"
                 )
-            if len(self._queue) >= self._most:
+            own = [each for each in self._queue if session is not None and each.session == session]
+            if len(self._queue) >= self._most or len(own) >= self._most_of_session:
                 self._queue = deque(each for each in self._queue if not each.future.cancelled())
-            if len(self._queue) >= self._most:
-                raise self._busy()
+                own = [each for each in own if not each.future.cancelled()]
+            if len(self._queue) >= self._most or len(own) >= self._most_of_session:
+                raise self._busy(len(own) if len(self._queue) < self._most else None)
             if not self._is_started:
                 self._is_started = True
                 for thread in self._threads:
@@ -127,9 +136,11 @@ class ConnectionPool:
         for thread in self._threads if self._is_started else ():
             thread.join()
 
-    def _busy(self) -> Busy:
+    def _busy(self, own: int | None) -> Busy:
+        """Return the error for a full queue. own: questions of the session, if only its share is full."""
         seconds = round(max(0.1, self._mean_seconds * len(self._queue) / len(self._threads)), 1)
-        message = f"{len(self._queue)} questions are waiting already."
+        of_session = "" if own is None else " of this session"
+        message = f"{len(self._queue) if own is None else own} questions{of_session} are waiting already."
         hint = f"ask again in {seconds:g} s"
         return Busy("busy", message, hint=hint, details={"retry_after_seconds": seconds})
 
