@@ -443,6 +443,8 @@ class Block(NamedTuple):
     heading: str = ""
     place: str | None = None
     """Both of its best hit's passage, else of that hit's chunk. Lines of the file are those of the whole block."""
+    imitates: bool = False
+    """A line of its text reads like a header or footer of the context: the real header counts the lines below it."""
 
     @property
     def truncated(self) -> bool:

@@ -39,6 +39,7 @@ def part(sheet: Layout, hit: Hit, span: Span, *, number: int) -> Draft:
         _cut(span, len(chunk.text)),
         unit.heading or "",
         chunk.place if has_lines else unit.place,
+        sheet.imitation.search(text) is not None,
     )
     return draft(sheet, block)
 

@@ -200,6 +200,7 @@ def _union(sheet: Layout, drafts: Sequence[Draft]) -> Draft:
         text="",
         chunk_ids=tuple(chunk_id for block in blocks for chunk_id in block.chunk_ids),
         ranks=tuple(rank for block in blocks for rank in block.ranks),
+        imitates=any(block.imitates for block in blocks),
     )
     return placed(sheet, union, texts=texts, text_tokens=tokens)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from recall_core.config import Config
@@ -55,6 +57,8 @@ class Layout(NamedTuple):
     """Tokens are words between white space."""
     cut_tokens: int
     """How much more a stretch may count that is cut out of a text."""
+    imitation: re.Pattern[str]
+    """Finds a line that reads like a header or the footer."""
 
 
 def layout(config: Config, counter: Counter) -> Layout:
@@ -73,7 +77,40 @@ def layout(config: Config, counter: Counter) -> Layout:
         check()
         return counter.count(text)
 
-    return Layout(config.header, footer, separator, numbered, counter.name, count, gap, summable, counts_words, cut)
+    return Layout(
+        config.header,
+        footer,
+        separator,
+        numbered,
+        counter.name,
+        count,
+        gap,
+        summable,
+        counts_words,
+        cut,
+        _imitation(config.header, config.footer),
+    )
+
+
+@lru_cache(maxsize=8)
+def _imitation(header: str, footer: str) -> re.Pattern[str]:
+    """Return what finds lines like these, whatever their white space and names; a place ends in a digit.
+
+    Any line may be like a header that is a name alone: that is no header to go by.
+    """
+    fields = {
+        "{n}": r"\d+",
+        "{path}": r"[^\n]*",
+        "{title}": r"[^\n]*",
+        "{heading}": r"[^\n]*",
+        "{lines}": r"[\w=-]*\d",
+        "{path}:{lines}": r"\S[^\n]*[:#][\w=-]*\d",
+    }
+    parts = re.split(r"(\{path\}:\{lines\}|\{\w+\}|\s+)", header.strip())
+    line = "".join(r"\s+" if part.isspace() else fields.get(part) or re.escape(part) for part in parts)
+    is_a_name = all(not part or part.isspace() or part in ("{path}", "{title}", "{heading}") for part in parts)
+    likely = ["(?!)" if is_a_name else line, re.escape(footer.strip()) or "(?!)"]
+    return re.compile(rf"(?<![^\n])[^\S\n]*(?:{'|'.join(likely)})[^\S\n]*(?![^\n])")
 
 
 def draft(layout: Layout, block: Block) -> Draft:
@@ -86,6 +123,9 @@ def draft(layout: Layout, block: Block) -> Draft:
 def placed(layout: Layout, block: Block, *, texts: tuple[str, ...], text_tokens: int) -> Draft:
     """The same of a block whose text is known in slices, with what it costs."""
     lead = _lead(layout.header, block)
+    if block.imitates and lead:
+        lines = block.line_end - block.line_start + 1
+        lead = f"{lead[:-1]} ({lines} line{'s' * (lines > 1)} of text below)\n"
     lead_tokens = layout.count(lead) + (layout.count(layout.footer) if layout.footer else 0)
     return Draft(block, lead, lead_tokens, text_tokens, texts)
 

@@ -301,6 +301,13 @@ def test_a_value_without_a_reading_is_refused_by_its_name() -> None:
         assert name in caught.value.message, (name, caught.value.message)
 
 
+def test_a_question_that_is_too_long_is_refused_as_everywhere(recall: Recall) -> None:
+    for tool in ("search", "context", "explain", "whynot", "memory_search"):
+        with pytest.raises(UsageError) as caught:
+            told(recall, tool, **{**REQUIRED.get(tool, {}), "query": "é" * 20_001})
+        assert caught.value.code == "query_too_long", tool
+
+
 def test_every_argument_may_be_sent_with_an_empty_value(recall: Recall) -> None:
     unused = {"rql": "", "filter": "", "set": [], "mode": "hybrid", "k": 10, "fields": "compact"}
     assert told(recall, "search", query="hello", **unused).text == told(recall, "search", query="hello").text

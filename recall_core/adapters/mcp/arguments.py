@@ -19,9 +19,6 @@ Arguments = TypeVar("Arguments", bound=msgspec.Struct)
 MOST_LINES = 120
 """Lines that `memory_get` gives at once."""
 
-LONGEST = 20_000
-"""Characters of a question: a longer one keeps a connection from everybody else for seconds."""
-
 Fields = Annotated[
     Literal["compact", "all"], Meta(description="all: the whole answer as JSON, as `recall --json` prints it")
 ]
@@ -30,14 +27,14 @@ Fields = Annotated[
 class QuestionArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """A question: words, or a query in RQL. With `rql`, `query` may be empty or absent."""
 
-    query: Annotated[str, Meta(max_length=LONGEST, description='Words; "quoted" phrases match exactly. "" with rql')]
-    rql: Annotated[str, Meta(max_length=LONGEST, description="A query in RQL instead of words")] | UnsetType = UNSET
+    query: Annotated[str, Meta(description='Words; "quoted" phrases match exactly. "" with rql')]
+    rql: Annotated[str, Meta(description="A query in RQL instead of words")] | UnsetType = UNSET
     k: Annotated[int, Meta(ge=1, le=1_000_000, description="Most rows")] | UnsetType = UNSET
     mode: Literal["hybrid", "lexical", "semantic"] | UnsetType = UNSET
     filter: (
         Annotated[
             str,
-            Meta(max_length=LONGEST, description="RQL condition, such as doc.path GLOB 'docs/*' AND doc.tag = 'api'"),
+            Meta(description="RQL condition, such as doc.path GLOB 'docs/*' AND doc.tag = 'api'"),
         ]
         | UnsetType
     ) = UNSET
@@ -112,7 +109,7 @@ class StatusArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"
 class MemorySearchArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
     """What `memory_search` takes."""
 
-    query: Annotated[str, Meta(max_length=LONGEST)]
+    query: str
     max_results: Annotated[int, Meta(ge=1, le=1_000, description="Most results (6)")] = 6
     min_score: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
     corpus: Annotated[str, Meta(description="One source of documents; memory or all for every one")] = "all"
