@@ -167,7 +167,8 @@ class Parser(Protocol):
     `reads` ("bytes"): "text" where it wants the file as UTF-8 without a byte order mark, whatever its encoding was;
     it is never called then with bytes that are not UTF-8.
     `is_verbatim` (False): the text of each document is the whole file, decoded, so that its lines are the file's.
-    `is_foreign` (False): it runs code that may crash, hang or take all memory; it is called in a process of its own.
+    `is_foreign` (False): of a built-in one, that it runs code that may crash, hang or take all memory. It is called
+    in a process of its own for every file, as each parser of a plug-in is; other built-in ones only for large files.
     """
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterable[ParsedDocument]:

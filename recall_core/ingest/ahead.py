@@ -46,16 +46,16 @@ class ReadAhead:
         end = min(at + _WINDOW, len(self._files))
         for i in range(max(self._next, at), end):
             found, root = self._files[i]
-            if self._is_foreign(i):
+            if self._may_begin(i):
                 if not self._reader.has_room(found.size):
                     return
-                if i > at or any(map(self._is_foreign, range(at + 1, end))):
+                if i > at or any(map(self._may_begin, range(at + 1, end))):
                     with suppress(RecallError, OSError):
                         self._begin(found, self._options(found, root))
             self._next = i + 1
 
-    def _is_foreign(self, i: int) -> bool:
+    def _may_begin(self, i: int) -> bool:
         found, root = self._files[i]
         with suppress(RecallError):
-            return self._reader.is_foreign(found.path, found.size, self._options(found, root))
+            return self._reader.may_begin(found.path, found.size, self._options(found, root))
         return False

@@ -29,7 +29,7 @@ _BOMS = (
 
 _DECLARED = {
     "html": re.compile(
-        rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})|encoding=[\"']([\w.:-]{1,40})", re.I
+        rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?\s*+([\w.:-]{1,40})|encoding=[\"']([\w.:-]{1,40})", re.I
     ),
     "xml": re.compile(rb"\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})"),
     "code": re.compile(rb"\A(?:[^\n]*\n)?[ \t\f]*#.*?coding[:=][ \t]*([\w.-]{1,40})"),

@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-_SECTION = re.compile(r'\[\s*([-.\w]+)\s*("(?:\\.|[^"\\])*")?\s*\]\s*', re.ASCII)
+_SECTION = re.compile(r'\[\s*+([-.\w]++)\s*+("(?:\\.|[^"\\])*+")?\s*+\]\s*', re.ASCII)
 _KEY = re.compile(r"([a-z][-a-z0-9]*)\s*=\s*(.*)", re.ASCII | re.IGNORECASE | re.DOTALL)
 _TOKEN = re.compile(r"\\.|.", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "b": "\b"}

@@ -24,7 +24,10 @@ _NAME = ".gitignore"
 _EXCLUDE = Path(".git", "info", "exclude")
 _BOM = b"\xef\xbb\xbf"
 
-_TOKEN = re.compile(r"\\.|\[[!^]?\]?(?:\\.|\[:[a-z]*:\]|[^\]\\/])*\]|\*{3,}|.", re.DOTALL)
+_TOKEN = re.compile(
+    r"\\.|\[[!^]?\]?(?:\\.|\[:[a-z]*:\]|[^\]\\/])*\]|(?P<open>\[(?:\\.|[^\]\\/])++)|\*{3,}|.", re.DOTALL
+)
+_UNCLOSED = re.compile(r"\\.|\*{3,}|.", re.DOTALL)  # tokens where a bracket is open that nothing closes
 _CLASS = re.compile(r"\[:([a-z]*):\]")
 _CLASSES = {  # without `/`, which no bracket matches, and never with `!` first, which would negate
     "alnum": "0-9A-Za-z",
@@ -148,11 +151,19 @@ def _without_trailing_spaces(line: bytes) -> bytes:
 
 def _matching(body: str) -> re.Pattern[str] | None:
     """The expression of a pattern; None for one that matches nothing, which git passes over in silence."""
-    tokens = [_as_glob(token) for token in _TOKEN.findall(body.removeprefix("/"))]
+    tokens = [*map(_as_glob, _tokens(body.removeprefix("/")))]
     try:
         return compiled_glob("".join(tokens)) if tokens and "" not in tokens else None
     except UsageError:
         return None
+
+
+def _tokens(body: str) -> Iterator[str]:
+    for found in _TOKEN.finditer(body):
+        if found["open"]:  # no bracket closes up to its end, so a search from each opening one would be in vain
+            yield from _UNCLOSED.findall(found[0])
+        else:
+            yield found[0]
 
 
 def _as_glob(token: str) -> str:

@@ -1,4 +1,8 @@
-"""What stands between a file's bytes and its documents: unpacking, choosing a parser, decoding, and running it."""
+"""What stands between a file's bytes and its documents: unpacking, choosing a parser, decoding, and running it.
+
+Every parser has a limit of processor time, since it runs in a worker. In this process only our own parsers read, and
+only small files with short lines, on which even quadratic time is short.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from recall_core.ingest import kinds
 from recall_core.ingest.decode import UTF_8, decoded
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.packed import Unpacked, unpacked
-from recall_core.ingest.parse import identity, parser
+from recall_core.ingest.parse import BUILT_IN, identity, parser
 from recall_core.ingest.parse.worker import AHEAD_BYTES, Worker
 from recall_core.marks import why_unfit as why_no_marks
 from recall_core.ports import ParsedDocument, Parser
@@ -22,6 +26,12 @@ if TYPE_CHECKING:
 
 BINARY = "binary"
 """The encoding of what is no text."""
+
+SMALL_BYTES = 256 << 10
+"""Of a file that a parser of our own may read in this process: fewer than that."""
+SHORT_LINE_BYTES = 16 << 10
+"""Of each of its lines: fewer than that."""
+_AHEAD_TEXT_BYTES = 1 << 20  # of a file for our own parsers; what is made of a larger one may be too long to wait
 
 
 class FileText(NamedTuple):
@@ -46,8 +56,8 @@ class _Prepared(NamedTuple):
 
 
 class FileReader:
-    """Reads files, one after the other, with one process for all foreign code, and more of them for what is begun
-    before its turn. To be closed, or used in a `with`."""
+    """Reads files, one after the other, with one worker for all that need one, and more workers for files that are
+    begun before their turn. Close it, or use it in a `with`."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -88,9 +98,8 @@ class FileReader:
         """
         made = self._prepared(raw, path, root)
         chosen, own = made.parser, identity(made.name)
-        found: Iterable[ParsedDocument]
-        if getattr(chosen, "is_foreign", False):
-            found = self._foreign(made, path, digest)
+        if _needs_worker(made):
+            found = self._in_worker(made, path, digest)
         else:
             found = chosen.parse(made.content, path=made.path, digest=digest)
         is_plain = getattr(chosen, "is_verbatim", False) and made.encoding == UTF_8 and not made.packing
@@ -99,31 +108,33 @@ class FileReader:
         documents = tuple(_checked(found, path, None if made.content is raw else len(raw)))
         return FileText(documents, own, read_by, (*made.notes, *(note for each in documents for note in each.notes)))
 
-    def is_foreign(self, path: str, size: int, root: Root) -> bool:
-        """Whether foreign code reads a file, as far as its name tells, and it is small enough to be begun early.
+    def may_begin(self, path: str, size: int, root: Root) -> bool:
+        """Return True if a worker reads a file, as its name and size tell, and the file may be begun before its turn.
 
         Raises what `parser_of` raises.
         """
         name = self._choice(b"", path, root)
         if name not in self._foreign_parsers:
-            self._foreign_parsers[name] = getattr(parser(name), "is_foreign", False)
-        return self._foreign_parsers[name] and size <= AHEAD_BYTES
+            self._foreign_parsers[name] = _is_foreign(name, parser(name))
+        if self._foreign_parsers[name]:
+            return size <= AHEAD_BYTES
+        return SMALL_BYTES <= size <= _AHEAD_TEXT_BYTES
 
     def has_room(self, size: int) -> bool:
         """Whether a file of so many bytes may be begun now: on one core none ever is."""
         if self._pool is not None:
             return self._pool.has_room(size)
-        from recall_core.ingest.parse.pool import cores  # noqa: PLC0415 - only foreign code needs it
+        from recall_core.ingest.parse.pool import cores  # noqa: PLC0415 - most runs need no worker
 
         return cores() > 1
 
     def begin(self, raw: bytes, *, path: str, root: Root, digest: str) -> None:
-        """Have a file parsed before its turn, if foreign code does it. A `read` of the same bytes waits for it.
+        """Have a file parsed before its turn, if a worker does it. A `read` of the same bytes waits for it.
 
         Raises what `read` raises of what comes before the parser.
         """
         made = self._prepared(raw, path, root)
-        if not getattr(made.parser, "is_foreign", False):
+        if not _needs_worker(made):
             return
         if self._pool is None:
             from recall_core.ingest.parse.pool import WorkerPool, cores  # noqa: PLC0415 - as above
@@ -157,9 +168,11 @@ class FileReader:
             return told[2]
         return unpacked(raw, path=path, most=self._config.max_file_bytes)
 
-    def _foreign(self, made: _Prepared, key: str, digest: str) -> Iterable[ParsedDocument]:
-        """What a parser makes of a file in a process of its own; source code that is too much for a grammar is read
-        by its lines. key: what it was begun by."""
+    def _in_worker(self, made: _Prepared, key: str, digest: str) -> Iterable[ParsedDocument]:
+        """Return what a worker makes of a file. Source code that is too much for a grammar is read by its lines.
+
+        key: the name that it was begun by.
+        """
         name, content, path = made.name, made.content, made.path
         try:
             begun = self._pool.parsed(name, key=key, digest=digest) if self._pool else None
@@ -168,11 +181,24 @@ class FileReader:
             if name != "code" or error.code not in ("parser_crashed", "parser_timeout"):
                 raise
             note = "its grammar failed on it: definitions are found by lines alone"
-            found = parser("outline").parse(content, path=path, digest=digest)
+            found = self._worker.parse("outline", content, path=path, digest=digest)
             return [document._replace(notes=(*document.notes, note)) for document in found]
 
     def _choice(self, raw: bytes, path: str, root: Root) -> str:
         return kinds.choose(path, raw, parser=root.parser, overrides=self._config.parsers)
+
+
+def _needs_worker(made: _Prepared) -> bool:
+    if _is_foreign(made.name, made.parser) or len(made.content) >= SMALL_BYTES:
+        return True
+    if len(made.content) < SHORT_LINE_BYTES:
+        return False
+    return max(map(len, made.content.split(b"\n"))) >= SHORT_LINE_BYTES
+
+
+def _is_foreign(name: str, chosen: Parser) -> bool:
+    """Return True for a parser that may crash, hang or swell on a file of any size: foreign code, or a plug-in."""
+    return name not in BUILT_IN or getattr(chosen, "is_foreign", False)
 
 
 def _versioned(own: str) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_SPACED_WORD = re.compile(r"\s*\S+")
+_SPACED_WORD = re.compile(r"(?<!\s)\s*+\S++")
 
 
 def cut(text: str, max_input: int) -> list[str]:

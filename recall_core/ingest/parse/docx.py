@@ -26,7 +26,7 @@ class Docx:
     version = 2
     reads = "bytes"
     is_verbatim = False
-    is_foreign = False
+    is_foreign = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
         """The one document of the file: every paragraph of its body is a place, then every note that it refers to.

@@ -31,7 +31,7 @@ class Epub:
     version = 2
     reads = "bytes"
     is_verbatim = False
-    is_foreign = False
+    is_foreign = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
         """The one document of the file, a chapter for each item of the spine, in its order.

@@ -194,7 +194,8 @@ def _verbatim(file: _File, form: str) -> ParsedDocument:
     return ParsedDocument(None, file.text, title, file.digest, file.size, {}, marks, notes=notes)
 
 
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
+# It begins at a line's start alone: a search from each blank of a long blank line would take quadratic time.
+_LINE = re.compile(r"^[^\S\n]*+\S", re.MULTILINE)
 _FIRST_KEY = re.compile(r"\s*+\{[ \t]*+\r?\n(?P<indent>[ \t]{1,16})\"")
 
 

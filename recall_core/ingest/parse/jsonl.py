@@ -171,7 +171,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise _NoValueError(name)
 
 
-_WORD = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(?P<word>-?[A-Za-z]++)', re.DOTALL)
+_WORD = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|(?P<word>-?[A-Za-z]++)', re.DOTALL)
 
 
 _MADE: Any = tuple.__new__  # a quarter of the time that the constructor takes

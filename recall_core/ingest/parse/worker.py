@@ -1,4 +1,4 @@
-"""A worker: parsers that run foreign code are called in a process of their own, which may crash, hang or swell.
+"""A worker: parsers are called in a process of their own, which may crash, hang or swell.
 
 One process reads many files, one after the other. It is started for the first file, and again for the next one after
 a file that ended it; whatever the foreign code prints goes nowhere, and Ctrl-C in the terminal is not for it.
@@ -110,9 +110,9 @@ class Worker:
             raise _Trouble(f"the parser {name} failed ({answer.reason})").error(name, raw, path)
         if isinstance(answer, ErrorReply):
             raise _as_raised(answer)
-        return answer.documents
+        return answer
 
-    def _answer(self, task: FileTask) -> _Answer:
+    def _answer(self, task: FileTask) -> list[ParsedDocument] | ErrorReply | FailureReply:
         process = self._started()
         before = process.busy_seconds()
         deadline = monotonic() + self.seconds * (1 if before is None else _PATIENCE)
@@ -120,13 +120,22 @@ class Worker:
         def look() -> None:
             self._look(process, before or 0.0, deadline)
 
-        answer = process.answer(packed(task), most=self.reply_bytes, look=look)
+        documents: list[ParsedDocument] = []
+        message = packed(task)
+        while True:
+            answer = process.answer(message, most=self.reply_bytes, look=look)
+            message = bytearray()
+            try:
+                reply = _ANSWERS.decode(answer)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise _Trouble(f"what the parser {task.parser} made of it cannot be used ({error})") from error
+            if isinstance(reply, DocumentsReply):
+                documents += reply.documents
+            if not isinstance(reply, DocumentsReply) or reply.is_last:
+                break
         if process.memory() > self.memory_bytes // 2:
             self.close()  # what it did not give back is not the next file's fault
-        try:
-            return _ANSWERS.decode(answer)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise _Trouble(f"what the parser {task.parser} made of it cannot be used ({error})") from error
+        return documents if isinstance(reply, DocumentsReply) else reply
 
     def _started(self) -> _WorkerProcess:
         if self._process is not None and not self._process.is_alive():
@@ -178,6 +187,7 @@ class _WorkerProcess:
         mine_in, theirs_out = os.pipe()
         self._in, self._out = FileIO(mine_in, "r"), FileIO(mine_out, "w")
         os.set_blocking(mine_out, False)
+        self._looked = monotonic()
         words = json.dumps([sys.path, theirs_in, theirs_out, os.getpid(), most, dies_with_thread])
         try:
             self._process = subprocess.Popen(
@@ -224,7 +234,6 @@ class _WorkerProcess:
         """
         left = memoryview(message)
         into, filled, is_header = bytearray(HEADER.size), 0, True
-        looked = monotonic()
         with selectors.DefaultSelector() as selector:
             selector.register(self._in, selectors.EVENT_READ)
             if left:
@@ -239,9 +248,9 @@ class _WorkerProcess:
                         filled += self._read(into, filled, look)
                 if is_header and filled == len(into):
                     into, filled, is_header = _body(into, most), 0, False
-                if monotonic() - looked > _LOOK_SECONDS:
+                if monotonic() - self._looked > _LOOK_SECONDS:  # also where replies come at shorter intervals
                     look()
-                    looked = monotonic()
+                    self._looked = monotonic()
         return into
 
     def _written(self, left: memoryview) -> memoryview:

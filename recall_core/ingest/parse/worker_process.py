@@ -11,6 +11,7 @@ import resource
 import signal
 import struct
 import sys
+from collections.abc import Iterator
 from math import ceil
 from threading import Thread
 from time import sleep
@@ -27,6 +28,8 @@ HEADER = struct.Struct("!Q")
 _LOOK_SECONDS = 0.2
 _GRACE_SECONDS = 5  # beyond the time that a file is given: until then whoever waits for it has ended this process
 _PR_SET_PDEATHSIG = 1
+_REPLY_CHARS = 1 << 20  # of text after which documents are sent, and the next ones go into another reply
+_DOCUMENT_CHARS = 500  # that a document counts for besides its text
 _LONGEST_MESSAGE = 500  # of an error that the parser did not mean: some repeat their whole input
 
 
@@ -41,9 +44,10 @@ class FileTask(msgspec.Struct, array_like=True, frozen=True):
 
 
 class DocumentsReply(msgspec.Struct, array_like=True, tag="documents", frozen=True):
-    """What was made of it."""
+    """The next documents of the file. A file of many records has several replies, so that no process needs all."""
 
     documents: list[ParsedDocument]
+    is_last: bool
 
 
 class ErrorReply(msgspec.Struct, array_like=True, tag="error", frozen=True):
@@ -101,9 +105,9 @@ def main(requests: int, replies: int, parent: int, most: int, *, dies_with_threa
         while header := incoming.read(HEADER.size):
             task = decoder.decode(incoming.read(*HEADER.unpack(header)))
             signal.alarm(ceil(task.seconds) + _GRACE_SECONDS)
-            reply = _reply(task, parsers, most)
+            for reply in _replies(task, parsers, most):
+                _send(outgoing.fileno(), reply)
             signal.alarm(0)
-            _send(outgoing.fileno(), reply)
 
 
 def _watch(parent: int) -> NoReturn:
@@ -118,26 +122,38 @@ def _send(replies: int, message: bytearray) -> None:
         left = left[os.write(replies, left) :]
 
 
-def _reply(task: FileTask, parsers: dict[str, Parser], most: int) -> bytearray:
-    """What the parser makes of the file, ready to be sent; it never raises what a parser raises."""
+def _replies(task: FileTask, parsers: dict[str, Parser], most: int) -> Iterator[bytearray]:
+    """Yield what the parser makes of the file, ready to be sent. Never raises what a parser raises."""
+    left = most
     try:
-        message = packed(DocumentsReply(_documents(task, parsers)))
+        for reply in _documents(task, parsers):
+            message = packed(reply)
+            left -= len(message) - HEADER.size
+            if left < 0:
+                yield packed(FailureReply(too_long(most)))
+                return
+            yield message
     except RecallError as error:
         hint = None if error.hint is None else str(error.hint)
-        return packed(ErrorReply(type(error).__name__, error.code, error.message, hint, error.details))
-    except Exception as error:  # noqa: BLE001 - of foreign code; whoever waits for it is told, and goes on
-        return packed(FailureReply(_told(error)))
-    if len(message) - HEADER.size > most:
-        return packed(FailureReply(too_long(most)))
-    return message
+        yield packed(ErrorReply(type(error).__name__, error.code, error.message, hint, error.details))
+    except Exception as error:  # noqa: BLE001 - of foreign code; the caller reports it and goes on
+        yield packed(FailureReply(_told(error)))
 
 
-def _documents(task: FileTask, parsers: dict[str, Parser]) -> list[ParsedDocument]:
+def _documents(task: FileTask, parsers: dict[str, Parser]) -> Iterator[DocumentsReply]:
     from recall_core.ingest.parse import parser  # noqa: PLC0415 - what the parser is, is the task's to say
 
     if task.parser not in parsers:
         parsers[task.parser] = parser(task.parser)
-    return list(parsers[task.parser].parse(task.raw, path=task.path, digest=task.digest))
+    documents: list[ParsedDocument] = []
+    chars = 0
+    for document in parsers[task.parser].parse(task.raw, path=task.path, digest=task.digest):
+        documents.append(document)
+        chars += len(document.text) + _DOCUMENT_CHARS
+        if chars >= _REPLY_CHARS:
+            yield DocumentsReply(documents, is_last=False)
+            documents, chars = [], 0
+    yield DocumentsReply(documents, is_last=True)
 
 
 def _told(error: Exception) -> str:

@@ -93,7 +93,7 @@ _RST_MARKED = re.compile(r"[`*|\\]|_(?!\w)")
 
 _ASCIIDOC = [
     re.compile(r"\[\[[^\[\]]*\]\]()"),
-    re.compile(r"<<[^<>,]*,[ ]*([^<>]*)>>"),
+    re.compile(r"<<[^<>,]*+,[ ]*+([^<>]*+)>>"),
     re.compile(r"<<([^<>,]*)>>"),
     re.compile(r"(?<!\w)(?:link|xref|mailto|kbd|btn|footnote):[^\s\[\]]{0,200}\[([^\]]*)\]"),
     re.compile(r"(?<!\w)https?://[^\s\[\]]{1,200}\[([^\]]+)\]"),

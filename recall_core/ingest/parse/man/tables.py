@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from recall_core.ingest.parse.man.roff import Roff
 
-_TAB = re.compile(r"\btab\s*\(\s*(.)\s*\)", re.IGNORECASE)
-_RULE = re.compile(r"\s*(?:[_=]|\\_|\\\^)?\s*")
+_TAB = re.compile(r"\btab\s*+\(\s*+(?:(\S)\s*+|(?<=(\s)))\)", re.IGNORECASE)
+_RULE = re.compile(r"\s*+(?:[_=]|\\_|\\\^)?\s*")
 _CELL_START, _CELL_END = "T{", "T}"
 
 
@@ -56,7 +56,7 @@ class _ManTable:
         """Lines up to the one that ends with a full stop say how the cells look; the first may hold options."""
         if self._is_first and line.rstrip().endswith(";"):
             tab = _TAB.search(line)
-            self._tab = tab[1] if tab else "\t"
+            self._tab = (tab[1] or tab[2]) if tab else "\t"
         elif line.rstrip().endswith("."):
             self._is_format = False
         self._is_first = False
