@@ -354,7 +354,7 @@ def import_(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
         on_conflict=flags.on_conflict or "error",
         embeddings=not flags.no_embeddings,
         reembed=flags.reembed,
-        with_roots=flags.with_roots,
+        accept_roots=flags.accept_roots,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+from recall_core.contract.filling import RootView
 from recall_core.contract.ledger import ExplainView, PassageView, RecallView
 from recall_core.types import MatchKind
 
@@ -358,6 +359,7 @@ class CompactView(TypedDict):
 class TransferView(TypedDict):
     """What export wrote or import read. inactive_roots: folders that came in and are not synced until accepted.
 
+    waiting_roots: every root of the store that waits. accepted_roots: those that this import was told to accept.
     unchanged: documents that were here already, each as it came.
     """
 
@@ -366,6 +368,8 @@ class TransferView(TypedDict):
     sha256: str
     path: NotRequired[str]
     inactive_roots: NotRequired[list[str]]
+    waiting_roots: NotRequired[list[RootView]]
+    accepted_roots: NotRequired[list[RootView]]
     unchanged: NotRequired[int]
 
 
