@@ -338,13 +338,17 @@ class LostView(TypedDict):
 
 
 class CheckView(TypedDict):
-    """One check of doctor. evidence: what was counted; fix: a command. lost: what mending could not bring back."""
+    """One check of doctor. evidence: what was counted; fix: a command. lost: what mending could not bring back.
+
+    files: what killed commands left, or what was removed of that.
+    """
 
     code: str
     severity: Literal["ok", "warning", "error"]
     evidence: str
     fix: NotRequired[str]
     lost: NotRequired[list[LostView]]
+    files: NotRequired[list[str]]
 
 
 class CompactView(TypedDict):
@@ -359,7 +363,7 @@ class CompactView(TypedDict):
 class TransferView(TypedDict):
     """What export wrote or import read. inactive_roots: folders that came in and are not synced until accepted.
 
-    waiting_roots: every root of the store that waits. accepted_roots: those that this import was told to accept.
+    waiting_roots: every root of the store that waits. accepted_roots: those that this import accepted.
     unchanged: documents that were here already, each as it came.
     """
 
