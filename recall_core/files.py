@@ -64,6 +64,7 @@ def write_new(target: Path, content: bytes) -> None:
 
     Raises FileExistsError where anything has that name, OSError.
     """
+    parts.remove(target.parent)
     part = part_of(target)
     try:
         make_private(part)

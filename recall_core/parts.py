@@ -1,6 +1,6 @@
 """Files on their way to a name: what they are called, whose they are, and how those of killed processes go.
 
-docs/decisions/0036 says how a process is known to be dead, and what happens where that cannot be known.
+docs/decisions/0050 says how a process is known to be dead, and what happens where that cannot be known.
 """
 
 from __future__ import annotations
