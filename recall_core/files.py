@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from recall_core import parts
+from recall_core.parts import part_of
 from recall_core.paths import PRIVATE, expect_file
-
-_PART = re.compile(r"\.recall-[0-9a-f]{16}(-[a-z]+)?")
 
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 """What a disk says that has no links, such as FAT."""
@@ -28,6 +27,7 @@ def replacing(target: Path, *, mode: int | None = None, is_private: bool = False
     Raises OSError, also for a pipe, a device, or a link to itself; then the target is as it was.
     """
     place = Path(os.path.realpath(target))  # resolve() has an error of its own for a link to itself
+    parts.remove(place.parent)
     part = part_of(place)
     try:
         if place.is_symlink():
@@ -64,6 +64,7 @@ def write_new(target: Path, content: bytes) -> None:
 
     Raises FileExistsError where anything has that name, OSError.
     """
+    parts.remove(target.parent)
     part = part_of(target)
     try:
         make_private(part)
@@ -77,24 +78,13 @@ def write_new(target: Path, content: bytes) -> None:
 @contextmanager
 def scratch(place: Path) -> Iterator[Path]:
     """A folder beside a place, for its owner alone, that goes with the block. Raises OSError."""
-    import shutil  # noqa: PLC0415 - a search never needs it
-
+    parts.remove(place.parent)
     folder = part_of(place)
     folder.mkdir(mode=0o700)
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def part_of(place: Path) -> Path:
-    """A name beside it, which no file of the owner's has, for what is to take its place; see `is_part`."""
-    return place.parent / f".recall-{os.urandom(8).hex()}"
-
-
-def is_part(name: str) -> bool:
-    """True for the name of what was on its way to a place, or of its log: a killed process leaves it there."""
-    return _PART.fullmatch(name) is not None
+        parts.discard(folder)
 
 
 def make_private(path: Path, mode: int = PRIVATE) -> None:

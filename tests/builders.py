@@ -87,12 +87,17 @@ def letters(seed: str) -> str:
     return " ".join("".join(rng.choices(string.ascii_lowercase, k=12)) for _ in range(40))
 
 
-def pieces_left(base: Path, *texts: str, pieces: frozenset[bytes] = frozenset()) -> list[str]:
-    """Pieces of the texts, of WINDOW letters, and these pieces as they are, that are found in the store's files."""
+def pieces_left(
+    base: Path, *texts: str, pieces: frozenset[bytes] = frozenset(), within: str = "recall.db*"
+) -> list[str]:
+    """Pieces of the texts, of WINDOW letters, and these pieces as they are, that are found in the store's files.
+
+    within: a pattern of other files that are looked into.
+    """
     pieces |= {text[start : start + WINDOW].encode() for text in texts for start in range(len(text) - WINDOW + 1)}
     found = []
-    for path in base.glob("recall.db*") if pieces else ():
-        held = path.read_bytes()
+    for path in base.glob(within) if pieces else ():
+        held = path.read_bytes() if path.is_file() else b""
         here = pieces.intersection(held[start : start + WINDOW] for start in range(len(held)))
         found += [f"{path.name}: {piece!r}" for piece in here]
     return sorted(found)

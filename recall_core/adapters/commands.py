@@ -337,7 +337,7 @@ def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
             raise UsageError("conflicting_flags", "--mode is that of a file.", hint=hint)
         return recall.export(for_data(streams.stdout), embeddings=embeddings)
     target = Path(request.flags.out)
-    with replacing(target, hint=hint, is_private=True, mode=mode) as out:
+    with replacing(target, hint=hint, is_private=True, mode=mode, store=recall.store.path) as out:
         response = recall.export(out, embeddings=embeddings)
     if "transfer" in response:
         response["transfer"]["path"] = str(target)
@@ -354,7 +354,7 @@ def import_(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
         on_conflict=flags.on_conflict or "error",
         embeddings=not flags.no_embeddings,
         reembed=flags.reembed,
-        with_roots=flags.with_roots,
+        accept_roots=flags.accept_roots,
     )
 
 

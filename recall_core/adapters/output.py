@@ -13,15 +13,19 @@ from recall_core.errors import RecallError, why_unread
 
 
 @contextmanager
-def replacing(target: Path, *, hint: str, is_private: bool = False, mode: int | None = None) -> Iterator[TextIO]:
+def replacing(
+    target: Path, *, hint: str, is_private: bool = False, mode: int | None = None, store: str = ""
+) -> Iterator[TextIO]:
     """A stream whose text takes the target's place when the block ends well; see `files.replacing`.
 
+    store: the path of the store that is copied, which remembers the target's folder meanwhile.
     Raises RecallError `out_unwritable` with the hint.
     """
-    from recall_core import files  # noqa: PLC0415 - a search never needs it
+    from recall_core import files, parts  # noqa: PLC0415 - a search never needs it
 
     try:
         with (
+            parts.remembering(store, target),
             files.replacing(target, mode=mode, is_private=is_private) as out,
             TextIOWrapper(out, encoding="utf-8", newline="\n") as text,
         ):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recall_core.adapters.options import read_metadata
 from recall_core.adapters.progress import follow
-from recall_core.adapters.render import clean, counted, ingested
+from recall_core.adapters.render import clean, counted, ingested, transferred
 from recall_core.api.recall import Recall
 from recall_core.contract import OK
 from recall_core.contract.filling import (
@@ -95,6 +95,15 @@ def lines(response: Response) -> Iterator[str]:
         yield from ingested(response)
 
 
+def imported(response: Response) -> Iterator[str]:
+    """Yield what an import read, and the roots that it accepted or left waiting."""
+    yield from transferred(response)
+    for root in response["transfer"].get("accepted_roots", []):
+        yield from _root_lines(root, state="  accepted: synced from now on")
+    for root in response["transfer"].get("waiting_roots", []):
+        yield from _root_lines(root)
+
+
 def next_step(response: Response) -> Iterator[str]:
     """What to do next, where there is anything."""
     edited = response.get("edited")
@@ -176,9 +185,9 @@ def _edited(
     return {**OK, "roots": recall.roots()["roots"], **done, "warnings": synced["warnings"]}
 
 
-def _root_lines(root: RootView) -> Iterator[str]:
+def _root_lines(root: RootView, state: str = "") -> Iterator[str]:
     rules = [*root["globs"], *(f"not {pattern}" for pattern in root["ignores"])]
-    state = "" if root["active"] else "  waits: not synced until accepted"
+    state = state if root["active"] else "  waits: not synced until accepted"
     told = "  ".join([root["folder"], *rules])
     yield f"{root['number']:>3}  {clean(told)}  {counted(root['documents'], 'document')}{state}"
     if others := _other_flags(root):

@@ -12,11 +12,10 @@ from typing import Any, TypedDict, Unpack
 
 from recall_core import views
 from recall_core.api.engine import Engine
-from recall_core.api.roots import changes_of
+from recall_core.api.roots import changes_of, root_views, waiting_warnings
 from recall_core.contract import OK
 from recall_core.contract.filling import IngestView, SkipGroupView
 from recall_core.contract.responses import IngestResponse, TransferResponse
-from recall_core.contract.views import TransferView
 from recall_core.errors import IngestError, StoreLocked, UsageError
 from recall_core.ingest import pipeline, skips
 from recall_core.ingest.discover import Found, walk
@@ -87,50 +86,48 @@ def _add_content(
 
 def sync(engine: Engine, *, reparse: bool = False) -> Generator[Progress, None, IngestResponse]:
     """Bring every remembered folder and file up to date. reparse: read those too that did not change."""
-    has_roots = bool(engine.store.roots())
+    has_roots = bool(engine.store.known_roots())
     events = pipeline.sync(engine.store, engine.embedder, engine.store_config(), engine.base, reparse=reparse)
     answer = yield from _ingested(engine, events, strict=False, is_all=True)
     if not has_roots:
         answer["warnings"].append(f"W_NOTHING_ADDED: there is no folder to be synced; {Hint('add', 'DIR')}")
+    answer["warnings"] += waiting_warnings(engine.store)
     return answer
 
 
 class ImportFields(TypedDict, total=False):
     """How an export is read. on_conflict: `error`, `skip` or `replace`, for a document that is here already.
 
-    embeddings: False leaves its vectors out; reembed makes them anew. with_roots: sync the folders that it names
-    outside of the store's folder too, which wait for `roots` otherwise.
+    embeddings: False leaves its vectors out; reembed makes them anew. accept_roots: sync the folders that it names,
+    which otherwise wait for `roots`; a person decides that.
     """
 
     on_conflict: str
     embeddings: bool
     reembed: bool
-    with_roots: bool
+    accept_roots: bool
 
 
 def import_(engine: Engine, source: Path, options: ImportFields) -> TransferResponse:
     """Read an export into the store."""
     from recall_core.maintain import transfer  # noqa: PLC0415 - add never needs it
 
+    before = engine.store.roots()
     view = transfer.import_(
         engine.store,
         source,
         embedder=engine.embedder,
-        base=engine.base,
         on_conflict=options.get("on_conflict", "error"),
         reembed=options.get("reembed", False) or not options.get("embeddings", True),
-        with_roots=options.get("with_roots", False),
+        accept_roots=options.get("accept_roots", False),
     )
-    return {**OK, "transfer": view, "warnings": list(_waiting(view))}
-
-
-def _waiting(view: TransferView) -> Iterator[str]:
-    """What is to be told of the roots that an import brought."""
-    if folders := view.get("inactive_roots"):
-        some = ", ".join(folders[:3]) + (f" and {len(folders) - 3} more" if len(folders) > 3 else "")
-        yield (
-            f"W_ROOTS: {some}: outside of the store's folder, hence not synced until you accept it; {Hint('roots')}"
-        )
+    known = zip(engine.store.known_roots(), root_views(engine.store), strict=True)
+    roots = [(each.root, root) for each, root in known]
+    if waiting := [root for _, root in roots if not root["active"]]:
+        view["waiting_roots"] = waiting
+    if accepted := [root for own, root in roots if root["active"] and own not in before]:
+        view["accepted_roots"] = accepted
+    return {**OK, "transfer": view, "warnings": waiting_warnings(engine.store)}
 
 
 def _ingested(

@@ -74,7 +74,24 @@ def roots(engine: Engine, **wanted: Unpack[RootsFields]) -> RootsResponse:
         done["forgotten"] = _forget(engine.store, wanted["forget"], rm=wanted.get("rm", False))
     else:
         _accept(engine.store, wanted.get("accept", ()))
-    return {**OK, "roots": _views(engine.store), **done, "warnings": []}
+    return {**OK, "roots": root_views(engine.store), **done, "warnings": []}
+
+
+def root_views(store: Store) -> list[RootView]:
+    """Return every root by its number, in the order in which they were added."""
+    pairs = zip(store.known_roots(), store.root_sources(), strict=True)
+    return [_view(number, *pair) for number, pair in enumerate(pairs, 1)]
+
+
+def waiting_warnings(store: Store) -> list[str]:
+    """Return a warning that names the roots which wait to be accepted, or nothing."""
+    waiting = [f"{n} {each.root.folder}" for n, each in enumerate(store.known_roots(), 1) if not each.is_active]
+    if not waiting:
+        return []
+    named = ", ".join(waiting[:_TOLD]) + (f" and {len(waiting) - _TOLD} more" if len(waiting) > _TOLD else "")
+    some = "1 root waits and is" if len(waiting) == 1 else f"{len(waiting)} roots wait and are"
+    look, take = Hint("roots"), Hint("roots", "accept", "N")
+    return [f"W_ROOTS_WAIT: {some} not synced: {named}; {look} shows every rule, {take} accepts one"]
 
 
 def changes_of(
@@ -175,7 +192,7 @@ def _value(value: Any) -> RootValue:
 
 def _forget(store: Store, numbers: Sequence[int], *, rm: bool) -> ForgottenView:
     going = [each.root for each in _numbered(store, numbers)]
-    views = [view for number, view in enumerate(_views(store), 1) if number in numbers]
+    views = [view for number, view in enumerate(root_views(store), 1) if number in numbers]
     staying = [root for root in store.roots() if root not in going]
     documents = _documents(store, going)
     held = {file for file in documents if any(belongs(root, file) for root in staying)}
@@ -197,11 +214,6 @@ def _documents(store: Store, roots: Sequence[Root]) -> Mapping[str, list[str]]:
         if file in files:
             found.setdefault(str(file), []).append(path)
     return found
-
-
-def _views(store: Store) -> list[RootView]:
-    pairs = zip(store.known_roots(), store.root_sources(), strict=True)
-    return [_view(number, *pair) for number, pair in enumerate(pairs, 1)]
 
 
 def _view(number: int, known: KnownRoot, source: Source) -> RootView:

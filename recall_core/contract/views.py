@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+from recall_core.contract.filling import RootView
 from recall_core.contract.ledger import ExplainView, PassageView, RecallView
 from recall_core.types import MatchKind
 
@@ -340,13 +341,17 @@ class LostView(TypedDict):
 
 
 class CheckView(TypedDict):
-    """One check of doctor. evidence: what was counted; fix: a command. lost: what mending could not bring back."""
+    """One check of doctor. evidence: what was counted; fix: a command. lost: what mending could not bring back.
+
+    files: what killed commands left, or what was removed of that.
+    """
 
     code: str
     severity: Literal["ok", "warning", "error"]
     evidence: str
     fix: NotRequired[str]
     lost: NotRequired[list[LostView]]
+    files: NotRequired[list[str]]
 
 
 class CompactView(TypedDict):
@@ -361,6 +366,7 @@ class CompactView(TypedDict):
 class TransferView(TypedDict):
     """What export wrote or import read. inactive_roots: folders that came in and are not synced until accepted.
 
+    waiting_roots: every root of the store that waits. accepted_roots: those that this import accepted.
     unchanged: documents that were here already, each as it came.
     """
 
@@ -369,6 +375,8 @@ class TransferView(TypedDict):
     sha256: str
     path: NotRequired[str]
     inactive_roots: NotRequired[list[str]]
+    waiting_roots: NotRequired[list[RootView]]
+    accepted_roots: NotRequired[list[RootView]]
     unchanged: NotRequired[int]
 
 

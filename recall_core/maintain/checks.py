@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Literal, NamedTuple
 
+from recall_core import parts
 from recall_core.config import Config
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest import discover
@@ -81,6 +82,41 @@ def unchanged_files(store: Store, *, base: Path, config: Config) -> Finding:
         return Finding("warning", evidence, _remedy(stale, store, base=base, config=config))
     except IngestError as error:  # a sync would say the same
         return Finding("warning", evidence, error.hint or _SYNC)
+
+
+def left_parts(store: Store, *, removed: Sequence[str] = ()) -> Finding:
+    """Return a warning that lists what killed commands left of copies, here and where the store remembers a folder.
+
+    removed: what was removed just now.
+    """
+    home = parts.home_of(store.path)
+    left = [each for each in parts.find(home) if each.state != "living"] if home is not None else []
+    gone = f"removed {_named(removed)}" if removed else ""
+    if not left:
+        return Finding("ok", gone or "killed commands left no copy", files=tuple(removed))
+    lines = [_named([str(each.path) for each in left]) + " left by killed commands"]
+    if any(each.state == "unknown" for each in left):
+        lines.append("what another machine or an earlier version made can go a day after its last change")
+    away = sorted({str(each.folder) for each in left if each.folder is not None})
+    fix = "" if len(away) < len(left) else f"mount the disk of {away[0]}, then: {Hint('doctor', fix=True)}"
+    evidence = "; ".join([gone, *lines] if gone else lines)
+    return Finding("warning", evidence, fix, files=(*removed, *(str(each.path) for each in left)))
+
+
+def remove_left(store: Store) -> tuple[str, ...]:
+    """Remove what killed commands left of copies. Return the names of the files that are gone."""
+    home = parts.home_of(store.path)
+    if home is None:
+        return ()
+    before = [each.path for each in parts.find(home) if each.folder is None]
+    remaining = {each.path for each in parts.remove(home, is_thorough=True)}
+    return tuple(str(path) for path in before if path not in remaining)
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return how many files there are, and the first few of them."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{len(names)} file{'s' * (len(names) > 1)}: {', '.join(names[:_NAMED])}{more}"
 
 
 def _state(file: Fingerprint, base: Path) -> _State | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
-from recall_core import files, paths
+from recall_core import files, parts, paths
 from recall_core.config import Config
 from recall_core.contract.views import BackupView, CheckView, RecoveredView, VerifiedView
 from recall_core.embed.registry import embedder_of
@@ -42,20 +42,18 @@ def backup(
         place = Path(os.path.realpath(target))
     except ValueError as error:
         raise _unwritable(target, error) from error
-    part = files.part_of(place)
-    try:
-        _expect_room(store, target, place, force=force)
-        _end_purge(store)
-        for done, pages in store.copy(str(part)):
-            yield _progress(done, pages)
-        held = _held(kind, part, store.path)
-        if mode is not None or place.exists():
-            part.chmod(place.stat().st_mode if mode is None else mode)
-        files.put_in_place(part, place)
-    except OSError as error:
-        raise _unwritable(target, error) from error
-    finally:
-        kind.discard(str(part))
+    with _room(kind, place, store=store.path) as part:
+        try:
+            _expect_room(store, target, place, force=force)
+            _end_purge(store)
+            for done, pages in store.copy(str(part)):
+                yield Progress("copy", "", done, pages, 0, 0, 0, 0, 0, 0, 0, 0, ())
+            held = _held(kind, part, store.path)
+            if mode is not None or place.exists():
+                part.chmod(place.stat().st_mode if mode is None else mode)
+            files.put_in_place(part, place)
+        except OSError as error:
+            raise _unwritable(target, error) from error
     return BackupView(
         path=str(target),
         bytes=place.stat().st_size,
@@ -63,6 +61,21 @@ def backup(
         chunks=held.chunks,
         digest=held.digest,
     )
+
+
+@contextmanager
+def _room(kind: StoreKind, place: Path, *, store: str) -> Iterator[Path]:
+    """Yield the name of a part for a copy that is to have this place; nothing of that name outlasts the block.
+
+    store: the one that is copied, which remembers the place's folder as long as there may be a part.
+    """
+    part = parts.part_of(place)
+    parts.remove(place.parent)
+    with parts.remembering(store, place):
+        try:
+            yield part
+        finally:
+            kind.discard(str(part))
 
 
 def _expect_room(store: Store, target: Path, place: Path, *, force: bool) -> None:
@@ -106,10 +119,6 @@ def _unwritable(target: Path, error: OSError | ValueError) -> RecallError:
     return RecallError("out_unwritable", message, hint=_AGAIN)
 
 
-def _progress(done: int, pages: int) -> Progress:
-    return Progress("copy", "", done, pages, 0, 0, 0, 0, 0, 0, 0, 0, ())
-
-
 def verify(source: Path, kind: StoreKind) -> tuple[VerifiedView, list[CheckView]]:
     """What a file is and holds, and every check of it: a store, a backup of one, or an export. It stays as it is.
 
@@ -141,22 +150,20 @@ def recover(old: Path, new: Path, *, kind: StoreKind, config: Config | None) -> 
     place = Path(os.path.realpath(new))
     if os.path.lexists(new) or Path(f"{place}-wal").exists():
         raise StoreError("store_exists", f"{new} exists already.", hint=Hint("recover", "OLD", "NEW"))
-    part = files.part_of(place)
-    try:
-        store, lost = kind.recover(str(old), str(part), made_with=partial(made_with, config))
-        with closing(store):
-            if config is None or not embedder_kind(config.embedding).sends_text(config):
-                make_vectors(store, partial(embedder_of, store.embedder(), config or Config()))
-            if config is not None:
-                make_anew(store, config)
-            checks, info = examined(store), store.info()
-            without = sum(map(len, store.without_vector()))
-        files.put_in_place(part, place)
-    except OSError as error:
-        message = f"{new} cannot be written: {why_unread(error)}."
-        raise RecallError("out_unwritable", message, hint=Hint("recover", "OLD", "NEW")) from error
-    finally:
-        kind.discard(str(part))
+    with _room(kind, place, store=str(old)) as part:
+        try:
+            store, lost = kind.recover(str(old), str(part), made_with=partial(made_with, config))
+            with closing(store):
+                if config is None or not embedder_kind(config.embedding).sends_text(config):
+                    make_vectors(store, partial(embedder_of, store.embedder(), config or Config()))
+                if config is not None:
+                    make_anew(store, config)
+                checks, info = examined(store), store.info()
+                without = sum(map(len, store.without_vector()))
+            files.put_in_place(part, place)
+        except OSError as error:
+            message = f"{new} cannot be written: {why_unread(error)}."
+            raise RecallError("out_unwritable", message, hint=Hint("recover", "OLD", "NEW")) from error
     view = RecoveredView(
         path=str(new),
         documents=info.documents,

@@ -16,7 +16,15 @@ from recall_core.embed.registry import HASH_NOTE, embedder_of, kind, new_embedde
 from recall_core.errors import ConfigError, EmbedError, Interrupted, StoreCorrupt, StoreError, StoreLocked, UsageError
 from recall_core.ingest.vectors import TextVector, embed
 from recall_core.maintain import vector_index
-from recall_core.maintain.checks import CALIBRATE, ceiling_reachable, near_duplicates, self_retrieval, unchanged_files
+from recall_core.maintain.checks import (
+    CALIBRATE,
+    ceiling_reachable,
+    left_parts,
+    near_duplicates,
+    remove_left,
+    self_retrieval,
+    unchanged_files,
+)
 from recall_core.maintain.readings import read_again
 from recall_core.ports import Embedder
 from recall_core.shell import INSTALL, Hint
@@ -53,7 +61,8 @@ def doctor(
     own = cache(own or (lambda: embedder_of(store.embedder(), config)))
     if fix:
         _end_purge(store)  # before any backup, which would keep what is to go
-    questions = _questions(base, config, dups=dups)
+    removed = remove_left(store) if fix else ()
+    questions = _questions(base, config, dups=dups, removed=removed)
     found = [_ask(store, own, *question) for question in questions]
     errors = {
         each["code"]: each.get("fix")
@@ -73,7 +82,10 @@ def doctor(
     found = [_ask(store, own, *question) for question in questions]
     if backup:
         found.append(CheckView(code="backup", severity="ok", evidence=f"the store as it was: {backup}"))
-    return found if lost is None else [*found, _rebuilt(lost)]
+    if lost is None:
+        return found
+    unread = sum(1 for file in store.files() if file.os_path and not file.settings)
+    return [*found, _rebuilt(lost, unread)]
 
 
 def _end_purge(store: Store) -> None:
@@ -137,10 +149,17 @@ def lost_view(lost: Lost) -> LostView:
     return view
 
 
-def _rebuilt(lost: Sequence[Lost]) -> CheckView:
-    """That the store was made anew, and what that could not bring back."""
+def _rebuilt(lost: Sequence[Lost], unread: int) -> CheckView:
+    """Say that the store was made anew, and what that could not bring back.
+
+    unread: files whose time, hash or reading is gone. The next sync reads them.
+    """
+    made = "made anew of what could be read"
+    if not lost and not unread:
+        return CheckView(code="rebuilt", severity="ok", evidence=f"{made}; nothing is lost")
     if not lost:
-        return CheckView(code="rebuilt", severity="ok", evidence="made anew of what could be read; nothing is lost")
+        evidence = f"{made}; {unread} file{'s' * (unread > 1)} must be read again"
+        return CheckView(code="rebuilt", severity="warning", evidence=evidence, fix=Hint("sync"))
     told = Counter(each.kind for each in lost)
     counted = ", ".join(
         f"{count} {kind}{'s' * (count > 1 and kind != 'labels')}" for kind, count in sorted(told.items())
@@ -148,7 +167,7 @@ def _rebuilt(lost: Sequence[Lost]) -> CheckView:
     return CheckView(
         code="rebuilt",
         severity="warning",
-        evidence=f"made anew of what could be read; lost: {counted}",
+        evidence=f"{made}; lost: {counted}",
         fix=Hint("sync"),
         lost=[lost_view(each) for each in lost],
     )
@@ -176,11 +195,14 @@ def _nobody() -> Embedder:
     raise EmbedError("embedder_unavailable", "No embedder is asked here.")
 
 
-def _questions(base: Path, config: Config, *, dups: bool = False) -> tuple[Question, ...]:
+def _questions(
+    base: Path, config: Config, *, dups: bool = False, removed: Sequence[str] = ()
+) -> tuple[Question, ...]:
     pairs: tuple[Question, ...] = (("near_duplicates", _of_store(near_duplicates), ""),) if dups else ()
     return (
         *((code, ask, installing.upgrade() if code == "schema" else fix) for code, ask, fix in _QUESTIONS),
         *_index_questions(config),
+        ("left_parts", _of_store(partial(left_parts, removed=removed)), _REPAIR),
         ("files", _of_store(partial(unchanged_files, base=base, config=config)), ""),
         ("readings", _of_store(partial(read_again, base=base, config=config)), ""),
         ("self_retrieval", partial(_selves, config=config), _REPAIR),
@@ -232,6 +254,8 @@ def _ask(
     view = CheckView(code=code, severity=finding.severity, evidence=finding.evidence)
     if finding.severity != "ok":
         view["fix"] = finding.fix or remedy
+    if finding.files:
+        view["files"] = [*finding.files]
     return view
 
 

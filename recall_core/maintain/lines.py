@@ -202,11 +202,17 @@ def _decoded(raw: bytes, number: int) -> AnyLine:
         raise invalid(f"line {number}: {why_unread(error)}") from error
     except (ValueError, RecursionError, msgspec.ValidationError) as error:  # JSON errors are ValueErrors
         raise invalid(f"line {number}: {error}") from error
-    if isinstance(line, FileLine) and line.os_path and nfc(line.os_path) != line.path:
+    if isinstance(line, FileLine) and line.os_path and not _is_own_place(line):
         raise invalid(f"line {number}: {line.path} is said to lie at {line.os_path!a}")
     if isinstance(line, DocumentLine) and (reason := why_unfit(line.meta)):
         raise invalid(f"line {number}: {reason}")
     return line
+
+
+def _is_own_place(line: FileLine) -> bool:
+    """Return True if the file lies where its path says, without a detour through other folders."""
+    names = line.os_path.removeprefix("/").split("/")
+    return nfc(line.os_path) == line.path and not {"", ".", ".."} & {*names}
 
 
 def root_line(known: KnownRoot) -> RootLine:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from recall_core import parts
 from recall_core.config import Config
 from recall_core.contract.views import CompactView, RemovedView
 from recall_core.errors import StoreError
-from recall_core.files import is_part
 from recall_core.ingest.targets import belongs
 from recall_core.maintain import vector_index
 from recall_core.retrieve.targets import Reading, ambiguous, by_id, readings, unknown
@@ -19,7 +19,7 @@ from recall_core.rql.patterns import glob_match
 from recall_core.shell import Hint
 from recall_core.store.care import JudgementWriter
 from recall_core.store.port import Store
-from recall_core.text import nfc
+from recall_core.text import nfc, sha256
 from recall_core.types import Root
 
 
@@ -44,8 +44,9 @@ def remove(
 
     A folder that was added is no longer synced; a file below one is not read again until it is added by its name.
     purge: takes away, in the same transaction, what else the store keeps of these paths, and then nothing of any
-    version that ever stood there is left, see `Store.purge`; a purge that did not end is ended by the same call. None
-    leaves all of it. dry_run: name them, and write nothing.  Raises what `named` raises before anything is written;
+    version that ever stood there is left, see `Store.purge`; a purge that did not end is ended by the same call, and
+    the last one that did may be asked for again. None leaves all of it. dry_run: name them, and write nothing.
+    Raises what `named` raises before anything is written;
     StoreError `purge_incomplete` while another process reads.
     """
     going = named(store, targets, base=base, purge=purge is not None)
@@ -57,7 +58,7 @@ def remove(
     with store.writer() as writer:
         if purge is not None:
             purge(writer.judgements, every)
-            writer.begin_purge(every)
+            writer.begin_purge(every, asked=[_key_of(target, base) for target in targets])
         documents = writer.tombstone(going.paths)
         for root, paths in unread.left_out.items():
             writer.leave_out(root, paths)
@@ -77,8 +78,10 @@ def remove(
 
 def _backups(path: Path) -> list[str]:
     """Files beside the store that may hold what it held before: copies, and what a killed process left of one."""
-    beside = path.parent.glob("*")
-    return sorted(str(each) for each in beside if each.name.startswith(f"{path.name}.bak-") or is_part(each.name))
+    beside = [str(each) for each in path.parent.glob("*") if each.name.startswith(f"{path.name}.bak-")]
+    home = parts.home_of(str(path))
+    left = parts.find(home) if home is not None else []
+    return sorted({*beside, *(str(part.path) for part in left if part.folder is None or part.state != "living")})
 
 
 def named(store: Store, targets: Sequence[str], *, base: Path, purge: bool = False) -> Removal:
@@ -138,7 +141,15 @@ def _named(store: Store, target: str, base: Path, *, purge: bool) -> Removal:
         return Removal((path,), ())
     if purge and (gone := store.removed_path(target)) is not None:
         return Removal((), (), (gone,))
+    if purge and _key_of(target, base) in store.last_purge():  # killed after its end, and run again
+        return Removal((), ())
     raise unknown(target, store)
+
+
+def _key_of(target: str, base: Path) -> str:
+    """Return a hash of what a target may mean: the store keeps it, and no byte of a path that was purged."""
+    names = (name for meaning in readings(target, base=base) for name in (*meaning.names, *meaning.globs))
+    return sha256("\n".join(names).encode()).hexdigest()[:16]
 
 
 def _meant(store: Store, meaning: Reading, *, purge: bool) -> Removal:

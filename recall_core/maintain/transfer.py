@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import TextIO
@@ -60,15 +59,14 @@ def import_(
     source: Path,
     *,
     embedder: Embedder,
-    base: Path,
     on_conflict: str = "error",
     reembed: bool = False,
-    with_roots: bool = False,
+    accept_roots: bool = False,
 ) -> TransferView:
     """Import an export, all of it in one transaction or nothing; one file is in memory at a time.
 
-    base: the store's folder. A root that leads out of it comes in inactive, unless with_roots: what was written
-    elsewhere does not decide what is read here.
+    A root that the store does not have with equal settings waits, unless accept_roots: what was written elsewhere
+    does not decide what is read here.
     embedder: the store's own; it makes the vectors where the export has none, or with reembed. on_conflict: for a
     file that the store knows, or a document on a live path: `error`, `skip` (the store's stays) or `replace`.
     Returns what was put into the store. Raises StoreError `import_unreadable`, `import_invalid`,
@@ -83,7 +81,7 @@ def import_(
         ) from error
     with raw_lines:
         # Before the lock: a pipe may be silent for long.
-        incoming = _Incoming(lines.decoded(raw_lines), lambda root: with_roots or _is_inside(root, base))
+        incoming = _Incoming(lines.decoded(raw_lines), accept_roots=accept_roots)
         keep = incoming.header.embeddings and not reembed
         put, same = (0, 0), _SameExport(store, source) if on_conflict == "error" else None
         with store.writer() as writer:
@@ -109,7 +107,7 @@ def checked_export(source: Path) -> TransferView:
     Raises OSError where it cannot be read, StoreError `import_invalid`, `import_version`.
     """
     with source.open("rb") as raw_lines:
-        incoming = _Incoming(lines.decoded(raw_lines), lambda _: False)
+        incoming = _Incoming(lines.decoded(raw_lines))
         header, digests = incoming.header, ["0"]
         _check_version(header)
         for file in incoming.files(None):
@@ -128,15 +126,6 @@ def _digest_of(document: NewDocument, file: NewFile) -> str:
     tags = sorted(set(document.tags))
     state = DocumentState(own_id, document.source, utc(file.mtime_ns), meta, document.title, spans, tags)
     return document_digest(state)
-
-
-def _is_inside(root: Root, base: Path) -> bool:
-    """Whether everything below the root lies in the store's folder, wherever links lead."""
-    try:
-        place = Path(os.path.realpath(base / root.folder))
-    except ValueError:  # no file has a NUL in its name
-        return False
-    return not root.follow and place.is_relative_to(os.path.realpath(base))
 
 
 def _sum(count: tuple[int, int], file: NewFile) -> tuple[int, int]:
@@ -232,7 +221,7 @@ def _check_version(header: Header) -> None:
 class _Incoming:
     """Lines put together to files; roots are remembered on the way. sha256: known after the last file."""
 
-    def __init__(self, decoded: Iterator[AnyLine], is_granted: Callable[[Root], bool]) -> None:
+    def __init__(self, decoded: Iterator[AnyLine], *, accept_roots: bool = False) -> None:
         first = next(decoded)
         if not isinstance(first, Header):
             raise lines.invalid("it has no header")
@@ -240,7 +229,7 @@ class _Incoming:
         self.sha256 = ""
         self._count = (0, 0)
         self._decoded = decoded
-        self._is_granted = is_granted
+        self._accept_roots = accept_roots
         self.roots: list[Root] = []
         self._file: FileLine | None = None
         self._documents: list[tuple[DocumentLine, list[NewChunk]]] = []
@@ -278,7 +267,7 @@ class _Incoming:
 
     def _take_root(self, known: KnownRoot, writer: Writer | None) -> None:
         if writer is not None:
-            writer.put_root(known.root, is_active=self._is_granted(known.root))
+            writer.put_root(known.root, is_active=self._accept_roots)
             writer.leave_out(known.root, known.left_out)
         self.roots.append(known.root)
 

@@ -129,6 +129,9 @@ class Maintenance(Protocol):
     def pending_purge(self) -> tuple[str, ...] | None:
         """The paths of the documents whose purge has begun and not ended; None where there is none."""
 
+    def last_purge(self) -> frozenset[str]:
+        """Return what the last `Writer.begin_purge` was given as asked."""
+
     def purge(self) -> bool:
         """Drop tombstones and leave no byte of their text anywhere; False if a reader prevents it.
 

@@ -154,6 +154,7 @@ class Finding(NamedTuple):
     severity: Literal["ok", "warning", "error"]
     evidence: str
     fix: str = ""
+    files: tuple[str, ...] = ()
 
 
 StoreCheck = Literal[

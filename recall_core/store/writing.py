@@ -50,8 +50,11 @@ class Writer(Protocol):
     def take_back(self, paths: Iterable[str]) -> None:
         """Let these files and records be read again, whatever root left them out."""
 
-    def begin_purge(self, paths: Iterable[str]) -> None:
-        """Record, until `Store.purge` has done its work, that nothing of these documents may be left."""
+    def begin_purge(self, paths: Iterable[str], *, asked: Iterable[str] = ()) -> None:
+        """Record, until `Store.purge` has done its work, that nothing of these documents may be left.
+
+        asked: hashes of the names that the purge was asked for, see `Maintenance.last_purge`.
+        """
 
     def renew_root(self, root: Root) -> None:
         """Make a remembered root the one that was added last; its files stay with it."""

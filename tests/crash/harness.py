@@ -18,7 +18,7 @@ import apsw
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.files import is_part
+from recall_core.parts import find, is_part
 from recall_core.store.sqlite.schema import MIGRATIONS, migrate
 from recall_core.store.values import JudgementRow
 from recall_core.types import Root
@@ -120,6 +120,7 @@ def expect_whole(scene: Scene, stage: Stage, base: Path, *, committed: int = 0) 
     code = run(scene, base)
     assert code == 0 or (is_over and code in scene.again), code
     assert errors(base) == set()
+    assert [part for part in find(base) if part.state != "living"] == []  # a cut leaves some of this very process
     assert state(scene, base) == undisturbed
     assert pieces_left(base, *scene.secrets, pieces=stage.vectors(scene)) == []
 
@@ -347,6 +348,19 @@ def _to_recover(base: Path, files: int) -> None:
     _spoil(base / "old.db", "chunk_text_hash", "chunk_fts_data")
 
 
+def _to_copy_secrets(base: Path, files: int) -> None:
+    """A store with secrets, a damaged copy of it, and a folder that might be another disk."""
+    _to_purge(base, files)
+    shutil.copy(base / "recall.db", base / "old.db")
+    _spoil(base / "old.db", "chunk_text_hash", "chunk_fts_data")
+    (base / "away").mkdir()
+
+
+def _to_fix_secrets(base: Path, files: int) -> None:
+    _to_purge(base, files)
+    _spoil(base / "recall.db", "chunk_text_hash", "chunk_fts_data")
+
+
 def _spoil(path: Path, *names: str) -> None:
     """Write zeroes over the root pages of these tables and indexes."""
     db = apsw.Connection(str(path))
@@ -366,13 +380,24 @@ COMPACT = Scene("compact", _to_compact, ("compact",))
 IMPORT = Scene("import", _to_import, ("import", "{base}/all.jsonl"))
 REEMBED = Scene("reembed", _added, ("reembed", "hash", "--set", "embedding_dim=128"))
 RECHUNK = Scene("rechunk", _added, ("rechunk", "--chunk-tokens", "12", "--overlap-tokens", "4"))
-PURGE = Scene("purge", _to_purge, ("rm", "--purge", "{base}/secret"), (8,), tuple(SECRETS.values()))
+PURGE = Scene("purge", _to_purge, ("rm", "--purge", "{base}/secret"), secrets=tuple(SECRETS.values()))
 MIGRATE = Scene("migrate", _to_migrate, ("roots",))
 EXPORT = Scene("export", _to_copy, ("export", "--out", "{base}/out.jsonl"), files=("out.jsonl",))
 RECEIPT = Scene("receipt", _added, ("search", "quokka", "--receipt", "{base}/r.json"), (1, 2), files=("r.json",))
 BACKUP = Scene("backup", _to_copy, ("backup", "{base}/copy.db", "--force"), files=("copy.db",))
 FIX = Scene("fix", _to_fix, ("doctor", "--fix"), is_damaged=True)
 RECOVER = Scene("recover", _to_recover, ("recover", "{base}/old.db", "{base}/new.db"), (1,), files=("new.db",))
+
+COPIES = (
+    Scene("backup away", _to_copy_secrets, ("backup", "{base}/away/copy.db"), files=("away/copy.db",)),
+    Scene("export away", _to_copy_secrets, ("export", "--out", "{base}/away/out.jsonl"), files=("away/out.jsonl",)),
+    Scene(
+        "recover away", _to_copy_secrets, ("recover", "{base}/old.db", "{base}/away/new.db"), files=("away/new.db",)
+    ),
+    Scene("backup here", _to_copy_secrets, ("backup", "{base}/copy.db"), files=("copy.db",)),
+    Scene("fix secrets", _to_fix_secrets, ("doctor", "--fix"), files=(), is_damaged=True),
+)
+"""Commands that copy a whole store; files: the copies that were asked for."""
 
 SCENES = (INIT, ADD, SYNC, COMPACT, IMPORT, REEMBED, RECHUNK, PURGE, MIGRATE, EXPORT, RECEIPT, BACKUP, FIX, RECOVER)
 """Every command that writes; one more takes a line here."""

@@ -10,22 +10,27 @@ from pathlib import Path
 import pytest
 
 from recall_core import Recall
+from tests.builders import pieces_left
 from tests.crash import child
 from tests.crash.child import Child, Ended
 from tests.crash.harness import (
     ADD,
     BACKUP,
     COMPACT,
+    COPIES,
     IMPORT,
     PURGE,
     RECHUNK,
     REEMBED,
     SCENES,
+    SECRETS,
     SYNC,
     Scene,
     Stage,
+    command,
     expect_whole,
     spelled,
+    write,
 )
 
 SEED = 19
@@ -33,6 +38,8 @@ READ = (ADD, SYNC, COMPACT, IMPORT, REEMBED, RECHUNK, PURGE, BACKUP)
 """Commands beside which somebody has the store open, every second time."""
 KILLS = 72
 """For each command, in a nightly run."""
+COPY_KILLS = 60
+"""For each command that copies a store, in a nightly run."""
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +67,50 @@ def test_whenever_a_command_is_killed_it_has_lost_nothing_and_can_be_run_again(
     scene: Scene, killer: Child, large: Stage, counted: Callable[..., None]
 ) -> None:
     _kill(scene, killer, large, kills=KILLS, counted=counted)
+
+
+@pytest.mark.parametrize("scene", COPIES, ids=lambda scene: scene.name)
+def test_a_killed_command_leaves_no_copy(
+    scene: Scene, killer: Child, small: Stage, counted: Callable[..., None]
+) -> None:
+    _kill_copying(scene, killer, small, kills=2, counted=counted)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("scene", COPIES, ids=lambda scene: scene.name)
+def test_whenever_a_command_is_killed_it_leaves_no_copy(
+    scene: Scene, killer: Child, large: Stage, counted: Callable[..., None]
+) -> None:
+    assert _kill_copying(scene, killer, large, kills=COPY_KILLS, counted=counted) > 0
+
+
+def _kill_copying(scene: Scene, killer: Child, stage: Stage, *, kills: int, counted: Callable[..., None]) -> int:
+    """Kill so many runs; after the next write no part is left, and after a purge no piece of a text in any file.
+
+    Returns how many kills have left a part.
+    """
+    usual = _usual(scene, killer, stage)
+    rng = random.Random(f"{SEED} {scene.name}")
+    done = left = 0
+    while done < kills:
+        base = stage.trial(scene)
+        ended = killer.run(spelled(base, scene.argv), delay=rng.random() * usual.seconds)
+        done += ended.is_killed
+        left += any(base.rglob(".recall-*"))
+        write(base, "next.md", "What is written next.\n")
+        assert command(base, *(scene.argv if scene.is_damaged else ("add", "{base}/next.md")))[0] == 0
+        assert [*base.rglob(".recall-*")] == []
+        for name in ("old.db", "secret/diary.md", *scene.files):  # a person's own
+            (base / name).unlink(missing_ok=True)
+        code, answer = command(base, "rm", "--purge", "{base}/secret")
+        assert code == 0
+        for backup in answer["removed"]["backups"]:  # named, for the person to decide
+            Path(backup).unlink()
+        assert pieces_left(base, *SECRETS.values(), pieces=stage.vectors(PURGE), within="**/*") == []
+        stage.end(base)
+    counted("copies", scene.name, kills=done, left_a_part=left)
+    return left
 
 
 def _kill(scene: Scene, killer: Child, stage: Stage, *, kills: int, counted: Callable[..., None]) -> None:

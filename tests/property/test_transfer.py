@@ -99,7 +99,7 @@ def _import(store: SqliteStore, raw: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "export.jsonl"
         path.write_bytes(raw)
-        import_(store, path, embedder=EMBEDDER, base=Path())
+        import_(store, path, embedder=EMBEDDER)
 
 
 @given(files())

@@ -94,10 +94,11 @@ def test_an_import_that_is_run_again_says_that_it_is_done(home: Path) -> None:
     run("export", "--out", "all.jsonl")
     run("init", "other", "--embedding", "hash")
 
-    digest = run("--store", "other", "import", "all.jsonl")[1].rpartition("  ")[2]
+    digest = run("--store", "other", "import", "all.jsonl")[1].partition("\n")[0].rpartition("  ")[2]
     code, out, _ = run("--store", "other", "import", "all.jsonl")
 
-    assert (code, out) == (0, f"nothing to import: 2 documents here already  {digest}")
+    waits = "  1  docs  2 documents  waits: not synced until accepted"
+    assert (code, out) == (0, f"nothing to import: 2 documents here already  {digest}\n{waits}\n")
 
 
 def test_an_ignored_file_stays_out(home: Path) -> None:

@@ -180,6 +180,7 @@ def test_a_sound_store_has_only_good_news_in_a_fixed_order(store: SqliteStore) -
         "duplicates",
         "reembed",
         "embedder",
+        "left_parts",
         "files",
         "readings",
         "self_retrieval",

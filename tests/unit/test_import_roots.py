@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from recall_core import Recall, RecallError
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.api.engine import result_of
+from recall_core.contract.responses import IngestResponse
 from recall_core.errors import UnknownTarget
 
 SECRET = "the launch code is xylophone"
@@ -51,27 +57,103 @@ def fresh(tmp_path: Path) -> Path:
     return base
 
 
-@pytest.mark.parametrize("folder", ["{private}", "../private", "docs/../../private", "inside"])
-def test_a_root_that_leads_out_of_the_stores_folder_is_not_read_until_it_is_accepted(
-    home: Path, fresh: Path, folder: str
-) -> None:
-    (fresh / "inside").symlink_to(home.parent / "private")
-    (fresh / "docs").mkdir()
-    folder = folder.format(private=home.parent / "private")
-    file = exported(home, folder=folder)
+def forged_roots(home: Path) -> list[dict[str, object]]:
+    """Root lines that would read the secret, or reach it by another name; each with the fields that it changes."""
+    private, base = str(home.parent / "private"), str(home.parent / "fresh")
+    places = (
+        *(".ssh", "./.ssh", ".ssh/", ".ssh/id_rsa", "docs/../.ssh", ".SSH", "./."),
+        *("..", "../private", "../fresh/.ssh"),
+        *("docs/link", "docs/link/id_rsa", private, f"{private}/key.txt", base, f"{base}/.ssh", "/", "~", "a\0b", ""),
+    )
+    forged: list[dict[str, object]] = [{"folder": place, "hidden": True, "gitignore": False} for place in places]
+    forged += [
+        {"folder": ".", "hidden": True, "gitignore": False},
+        {"folder": ".", "hidden": True},
+        {"folder": ".", "gitignore": False, "globs": ["**/.*/**", "**/.*"]},
+        {"folder": ".", "globs": [".ssh/*"], "hidden": True},
+        {"folder": ".", "follow": True, "hidden": True},
+        {"folder": "docs", "hidden": True},
+        {"folder": "docs", "gitignore": False},
+        {"folder": "docs", "follow": True},
+        {"folder": "docs", "globs": ["../.ssh/*"]},
+        {"folder": "docs", "ignores": ["a.txt"]},
+        {"folder": "docs", "parser": "text"},
+        {"folder": "docs", "tags": ["granted"]},
+        {"folder": "docs", "encoding": "latin-1"},
+        {"folder": "DOCS", "hidden": True},
+    ]
+    return forged
 
+
+def test_no_forged_import_has_anything_read_that_was_not_granted(home: Path, fresh: Path) -> None:
+    """The canary is behind each forged root, and nothing opens it before somebody accepts the root."""
+    (fresh / "docs").mkdir()
+    (fresh / "docs" / "a.txt").write_text("a quokka smiles\n")
+    (fresh / "docs" / ".hidden.txt").write_text(SECRET)
+    (fresh / "docs" / ".gitignore").write_text("ignored.txt\n")
+    (fresh / "docs" / "ignored.txt").write_text(SECRET)
+    (fresh / ".ssh").mkdir()
+    (fresh / ".ssh" / "id_rsa").write_text(SECRET)
+    (fresh / "docs" / "link").symlink_to(fresh / ".ssh")
+    canaries = ("id_rsa", "key.txt", ".hidden.txt", "ignored.txt")
+    opened: list[str] = []
+    is_watching = [True]
+    sys.addaudithook(lambda event, arguments: watch(event, arguments, opened, is_watching))
     with Recall.open(str(fresh)) as recall:
-        answer = recall.import_(file)
-        list(recall.sync())
-        assert answer["transfer"]["inactive_roots"] == [folder]
-        assert answer["warnings"][0].startswith(f"W_ROOTS: {folder}")
-        assert recall.search("xylophone")["stats"]["total_hits"] == 0 or not held(recall)
+        recall.index(str(fresh / "docs"))
+        granted = recall.store.roots()
+        for number, changes in enumerate(forged_roots(home)):
+            recall.import_(exported(home, **changes), on_conflict="skip")
+            list(recall.sync())
+            recall.doctor()
+            assert recall.store.roots() == granted, changes
+            assert not held(recall), changes
+            assert [place for place in opened if place.endswith(canaries)] == [], changes
+            assert len(recall.roots()["roots"]) == number + 2, changes
+    is_watching.clear()
+
+
+def watch(event: str, arguments: tuple[object, ...], opened: list[str], is_watching: list[bool]) -> None:
+    """Note what is opened; a hook cannot be removed, and this one rests when the test has ended."""
+    if is_watching and event == "open":
+        opened.append(str(arguments[0]))
+
+
+def test_a_waiting_root_is_listed_until_somebody_accepts_it(home: Path, fresh: Path) -> None:
+    private = str(home.parent / "private")
+    with Recall.open(str(fresh)) as recall:
+        answer = recall.import_(exported(home, folder=private))
+        assert answer["transfer"]["inactive_roots"] == [private]
+        assert [(root["number"], root["folder"]) for root in answer["transfer"]["waiting_roots"]] == [(1, private)]
+        expected = f"W_ROOTS_WAIT: 1 root waits and is not synced: 1 {private}; recall roots shows every rule, "
+        assert answer["warnings"] == [expected + "recall roots accept N accepts one"]
+        assert synced(recall)["warnings"] == answer["warnings"]
         assert not held(recall)
-        assert [root["active"] for root in recall.roots()["roots"]] == [False]
 
         recall.roots(accept=[1])
-        list(recall.sync())
+        assert synced(recall)["warnings"] == []
         assert held(recall)
+
+
+def synced(recall: Recall) -> IngestResponse:
+    return result_of(recall.sync())
+
+
+def test_an_import_keeps_a_root_active_that_is_there_with_equal_settings(home: Path, fresh: Path) -> None:
+    (fresh / "docs").mkdir()
+    (fresh / "docs" / "b.txt").write_text("a wombat digs\n")
+    with Recall.open(str(fresh)) as recall:
+        recall.index(str(fresh / "docs"))
+        answer = recall.import_(exported(home), on_conflict="skip")
+        assert not {"waiting_roots", "accepted_roots", "inactive_roots"} & answer["transfer"].keys()
+        assert [root["active"] for root in recall.roots()["roots"]] == [True]
+
+
+def test_a_root_that_waits_is_not_activated_by_a_second_import(home: Path, fresh: Path) -> None:
+    with Recall.open(str(fresh)) as recall:
+        for _ in range(2):
+            recall.import_(exported(home), on_conflict="skip")
+            assert [root["active"] for root in recall.roots()["roots"]] == [False]
 
 
 def held(recall: Recall) -> bool:
@@ -80,30 +162,27 @@ def held(recall: Recall) -> bool:
     )
 
 
-def test_a_root_inside_the_folder_is_synced_at_once_and_one_that_follows_links_is_not(
-    home: Path, fresh: Path
-) -> None:
-    (fresh / "docs").mkdir()
-    (fresh / "docs" / "b.txt").write_text("a wombat digs\n")
+def test_accept_roots_takes_them_as_they_are_and_says_so(home: Path, fresh: Path) -> None:
+    file = exported(home, folder="../private")
+    code, out, _ = run("import", str(file), "--store", str(fresh), "--accept-roots")
+    assert (code, out.splitlines()[1:]) == (0, ["  1  ../private  1 document  accepted: synced from now on"])
     with Recall.open(str(fresh)) as recall:
-        recall.import_(exported(home))
-        list(recall.sync())
-        assert recall.get("docs/b.txt")["ok"]
-
-        recall.import_(exported(home, follow=True), on_conflict="skip")
-        assert [root["active"] for root in recall.roots()["roots"]] == [True, False]
-
-
-def test_a_root_that_no_disk_can_have_is_not_read_either(home: Path, fresh: Path) -> None:
-    with Recall.open(str(fresh)) as recall:
-        assert recall.import_(exported(home, folder="a\0b"))["transfer"]["inactive_roots"] == ["a\0b"]
-
-
-def test_with_roots_takes_them_as_they_are(home: Path, fresh: Path) -> None:
-    with Recall.open(str(fresh)) as recall:
-        recall.import_(exported(home, folder="../private"), with_roots=True)
         list(recall.sync())
         assert held(recall)
+
+
+def test_an_import_lists_the_roots_that_wait(home: Path, fresh: Path) -> None:
+    file = exported(home, folder="../private", hidden=True)
+    code, out, told = run("import", str(file), "--store", str(fresh))
+    listed = ["  1  ../private  1 document  waits: not synced until accepted", "     --hidden"]
+    assert (code, out.splitlines()[1:]) == (0, listed)
+    assert told.startswith("warning: W_ROOTS_WAIT: ")
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    code = cli.main(argv, streams=streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 
 def test_a_root_that_is_added_by_hand_is_accepted_by_that(home: Path, fresh: Path) -> None:
@@ -115,8 +194,11 @@ def test_a_root_that_is_added_by_hand_is_accepted_by_that(home: Path, fresh: Pat
 
 def test_a_file_that_is_said_to_lie_elsewhere_is_refused(home: Path, fresh: Path) -> None:
     with Recall.open(str(fresh)) as recall:
-        for os_path in ("/etc/passwd", "/etc/a.txt", "../private/a.txt", "../private/key.txt", "docs/b.txt"):
-            file = exported(home, of="file", os_path=os_path)
+        elsewhere = ("/etc/passwd", "/etc/a.txt", "../private/a.txt", "../private/key.txt", "docs/b.txt")
+        detours = ("docs/../.ssh/id_rsa", "./docs/a.txt", "docs//a.txt", "docs/./a.txt", "../home/docs/a.txt")
+        for os_path in (*elsewhere, *detours):
+            path = {"path": os_path} if os_path in detours else {}
+            file = exported(home, of="file", os_path=os_path, **path)
             with pytest.raises(RecallError, match="is said to lie at") as caught:
                 recall.import_(file)
             assert caught.value.code == "import_invalid", os_path
@@ -151,7 +233,7 @@ def test_a_root_that_asks_for_an_unknown_encoding_is_told_and_the_others_are_syn
         (fresh / name / "b.txt").write_text("a wombat digs\n")
     with Recall.open(str(fresh)) as recall:
         recall.index(str(fresh / "others"))
-        recall.import_(exported(home, encoding="klingon"), on_conflict="skip")
+        recall.import_(exported(home, encoding="klingon"), on_conflict="skip", accept_roots=True)
         (fresh / "others" / "c.txt").write_text("a numbat eats\n")
 
         *_, done = recall.sync()

@@ -122,6 +122,20 @@ def test_a_spoiled_root_page_is_mended_and_leaves_what_could_be_read(
     assert ("lost" in store.checks.get("rebuilt", {})) == (tree in DATA - {"file", "doc_reading"} | {"root"})
 
 
+def test_a_fix_says_to_sync_where_times_or_readings_are_gone(
+    made: Path, fixed: Callable[..., Mended], tmp_path: Path
+) -> None:
+    for tree in ("file", "doc_reading"):
+        check = fixed(tree).checks["rebuilt"]
+        assert (check["severity"], check["fix"]) == ("warning", "recall sync"), tree
+        assert "must be read again" in check["evidence"], tree
+        assert "nothing is lost" not in check["evidence"], tree
+    whole = damage.copied(made, tmp_path / "store")
+    damage.spoil(whole / "recall.db", damage.trees(whole / "recall.db")["meta"])
+    check = mended(whole)["rebuilt"]
+    assert (check["severity"], check["evidence"]) == ("ok", "made anew of what could be read; nothing is lost")
+
+
 SEVERAL = TREES[4::4]
 """A quarter of the trees, one of each kind; those in DATA are left out below."""
 

@@ -142,7 +142,7 @@ def test_an_export_with_metadata_that_no_store_can_keep_imports_nothing(
     )
 
     with pytest.raises(StoreError) as refused:
-        import_(other, place, embedder=HashEmbedder(info.dimension), base=Path())
+        import_(other, place, embedder=HashEmbedder(info.dimension))
 
     assert refused.value.code == "import_invalid"
     assert "line " in refused.value.message

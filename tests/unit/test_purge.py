@@ -231,3 +231,24 @@ def test_why_not_says_that_a_file_was_removed(base: Path, recall: Recall) -> Non
 
     assert "removed from the store" in json.dumps(view)
     assert f"recall add {base / target}" in json.dumps(view)
+
+
+def test_a_purge_that_was_done_is_done_when_it_is_asked_for_again(base: Path, recall: Recall) -> None:
+    targets = [str(base / written(base, "first.md", letters("text"))), str(base / "notes" / "sec*.md")]
+    written(base, "second.md", letters("more"))
+    recall.index(str(base / "notes"))
+    doc_id = recall.get("notes/second.md")["found"]["doc"]["id"]
+    for asked in (targets, [doc_id]):
+        if asked == [doc_id]:
+            recall.index(str(base / "notes" / "second.md"))
+        for documents in (len(asked), 0):
+            removed = recall.remove(asked, purge=True)["removed"]
+            assert (removed["documents"], removed["purged"]) == (documents, True), asked
+    for never in ("notes/never.md", "first.md"):
+        with pytest.raises(UnknownTarget):
+            recall.remove([never], purge=True)
+    with pytest.raises(UnknownTarget):
+        recall.remove([doc_id])
+    assert pending(recall) == "ok"
+    recall.close()
+    assert pieces_left(base, letters("text"), letters("more")) == []

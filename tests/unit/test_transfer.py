@@ -115,7 +115,7 @@ def test_an_export_imported_and_exported_again_is_the_same_byte_for_byte(saved: 
     text = sample_text()
     copy = empty()
 
-    import_(copy, saved(text), embedder=EMBEDDER, base=Path())
+    import_(copy, saved(text), embedder=EMBEDDER)
 
     assert exported(copy) == text
 
@@ -123,7 +123,7 @@ def test_an_export_imported_and_exported_again_is_the_same_byte_for_byte(saved: 
 def test_an_imported_store_answers_as_the_first_does(saved: Callable[[str], Path]) -> None:
     first, copy = sample(), empty()
 
-    import_(copy, saved(exported(first)), embedder=EMBEDDER, base=Path())
+    import_(copy, saved(exported(first)), embedder=EMBEDDER)
 
     asked = EMBEDDER.embed(["delta"])[0]
     query = LiteralQuery("京", (Phrase("京", ("京",)),))
@@ -176,7 +176,7 @@ def test_vectors_left_out_are_made_again_on_import(saved: Callable[[str], Path])
     first, copy = sample(), empty()
     text = exported(first, embeddings=False)
 
-    import_(copy, saved(text), embedder=EMBEDDER, base=Path())
+    import_(copy, saved(text), embedder=EMBEDDER)
 
     assert '"vector"' not in text
     assert exported(copy) == exported(first)
@@ -188,8 +188,8 @@ def test_another_embedder_is_refused_unless_vectors_are_made_again(saved: Callab
     path = saved(sample_text())
 
     with pytest.raises(StoreError, match="vectors are of") as refused:
-        import_(copy, path, embedder=wide, base=Path())
-    import_(copy, path, embedder=wide, base=Path(), reembed=True)
+        import_(copy, path, embedder=wide)
+    import_(copy, path, embedder=wide, reembed=True)
 
     assert refused.value.code == "embedder_mismatch"
     assert copy.info().vectors == 4
@@ -197,7 +197,7 @@ def test_another_embedder_is_refused_unless_vectors_are_made_again(saved: Callab
 
 def test_another_counter_is_refused(saved: Callable[[str], Path]) -> None:
     with pytest.raises(StoreError) as refused:
-        import_(empty(counter="approx"), saved(sample_text()), embedder=EMBEDDER, base=Path())
+        import_(empty(counter="approx"), saved(sample_text()), embedder=EMBEDDER)
 
     assert refused.value.code == "counter_mismatch"
 
@@ -208,7 +208,7 @@ def test_a_truncated_export_imports_nothing(saved: Callable[[str], Path]) -> Non
         store = empty()
 
         with pytest.raises(StoreError) as refused:
-            import_(store, saved("".join(lines[:-lines_lost])), embedder=EMBEDDER, base=Path())
+            import_(store, saved("".join(lines[:-lines_lost])), embedder=EMBEDDER)
 
         assert refused.value.code == "import_invalid", lines_lost
         assert store.info().documents == store.info().generation == 0, lines_lost
@@ -228,7 +228,7 @@ def test_an_altered_export_imports_nothing(saved: Callable[[str], Path]) -> None
         store = empty()
 
         with pytest.raises(StoreError) as refused:
-            import_(store, saved(text.replace(old, new, 1)), embedder=EMBEDDER, base=Path())
+            import_(store, saved(text.replace(old, new, 1)), embedder=EMBEDDER)
 
         assert refused.value.code == "import_invalid", old
         assert store.info().documents == store.info().generation == 0, old
@@ -287,7 +287,7 @@ def test_an_invalid_export_with_a_valid_checksum_is_refused(saved: Callable[[str
         store = empty()
 
         with pytest.raises(StoreError) as refused:
-            import_(store, saved(resealed(lines)), embedder=EMBEDDER, base=Path())
+            import_(store, saved(resealed(lines)), embedder=EMBEDDER)
 
         assert refused.value.code == "import_invalid", spoil
         assert store.info().documents == store.info().generation == 0, spoil
@@ -296,7 +296,7 @@ def test_an_invalid_export_with_a_valid_checksum_is_refused(saved: Callable[[str
 def test_a_file_that_is_not_an_export_is_refused(saved: Callable[[str], Path]) -> None:
     for text in ["", "\n", "{}\n", "[]\n", "\xff\n", '{"type":"end","sha256":""}\n']:
         with pytest.raises(StoreError) as refused:
-            import_(empty(), saved(text), embedder=EMBEDDER, base=Path())
+            import_(empty(), saved(text), embedder=EMBEDDER)
 
         assert refused.value.code == "import_invalid", text
 
@@ -305,14 +305,14 @@ def test_an_export_of_a_later_format_asks_for_an_upgrade(saved: Callable[[str], 
     lines = sample_text().replace('"recall_export":1', '"recall_export":2').splitlines()
 
     with pytest.raises(StoreError) as refused:
-        import_(empty(), saved(resealed(lines)), embedder=EMBEDDER, base=Path())
+        import_(empty(), saved(resealed(lines)), embedder=EMBEDDER)
 
     assert refused.value.code == "import_version"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="absent") as refused:
-        import_(empty(), tmp_path / "absent.jsonl", embedder=EMBEDDER, base=Path())
+        import_(empty(), tmp_path / "absent.jsonl", embedder=EMBEDDER)
 
     assert refused.value.code == "import_unreadable"
 
@@ -323,7 +323,7 @@ def test_an_export_may_come_through_a_pipe(tmp_path: Path) -> None:
     producer = threading.Thread(target=pipe.write_bytes, args=(sample_text().encode(),))
     producer.start()
 
-    view = import_(empty(), pipe, embedder=EMBEDDER, base=Path())
+    view = import_(empty(), pipe, embedder=EMBEDDER)
 
     producer.join()
     assert view["documents"] == sample().info().documents
@@ -336,7 +336,7 @@ def test_an_export_is_begun_to_be_read_before_the_lock(saved: Callable[[str], Pa
     )
 
     with own.writer(), pytest.raises(StoreError) as refused:
-        import_(open_store(place), saved("no export\n"), embedder=EMBEDDER, base=Path())
+        import_(open_store(place), saved("no export\n"), embedder=EMBEDDER)
 
     assert refused.value.code == "import_invalid"
 
@@ -346,7 +346,7 @@ def test_a_conflict_fails_by_default_and_imports_nothing(saved: Callable[[str], 
     before = exported(store)
 
     with pytest.raises(StoreError, match=r"stop\.txt") as refused:
-        import_(store, saved(sample_text()), embedder=EMBEDDER, base=Path())
+        import_(store, saved(sample_text()), embedder=EMBEDDER)
 
     assert refused.value.code == "import_conflict"
     assert exported(store) == before
@@ -355,7 +355,7 @@ def test_a_conflict_fails_by_default_and_imports_nothing(saved: Callable[[str], 
 def test_a_conflict_can_leave_the_stores_own(saved: Callable[[str], Path]) -> None:
     store = put(empty(), file("stop.txt", document("stop.txt", "mine")))
 
-    view = import_(store, saved(sample_text()), embedder=EMBEDDER, base=Path(), on_conflict="skip")
+    view = import_(store, saved(sample_text()), embedder=EMBEDDER, on_conflict="skip")
 
     assert (view["documents"], view["chunks"]) == (4, 4)
     kept = next(
@@ -368,7 +368,7 @@ def test_a_conflict_can_replace_the_stores_own(saved: Callable[[str], Path]) -> 
     text = sample_text()
     store = put(empty(), file("stop.txt", document("stop.txt", "mine")))
 
-    import_(store, saved(text), embedder=EMBEDDER, base=Path(), on_conflict="replace")
+    import_(store, saved(text), embedder=EMBEDDER, on_conflict="replace")
 
     assert exported(store) == text
 
@@ -377,17 +377,17 @@ def test_a_record_whose_path_is_a_live_file_is_a_conflict(saved: Callable[[str],
     store = put(empty(), file("a.jsonl#1", document("a.jsonl#1", "a file of that very name")))
 
     with pytest.raises(StoreError, match=r"a\.jsonl#1") as refused:
-        import_(store, saved(sample_text()), embedder=EMBEDDER, base=Path())
+        import_(store, saved(sample_text()), embedder=EMBEDDER)
 
     assert refused.value.code == "import_conflict"
 
 
 def test_an_import_that_is_in_already_is_told_as_done_and_changes_nothing(saved: Callable[[str], Path]) -> None:
     store, text = put(empty(), file("mine.txt", document("mine.txt", "mine"))), sample_text()
-    first = import_(store, saved(text), embedder=EMBEDDER, base=Path())
+    first = import_(store, saved(text), embedder=EMBEDDER)
     before, generation = exported(store), store.generation()
 
-    again = import_(store, saved(text), embedder=EMBEDDER, base=Path())
+    again = import_(store, saved(text), embedder=EMBEDDER)
 
     assert again == {**first, "documents": 0, "chunks": 0, "unchanged": first["documents"]}
     assert (exported(store), store.generation()) == (before, generation)
@@ -395,7 +395,7 @@ def test_an_import_that_is_in_already_is_told_as_done_and_changes_nothing(saved:
 
 def test_a_stores_own_export_is_in_it_already(saved: Callable[[str], Path]) -> None:
     store = sample()
-    assert import_(store, saved(exported(store)), embedder=EMBEDDER, base=Path())["unchanged"] == 5
+    assert import_(store, saved(exported(store)), embedder=EMBEDDER)["unchanged"] == 5
 
 
 def test_an_export_that_differs_from_the_store_is_a_conflict(saved: Callable[[str], Path]) -> None:
@@ -416,13 +416,13 @@ def test_an_export_that_differs_from_the_store_is_a_conflict(saved: Callable[[st
             put(empty(), *(file(f"{name}.txt", document(f"{name}.txt", "of the")) for name in ("a", "stop")))
         )
         store = empty()
-        import_(store, saved(text), embedder=EMBEDDER, base=Path())
+        import_(store, saved(text), embedder=EMBEDDER)
         with store.writer() as writer:
             change(writer)
         before = exported(store)
 
         with pytest.raises(StoreError) as refused:
-            import_(store, saved(text), embedder=EMBEDDER, base=Path())
+            import_(store, saved(text), embedder=EMBEDDER)
 
         assert (refused.value.code, exported(store)) == ("import_conflict", before), change
 
@@ -430,7 +430,7 @@ def test_an_export_that_differs_from_the_store_is_a_conflict(saved: Callable[[st
 def test_an_altered_export_is_refused_though_the_store_holds_what_it_says(saved: Callable[[str], Path]) -> None:
     store, text = sample(), sample_text()
     with pytest.raises(StoreError) as refused:
-        import_(store, saved(text.replace('"sha256":"', '"sha256":"0')), embedder=EMBEDDER, base=Path())
+        import_(store, saved(text.replace('"sha256":"', '"sha256":"0')), embedder=EMBEDDER)
     assert refused.value.code == "import_invalid"
 
 
@@ -442,14 +442,14 @@ def test_a_key_twice_in_a_line_is_refused(saved: Callable[[str], Path]) -> None:
         store = empty()
 
         with pytest.raises(StoreError, match=f"line {number + 1}: the key 'type' comes twice") as refused:
-            import_(store, saved(resealed(lines)), embedder=EMBEDDER, base=Path())
+            import_(store, saved(resealed(lines)), embedder=EMBEDDER)
 
         assert (refused.value.code, store.info().documents) == ("import_invalid", 0), kind
 
 
 def test_an_unknown_way_to_settle_conflicts_is_refused(saved: Callable[[str], Path]) -> None:
     with pytest.raises(UsageError, match="overwrite"):
-        import_(empty(), saved(sample_text()), embedder=EMBEDDER, base=Path(), on_conflict="overwrite")
+        import_(empty(), saved(sample_text()), embedder=EMBEDDER, on_conflict="overwrite")
 
 
 def test_windows_travel_with_their_vectors(saved: Callable[[str], Path]) -> None:
@@ -459,7 +459,7 @@ def test_windows_travel_with_their_vectors(saved: Callable[[str], Path]) -> None
     put(store, file("long.md", windowed), file("short.md", document("short.md", "short")))
     text = exported(store)
 
-    import_(back, saved(text), embedder=EMBEDDER, base=Path())
+    import_(back, saved(text), embedder=EMBEDDER)
 
     chunks = [json.loads(line) for line in text.splitlines() if json.loads(line)["type"] == "chunk"]
     assert [chunk.get("windows") for chunk in chunks] == [4, None]

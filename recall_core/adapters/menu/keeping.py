@@ -223,7 +223,7 @@ CARE: tuple[Command, ...] = (
         "import",
         "Read an export into this store, all of it or nothing.",
         on_store("commands:import_"),
-        in_lines("render:transferred"),
+        in_lines("roots:imported"),
         Operand("FILE", "a file that recall export wrote"),
         (
             Flag(
@@ -234,7 +234,7 @@ CARE: tuple[Command, ...] = (
             ),
             Flag("--no-embeddings", "do not read the vectors"),
             Flag("--reembed", "make the vectors anew with this store's embedder"),
-            Flag("--with-roots", "also sync the folders that it names outside of the store's folder"),
+            Flag("--accept-roots", "sync the folders that it names from now on; without it they wait"),
         ),
         ("recall import backup.jsonl", "recall import backup.jsonl --on-conflict skip"),
     ),

@@ -97,13 +97,11 @@ def _reserve(path: str, mode: int, *, is_alone: bool) -> None:
 
     is_alone: nobody else makes one, so that a file with nothing in it is left over.
     """
-    from recall_core import files  # noqa: PLC0415 - a search never needs it
-
     with reaching(Path(path)):
         if is_alone and _is_left_over(path):
             discard(path)
         try:
-            files.make_private(Path(os.path.realpath(path)), mode)  # SQLite gives its log and index the same
+            _make_private(os.path.realpath(path), mode)  # SQLite gives its log and index the same
         except FileExistsError as error:
             raise _exists(path) from error
 
@@ -312,12 +310,16 @@ def _upgraded(db: apsw.Connection, path: str) -> str:
 
 def backup(db: apsw.Connection, path: str) -> None:
     """A consistent copy of the whole store in a private file of its own; an older copy of that name is replaced."""
-    from recall_core import files  # noqa: PLC0415 - as above
-
     with reaching(Path(path)):
         Path(path).unlink(missing_ok=True)
-        files.make_private(Path(path))  # VACUUM INTO takes a file that is empty
+        _make_private(path, paths.PRIVATE)  # VACUUM INTO takes a file that is empty
     db.execute("VACUUM INTO ?", (path,))
+
+
+def _make_private(path: str, mode: int) -> None:
+    from recall_core import files  # noqa: PLC0415 - a search never needs it
+
+    files.make_private(Path(path), mode)
 
 
 def load_vector_functions(db: apsw.Connection) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from recall_core import files, shell
-from recall_core.errors import RecallError, StoreError, StoreLocked
+from recall_core.errors import RecallError, StoreError, StoreLocked, why_unread
+from recall_core.parts import part_of
 from recall_core.store.sqlite.connect import connect, discard, translated
 
 if TYPE_CHECKING:
@@ -43,10 +44,13 @@ def own(target):
         pass  # a disk without modes
 
 try:
-    for source, target in zip(sys.argv[1::2], sys.argv[2::2]):
+    for source, target in zip(sys.argv[2::2], sys.argv[3::2]):
         old = os.open(source, os.O_RDONLY)
         size = os.fstat(old).st_size
         with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as new:
+            if os.getppid() != int(sys.argv[1]):  # killed, and its parts may have been removed already
+                os.unlink(target)
+                sys.exit("ended")
             own(target)
             for at in range(0, size, 1 << 20):
                 new.write(read(old, 1 << 20, at)[: size - at])
@@ -69,7 +73,8 @@ def copy_bytes(path: str, target: str) -> None:
     names = [path, target]
     if _size_of(f"{path}-wal"):
         names += [f"{path}-wal", f"{target}-wal"]
-    done = subprocess.run([sys.executable, "-I", "-c", _COPY, *names], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-I", "-c", _COPY, str(os.getpid()), *names]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return
     discard(target)
@@ -78,6 +83,24 @@ def copy_bytes(path: str, target: str) -> None:
         raise _full(target)
     why = f"{why[:1].lower()}{why[1:]}" if number.isdigit() else "the process that copies it ended"
     raise StoreError("store_unreadable", f"{path} cannot be copied to {target}: {why}.", hint=f"ls -l {path}")
+
+
+def copy_whole(path: str, target: str) -> None:
+    """Copy a store's file as `copy_bytes` does; until all of it is there, another copy of that name stays."""
+    part = str(part_of(Path(target)))
+    try:
+        copy_bytes(path, part)
+        discard(target)
+        for name in ("-wal", ""):
+            if Path(f"{part}{name}").exists():
+                Path(f"{part}{name}").replace(f"{target}{name}")
+    except OSError as error:
+        why = why_unread(error)
+        raise StoreError(
+            "store_unreadable", f"{path} cannot be copied to {target}: {why}.", hint=f"ls -l {path}"
+        ) from error
+    finally:
+        discard(part)
 
 
 def copy_aside(path: str, target: str) -> None:
@@ -97,8 +120,8 @@ def aside(path: str) -> Iterator[tuple[apsw.Connection, bool]]:
     of the file itself."""
     if not Path(path).is_file():
         connect(path)  # it knows the error
-    with tempfile.TemporaryDirectory(prefix="recall-", dir=_folder_with_room(path)) as folder:
-        copy = str(Path(folder) / "copy.db")
+    with files.scratch(Path(_folder_with_room(path)) / "copy.db") as folder:
+        copy = str(folder / "copy.db")
         copy_aside(path, copy)
         try:
             db, writable, _ = connect(copy)

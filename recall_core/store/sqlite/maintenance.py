@@ -14,9 +14,9 @@ from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite import blocks, census, copies
 from recall_core.store.sqlite.catalog import SqliteCatalog
-from recall_core.store.sqlite.connect import MEMORY, discard, making_sense
+from recall_core.store.sqlite.connect import MEMORY, making_sense
 from recall_core.store.sqlite.records import digest_of, text_of
-from recall_core.store.sqlite.schema import TOLD_SKIPS, vector_checksum
+from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, vector_checksum
 from recall_core.store.sqlite.write import keep_rowids
 from recall_core.text import embedded_text
 from recall_core.types import Vector
@@ -83,13 +83,12 @@ class SqliteMaintenance(SqliteCatalog):
             return None
         if not self.writable:
             raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
-        from recall_core.store.sqlite.copying import copy_bytes  # noqa: PLC0415 - as above
+        from recall_core.store.sqlite.copying import copy_whole  # noqa: PLC0415 - as above
 
         path = f"{self.path}.bak-{self._name_of_now()}"
-        discard(path)
         self.fold()
         with self.without_writers():
-            copy_bytes(self.path, path)
+            copy_whole(self.path, path)
         return path
 
     def _name_of_now(self) -> str:
@@ -233,6 +232,7 @@ class SqliteMaintenance(SqliteCatalog):
         self._drop_tombstones()
         if not self._rewritten():
             return False
+        self._remove_parts(is_thorough=True)
         if self.pending_purge() is not None:
             with self.transaction():
                 self.execute("PRAGMA secure_delete = ON")
@@ -246,9 +246,26 @@ class SqliteMaintenance(SqliteCatalog):
         return bool(busy == 0)
 
     def end_unfinished(self) -> None:
-        """Go on with a purge that was begun; once, since a reader may hold it up and nobody is to wait twice."""
-        if self.writable and not self._has_purged and self.pending_purge() is not None:
-            self.purge()
+        """Remove what killed processes left of copies, and go on with a purge that was begun.
+
+        A purge is tried once, because a reader may hold it up, and no writer should wait twice.
+        """
+        if self.writable:
+            self._remove_parts()
+            if not self._has_purged and self.pending_purge() is not None:
+                self.purge()
+
+    def _remove_parts(self, *, is_thorough: bool = False) -> None:
+        from recall_core import parts  # noqa: PLC0415 - a search never needs it
+
+        if (home := parts.home_of(self.path)) is not None:
+            parts.remove(home, is_thorough=is_thorough)
+
+    def last_purge(self) -> frozenset[str]:
+        """Return hashes of the names that the last purge was asked for."""
+        found = self.execute("SELECT value FROM meta WHERE key = ?", (PURGED,))
+        with making_sense(self.path):
+            return frozenset(text_of(found[0][0]).split()) if found else frozenset()
 
     def _drop_tombstones(self) -> int:
         """Delete what rm and edits left behind, and the vectors kept for their texts; returns how many documents."""

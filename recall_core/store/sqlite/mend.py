@@ -13,6 +13,7 @@ import apsw
 from recall_core import files
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import StoreCorrupt, StoreError, StoreLocked
+from recall_core.parts import part_of
 from recall_core.store.sqlite import records, sums
 from recall_core.store.sqlite.connect import MEMORY, damaged, discard, making_sense, reaching, translated
 from recall_core.store.sqlite.copying import STEP_PAGES, copy_aside
@@ -129,7 +130,7 @@ def rebuild_in_place(
     other: the pages of the new one are written through SQLite into the file, as one transaction.
     """
     place = Path(os.path.realpath(store.path))
-    part = str(place.parent / f".recall-{os.urandom(8).hex()}")
+    part = str(part_of(place))
     for _ in range(_TRIES):
         try:
             with store.without_writers(), translated(store.path):

@@ -15,6 +15,8 @@ from recall_core.text import embedded_hash, sha256, spaced
 
 APPLICATION_ID = 0x5265636C  # "Recl": tells a Recall store from any other SQLite file
 PAGE_SIZE = 8192  # 8-14 % smaller files than 4096 with full text inside
+PURGED = "purged"
+"""The key of the hashes of the names that the last purge was asked for."""
 TOLD_SKIPS = "told_skips"
 """The key of the only value of meta that may be long: who reads the others leaves it out."""
 TOKENIZER = "porter unicode61 remove_diacritics 2"

@@ -13,7 +13,7 @@ from recall_core.store.sqlite.blocks import ExecuteMany
 from recall_core.store.sqlite.census import Tally
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.records import Execute, digest_of, text_of
-from recall_core.store.sqlite.schema import TOLD_SKIPS, reading_hash, vector_checksum
+from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, reading_hash, vector_checksum
 from recall_core.text import spaced, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
 
@@ -189,8 +189,9 @@ class SqliteWriter:
         for path in paths:
             self._execute("DELETE FROM left_out WHERE path = ?", (path,))
 
-    def begin_purge(self, paths: Iterable[str]) -> None:
-        """Record that nothing of these documents may be left."""
+    def begin_purge(self, paths: Iterable[str], *, asked: Iterable[str] = ()) -> None:
+        """Record that nothing of these documents may be left, and hashes of the names that were asked for."""
+        self._set_meta(PURGED, " ".join(sorted(asked)))
         pending = json.loads(self._optional("purge") or "[]")
         self._set_meta("purge", json.dumps(sorted({*pending, *paths}), ensure_ascii=False))
 
