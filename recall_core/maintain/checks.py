@@ -10,6 +10,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Literal, NamedTuple
@@ -26,7 +27,7 @@ from recall_core.ingest.targets import belongs, inherited, is_gone, standing_roo
 from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder
 from recall_core.retrieve.answer import embedded_of
-from recall_core.retrieve.freshness import State, file_state
+from recall_core.retrieve.freshness import State, file_state, is_granted
 from recall_core.retrieve.query import telling
 from recall_core.shell import Hint
 from recall_core.store.port import Store
@@ -72,7 +73,12 @@ def unchanged_files(store: Store, *, base: Path, config: Config) -> Finding:
     for the first few that it leaves as they are `recall add` or `recall rm`.  Never raises for a file.
     """
     files = [file for file in store.files() if file.os_path and file.documents]
-    stale = [_Stale(file, state) for file in files if (state := _state(file, base)) is not None]
+    may_read = partial(is_granted, store.roots())
+    stale: list[_Stale] = []
+    for file in files:
+        state: _State | None = file_state(file, base, may_read=may_read)
+        if state is not None or is_earlier(read_by(file.settings)):
+            stale.append(_Stale(file, state or "earlier"))
     if not stale:
         return Finding("ok", f"{len(files)} files are as they were read")
     named = ", ".join(f"{file.path} {_HOW[state]}" for file, state in stale[:_NAMED])
@@ -119,10 +125,6 @@ def _named(names: Sequence[str]) -> str:
     return f"{len(names)} file{'s' * (len(names) > 1)}: {', '.join(names[:_NAMED])}{more}"
 
 
-def _state(file: Fingerprint, base: Path) -> _State | None:
-    return file_state(file, base) or ("earlier" if is_earlier(read_by(file.settings)) else None)
-
-
 def _counted(stale: Sequence[_Stale]) -> str:
     states = Counter(each.state for each in stale)
     missing, modified, earlier = states["missing"], states["modified"], states["earlier"]
@@ -139,7 +141,8 @@ def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config
     skipped = [each for each, here in read[:_NAMED] if not _is_readable(here, roots, base, config)]
     left = [each for each in stale if each in skipped or not _is_synced(each, met, roots, base)]
     changed = [each for each in left if each.state != "earlier"][:_NAMED]
-    added = [each for each in changed if each not in skipped and _can_be_added(each, base, config)]
+    granted = [each for each in changed if each not in skipped and is_granted(roots, each.file.path)]
+    added = [each for each in granted if _can_be_added(each, base, config)]
     readable = [str(base / each.file.os_path) for each in added]
     unread = [each.file.path for each in changed if each not in added]
     hints: list[str] = [_SYNC] if len(left) < len(stale) else []

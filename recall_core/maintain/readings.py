@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from recall_core.config import Config
@@ -11,7 +12,7 @@ from recall_core.ingest.parse import name_of
 from recall_core.ingest.read import PIECES, RawFile, read_by, read_raw
 from recall_core.ingest.reader import FileReader
 from recall_core.ports import ParsedDocument
-from recall_core.retrieve.freshness import file_state
+from recall_core.retrieve.freshness import file_state, is_granted
 from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.store.values import Finding
@@ -26,8 +27,10 @@ def read_again(store: Store, *, base: Path, config: Config) -> Finding:
     """A warning where a file that did not change gives other texts or marks by now: its parser, or the package behind
     it, has changed. Up to 40 files are read, spread evenly over their paths. Never raises for a file.
     """
+    may_read = partial(is_granted, store.roots())
     files = [file for file in store.files() if file.os_path and file.documents and read_by(file.settings) != PIECES]
-    sample = [file for file in files[:: max(1, len(files) // _SAMPLE)][:_SAMPLE] if file_state(file, base) is None]
+    sample = files[:: max(1, len(files) // _SAMPLE)][:_SAMPLE]
+    sample = [file for file in sample if may_read(file.path) and file_state(file, base, may_read=may_read) is None]
     with FileReader(config) as reader:
         other = [file.path for file in sample if not _is_as_stored(file, reader, store, base, config)]
     if not other:

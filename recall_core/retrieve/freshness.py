@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from stat import S_ISREG
 from time import time_ns
 from typing import TYPE_CHECKING, Literal
 
 from recall_core.deadline import check
-from recall_core.text import sha256
-from recall_core.types import Fingerprint, Stamp
+from recall_core.text import nfc, sha256
+from recall_core.types import Fingerprint, Root, Stamp
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -37,15 +37,36 @@ def stale_documents(doc_ids: Sequence[str], *, store: Store, base: Path) -> dict
     for doc_id, source in store.sources(doc_ids).items():
         if source.path not in seen:
             check()
-            seen[source.path] = file_state(source, base, settle=store.settle)
+            seen[source.path] = file_state(
+                source, base, settle=store.settle, may_read=lambda path: is_granted(store.roots(), path)
+            )
         state = seen[source.path]
         if state is not None:
             stale[doc_id] = state
     return stale
 
 
+def is_granted(roots: Iterable[Root], path: str) -> bool:
+    """Return True if somebody added the file of this path, or a folder above it whose rules may take it.
+
+    An import names files that nobody added, and these are not read.
+    """
+    for root in roots:
+        folder = nfc(root.folder)
+        prefix = "" if folder == "." else f"{folder.rstrip('/')}/"
+        below = path.removeprefix(prefix)
+        is_hidden = below.startswith(".") or "/." in below
+        if path == folder or (path.startswith(prefix) and below[:1] != "/" and (root.hidden or not is_hidden)):
+            return True
+    return False
+
+
 def file_state(
-    source: Fingerprint, base: Path, *, settle: Callable[[Fingerprint, Stamp], None] = lambda *_: None
+    source: Fingerprint,
+    base: Path,
+    *,
+    settle: Callable[[Fingerprint, Stamp], None] = lambda *_: None,
+    may_read: Callable[[str], bool] = lambda _: True,
 ) -> State | None:
     """What happened to a file since it was read; None for nothing.
 
@@ -53,6 +74,7 @@ def file_state(
     one that was shorter. What can be no more looked at or read, or is no file any more but a folder, a pipe or a
     device, is missing. base: the store's directory. settle: told of the status of a file that has the same bytes, so
     that it need not be read the next time; not as long as it could change once more and keep that status.
+    may_read: asked before a file is read, with its path; of any other only the size is compared.
     """
     if not source.os_path:
         return None  # the document was brought by a program: no file can disagree with it
@@ -62,7 +84,11 @@ def file_state(
         if not S_ISREG(status.st_mode):
             return "missing"  # reading a pipe may go on for ever
         stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-        return None if source.may_be(stamp) or _is_as_read(place, source, stamp, settle) else "modified"
+        if source.may_be(stamp):
+            return None
+        if not may_read(source.path):
+            return None if stamp.size == source.size else "modified"
+        return None if _is_as_read(place, source, stamp, settle) else "modified"
     except (OSError, ValueError):  # the file system has no such name: one with a NUL, or letters it cannot spell
         return "missing"
 

@@ -113,6 +113,33 @@ def test_no_forged_import_has_anything_read_that_was_not_granted(home: Path, fre
     is_watching.clear()
 
 
+def test_a_file_that_an_import_names_is_not_read_to_be_compared(home: Path, fresh: Path) -> None:
+    """Neither a search, nor doctor, nor a sync below a folder that somebody added opens it."""
+    (fresh / "docs").mkdir()
+    (fresh / "docs" / "b.txt").write_text("a wombat digs\n")
+    (fresh / ".ssh").mkdir()
+    opened: list[str] = []
+    is_watching = [True]
+    sys.addaudithook(lambda event, arguments: watch(event, arguments, opened, is_watching))
+    for granted in ("docs", "."):
+        for size in (len(SECRET), len(SECRET) + 1):
+            (home / ".ssh").mkdir(exist_ok=True)
+            (home / ".ssh" / "id_rsa").write_text("quokka ".ljust(size, "x"))
+            with Recall.open(str(home)) as source, (home.parent / "forged.jsonl").open("w", newline="\n") as out:
+                source.index(str(home / ".ssh" / "id_rsa"))
+                source.export(out)
+            (fresh / ".ssh" / "id_rsa").write_text(SECRET)
+            with Recall.open(str(fresh)) as recall:
+                recall.index(str(fresh / granted))
+                recall.import_(home.parent / "forged.jsonl", on_conflict="replace")
+                (hit,) = recall.search("quokka", mode="lexical")["results"]
+                assert hit["doc"].get("state") == ("modified" if size != len(SECRET) else None)
+                recall.doctor()
+                list(recall.sync())
+                assert [place for place in opened if place.endswith("id_rsa") and "fresh" in place] == []
+    is_watching.clear()
+
+
 def watch(event: str, arguments: tuple[object, ...], opened: list[str], is_watching: list[bool]) -> None:
     """Note what is opened; a hook cannot be removed, and this one rests when the test has ended."""
     if is_watching and event == "open":
