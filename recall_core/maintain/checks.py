@@ -141,8 +141,7 @@ def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config
     skipped = [each for each, here in read[:_NAMED] if not _is_readable(here, roots, base, config)]
     left = [each for each in stale if each in skipped or not _is_synced(each, met, roots, base)]
     changed = [each for each in left if each.state != "earlier"][:_NAMED]
-    granted = [each for each in changed if each not in skipped and is_granted(roots, each.file.path)]
-    added = [each for each in granted if _can_be_added(each, base, config)]
+    added = [each for each in changed if each not in skipped and _can_be_added(each, roots, base, config)]
     readable = [str(base / each.file.os_path) for each in added]
     unread = [each.file.path for each in changed if each not in added]
     hints: list[str] = [_SYNC] if len(left) < len(stale) else []
@@ -193,10 +192,15 @@ def _is_readable(met: _Met, roots: Sequence[Root], base: Path, config: Config) -
     return _can_be_read(base / met.found.os_path, met.found.path, root, config)
 
 
-def _can_be_added(stale: _Stale, base: Path, config: Config) -> bool:
-    """Whether naming the file would read it, whatever rule leaves it out of its folder."""
+def _can_be_added(stale: _Stale, roots: Sequence[Root], base: Path, config: Config) -> bool:
+    """Return True if naming the file would read it, whatever rule leaves it out of its folder.
+
+    A file that only an import names is not tried.
+    """
     path, os_path = stale.file.path, stale.file.os_path
-    return stale.state == "modified" and _can_be_read(base / os_path, path, Root(path), config)
+    if stale.state != "modified" or not is_granted(roots, path):
+        return stale.state == "modified"
+    return _can_be_read(base / os_path, path, Root(path), config)
 
 
 def _can_be_read(place: Path, path: str, root: Root, config: Config) -> bool:

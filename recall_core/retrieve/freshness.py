@@ -49,7 +49,7 @@ def stale_documents(doc_ids: Sequence[str], *, store: Store, base: Path) -> dict
 def is_granted(roots: Iterable[Root], path: str) -> bool:
     """Return True if somebody added the file of this path, or a folder above it whose rules may take it.
 
-    An import names files that nobody added, and these are not read.
+    An import names files that no one added, and these are not read.
     """
     for root in roots:
         folder = nfc(root.folder)

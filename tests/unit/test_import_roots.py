@@ -129,6 +129,7 @@ def test_a_file_that_an_import_names_is_not_read_to_be_compared(home: Path, fres
                 source.index(str(home / ".ssh" / "id_rsa"))
                 source.export(out)
             (fresh / ".ssh" / "id_rsa").write_text(SECRET)
+            opened.clear()
             with Recall.open(str(fresh)) as recall:
                 recall.index(str(fresh / granted))
                 recall.import_(home.parent / "forged.jsonl", on_conflict="replace")
