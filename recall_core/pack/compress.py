@@ -15,7 +15,9 @@ from recall_core.text import Counter
 _B = 0.75  # as FTS5 holds length against a text
 # An empty line; or full stops of Latin and CJK scripts, with what closes behind them, before whitespace that no
 # lower-case letter follows.
-_END = re.compile(r"\n[ \t\r]*+\n\s*+|(?<![.!?…])[.!?…]++[)\]\"'”’»*_]*+\s++(?![a-z])|[。！？｡]++[」』）〉》”’]*+\s*+")
+_END = re.compile(
+    r"\n[ \t\r]*+\n\s*+|(?<![.!?…])[.!?…]++[)\]\"'”’»*_]*+\s++(?![a-z])|[。！？｡]++[」』）〉》”’]*+\s*+"
+)
 
 Words = Callable[[str], Sequence[str]]
 """A text's words in the form in which words are compared."""
