@@ -8,6 +8,9 @@ PARTS := 1/6 2/6 3/6 4/6 5/6 6/6
 
 BENCHMARKS := filters checks workbench
 
+# Half of the clients need version 1 of the SDK of the protocol, the others and Recall version 2.
+CLIENTS := .clients
+
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
@@ -20,7 +23,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-r
 # Where Python may keep no bytecode, every process that a test starts would compile the program again.
 demo test nightly: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test check house format generated nightly mutants bench quality install clean
+.PHONY: help demo test check house format generated nightly clients mutants bench quality install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -49,8 +52,12 @@ format: $(VENV)/.installed ## put the code in its format
 generated: $(VENV)/.installed ## write the JSON Schema and the tables of docs that are taken from the code
 	@$(BIN)/python docs/generate.py
 
+clients: $(VENV)/.installed $(CLIENTS)/.installed ## call every tool of recall mcp with the clients of agents, each of which it installs
+	$(BIN)/python -m pytest -m slow tests/e2e/test_mcp_clients.py
+
 nightly: $(VENV)/.installed ## run every test, the slow ones too, with many more examples, in parts: make nightly PART=1/6
 	-@$(COMPILE)
+	-@$(MAKE) --no-print-directory $(CLIENTS)/.installed
 	@failed=; for part in $(or $(PART),$(PARTS)); do \
 	    echo "nightly: part $$part"; \
 	    RECALL_HYPOTHESIS=nightly $(PYTEST) -v --part $$part || failed="$$failed $$part"; \
@@ -71,7 +78,7 @@ quality: $(VENV)/.installed ## measure the ranking beside named peers on judged 
 install: $(VENV)/.installed ## prepare .venv for development
 
 clean: ## remove .venv, the demo store and every cache
-	rm -rf $(VENV) .demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants .bench build dist
+	rm -rf $(VENV) $(CLIENTS) .demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants .bench build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The development set contains the runtime set, so it marks both as installed.
@@ -79,6 +86,14 @@ $(VENV)/.installed: pyproject.toml constraints.txt $(BIN)/python
 	@echo "installing Recall and its development tools into $(VENV)"
 	@$(PIP) --no-compile -e '.[dev]'
 	@touch $(VENV)/.runtime $@
+
+$(CLIENTS)/.installed: pyproject.toml constraints.txt tests/mcp_clients/sdk1.txt $(BIN)/python
+	@echo "installing clients of the Model Context Protocol into $(CLIENTS)"
+	@$(BIN)/python -m venv --clear $(CLIENTS)/sdk1
+	@$(BIN)/python -m venv --clear $(CLIENTS)/sdk2
+	@$(CLIENTS)/sdk1/bin/python -m pip install --quiet --disable-pip-version-check -r tests/mcp_clients/sdk1.txt
+	@$(CLIENTS)/sdk2/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[clients]'
+	@touch $@
 
 $(VENV)/.runtime: pyproject.toml constraints.txt $(BIN)/python
 	@echo "installing Recall into $(VENV)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import select
@@ -11,6 +12,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import httpx2
 import mcp_types as types
@@ -37,15 +39,16 @@ INITIALIZE: dict[str, Any] = {
     "params": {"protocolVersion": NEWEST, "capabilities": {}, "clientInfo": {"name": "wire", "version": "1"}},
 }
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+ACCEPT = "application/json, text/event-stream"
 PROGRAM = "from recall_core.__main__ import program; program()"
 
 
-def filled(folder: Path, texts: dict[str, str], *, settings: Sequence[str] = ()) -> Path:
+def filled(folder: Path, texts: dict[str, str], *, settings: Sequence[str] = (), embedding: str = "hash") -> Path:
     """A store of these files, in this folder."""
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
-    Recall.init(str(folder), embedding="hash", settings=settings)
+    Recall.init(str(folder), embedding=embedding, settings=settings)
     with Recall.open(str(folder)) as recall:
         for _ in recall.add([str(folder)], Root("")):
             pass
@@ -251,3 +254,52 @@ class Piped(Calls):
             os.killpg(self.process.pid, number)
         self.process.wait(PATIENCE)
         return self.process.returncode, self.stderr.read().decode()
+
+
+class Listening:
+    """A server on a port, and the token that it has left in a file of its own."""
+
+    def __init__(self, store: Path, *flags: str) -> None:
+        self.home = store.parent
+        self.process = warm.Process(
+            ["--store", str(store), "mcp", "--http", *(flags or ("--port", "0"))], kind="http",
+            env=environment(self.home), cwd=self.home, start_new_session=True,
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().strip()
+        self.port = urlsplit(self.address).port or 0
+        self.token_file = self.home / ".local" / "state" / "recall" / f"mcp-{self.port}.token"
+        self.token = self.token_file.read_text().strip() if self.token_file.exists() else None
+
+    def __enter__(self) -> Listening:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def ended(self, number: signal.Signals) -> tuple[int, str]:
+        """Its exit code and what it has said on stderr, once it has ended by this signal."""
+        os.killpg(self.process.pid, number)
+        _, errors = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, errors
+
+    def asked(
+        self, method: str = "POST", body: object = None, *, authorization: list[str] | None = None, **headers: str
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers and body of the answer to one request. Authorization is that of who has the token."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        try:
+            connection.putrequest(method, "/mcp", skip_host="host" in headers)
+            bearer = [f"Bearer {self.token}"] if authorization is None else authorization
+            data = b"" if body is None else json.dumps(body).encode()
+            known = {"accept": ACCEPT, "content-type": "application/json", "content-length": str(len(data))}
+            for name, value in (known | {name.replace("_", "-"): value for name, value in headers.items()}).items():
+                connection.putheader(name, value)
+            for each in bearer:
+                connection.putheader("Authorization", each)
+            connection.endheaders(data)
+            answer = connection.getresponse()
+            return answer.status, {key.lower(): value for key, value in answer.getheaders()}, answer.read()
+        finally:
+            connection.close()

@@ -2,74 +2,20 @@
 
 from __future__ import annotations
 
-import http.client
 import json
-import os
 import signal
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
 pytest.importorskip("mcp")
 
-from tests import warm
-from tests.mcp_client import INITIALIZE, INITIALIZED, PATIENCE, environment, filled, over_http
+from tests.mcp_client import INITIALIZE, INITIALIZED, PATIENCE, Listening, filled, over_http
 
 TEXTS = {f"notes/n{number}.md": f"# Note {number}\n\nEntry {number} of the diary.\n" for number in range(20)}
-ACCEPT = "application/json, text/event-stream"
-
-
-class Listening:
-    """A server on a port, and the token that it has left in a file of its own."""
-
-    def __init__(self, store: Path, *flags: str) -> None:
-        self.home = store.parent
-        self.process = warm.Process(
-            ["--store", str(store), "mcp", "--http", *(flags or ("--port", "0"))], kind="http",
-            env=environment(self.home), cwd=self.home, start_new_session=True,
-        )  # fmt: skip
-        assert self.process.stdout is not None
-        self.address = self.process.stdout.readline().strip()
-        self.port = urlsplit(self.address).port or 0
-        self.token_file = self.home / ".local" / "state" / "recall" / f"mcp-{self.port}.token"
-        self.token = self.token_file.read_text().strip() if self.token_file.exists() else None
-
-    def __enter__(self) -> Listening:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.communicate()
-
-    def ended(self, number: signal.Signals) -> tuple[int, str]:
-        """Its exit code and what it has said on stderr, once it has ended by this signal."""
-        os.killpg(self.process.pid, number)
-        _, errors = self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode, errors
-
-    def asked(
-        self, method: str = "POST", body: object = None, *, authorization: list[str] | None = None, **headers: str
-    ) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers and body of the answer to one request. Authorization is that of who has the token."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        try:
-            connection.putrequest(method, "/mcp", skip_host="host" in headers)
-            bearer = [f"Bearer {self.token}"] if authorization is None else authorization
-            data = b"" if body is None else json.dumps(body).encode()
-            known = {"accept": ACCEPT, "content-type": "application/json", "content-length": str(len(data))}
-            for name, value in (known | {name.replace("_", "-"): value for name, value in headers.items()}).items():
-                connection.putheader(name, value)
-            for each in bearer:
-                connection.putheader("Authorization", each)
-            connection.endheaders(data)
-            answer = connection.getresponse()
-            return answer.status, {key.lower(): value for key, value in answer.getheaders()}, answer.read()
-        finally:
-            connection.close()
 
 
 @pytest.fixture(scope="module")

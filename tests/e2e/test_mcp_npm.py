@@ -345,11 +345,11 @@ def test_the_inspector_searches_in_either_era_of_the_protocol(
 
 @pytest.mark.slow
 @pytest.mark.timeout(LATEST)
-def test_the_inspector_reads_a_resource_byte_for_byte(packages: Packages, target: tuple[str, ...]) -> None:
+def test_the_inspector_reads_a_resource_between_fences(packages: Packages, target: tuple[str, ...]) -> None:
     read = ("--format", "json", "--method", "resources/read", "--uri", "recall://notes/deploy.md")
     (contents,) = packages.inspect(*read, *target)["contents"]
 
-    assert contents["text"] == NOTES["deploy.md"]
+    assert contents["text"] == f"**notes/deploy.md**\n```\n{NOTES['deploy.md']}```"
 
 
 def test_versions_are_exact() -> None:
