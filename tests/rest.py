@@ -27,6 +27,7 @@ from textual._compositor import Compositor
 from textual._context import active_app
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.pilot import Pilot
 from textual.screen import Screen
 
 from recall_tui.app import Workbench
@@ -51,6 +52,7 @@ def set_up() -> None:
     """Have Textual's pilot wait like that, and workbenches paint and parse no more than they must."""
     textual.app.wait_for_idle = partial(at_rest, paints=False)  # type: ignore[attr-defined]
     textual.pilot.wait_for_idle = at_rest  # type: ignore[attr-defined]
+    Pilot._wait_for_screen = _wait_for_handlers  # type: ignore[method-assign]
     Screen._compositor_refresh = _paint_later  # type: ignore[method-assign]
     Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
     RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign] # the same, and not in Python, a million times
@@ -97,6 +99,21 @@ async def at_rest(_least: float = 0.0, most: float = 1.0, *, paints: bool = True
             await asyncio.sleep(STEP_SECONDS)
         elif now >= latest or not (_draws() or (paints and _paints())):
             return
+
+
+async def _wait_for_handlers(pilot: Pilot[object], timeout: float = LOOP_SECONDS) -> bool:
+    """Wait until the app and its screen have handled their messages. Return False if a handler failed.
+
+    Textual's own asks every widget, which is a third of the messages of a test. Only handlers of these two wait for a
+    thread, and `at_rest` waits for all others.
+    """
+    app, end = pilot.app, time.monotonic() + timeout
+    pumps = (app, app.screen) if app._screen_stack else ()
+    busy = {pump for pump in pumps if pump.call_later(lambda pump=pump: busy.discard(pump))}
+    while busy and not app._exception_event.is_set():
+        assert time.monotonic() < end, f"the handlers of {busy} have not ended"
+        await asyncio.sleep(0 if _has_more() else STEP_SECONDS)
+    return not busy
 
 
 def _others_cpu() -> float:
