@@ -17,7 +17,7 @@ import time
 from functools import partial
 from types import CodeType, FrameType
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import pytest
 import textual.app
@@ -26,7 +26,9 @@ from rich.console import RenderableType
 from textual._compositor import Compositor
 from textual._context import active_app
 from textual.css.model import RuleSet
+from textual.css.styles import RulesMap
 from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -41,11 +43,41 @@ OUTWARD = "recall-watch"
 """The thread that waits for the file system, which is not ours to wait for."""
 PAINTS_EACH = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
+
+class Matched(dict[object, RulesMap]):
+    """The rules that apply to a node, by all that selectors ask of it and of the nodes that it is in.
+
+    Textual's own cache lasts for one update, and it looks every key up before it stores one.
+    """
+
+    def __init__(self, rules: list[RuleSet]) -> None:
+        super().__init__()
+        self.rules = rules
+        """The rules that the nodes were put to; a style sheet that is read again has others."""
+        self._path: object = None
+
+    def at(self, node: DOMNode) -> Matched:
+        """Have the next look-up be that of this node."""
+        self._path = tuple(
+            (type(each), each._id, each.classes, each._pseudo_classes_cache_key or each.pseudo_classes)
+            for each in node.css_path_nodes
+        )
+        return self
+
+    def get(self, _key: object, _default: object = None) -> RulesMap | None:  # type: ignore[override]
+        return super().get(self._path)
+
+    def __setitem__(self, _key: object, rules: RulesMap) -> None:
+        super().__setitem__(self._path, rules)
+
+
 _paint = Screen._compositor_refresh
 _parse = Stylesheet._parse_rules
+_apply = Stylesheet.apply
 _render = Compositor.render_update
 _unpainted: WeakSet[Screen[object]] = WeakSet()
 _parsed: dict[object, list[RuleSet]] = {}
+_matched: WeakKeyDictionary[Stylesheet, Matched] = WeakKeyDictionary()
 
 
 def set_up() -> None:
@@ -55,6 +87,7 @@ def set_up() -> None:
     Pilot._wait_for_screen = _wait_for_handlers  # type: ignore[method-assign]
     Screen._compositor_refresh = _paint_later  # type: ignore[method-assign]
     Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
+    Stylesheet.apply = _apply_once  # type: ignore[method-assign]
     RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign] # the same, and not in Python, a million times
     if not PAINTS_EACH:
         Compositor.render_update = _render_whole  # type: ignore[method-assign]
@@ -64,6 +97,7 @@ def as_for_people(monkeypatch: pytest.MonkeyPatch) -> None:
     """Paint every frame and parse for every workbench, for a test of just that."""
     monkeypatch.setattr(Screen, "_compositor_refresh", _paint)
     monkeypatch.setattr(Stylesheet, "_parse_rules", _parse)
+    monkeypatch.setattr(Stylesheet, "apply", _apply)
     monkeypatch.setattr(Compositor, "render_update", _render)
 
 
@@ -170,6 +204,13 @@ def _parse_once(sheet: Stylesheet, *asked: Any, **named: Any) -> list[RuleSet]:
     if key not in _parsed:
         _parsed[key] = _parse(sheet, *asked, **named)
     return _parsed[key]
+
+
+def _apply_once(sheet: Stylesheet, node: DOMNode, *, animate: bool = False, cache: object = None) -> None:
+    matched = _matched.get(sheet)
+    if matched is None or matched.rules is not sheet.rules:
+        matched = _matched[sheet] = Matched(sheet.rules)
+    _apply(sheet, node, animate=animate, cache=matched.at(node))
 
 
 def _threads_work() -> bool:
