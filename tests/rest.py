@@ -16,7 +16,7 @@ import threading
 import time
 from functools import partial
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
 import pytest
@@ -31,6 +31,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widget import Widget
 
 from recall_tui.app import Workbench
 
@@ -44,31 +45,37 @@ OUTWARD = "recall-watch"
 PAINTS_EACH = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 
-class Matched(dict[object, RulesMap]):
-    """The rules that apply to a node, by all that selectors ask of it and of the nodes that it is in.
+FLAGS = ("_has_hover_style", "_has_focus_within", "_has_order_style", "_has_odd_or_even")
+"""Attributes of a node that Textual sets while it applies rules."""
+BY_NEIGHBOURS = ("_has_order_style", "_has_odd_or_even")
+"""Those that are True where the rules depend on the neighbours of a node."""
 
-    Textual's own cache lasts for one update, and it looks every key up before it stores one.
-    """
+
+class Outcome(NamedTuple):
+    """The styles of a node after the rules were applied."""
+
+    rules: RulesMap
+    components: dict[str, RulesMap]
+    flags: tuple[bool, ...]
+
+
+class Sheet:
+    """The styles that the rules of a style sheet give a node, by all that selectors ask of it and its ancestors."""
 
     def __init__(self, rules: list[RuleSet]) -> None:
-        super().__init__()
         self.rules = rules
-        """The rules that the nodes were put to; a style sheet that is read again has others."""
-        self._path: object = None
+        self.outcomes: dict[int, Outcome] = {}
+        self._places: dict[tuple[object, ...], int] = {}
 
-    def at(self, node: DOMNode) -> Matched:
-        """Have the next look-up be that of this node."""
-        self._path = tuple(
-            (type(each), each._id, each.classes, each._pseudo_classes_cache_key or each.pseudo_classes)
-            for each in node.css_path_nodes
-        )
-        return self
-
-    def get(self, _key: object, _default: object = None) -> RulesMap | None:  # type: ignore[override]
-        return super().get(self._path)
-
-    def __setitem__(self, _key: object, rules: RulesMap) -> None:
-        super().__setitem__(self._path, rules)
+    def place(self, node: DOMNode, known: dict[Any, Any]) -> int:
+        """Return the same number for nodes that the same selectors match. known: places of this update."""
+        if (place := known.get(node)) is None:
+            above = self.place(node._parent, known) if isinstance(node._parent, DOMNode) else None
+            pseudo = node._pseudo_classes_cache_key or node.pseudo_classes
+            has_focus_within = isinstance(node, Widget) and node.has_focus_within
+            key = (above, type(node), node._id, node.classes, pseudo, has_focus_within)
+            place = known[node] = self._places.setdefault(key, len(self._places))
+        return place
 
 
 _paint = Screen._compositor_refresh
@@ -77,7 +84,7 @@ _apply = Stylesheet.apply
 _render = Compositor.render_update
 _unpainted: WeakSet[Screen[object]] = WeakSet()
 _parsed: dict[object, list[RuleSet]] = {}
-_matched: WeakKeyDictionary[Stylesheet, Matched] = WeakKeyDictionary()
+_sheets: WeakKeyDictionary[Stylesheet, Sheet] = WeakKeyDictionary()
 
 
 def set_up() -> None:
@@ -206,11 +213,31 @@ def _parse_once(sheet: Stylesheet, *asked: Any, **named: Any) -> list[RuleSet]:
     return _parsed[key]
 
 
-def _apply_once(sheet: Stylesheet, node: DOMNode, *, animate: bool = False, cache: object = None) -> None:
-    matched = _matched.get(sheet)
-    if matched is None or matched.rules is not sheet.rules:
-        matched = _matched[sheet] = Matched(sheet.rules)
-    _apply(sheet, node, animate=animate, cache=matched.at(node))
+def _apply_once(
+    sheet: Stylesheet, node: DOMNode, *, animate: bool = False, cache: dict[Any, Any] | None = None
+) -> None:
+    """Give a node the styles that the rules have given one like it, where it has others."""
+    if (read := _sheets.get(sheet)) is None or read.rules is not sheet.rules:
+        read = _sheets[sheet] = Sheet(sheet.rules)
+    place = read.place(node, {} if cache is None else cache)
+    if (outcome := read.outcomes.get(place)) is None:
+        _apply(sheet, node, animate=animate, cache=cache)
+        if not (node.styles.base._rules.get("transitions") or any(getattr(node, name) for name in BY_NEIGHBOURS)):
+            flags = tuple(getattr(node, name) for name in FLAGS)
+            read.outcomes[place] = Outcome(node.styles.base._rules.copy(), _components(node), flags)
+        return
+    for name, flag in zip(FLAGS, outcome.flags, strict=True):
+        setattr(node, name, flag)
+    if node.styles.base._rules == outcome.rules:
+        node.notify_style_update()
+    else:
+        sheet.replace_rules(node, outcome.rules, animate=animate)
+    if _components(node) != outcome.components:
+        sheet._process_component_classes(node)
+
+
+def _components(node: DOMNode) -> dict[str, RulesMap]:
+    return {name: styles.base._rules for name, styles in node._component_styles.items()}
 
 
 def _threads_work() -> bool:
