@@ -60,10 +60,10 @@ class Outcome(NamedTuple):
 
 
 class Sheet:
-    """The styles that the rules of a style sheet give a node, by all that selectors ask of it and its ancestors."""
+    """The styles that rules give a node, by all that selectors ask of it and its ancestors."""
 
     def __init__(self, rules: list[RuleSet]) -> None:
-        self.rules = rules
+        self.rules = rules  # they live as long as their ids are a key
         self.outcomes: dict[int, Outcome] = {}
         self._places: dict[tuple[object, ...], int] = {}
 
@@ -84,7 +84,8 @@ _apply = Stylesheet.apply
 _render = Compositor.render_update
 _unpainted: WeakSet[Screen[object]] = WeakSet()
 _parsed: dict[object, list[RuleSet]] = {}
-_sheets: WeakKeyDictionary[Stylesheet, Sheet] = WeakKeyDictionary()
+_sheets: dict[tuple[int, ...], Sheet] = {}
+_read: WeakKeyDictionary[Stylesheet, tuple[list[RuleSet], Sheet]] = WeakKeyDictionary()
 
 
 def set_up() -> None:
@@ -130,8 +131,10 @@ async def at_rest(_least: float = 0.0, most: float = 1.0, *, paints: bool = True
     while True:
         await asyncio.sleep(0)
         now = time.monotonic()
-        is_working = _threads_work()  # looked at first: what they say before they rest is in the loop by then
         if now < latest and _has_more():
+            continue
+        is_working = _threads_work()
+        if now < latest and _has_more():  # what threads said before they rested is in the loop by now
             continue
         is_held_up = now - since >= STILL_SECONDS and _others_cpu() - used < STILL_CPU_SECONDS
         if is_working and now < end and not is_held_up:
@@ -217,14 +220,13 @@ def _apply_once(
     sheet: Stylesheet, node: DOMNode, *, animate: bool = False, cache: dict[Any, Any] | None = None
 ) -> None:
     """Give a node the styles that the rules have given one like it, where it has others."""
-    if (read := _sheets.get(sheet)) is None or read.rules is not sheet.rules:
-        read = _sheets[sheet] = Sheet(sheet.rules)
-    place = read.place(node, {} if cache is None else cache)
-    if (outcome := read.outcomes.get(place)) is None:
+    styles = _styles_of(sheet)
+    place = styles.place(node, {} if cache is None else cache)
+    if (outcome := styles.outcomes.get(place)) is None:
         _apply(sheet, node, animate=animate, cache=cache)
         if not (node.styles.base._rules.get("transitions") or any(getattr(node, name) for name in BY_NEIGHBOURS)):
             flags = tuple(getattr(node, name) for name in FLAGS)
-            read.outcomes[place] = Outcome(node.styles.base._rules.copy(), _components(node), flags)
+            styles.outcomes[place] = Outcome(node.styles.base._rules.copy(), _components(node), flags)
         return
     for name, flag in zip(FLAGS, outcome.flags, strict=True):
         setattr(node, name, flag)
@@ -234,6 +236,15 @@ def _apply_once(
         sheet.replace_rules(node, outcome.rules, animate=animate)
     if _components(node) != outcome.components:
         sheet._process_component_classes(node)
+
+
+def _styles_of(sheet: Stylesheet) -> Sheet:
+    """Return what is known of the rules that a style sheet has now; other workbenches have the same."""
+    rules, styles = _read.get(sheet, (None, None))
+    if styles is None or rules is not sheet.rules:
+        styles = _sheets.setdefault(tuple(map(id, sheet.rules)), Sheet(sheet.rules))
+        _read[sheet] = sheet.rules, styles
+    return styles
 
 
 def _components(node: DOMNode) -> dict[str, RulesMap]:
