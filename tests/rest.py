@@ -16,8 +16,8 @@ import threading
 import time
 from functools import partial
 from types import CodeType, FrameType
-from typing import Any
-from weakref import WeakSet
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet
 
 import pytest
 import textual.app
@@ -26,8 +26,12 @@ from rich.console import RenderableType
 from textual._compositor import Compositor
 from textual._context import active_app
 from textual.css.model import RuleSet
+from textual.css.styles import RulesMap
 from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
+from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widget import Widget
 
 from recall_tui.app import Workbench
 
@@ -40,19 +44,58 @@ OUTWARD = "recall-watch"
 """The thread that waits for the file system, which is not ours to wait for."""
 PAINTS_EACH = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
+
+FLAGS = ("_has_hover_style", "_has_focus_within", "_has_order_style", "_has_odd_or_even")
+"""Attributes of a node that Textual sets while it applies rules."""
+BY_NEIGHBOURS = ("_has_order_style", "_has_odd_or_even")
+"""Those that are True where the rules depend on the neighbours of a node."""
+
+
+class Outcome(NamedTuple):
+    """The styles of a node after the rules were applied."""
+
+    rules: RulesMap
+    components: dict[str, RulesMap]
+    flags: tuple[bool, ...]
+
+
+class Sheet:
+    """The styles that rules give a node, by all that selectors ask of it and its ancestors."""
+
+    def __init__(self, rules: list[RuleSet]) -> None:
+        self.rules = rules  # they live as long as their ids are a key
+        self.outcomes: dict[int, Outcome] = {}
+        self._places: dict[tuple[object, ...], int] = {}
+
+    def place(self, node: DOMNode, known: dict[Any, Any]) -> int:
+        """Return the same number for nodes that the same selectors match. known: places of this update."""
+        if (place := known.get(node)) is None:
+            above = self.place(node._parent, known) if isinstance(node._parent, DOMNode) else None
+            pseudo = node._pseudo_classes_cache_key or node.pseudo_classes
+            has_focus_within = isinstance(node, Widget) and node.has_focus_within
+            key = (above, type(node), node._id, node.classes, pseudo, has_focus_within)
+            place = known[node] = self._places.setdefault(key, len(self._places))
+        return place
+
+
 _paint = Screen._compositor_refresh
 _parse = Stylesheet._parse_rules
+_apply = Stylesheet.apply
 _render = Compositor.render_update
 _unpainted: WeakSet[Screen[object]] = WeakSet()
 _parsed: dict[object, list[RuleSet]] = {}
+_sheets: dict[tuple[int, ...], Sheet] = {}
+_read: WeakKeyDictionary[Stylesheet, tuple[list[RuleSet], Sheet]] = WeakKeyDictionary()
 
 
 def set_up() -> None:
     """Have Textual's pilot wait like that, and workbenches paint and parse no more than they must."""
     textual.app.wait_for_idle = partial(at_rest, paints=False)  # type: ignore[attr-defined]
     textual.pilot.wait_for_idle = at_rest  # type: ignore[attr-defined]
+    Pilot._wait_for_screen = _wait_for_handlers  # type: ignore[method-assign]
     Screen._compositor_refresh = _paint_later  # type: ignore[method-assign]
     Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
+    Stylesheet.apply = _apply_once  # type: ignore[method-assign]
     RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign] # the same, and not in Python, a million times
     if not PAINTS_EACH:
         Compositor.render_update = _render_whole  # type: ignore[method-assign]
@@ -62,6 +105,7 @@ def as_for_people(monkeypatch: pytest.MonkeyPatch) -> None:
     """Paint every frame and parse for every workbench, for a test of just that."""
     monkeypatch.setattr(Screen, "_compositor_refresh", _paint)
     monkeypatch.setattr(Stylesheet, "_parse_rules", _parse)
+    monkeypatch.setattr(Stylesheet, "apply", _apply)
     monkeypatch.setattr(Compositor, "render_update", _render)
 
 
@@ -87,8 +131,10 @@ async def at_rest(_least: float = 0.0, most: float = 1.0, *, paints: bool = True
     while True:
         await asyncio.sleep(0)
         now = time.monotonic()
-        is_working = _threads_work()  # looked at first: what they say before they rest is in the loop by then
         if now < latest and _has_more():
+            continue
+        is_working = _threads_work()
+        if now < latest and _has_more():  # what threads said before they rested is in the loop by now
             continue
         is_held_up = now - since >= STILL_SECONDS and _others_cpu() - used < STILL_CPU_SECONDS
         if is_working and now < end and not is_held_up:
@@ -97,6 +143,21 @@ async def at_rest(_least: float = 0.0, most: float = 1.0, *, paints: bool = True
             await asyncio.sleep(STEP_SECONDS)
         elif now >= latest or not (_draws() or (paints and _paints())):
             return
+
+
+async def _wait_for_handlers(pilot: Pilot[object], timeout: float = LOOP_SECONDS) -> bool:
+    """Wait until the app and its screen have handled their messages. Return False if a handler failed.
+
+    Textual's own asks every widget, which is a third of the messages of a test. Only handlers of these two wait for a
+    thread, and `at_rest` waits for all others.
+    """
+    app, end = pilot.app, time.monotonic() + timeout
+    pumps = (app, app.screen) if app._screen_stack else ()
+    busy = {pump for pump in pumps if pump.call_later(lambda pump=pump: busy.discard(pump))}
+    while busy and not app._exception_event.is_set():
+        assert time.monotonic() < end, f"the handlers of {busy} have not ended"
+        await asyncio.sleep(0 if _has_more() else STEP_SECONDS)
+    return not busy
 
 
 def _others_cpu() -> float:
@@ -153,6 +214,41 @@ def _parse_once(sheet: Stylesheet, *asked: Any, **named: Any) -> list[RuleSet]:
     if key not in _parsed:
         _parsed[key] = _parse(sheet, *asked, **named)
     return _parsed[key]
+
+
+def _apply_once(
+    sheet: Stylesheet, node: DOMNode, *, animate: bool = False, cache: dict[Any, Any] | None = None
+) -> None:
+    """Give a node the styles that the rules have given one like it, where it has others."""
+    styles = _styles_of(sheet)
+    place = styles.place(node, {} if cache is None else cache)
+    if (outcome := styles.outcomes.get(place)) is None:
+        _apply(sheet, node, animate=animate, cache=cache)
+        if not (node.styles.base._rules.get("transitions") or any(getattr(node, name) for name in BY_NEIGHBOURS)):
+            flags = tuple(getattr(node, name) for name in FLAGS)
+            styles.outcomes[place] = Outcome(node.styles.base._rules.copy(), _components(node), flags)
+        return
+    for name, flag in zip(FLAGS, outcome.flags, strict=True):
+        setattr(node, name, flag)
+    if node.styles.base._rules == outcome.rules:
+        node.notify_style_update()
+    else:
+        sheet.replace_rules(node, outcome.rules, animate=animate)
+    if _components(node) != outcome.components:
+        sheet._process_component_classes(node)
+
+
+def _styles_of(sheet: Stylesheet) -> Sheet:
+    """Return what is known of the rules that a style sheet has now; other workbenches have the same."""
+    rules, styles = _read.get(sheet, (None, None))
+    if styles is None or rules is not sheet.rules:
+        styles = _sheets.setdefault(tuple(map(id, sheet.rules)), Sheet(sheet.rules))
+        _read[sheet] = sheet.rules, styles
+    return styles
+
+
+def _components(node: DOMNode) -> dict[str, RulesMap]:
+    return {name: styles.base._rules for name, styles in node._component_styles.items()}
 
 
 def _threads_work() -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import cache
 from typing import NamedTuple
 
 from recall_tui.actions import groups
@@ -41,12 +43,20 @@ class Table(NamedTuple):
 
     def spelled(self, text: str) -> str:
         """A text with the key of an action in place of `{its id}`; with its name where it has no key."""
-        for action in self.actions if "{" in text else ():
-            place = f"{{{action.id}}}"
-            if place in text:
-                text = text.replace(place, key_name(action.keys[0]) if action.keys else f"“{action.help}”")
-        return text
+        if "{" not in text:
+            return text
+        by_id = {action.id: action for action in self.actions}
 
+        def spelled(match: re.Match[str]) -> str:
+            action = by_id.get(match[1])
+            if action is None:
+                return match[0]
+            return key_name(action.keys[0]) if action.keys else f"“{action.help}”"
+
+        return _PLACE.sub(spelled, text)
+
+
+_PLACE = re.compile(r"\{([^{}]+)\}")
 
 TABLE = Table(GROUPS)
 """With the keys that hold where no keymap.toml says otherwise."""
@@ -98,18 +108,26 @@ def is_valid(action: Action, session: Session) -> bool:
     return action.when(session)
 
 
+@cache
+def _places(pane: Pane) -> dict[str, int]:
+    """Return the place of each action that the footer of a pane names first."""
+    named = dict.fromkeys((*CANCEL, *GRADES, *WANTED[pane], *NEXT))
+    return {action: place for place, action in enumerate(named)}
+
+
 def wanted_at(action: str, pane: Pane) -> int:
     """The place of an action in the footer of a pane: those that are not named there share one, before the last."""
-    first = (*CANCEL, *GRADES, *WANTED[pane], *NEXT)
-    return first.index(action) if action in first else len(first) + (action in LAST)
+    places = _places(pane)
+    return places.get(action, len(places) + (action in LAST))
 
 
 def footer(session: Session, *, editing: bool, table: Table = TABLE) -> list[Offer]:
     """What can be pressed now: what is most wanted in front of the pane, what is wanted everywhere, then the rest."""
     shown = []
-    for action in sorted(table.actions, key=lambda action: wanted_at(action.id, session.pane)):
+    named = [action for action in table.actions if action.label and acts_in(action, session.pane)]
+    for action in sorted(named, key=lambda action: wanted_at(action.id, session.pane)):
         keys = [key for key in action.keys if not (editing and is_printable(key))]
-        if action.label and keys and acts_in(action, session.pane) and is_valid(action, session):
+        if keys and is_valid(action, session):
             shown.append(Offer(key_name(keys[0]), action.label, action.id))
     return shown
 
