@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from recall_core.named import NamedTuple
-from recall_core.text import cited, document_id
+from recall_core.text import cited, document_id, nfc
 
 if TYPE_CHECKING:
     from recall_core.marks import Mark
@@ -326,6 +326,21 @@ class Root(NamedTuple):
     gitignore: bool = True
     follow: bool = False
     encoding: str = ""  # of texts that do not say it themselves; "" for UTF-8
+
+
+def is_granted(roots: Iterable[Root], path: str) -> bool:
+    """Return True if somebody added the file of this path, or a folder above it whose rules may take it.
+
+    An import names files that no one added, and these are not read.
+    """
+    for root in roots:
+        folder = nfc(root.folder)
+        prefix = "" if folder == "." else f"{folder.rstrip('/')}/"
+        below = path.removeprefix(prefix)
+        is_hidden = below.startswith(".") or "/." in below
+        if path == folder or (path.startswith(prefix) and below[:1] != "/" and (root.hidden or not is_hidden)):
+            return True
+    return False
 
 
 class NewChunk(NamedTuple):

@@ -44,7 +44,7 @@ from recall_core.ingest.vectors import (
 from recall_core.ports import Embedder
 from recall_core.store.port import Store
 from recall_core.text import counter, nfc
-from recall_core.types import Fingerprint, NewFile, Progress, Root, Skip, Stage
+from recall_core.types import Fingerprint, NewFile, Progress, Root, Skip, Stage, is_granted
 
 EVENT_SECONDS = 0.05  # between two events about files, so that nobody drowns in them
 _FIRST_COMMIT_CHARS = 20_000  # before anything is known of the embedder's pace
@@ -251,7 +251,9 @@ class _IngestRun:
             if is_no_file(place) or (path not in self.skips and is_gone(place)):
                 self.batch.gone.append(path)
                 self.removed += 1
-            elif path not in self.skips and self.is_sync and not is_as_read(file, place, self.config):
+            elif path in self.skips or not self.is_sync or not is_granted(roots, path):
+                continue
+            elif not is_as_read(file, place, self.config):
                 reason = "a rule leaves it out by now, and what was read of it stays"
                 self._skip(path, "excluded", f"{reason} (recall rm {shell.quote(path)})")
 

@@ -27,13 +27,13 @@ from recall_core.ingest.targets import belongs, inherited, is_gone, standing_roo
 from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder
 from recall_core.retrieve.answer import embedded_of
-from recall_core.retrieve.freshness import State, file_state, is_granted
+from recall_core.retrieve.freshness import State, file_state
 from recall_core.retrieve.query import telling
 from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.store.values import Finding
 from recall_core.text import spaced
-from recall_core.types import Fingerprint, LiteralQuery, Phrase, Root, Row, Vector
+from recall_core.types import Fingerprint, LiteralQuery, Phrase, Root, Row, Vector, is_granted
 
 _SYNC = Hint("sync")
 

@@ -12,12 +12,12 @@ from recall_core.ingest.parse import name_of
 from recall_core.ingest.read import PIECES, RawFile, read_by, read_raw
 from recall_core.ingest.reader import FileReader
 from recall_core.ports import ParsedDocument
-from recall_core.retrieve.freshness import file_state, is_granted
+from recall_core.retrieve.freshness import file_state
 from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.store.values import Finding
 from recall_core.text import nfc
-from recall_core.types import Fingerprint, Root
+from recall_core.types import Fingerprint, Root, is_granted
 
 _SAMPLE = 40  # reading all of them may take as long as a sync
 _NAMED = 3

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from stat import S_ISREG
 from time import time_ns
 from typing import TYPE_CHECKING, Literal
 
 from recall_core.deadline import check
-from recall_core.text import nfc, sha256
-from recall_core.types import Fingerprint, Root, Stamp
+from recall_core.text import sha256
+from recall_core.types import Fingerprint, Stamp, is_granted
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -44,21 +44,6 @@ def stale_documents(doc_ids: Sequence[str], *, store: Store, base: Path) -> dict
         if state is not None:
             stale[doc_id] = state
     return stale
-
-
-def is_granted(roots: Iterable[Root], path: str) -> bool:
-    """Return True if somebody added the file of this path, or a folder above it whose rules may take it.
-
-    An import names files that no one added, and these are not read.
-    """
-    for root in roots:
-        folder = nfc(root.folder)
-        prefix = "" if folder == "." else f"{folder.rstrip('/')}/"
-        below = path.removeprefix(prefix)
-        is_hidden = below.startswith(".") or "/." in below
-        if path == folder or (path.startswith(prefix) and below[:1] != "/" and (root.hidden or not is_hidden)):
-            return True
-    return False
 
 
 def file_state(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import NamedTuple
 
 from recall_tui.actions import groups
@@ -47,13 +46,10 @@ class Table(NamedTuple):
             return text
         by_id = {action.id: action for action in self.actions}
 
-        def spelled(match: re.Match[str]) -> str:
-            action = by_id.get(match[1])
-            if action is None:
-                return match[0]
-            return key_name(action.keys[0]) if action.keys else f"“{action.help}”"
-
-        return _PLACE.sub(spelled, text)
+        for name in dict.fromkeys(_PLACE.findall(text)):
+            if action := by_id.get(name):
+                text = text.replace(f"{{{name}}}", key_name(action.keys[0]) if action.keys else f"“{action.help}”")
+        return text
 
 
 _PLACE = re.compile(r"\{([^{}]+)\}")
@@ -108,16 +104,16 @@ def is_valid(action: Action, session: Session) -> bool:
     return action.when(session)
 
 
-@cache
-def _places(pane: Pane) -> dict[str, int]:
-    """Return the place of each action that the footer of a pane names first."""
-    named = dict.fromkeys((*CANCEL, *GRADES, *WANTED[pane], *NEXT))
-    return {action: place for place, action in enumerate(named)}
+_PLACES = {
+    pane: {action: place for place, action in enumerate(dict.fromkeys((*CANCEL, *GRADES, *wanted, *NEXT)))}
+    for pane, wanted in WANTED.items()
+}
+"""The place of each action that the footer of a pane names first."""
 
 
 def wanted_at(action: str, pane: Pane) -> int:
     """The place of an action in the footer of a pane: those that are not named there share one, before the last."""
-    places = _places(pane)
+    places = _PLACES[pane]
     return places.get(action, len(places) + (action in LAST))
 
 
