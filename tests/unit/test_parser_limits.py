@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
+from recall_core.api.recall import Recall
+from recall_core.api.serving.following import Follower, Following
+from recall_core.api.serving.pool import StoreSettings
 from recall_core.config import Config
 from recall_core.errors import IngestError
+from recall_core.ingest import watch
 from recall_core.ingest.parse.pool import WorkerPool
 from recall_core.ingest.parse.worker import Worker
 from recall_core.ingest.reader import SHORT_LINE_BYTES, SMALL_BYTES, FileReader, FileText
 from recall_core.types import Progress, Root
 from tests.ingest_folder import IngestFolder
 from tests.plug_ins import write_plug_in
+
+ROOT = Path(__file__).parents[2]
 
 ENDLESS = """
 from itertools import count
@@ -33,13 +43,13 @@ class Endless:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A parser of a stranger that does not say that it is foreign."""
     place = tmp_path_factory.mktemp("site")
     write_plug_in(place, "endless", "[recall.parser]\nendless = endless:Endless\n", source=ENDLESS)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(place)
-        yield
+        yield place
 
 
 @pytest.fixture
@@ -100,6 +110,11 @@ def sync(folder: IngestFolder) -> Progress:
     return folder.sync()
 
 
+def quicken(patch: pytest.MonkeyPatch) -> None:
+    for made in (Worker, WorkerPool):
+        patch.setitem(made.__init__.__kwdefaults__, "seconds", 0.5)
+
+
 @pytest.mark.parametrize("run", [add, sync])
 @pytest.mark.parametrize("cores", [1, 2])
 def test_an_endless_parser_is_named_and_the_rest_goes_on(
@@ -107,8 +122,7 @@ def test_an_endless_parser_is_named_and_the_rest_goes_on(
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
-    for made in (Worker, WorkerPool):
-        monkeypatch.setitem(made.__init__.__kwdefaults__, "seconds", 0.5)
+    quicken(monkeypatch)
     for name in ("a", "loop", "z"):
         folder.write(f"docs/{name}.x", "loop" if name == "loop" else "say")
 
@@ -117,6 +131,54 @@ def test_an_endless_parser_is_named_and_the_rest_goes_on(
     assert [(skip.path, skip.code) for skip in done.skipped] == [("docs/loop.x", "parser_timeout")]
     assert {path.partition("#")[0] for path in folder.documents()} >= {"docs/a.x", "docs/z.x"}
     assert done.files_done == done.files_total
+
+
+def test_a_served_store_is_followed_past_an_endless_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    quicken(monkeypatch)
+    monkeypatch.setattr(watch, "_LOOK_MS", 20)
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.x").write_text("say")
+    Recall.init(str(tmp_path), embedding="hash")
+    with Recall.open(str(tmp_path)) as recall:
+        recall.index(str(docs), template=Root("", parser="endless"))
+    (docs / "loop.x").write_text("loop")
+    (docs / "z.x").write_text("zebra")
+    said: Queue[str] = Queue()
+
+    follower = Follower(StoreSettings(str(tmp_path)), Following(watch=True, on_boot=True), said.put)
+    follower.start()
+    try:
+        assert said.get(timeout=60) == "1 added, docs/loop.x skipped (parser_timeout)"
+    finally:
+        follower.close()
+
+    with Recall.open(str(tmp_path)) as recall:
+        assert recall.search("zebra", mode="lexical")["results"][0]["doc"]["path"].startswith("docs/z.x")
+
+
+@pytest.mark.slow
+def test_a_watch_goes_past_an_endless_parser_after_its_30_seconds(tmp_path: Path, site: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
+    recall = [sys.executable, "-m", "recall_core"]
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.x").write_text("say")
+    for words in (["init", "--embedding", "hash"], ["add", "docs", "--parser", "endless"]):
+        subprocess.run([*recall, *words], cwd=tmp_path, env=environment, check=True)
+    (tmp_path / "docs" / "loop.x").write_text("loop")
+    (tmp_path / "docs" / "z.x").write_text("say")
+
+    with subprocess.Popen(
+        [*recall, "sync", "--watch", "--json"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
+    ) as following:
+        assert following.stdout is not None
+        first = json.loads(following.stdout.readline())
+        following.terminate()
+
+    assert first["ingest"]["added"] == 1
+    assert [(skip["path"], skip["code"]) for skip in first["ingest"]["skipped"]] == [
+        ("docs/loop.x", "parser_timeout")
+    ]
 
 
 def test_a_parser_that_never_stops_making_documents_is_given_up() -> None:

@@ -12,6 +12,7 @@ from recall_core.api.recall import Recall
 from recall_core.api.serving.pool import StoreSettings
 from recall_core.contract.responses import IngestResponse
 from recall_core.errors import Interrupted, RecallError
+from recall_core.text import one_line
 
 REST_MS = 1_500
 _AGAIN_SECONDS = 5.0
@@ -109,7 +110,11 @@ class Follower:
 
 
 def _told(response: IngestResponse) -> str:
-    """What a sync changed, "" for nothing."""
+    """Return what a sync changed, and which files its parsers gave up; "" for nothing."""
     view = response["ingest"]
     counts = {name: view[name] for name in ("added", "updated", "removed")}
-    return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    slow = [one_line(skip["path"]) for skip in view["skipped"] if skip["code"] == "parser_timeout"]
+    return ", ".join(
+        [f"{count} {name}" for name, count in counts.items() if count]
+        + [f"{path} skipped (parser_timeout)" for path in slow]
+    )
