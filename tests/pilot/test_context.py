@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from textual.events import MouseScrollDown, MouseScrollUp
 
 from recall_core.adapters import cli
@@ -348,6 +349,7 @@ async def test_chunks_are_pinned_and_excluded_and_let_go_again(shared_store: Pat
         assert any("Excluded from the context" in note.message for note in bench.app._notifications)
 
 
+@pytest.mark.slow
 async def test_a_pin_waits_for_its_chunk_and_stays_while_a_weight_moves(shared_store: Path) -> None:
     async with workbench(shared_store, size=(120, 60)) as bench:
         await look_at_context(bench)

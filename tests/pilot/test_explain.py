@@ -261,6 +261,7 @@ async def test_the_ledger_follows_the_selection_and_explains_its_points(shared_s
         assert lines[-1].number == bench.session.results.hit.chunk.line_end  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 async def test_the_ledger_of_other_questions_says_what_is_special(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench, "SELECT * FROM chunk USING lexical('token budget')")
@@ -626,6 +627,7 @@ async def short_of_budget(bench: Driver) -> None:
     await missed(bench, "manual/part30.txt")
 
 
+@pytest.mark.slow
 async def test_the_verdict_and_the_chosen_fix_stay_in_sight(
     shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -278,6 +278,7 @@ async def test_a_paused_run_stands_still_and_locks_nobody_out(slow: Slow, tmp_pa
         assert bench.session.store.info.documents == 61
 
 
+@pytest.mark.slow
 async def test_one_run_at_a_time_and_nothing_else_meanwhile(slow: Slow, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "one.txt").write_text("One more.\n", encoding="utf-8")
@@ -316,6 +317,7 @@ async def test_one_run_at_a_time_and_nothing_else_meanwhile(slow: Slow, tmp_path
         assert bench.session.store.tasks_done == 0
 
 
+@pytest.mark.slow
 async def test_a_lost_store_is_told_once_although_a_run_ends_behind_another_screen(
     slow: Slow, tmp_path: Path
 ) -> None:

@@ -173,6 +173,7 @@ async def test_grades_are_given_stored_measured_and_taken_back(own_store: Path) 
         assert queries(own_store) == {}
 
 
+@pytest.mark.slow
 async def test_grades_are_those_of_the_words_of_a_question(own_store: Path) -> None:
     async with workbench(own_store, size=SMALL) as bench:
         await open_results(bench)
@@ -235,6 +236,7 @@ async def test_a_grade_that_cannot_be_stored_is_taken_back_and_said(own_store: P
         assert any("Query q1 is in the store with another text" in message for message in said)
 
 
+@pytest.mark.slow
 async def test_what_other_programs_grade_meanwhile_stays(own_store: Path) -> None:
     async with workbench(own_store, size=SMALL) as bench:
         await open_results(bench)
@@ -355,6 +357,7 @@ async def test_the_pane_lists_queries_with_their_measure_and_asks_one(judged_sto
         await bench.until(lambda _: "q2: all 2 relevant docs are in the top 10" in bench.painted("judge"))
 
 
+@pytest.mark.slow
 async def test_a_tall_pane_lists_what_the_query_misses_and_enter_asks_why(judged_store: Path) -> None:
     async with workbench(judged_store) as bench:
         await open_results(bench)

@@ -157,6 +157,7 @@ async def test_a_failure_that_the_screen_has_told_is_not_told_again(own_store: P
     assert (bench.code, bench.stderr.getvalue()) == (0, "")
 
 
+@pytest.mark.slow
 async def test_leaving_ends_a_reembed_and_the_grades_behind_it_are_written(own_store: Path) -> None:
     with provider_server(768) as server:
         write_settings(own_store.parent / "recall.toml", {"embedding": "ollama", "embedding_url": server.url})

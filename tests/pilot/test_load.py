@@ -113,9 +113,8 @@ async def test_no_key_is_lost_while_ten_thousand_files_are_ingested_and_the_run_
     await type_while_ingesting(own_store, 10_000, seconds=240)
 
 
-@pytest.mark.parametrize(
-    "burst", [pytest.param(1, marks=pytest.mark.slow), 5, pytest.param(10, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("burst", [1, 5, 10])
 async def test_thirty_keys_within_a_second_cause_few_searches_and_the_last_text_is_answered(
     shared_store: Path, burst: int
 ) -> None:
@@ -150,6 +149,7 @@ async def test_what_is_painted_belongs_to_the_newest_answered_question_and_no_ev
         assert set(asked) >= set(questions)
 
 
+@pytest.mark.slow
 async def test_nothing_stale_is_painted_while_the_weight_moves_under_new_questions(shared_store: Path) -> None:
     async with watched(shared_store) as (app, driver):
         await driver.ask("token budget")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from recall_tui.panes.explain import pane
 from recall_tui.panes.result_lines import heads
 from recall_tui.panes.results import ResultsPane
@@ -45,6 +47,7 @@ QUICK: tuple[View, ...] = ("ledger", "whynot")
 """The tabs with the most to draw; the others are nightly."""
 
 
+@pytest.mark.slow
 async def test_each_tab_of_explain_next_to_every_other_pane(shared_store: Path) -> None:
     async with workbench(shared_store, size=(200, 60)) as bench:
         await bench.ask("keep the manual in mind")
@@ -58,6 +61,7 @@ async def test_each_tab_of_explain_next_to_every_other_pane(shared_store: Path) 
             assert draw_at_every_width(bench) > len(WIDTHS), view
 
 
+@pytest.mark.slow
 async def test_the_judged_board_and_every_tab_of_the_store(own_store: Path) -> None:
     async with workbench(own_store, size=(200, 60)) as bench:
         await bench.ask()

@@ -98,6 +98,7 @@ async def test_the_settings_that_the_workbench_writes_are_no_news(own_store: Pat
         assert not any("recall.toml has changed" in each.message for each in bench.app._notifications)
 
 
+@pytest.mark.slow
 async def test_settings_that_are_saved_while_the_store_is_compacted_go_on_to_hold(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -193,14 +193,12 @@ async def wander(store: Path, seed: int, *, steps: float = inf, seconds: float =
         assert second[-1].peak <= MOST_GROWTH * first[-1].peak, samples
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("steps", "every"), [(16, 8), pytest.param(6 * STEPS, STEPS, marks=pytest.mark.slow)])
-async def test_random_keys_clicks_and_sizes(
-    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int, every: int
-) -> None:
+async def test_random_keys_clicks_and_sizes(own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    await wander(own_store, seed=7, steps=steps, every=every)
+    await wander(own_store, seed=7, steps=6 * STEPS, every=STEPS)
 
     assert all((tmp_path / path).exists() for path in TEXTS)
 

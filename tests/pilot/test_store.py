@@ -422,6 +422,7 @@ def may_look(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return event
 
 
+@pytest.mark.slow
 async def test_who_types_on_when_the_question_appears_removes_nothing_and_has_typed_it(
     own_store: Path, may_look: threading.Event
 ) -> None:

@@ -85,6 +85,7 @@ async def test_whatever_is_looked_into_then_the_workbench_stays_and_asks_again(
             await analysed(bench)
 
 
+@pytest.mark.slow
 async def test_without_the_folder_that_it_was_started_in_the_workbench_goes_on(
     own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,6 +108,7 @@ async def test_without_the_folder_that_it_was_started_in_the_workbench_goes_on(
         assert "budget" in bench.painted("results")
 
 
+@pytest.mark.slow
 async def test_a_store_that_was_moved_away_and_back_is_followed_and_graded(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

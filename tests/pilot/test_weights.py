@@ -612,7 +612,8 @@ def measure_line(bench: Driver) -> str:
     return next((row for row in bench.painted("board").splitlines() if row.startswith("nDCG@10")), "")
 
 
-@pytest.mark.parametrize("size", [SMALL, pytest.param((100, 30), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [SMALL, (100, 30)])
 async def test_a_short_board_has_its_figures_whole_and_the_ranks_that_have_room(
     judged_store: Path, size: tuple[int, int]
 ) -> None:

@@ -9,6 +9,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ class Call(NamedTuple):
     options: dict[str, object]
 
 
+@cache
 def calls() -> dict[str, list[Call]]:
     """Those of each name. A file that has neither word before a bracket is not parsed, which is most of the time."""
     found: dict[str, list[Call]] = {"Hint": [], "flag": []}
@@ -99,18 +101,18 @@ def misunderstood(words: list[str]) -> str:
     return ""
 
 
-CALLS = calls()
-HINTS = tuple(CALLS["Hint"])
-WHOLE = tuple(
-    Hint(action, *each.words, **each.options)  # type: ignore[arg-type]  # options that are written out
-    for each in HINTS
-    for action in each.actions
-    if each.words is not None and None not in each.options.values()
-)
+def whole_hints() -> list[Hint]:
+    """Return the hints that the source writes out."""
+    return [
+        Hint(action, *each.words, **each.options)  # type: ignore[arg-type]  # options that are written out
+        for each in calls()["Hint"]
+        for action in each.actions
+        if each.words is not None and None not in each.options.values()
+    ]
 
 
 def test_an_action_and_its_options_exist_on_the_command_line() -> None:
-    for call, action in [(each, action) for each in HINTS for action in each.actions]:
+    for call, action in [(each, action) for each in calls()["Hint"] for action in each.actions]:
         if action == INSTALL:
             assert call.options.keys() <= PIP, call
             continue
@@ -124,17 +126,17 @@ def test_an_action_and_its_options_exist_on_the_command_line() -> None:
 
 
 def test_a_flag_that_a_message_names_exists() -> None:
-    for call in CALLS["flag"]:
+    for call in calls()["flag"]:
         assert {flag(each) for each in call.actions} <= flags_of(COMMANDS), call
 
 
 def test_a_hint_that_is_written_out_is_understood() -> None:
-    for hint in [each for each in WHOLE if each.action not in (AGAIN, INSTALL)]:
+    for hint in [each for each in whole_hints() if each.action not in (AGAIN, INSTALL)]:
         assert not misunderstood(shlex.split(hint)[1:]), hint
 
 
 def test_an_option_to_add_has_an_accepted_value() -> None:
-    for hint in [each for each in WHOLE if each.action == AGAIN]:
+    for hint in [each for each in whole_hints() if each.action == AGAIN]:
         name, *value = shlex.split(hint)
         command = next(each for each in COMMANDS if name in flags_of((each,)))
 
