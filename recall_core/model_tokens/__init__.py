@@ -21,7 +21,7 @@ from recall_core.named import NamedTuple
 _ACCENTED = "\xe9"
 _SYMBOLS = "".join(map(chr, range(0x21, 0x7F))) + _ACCENTED
 _SHORT = 96  # characters of a word that may well come again, so that its cost is remembered
-_AT_ONCE = 1 << 16  # words between two looks at the deadline
+_AT_ONCE = 1 << 10  # words between two looks at the deadline: 4 ms of new words
 _WORDS, _CHARACTERS = 1 << 14, 1 << 12  # that are remembered
 
 

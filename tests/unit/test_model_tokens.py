@@ -56,6 +56,15 @@ def test_the_count_of_a_long_text_ends_when_its_time_is_over(name: str) -> None:
         counter(name).count("words_of 1234 漢字 é\n" * 50_000)
 
 
+def test_the_count_of_a_context_looks_at_its_time_every_few_milliseconds() -> None:
+    looks = itertools.count()
+
+    with within(1e9, clock=lambda: float(next(looks))):
+        model_tokens("words of a context " * 5_000)
+
+    assert next(looks) >= 10
+
+
 def test_a_long_text_counts_as_its_parts() -> None:
     sizes = (20_001, 70_000) if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else (20_001,)
     for line in ["words_of 1234 漢字 é.\n ", "word \x85one\u2003two,", "été12漢", "été_", "...\n", "12é "]:

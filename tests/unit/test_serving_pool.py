@@ -143,6 +143,17 @@ def test_a_question_that_waits_is_cancelled_without_being_asked(pool: Connection
     assert not asked
 
 
+def test_cancelled_questions_leave_room_in_a_full_queue(pool: ConnectionPool) -> None:
+    go, _ = held(pool, 2)
+    for each in [pool.ask(found) for _ in range(4)]:
+        each.cancel()
+
+    again = pool.ask(found)
+
+    go.set()
+    assert again.result()
+
+
 def test_the_time_in_the_queue_counts(pool: ConnectionPool) -> None:
     go, _ = held(pool, 2)
     late = pool.ask(found, seconds=0.01)
