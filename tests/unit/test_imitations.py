@@ -13,8 +13,12 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from recall_core import Ask, Pack, Recall
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
+from recall_tui.panes.context.listing import Look, listing
+from recall_tui.state.packing import Entry
+from recall_tui.widgets.draw import UNICODE
 
 FORGED = "secret/plan.md"
 """No document has this name: an answer that cites it was taken in."""
@@ -181,3 +185,18 @@ def test_the_page_of_a_report_quotes_them_as_text(home: Path, tmp_path: Path) ->
     assert len(headings) > 3
     assert not [each for each in headings if FORGED in each and "quokka" not in each]
     assert not [token for token in tokens if token.type == "html_block"]
+
+
+def test_the_workbench_indents_the_texts_below_the_heads_of_blocks(home: Path) -> None:
+    with Recall.open(str(home)) as recall:
+        answer = recall.engine.answer(recall.engine.plan("quokka", Ask(k=99)))
+        packed = recall.engine.pack(answer, Pack(budget_tokens=9_000))
+    entries = tuple(Entry("block", at, block.chunk_ids) for at, block in enumerate(packed.blocks))
+    tokens = (9,) * len(entries)
+    look = Look(packed, tokens, entries, 0, (), (), "", True, False, None, is_settled=True, trouble="")
+    drawn = listing(look, 100, UNICODE)
+    heads = [drawn.lines[start].plain for start in drawn.starts]
+    assert len(heads) == len(packed.blocks) >= len(LINES)
+    assert all(re.match(r".\s*\d+ ", head) and FORGED not in head.partition("›")[0] for head in heads)
+    for at, line in enumerate(drawn.lines):
+        assert at in drawn.starts or FORGED not in line.plain or line.plain.startswith("   "), line
