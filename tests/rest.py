@@ -80,7 +80,7 @@ class Sheet:
 
 _paint = Screen._compositor_refresh
 _parse = Stylesheet._parse_rules
-_apply = Stylesheet.apply
+apply_rules = Stylesheet.apply
 _render = Compositor.render_update
 _unpainted: WeakSet[Screen[object]] = WeakSet()
 _parsed: dict[object, list[RuleSet]] = {}
@@ -105,7 +105,7 @@ def as_for_people(monkeypatch: pytest.MonkeyPatch) -> None:
     """Paint every frame and parse for every workbench, for a test of just that."""
     monkeypatch.setattr(Screen, "_compositor_refresh", _paint)
     monkeypatch.setattr(Stylesheet, "_parse_rules", _parse)
-    monkeypatch.setattr(Stylesheet, "apply", _apply)
+    monkeypatch.setattr(Stylesheet, "apply", apply_rules)
     monkeypatch.setattr(Compositor, "render_update", _render)
 
 
@@ -223,7 +223,7 @@ def _apply_once(
     styles = _styles_of(sheet)
     place = styles.place(node, {} if cache is None else cache)
     if (outcome := styles.outcomes.get(place)) is None:
-        _apply(sheet, node, animate=animate, cache=cache)
+        apply_rules(sheet, node, animate=animate, cache=cache)
         if not (node.styles.base._rules.get("transitions") or any(getattr(node, name) for name in BY_NEIGHBOURS)):
             flags = tuple(getattr(node, name) for name in FLAGS)
             styles.outcomes[place] = Outcome(node.styles.base._rules.copy(), _components(node), flags)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from textual.app import App, ComposeResult
 from textual.events import Resize
 from textual.widgets import Static
 
-from tests.rest import at_rest
+from tests.rest import apply_rules, at_rest
+from tests.workbench_driver import workbench
 
 
 class Told(Static):
@@ -40,3 +43,19 @@ async def test_at_rest_a_widget_has_been_told_its_last_size() -> None:
                 below.display = shown
                 await at_rest()
                 assert app.query_one(Told).heights[-1] == height
+
+
+async def test_styles_that_were_kept_are_those_that_the_rules_give(shared_store: Path) -> None:
+    for _ in range(2):  # the second workbench has the styles of the first one
+        async with workbench(shared_store, size=(80, 40)) as bench:
+            await bench.ask()
+            for keys in ("escape 4", "z", "z 5", "3", "1", "escape f1", "escape", "J right"):
+                await bench.press(*keys.split())
+                for widget in bench.app.screen.walk_children(with_self=True):
+                    kept = widget.styles.base.get_rules()
+                    parts = {name: each.base.get_rules() for name, each in widget._component_styles.items()}
+
+                    apply_rules(bench.app.stylesheet, widget)
+
+                    assert widget.styles.base.get_rules() == kept, (keys, widget)
+                    assert {name: each.base.get_rules() for name, each in widget._component_styles.items()} == parts

@@ -38,8 +38,8 @@ def test_the_estimate_is_what_its_definition_says(text: str) -> None:
 
 
 def begins_a_range(code: int) -> bool:
-    """Return True for a character unlike the one before it, and at either end of a block."""
-    return code % 16 in (0, 15) or category(chr(code)) != category(chr(code - 1))
+    """Return True for a character unlike the one before it, and at either end of many a block."""
+    return code % 128 in (0, 127) or category(chr(code)) != category(chr(code - 1))
 
 
 @pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["ranges", "whole"])
