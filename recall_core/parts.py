@@ -27,7 +27,7 @@ _UNKNOWN = "0" * 8
 _OLD_S = 86_400  # a copy that is being made is written to more often than once a day
 
 
-class Part(NamedTuple):
+class LeftPart(NamedTuple):
     """What a process has left, or is writing."""
 
     path: Path
@@ -79,7 +79,7 @@ def home_of(store: str) -> Path | None:
     return Path(os.path.realpath(store)).parent if os.path.exists(store) else None  # noqa: PTH110 - it may be no path
 
 
-def find(home: Path) -> list[Part]:
+def find(home: Path) -> list[LeftPart]:
     """Return every part in a store's folder and in the folders that its notes name, the notes last."""
     own = _parts_in(home)
     notes = [part for part in own if part.folder is not None]
@@ -89,7 +89,7 @@ def find(home: Path) -> list[Part]:
     return [*sorted(set(found)), *sorted(notes)]
 
 
-def remove(home: Path, *, is_thorough: bool = False) -> list[Part]:
+def remove(home: Path, *, is_thorough: bool = False) -> list[LeftPart]:
     """Remove the parts of dead processes; return those that remain.
 
     is_thorough: remove those too whose process is unknown, if they are unlocked and older than a day.
@@ -121,7 +121,7 @@ def discard(path: Path) -> bool:
     return True
 
 
-def _parts_in(folder: Path) -> list[Part]:
+def _parts_in(folder: Path) -> list[LeftPart]:
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in entries if entry.name.startswith(".recall-")]
@@ -130,15 +130,15 @@ def _parts_in(folder: Path) -> list[Part]:
     return [_part(folder / name) for name in names if is_part(name)]
 
 
-def _part(path: Path) -> Part:
+def _part(path: Path) -> LeftPart:
     match = _PART.fullmatch(path.name)
     if match is None:
-        return Part(path, "unknown")
+        return LeftPart(path, "unknown")
     folder = None
     if match["suffix"] == _NOTE:
         with suppress(OSError, ValueError, LookupError, TypeError):
             folder = Path(json.loads(path.read_text(encoding="ascii"))["folder"])
-    return Part(path, _state(match), folder)
+    return LeftPart(path, _state(match), folder)
 
 
 def _state(match: re.Match[str]) -> Literal["living", "dead", "unknown"]:
@@ -220,7 +220,7 @@ def _is_abandoned(path: Path) -> bool:
     return True
 
 
-def _is_settled(note: Part, folder: Path) -> bool:
+def _is_settled(note: LeftPart, folder: Path) -> bool:
     """Return True if the folder of a note is there, the same as then, and holds no part of the same process."""
     try:
         inode = json.loads(note.path.read_text(encoding="ascii"))["inode"]

@@ -89,9 +89,10 @@ def waiting_warnings(store: Store) -> list[str]:
     if not waiting:
         return []
     named = ", ".join(waiting[:_TOLD]) + (f" and {len(waiting) - _TOLD} more" if len(waiting) > _TOLD else "")
-    some = "1 root waits and is" if len(waiting) == 1 else f"{len(waiting)} roots wait and are"
-    look, take = Hint("roots"), Hint("roots", "accept", "N")
-    return [f"W_ROOTS_WAIT: {some} not synced: {named}; {look} shows every rule, {take} accepts one"]
+    count = len(waiting)
+    some = "1 root waits and is" if count == 1 else f"{count} roots wait and are"
+    them = "it" if count == 1 else "them"
+    return [f"W_ROOTS_WAIT: {some} not synced until you accept {them}: {named}; {Hint('roots')}"]
 
 
 def changes_of(

@@ -191,7 +191,7 @@ ERRORS: list[tuple[str, dict[str, Any], str, str]] = [
     ("search", {"query": True}, "bad_arguments", "query"),
     ("search", {"query": "x", "k": "many"}, "bad_arguments", "k"),
     ("search", {"query": "x", "mode": "fuzzy"}, "bad_arguments", "mode"),
-    ("search", {"query": "x " * 10_001}, "bad_arguments", "query"),
+    ("search", {"query": "x " * 10_001}, "query_too_long", "20,002 characters"),
     ("search", {"query": "x", "set": {"lexical_weight": [1]}}, "bad_arguments", "set"),
     ("search", {}, "bad_arguments", "query"),
     ("search", {"query": "x", "rql": "SELECT * FROM chunk"}, "bad_arguments", "rql"),
@@ -523,7 +523,7 @@ def test_the_server_goes_on_after_what_is_no_message_and_ends_with_its_input(sto
         assert server.message()["id"] == 3  # the id of a request that was answered
 
         server.request(4, "tools/call", name="search", arguments={"query": "x" * LONG})
-        assert "bad_arguments" in server.answer(4)["result"]["content"][0]["text"]
+        assert "query_too_long" in server.answer(4)["result"]["content"][0]["text"]
         server.request(5, "tools/call", name="search", arguments={"query": "x", "padding": "y" * LONG})
         assert "bad_arguments" in server.answer(5)["result"]["content"][0]["text"]
         server.request("six", "nonsense/method")

@@ -16,11 +16,11 @@ import pytest
 from benchmarks.speed.asked import KINDS, Asker
 from benchmarks.speed.lab import has
 from recall_core import deadline
-from recall_core.adapters.mcp.arguments import LONGEST
 from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
 from recall_core.api.serving.pool import Asked, ConnectionPool, StoreSettings
 from recall_core.errors import Interrupted, RecallError, TimedOut
+from recall_core.retrieve.plan import LONGEST_QUESTION
 from tests.parity_stores import filled
 from tests.warm_mcp import Client
 
@@ -62,7 +62,7 @@ def calls(prepared: Prepared, count: int, *, seed: int) -> list[Call]:
 
 def pasted(pieces: Sequence[str]) -> str:
     """The longest question that is taken."""
-    return " ".join(pieces)[:LONGEST]
+    return " ".join(pieces)[:LONGEST_QUESTION]
 
 
 def _words(random: Random, asker: Asker) -> dict[str, Any]:
