@@ -17,6 +17,7 @@ from recall_core.embed.onnx import MINILM_IDENTITY, MINILM_MODEL, MINILM_TOKENIZ
 from recall_core.embed.rescore import EmbedderReranker, new_reranker
 from recall_core.embed.windows import components
 from recall_core.errors import EmbedError, RecallError
+from recall_core.parts import part_of
 from recall_core.ports import Embedder
 from recall_core.shell import install_extra
 from recall_core.testing import DeterministicEmbedderConformance
@@ -286,8 +287,8 @@ def test_init_makes_a_store_also_where_the_settings_that_are_there_cannot_be_wri
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / FILE_NAME).write_text('embedding = "local"\n', encoding="utf-8")
-    monkeypatch.setattr("recall_core.files.os.urandom", lambda _: b"\0" * 8)
-    (tmp_path / f".recall-{'00' * 8}").mkdir()
+    monkeypatch.setattr("recall_core.parts.os.urandom", lambda size: b"\0" * size)
+    part_of(tmp_path / FILE_NAME).mkdir()
 
     response = Recall.init(str(tmp_path))
 
