@@ -79,7 +79,7 @@ def _converted(value: Any, kind: str) -> Any:
             return str.__str__(value)
         case "int" if not isinstance(value, bool):
             return index(value)
-        case "bool" if value in (True, False):
+        case "bool" if isinstance(value, int) and value in (0, 1):
             return bool(value)
         case "Path" | "Settings" | "GivenSettings" if isinstance(value, PathLike if kind == "Path" else Mapping):
             return value

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _MOST = 128 << 10
-"""Bytes that are read of a query, twice what one may have: an endless file is refused like a long one."""
+"""Bytes read of a query, twice what one may have, so that an endless file is refused like a long one."""
 
 
 def run(request: Request, streams: Streams, opener: Opener) -> AnyResponse:

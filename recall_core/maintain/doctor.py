@@ -150,11 +150,11 @@ def lost_view(lost: Lost) -> LostView:
 
 
 def _rebuilt(lost: Sequence[Lost], unread: int) -> CheckView:
-    """Say that the store was made anew, and what that could not bring back.
+    """Say that the store was rebuilt, and what that could not bring back.
 
     unread: files whose time, hash or reading is gone. The next sync reads them.
     """
-    made = "made anew of what could be read"
+    made = "rebuilt from what could be read"
     if not lost and not unread:
         return CheckView(code="rebuilt", severity="ok", evidence=f"{made}; nothing is lost")
     if not lost:

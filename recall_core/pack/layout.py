@@ -96,7 +96,7 @@ def layout(config: Config, counter: Counter) -> Layout:
 def _imitation(header: str, footer: str) -> re.Pattern[str]:
     """Return what finds lines like these, whatever their white space and names; a place ends in a digit.
 
-    Any line may be like a header that is a name alone: that is no header to go by.
+    A header made of names alone is not looked for, since any line could be one.
     """
     fields = {
         "{n}": r"\d+",

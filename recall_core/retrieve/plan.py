@@ -170,7 +170,7 @@ def replan(plan: Plan, *, config: Config, settings: GivenSettings = (), k: int |
 def _expect_length(words: str) -> None:
     if len(words) > LONGEST_QUESTION:
         message = f"The question has {len(words):,} characters; {LONGEST_QUESTION:,} are allowed."
-        raise UsageError("query_too_long", message, hint="ask for its most telling part, or for one part at a time")
+        raise UsageError("query_too_long", message, hint="shorten it, or ask about one part at a time")
 
 
 def _expect_count(k: int | None) -> None:

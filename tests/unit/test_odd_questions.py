@@ -72,6 +72,11 @@ NUMBERS: dict[str, Odd] = {
     "limit": lambda recall, odd: recall.list(limit=odd),
 }
 
+SWITCHES: dict[str, Odd] = {
+    "explain": lambda recall, odd: recall.search("apples", explain=odd),
+    "exact": lambda recall, odd: recall.search("apples", exact=odd),
+}
+
 LISTS: dict[str, Odd] = {
     "remove": lambda recall, odd: recall.remove(odd),
     "add": lambda recall, odd: list(recall.add(odd)),

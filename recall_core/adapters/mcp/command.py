@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PORT = 8765
 _SWITCH_SECONDS = 0.0005
-"""How long a call may keep others from the interpreter: Python's own 5 ms, several times a message, are felt."""
+"""How long one call may hold the interpreter. Python's default of 5 ms adds up, as each message switches often."""
 
 
 def run(request: Request, streams: Streams, opener: Opener) -> None:

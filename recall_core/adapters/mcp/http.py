@@ -26,11 +26,11 @@ from recall_core.errors import RecallError, UsageError
 HOST = "127.0.0.1"
 PATH = "/mcp"
 HEADER_SECONDS = 10.0
-"""A client may take so long to send the headers of a request."""
+"""A client has this long to send the headers of a request."""
 IDLE_SECONDS = 600.0
-"""A session without a request for so long ends."""
+"""A session that gets no request for this long ends."""
 SOCKETS = 64
-"""Connections that have not shown the token; one more closes the oldest of them that waits for nothing."""
+"""Connections that have not shown the token; one more closes the oldest that waits for no answer."""
 _LAST_PORT = 65_535
 _NAMES = (HOST, "localhost")
 
@@ -121,7 +121,7 @@ class _Running(uvicorn.Server):
 
 
 def limited(token: str | None, header_seconds: float = HEADER_SECONDS) -> type[H11Protocol]:
-    """Return HTTP with our limits. token: None if no one needs one, and then all connections count as without."""
+    """Return the protocol with our limits. token: None if none is required; every connection then counts."""
 
     class Limited(_LimitedProtocol):
         _token = token
@@ -132,7 +132,7 @@ def limited(token: str | None, header_seconds: float = HEADER_SECONDS) -> type[H
 
 
 class _LimitedProtocol(H11Protocol):
-    """HTTP whose headers come in time, on at most so many connections without the token."""
+    """HTTP that limits the time for headers, and the connections without the token."""
 
     _token: str | None
     _seconds: float
