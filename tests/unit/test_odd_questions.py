@@ -98,11 +98,11 @@ def recall(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_values_of_the_wrong_type_are_refused_with_a_code(recall: Recall) -> None:
-    no_switches = (None, "x", 2, 1.5, [1], np.ones(2))
     for doors, values in (
         (TEXTS, (None, 5, b"x", ["a"])),
         (NUMBERS, ("x", "5", 2.5, True, [1])),
         (LISTS, ("abc", 5, [5])),
+        (SWITCHES, ("x", 2, 1.5, [1], np.ones(2))),
     ):
         for name, ask in doors.items():
             for value in values:
