@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 from recall_core.contract import OK, SCHEMA_VERSION
+from recall_core.deadline import check
 from recall_core.embed.registry import note
 from recall_core.rank.normalize import scale
 from recall_core.retrieve.query import lists_of
@@ -217,6 +218,7 @@ def result_view(
     passage: PassageView | None = None,
 ) -> shapes.ResultView:
     """One hit, with only the fields that SELECT asks for. leaves: of its parts, by signal."""
+    check()
     view: shapes.ResultView = {}
     if hit.score is not None and _wanted(plan, "score"):
         view["score"] = hit.score

@@ -8,6 +8,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Literal
 
 from recall_core.config import Config
+from recall_core.deadline import check
 from recall_core.named import NamedTuple
 from recall_core.rank.columns import RawColumn, UnsettledColumn, documents_of
 from recall_core.rank.fuse import Same
@@ -217,6 +218,7 @@ def in_place(ranking: Ranking, found: Recalled, copies: Copies | None = None) ->
 
 def distance(pool: Pool, position: int) -> float:
     """1 - cosine at the cosine's own precision, so that a distance at the ceiling is not pushed past it."""
+    check()
     return round(1.0 - (pool.semantic[position] or 0.0), DECIMALS)
 
 

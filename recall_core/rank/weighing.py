@@ -7,6 +7,7 @@ from operator import add, sub
 from typing import NamedTuple, TypeAlias, overload
 
 from recall_core.config import Config
+from recall_core.deadline import check
 from recall_core.rank.normalize import DECIMALS
 from recall_core.types import Part, Ranked, Signal
 
@@ -73,6 +74,7 @@ class Ranking(Sequence[Ranked]):
         return Ranking(order, self.scores, self.columns, kept=kept)
 
     def _ranked(self, position: int) -> Ranked:
+        check()
         parts = tuple(
             Part(
                 signal=column.signal,

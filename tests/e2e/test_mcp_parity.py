@@ -215,7 +215,8 @@ def spelled(value: Any) -> str:
 
 def complaints(question: Question, text: str, answer: Any, plain: str = "") -> list[str]:
     """Where a compact text and its object part. plain: what the command prints for people."""
-    expected = [*_EXPECTED[question.tool](answer, plain), *_warnings(answer)]
+    cautions = [f"Warning: {each}" for each in answer["warnings"] if each.startswith("W_NO_MATCH")]
+    expected = [*cautions, *_EXPECTED[question.tool](answer, plain), *_warnings(answer)]
     said = text.split("\n")
     found = []
     for place, (one, other) in enumerate(zip_longest(said, "\n".join(expected).split("\n"))):
@@ -225,8 +226,9 @@ def complaints(question: Question, text: str, answer: Any, plain: str = "") -> l
 
 
 def _warnings(answer: Any) -> Iterator[str]:
-    if answer["warnings"]:
-        yield "\n" + "\n".join(f"Warning: {clean(each)}" for each in answer["warnings"])
+    told = [f"Warning: {clean(each)}" for each in answer["warnings"] if not each.startswith("W_NO_MATCH")]
+    if told:
+        yield "\n" + "\n".join(told)
 
 
 def _of_search(answer: Any, plain: str) -> Iterator[str]:
@@ -244,13 +246,20 @@ def _of_search(answer: Any, plain: str) -> Iterator[str]:
         unit = passage or chunk
         about = [f"{rank}. **{_cited(doc['path'], lines, unit)}**"]
         if "heading" in unit:
-            about.append(unit["heading"].replace("**", r"\*\*").replace("`", r"\`").replace(" · ", r" \· "))
+            about.append(_reversible(unit["heading"]))
         if "score" in result:
             about.append(f"score {result['score']:.3f}")
+        if "cosine" in result:
+            about.append(f"by meaning {result['cosine']:.3f}")
         if "id" in chunk:
             about.append(f"chunk {chunk['id'][:12]}")
         yield "\n" + " · ".join(about)
         yield _fenced(quoted)
+
+
+def _reversible(name: str) -> str:
+    """The name with a backslash before what would look like a part of the answer."""
+    return name.replace("**", r"\*\*").replace("`", r"\`").replace(" · ", r" \· ")
 
 
 def _fenced(text: str) -> str:
@@ -300,6 +309,8 @@ def _of_explain(answer: Any, plain: str) -> Iterator[str]:
     view = answer["explanation"]
     lines = plain.removesuffix("\n").split("\n")
     for part in (view["chunk"], *([view["other"]] if "other" in view else [])):
+        heading = part.get("heading", "")
+        lines = [line.replace(heading, _reversible(heading)) if part["id"][:12] in line else line for line in lines]
         if "passage" in part:
             passage = part["passage"]["text"]
             at = next(

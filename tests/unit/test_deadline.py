@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import inf, nan
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import apsw
@@ -17,6 +19,7 @@ import pytest
 
 from recall_core.adapters import cli
 from recall_core.adapters.flags import TIMEOUT
+from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.adapters.menu import COMMANDS, asking
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
@@ -341,6 +344,62 @@ def test_every_loop_that_can_be_long_checks_the_deadline() -> None:
             pass
 
     assert deaf == []
+
+
+LARGE = 400
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
+    """A store of many short documents with equal words, so that each is in the answer."""
+    home = tmp_path_factory.mktemp("large")
+    lines = [
+        json.dumps({"_id": str(number), "title": f"Fish {number}", "text": f"one fish of {number} fish"})
+        for number in range(LARGE)
+    ]
+    (home / "fish.jsonl").write_text("\n".join(lines))
+    with Recall.open(str(home / "recall.db"), create=True) as opened:
+        opened.index(str(home / "fish.jsonl"))
+        yield opened
+
+
+def longest_run(work: Callable[[], Any]) -> tuple[int, str]:
+    """Return the most calls of functions between two checks of the deadline, and where that run ended."""
+    most, calls = (0, ""), 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal most, calls
+        if event == "call":
+            calls += 1
+            if frame.f_code is check.__code__:
+                assert frame.f_back is not None
+                most, calls = max(most, (calls, frame.f_back.f_code.co_qualname)), 0
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return max(most, (calls, "the end"))
+
+
+@pytest.mark.parametrize(("tool", "arguments"), [
+    ("search", {"query": "fish", "k": LARGE}),
+    ("search", {"query": "fish", "k": LARGE, "fields": "all"}),
+    ("context", {"query": "fish", "budgetTokens": 4_000}),
+    ("whynot", {"query": "fish", "target": "fish.jsonl#7"}),
+    ("list", {}),
+])  # fmt: skip
+def test_no_call_goes_on_for_long_without_checking_the_deadline(
+    large: Recall, tool: str, arguments: dict[str, Any]
+) -> None:
+    def ask() -> Any:
+        return BY_NAME[tool].answer(large, arguments, Limits())
+
+    ask()
+    calls, place = longest_run(ask)
+
+    assert calls < 20 * LARGE, place
 
 
 def test_packing_checks_the_deadline_between_any_two_counted_texts() -> None:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -178,8 +179,28 @@ def test_a_call_whose_cancel_has_come_already_is_not_begun() -> None:
 
     ping, odd = call(5, "ping"), [b"", b"no message", b"[1]", b'{"method": "notifications/cancelled"}']
 
-    assert stdio.uncancelled([call(1), call(2), cancel(1)]) == [call(2)]
-    assert stdio.uncancelled([call(1), call("1"), cancel("1")]) == [call(1)]
-    assert stdio.uncancelled([cancel(1), call(1)]) == [cancel(1), call(1)]
-    assert stdio.uncancelled([ping, cancel(5)]) == [ping, cancel(5)]
-    assert stdio.uncancelled([*odd, call(1), cancel(1)]) == odd
+    def begun(*lines: bytes) -> list[bytes]:
+        inbox = stdio.Inbox()
+        for line in lines:
+            inbox.put([line])
+        return list(iter(inbox.take, None))
+
+    assert begun(call(1), call(2), cancel(1)) == [call(2)]
+    assert begun(call(1), call("1"), cancel("1")) == [call(1)]
+    assert begun(cancel(1), call(1)) == [cancel(1), call(1)]
+    assert begun(ping, cancel(5)) == [ping, cancel(5)]
+    assert begun(*odd, call(1), cancel(1)) == odd
+
+
+def test_a_full_inbox_waits_for_a_reader() -> None:
+    inbox, lines = stdio.Inbox(limit=10), [b"%06d" % number for number in range(50)]
+    writer = Thread(target=lambda: [inbox.put([line]) for line in lines], daemon=True)
+    writer.start()
+
+    taken: list[bytes] = []
+    while len(taken) < len(lines):
+        if (line := inbox.take()) is not None:
+            taken.append(line)
+        assert len(inbox._waiting) <= 2
+
+    assert taken == lines

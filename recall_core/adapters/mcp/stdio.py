@@ -7,11 +7,10 @@ import json
 import os
 import signal
 import stat
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager, suppress
-from threading import Thread
+from threading import Condition, Thread
 from typing import Any, TypeVar, cast
 
 import anyio
@@ -23,6 +22,9 @@ Result = TypeVar("Result")
 
 _READ_BYTES = 65_536
 """What a pipe holds."""
+_INBOX_BYTES = 4 << 20
+"""Messages that may wait: 20,000 calls of 200 bytes, or one of any size."""
+_CALL, _CANCELLED = "tools/call", "notifications/cancelled"
 
 
 @asynccontextmanager
@@ -41,60 +43,113 @@ async def streams() -> AsyncIterator[tuple[Any, Any]]:
         raise Interrupted("interrupted", "Interrupted.")
 
 
-def uncancelled(lines: Sequence[bytes]) -> list[bytes]:
-    """Return the messages without calls whose cancel has come with them: these cost nothing, and get no answer."""
-    calls: dict[str, int] = {}
-    dropped: set[int] = set()
-    if not any(b"notifications/cancelled" in line for line in lines):
-        return list(lines)
-    for number, line in enumerate(lines):
-        with suppress(ValueError, RecursionError):
-            message = json.loads(line)
-            if not isinstance(message, dict):
-                continue
-            if message.get("method") == "tools/call":
-                calls[json.dumps(message.get("id"))] = number
-            elif message.get("method") == "notifications/cancelled" and isinstance(message.get("params"), dict):
-                call = calls.pop(json.dumps(message["params"].get("requestId")), None)
-                dropped |= set() if call is None else {call, number}
-    return [line for number, line in enumerate(lines) if number not in dropped]
+class Inbox:
+    """Messages that have come and are not begun. A call that is cancelled while it waits here is dropped.
+
+    limit: how many bytes may wait before `put` waits for `take`.
+    """
+
+    def __init__(self, limit: int = _INBOX_BYTES) -> None:
+        self._limit = limit
+        self._waiting: dict[int, tuple[bytes, str]] = {}
+        self._calls: dict[str, int] = {}
+        self._bytes = 0
+        self._next = 0
+        self._changed = Condition()
+
+    def put(self, lines: Iterable[bytes]) -> None:
+        """Add messages in order. A cancel drops its call and itself: they cost nothing and get no answer."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._bytes < self._limit)
+            for line in lines:
+                method, request = _request(line)
+                call = self._calls.pop(request, None) if method == _CANCELLED else None
+                if call is not None:
+                    self._bytes -= len(self._waiting.pop(call)[0])
+                    continue
+                if method == _CALL:
+                    self._calls[request] = self._next
+                self._waiting[self._next] = line, request
+                self._bytes += len(line)
+                self._next += 1
+
+    def take(self) -> bytes | None:
+        """Remove and return the oldest message; None if there is none."""
+        with self._changed:
+            if not self._waiting:
+                return None
+            number = next(iter(self._waiting))
+            line, request = self._waiting.pop(number)
+            if self._calls.get(request) == number:
+                del self._calls[request]
+            self._bytes -= len(line)
+            self._changed.notify()
+            return line
+
+
+def _request(line: bytes) -> tuple[str, str]:
+    """Return the method of a call or a cancel and the id of its request; empty strings for any other message."""
+    if _CALL.encode() not in line and _CANCELLED.encode() not in line:
+        return "", ""
+    try:
+        message = json.loads(line)
+        method = message["method"]
+        if method not in (_CALL, _CANCELLED):
+            return "", ""
+        return method, json.dumps(message["id"] if method == _CALL else message["params"]["requestId"])
+    except (ValueError, RecursionError, LookupError, TypeError):  # the SDK answers it
+        return "", ""
 
 
 class _DescriptorLines:
-    """Lines of a descriptor. Threads wait for them that the process does not wait for: the SDK's own keep it."""
+    """Lines of a descriptor for the SDK. The thread that reads them is one the process does not wait for."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._lines: deque[bytes] = deque()
-        self._rest = b""
+        self._inbox = Inbox()
+        self._has_ended = False
+        self._has_come: asyncio.Event | None = None
 
     def __aiter__(self) -> _DescriptorLines:
         return self
 
     async def __anext__(self) -> str:
-        while not self._lines:  # one thread for all that has come: to start one takes longer than to read a message
-            if not (lines := await _aside(self._read)):
+        if self._has_come is None:
+            self._has_come = asyncio.Event()
+            Thread(target=self._read, args=(asyncio.get_running_loop(), self._has_come), daemon=True).start()
+        while True:
+            self._has_come.clear()
+            has_ended = self._has_ended
+            if (line := self._inbox.take()) is not None:
+                return line.decode(errors="replace")
+            if has_ended:
                 raise StopAsyncIteration
-            self._lines.extend(uncancelled(lines))
-        return self._lines.popleft().decode(errors="replace")
+            await self._has_come.wait()
 
     async def write(self, text: str) -> None:
-        """All of it, however little the other end takes at once."""
+        """Write all of it, however little the other end takes at once."""
         await _aside(lambda: self._write(text.encode()))
 
     async def flush(self) -> None:
         """Nothing is kept."""
 
-    def _read(self) -> list[bytes]:
-        """Wait for the next whole lines, and return them; none once there is an end."""
-        pieces = [self._rest]
-        while chunk := os.read(self._descriptor, _READ_BYTES):
-            pieces.append(chunk)
-            if b"\n" in chunk:
-                *lines, self._rest = b"".join(pieces).split(b"\n")
-                return lines
-        self._rest = b""
-        return [line for line in (b"".join(pieces),) if line]
+    def _read(self, loop: asyncio.AbstractEventLoop, has_come: asyncio.Event) -> None:
+        """Read to the end, faster than messages are answered: so a cancel is seen before its call is begun."""
+        rest: list[bytes] = []
+        with suppress(RuntimeError):  # the loop is closed
+            with suppress(OSError):
+                while chunk := os.read(self._descriptor, _READ_BYTES):
+                    *lines, last = chunk.split(b"\n")
+                    if lines:
+                        lines[0] = b"".join((*rest, lines[0]))
+                        rest.clear()
+                        self._inbox.put(lines)
+                        loop.call_soon_threadsafe(has_come.set)
+                    rest.append(last)
+            if whole := b"".join(rest):
+                self._inbox.put([whole])
+            self._has_ended = True
+            loop.call_soon_threadsafe(has_come.set)
 
     def _write(self, left: bytes) -> None:
         while left:

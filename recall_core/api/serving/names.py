@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 from recall_core.api.get import at_place
 from recall_core.api.recall import Recall
+from recall_core.deadline import check
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.retrieve import targets
 from recall_core.shell import Hint, Verbatim
@@ -103,6 +104,7 @@ class CallerNames:
 
     def shown(self, path: str) -> str:
         """A document's path as callers know it."""
+        check()
         if self._is_home and not path.startswith("/"):
             return path
         whole = self._whole(path)
