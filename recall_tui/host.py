@@ -18,6 +18,8 @@ from textual.timer import Timer
 
 from recall_core.errors import RecallError
 from recall_core.types import Progress
+from recall_tui.actions.action import Action
+from recall_tui.actions.conditions import NEEDS
 from recall_tui.actions.table import is_valid
 from recall_tui.commandline import Output
 from recall_tui.gc_policy import Tidying
@@ -29,7 +31,6 @@ from recall_tui.screens.dialog import Dialog
 from recall_tui.signals import Stops, without_interrupts
 from recall_tui.state import session as state
 from recall_tui.state.events import Event
-from recall_tui.state.records import JudgeState
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import is_ranking
 from recall_tui.texts import Texts, to_keep
@@ -81,7 +82,7 @@ class Host(App[None]):
         """The --store value, or None for the store of the current folder."""
         self.clock = clock
         self.remembered = preferences.load(os.environ)
-        self.session = Session(judge=JudgeState(is_grading=bool(self.remembered.grading)))
+        self.session = Session()
         self.keymap = keymap.read(os.environ)
         self.table = self.keymap.table
         """The actions with the keys in force."""
@@ -97,11 +98,19 @@ class Host(App[None]):
         """Do an action of the table, named as there, if it can be done now."""
         self.trail.append(action)
         known = self.table.named(action)
-        if is_valid(known, self.session):
+        if not is_valid(known, self.session):
+            self.say_why_not(known)
+        else:
             module, function, arguments = known.call
             handler = getattr(import_module(f"recall_tui.handlers.{module}"), function)
             if isawaitable(done := handler(self, *arguments)):
                 await done
+
+    def say_why_not(self, action: Action) -> None:
+        """Report why an action is not possible now, unless the screen still shows it."""
+        reason = self.table.spelled(f"Not now: {NEEDS[action.when]}.")
+        if all(shown.message != reason for shown in self._notifications):
+            self.notify(reason, markup=False)
 
     def become(self, session: Session, *, is_told: bool = False) -> None:
         """Keep an answered query, ask the store for what the session wants, and show it.
