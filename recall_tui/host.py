@@ -90,7 +90,7 @@ class Host(App[None]):
         self.texts = Texts(self, self.bench)
         self.threads = Threads(store, self._happened, clock)
         self.tidying = Tidying(clock)
-        self.showing = Showing(self._show, self.set_timer, self.call_later)
+        self.showing = Showing(self._show, self.set_timer, self.call_later, self.is_typing)
         self.trail: deque[str] = deque(maxlen=TRAIL)
         """The newest actions, by id."""
 
@@ -210,6 +210,10 @@ class Host(App[None]):
         shown = PaneSizes() if self.session.zoomed else self.layout
         self.bench.lay_out(shown, is_narrow=self.session.is_narrow)
 
+    def is_typing(self) -> bool:
+        """Return True from a key in the query until the pause after which its text is asked."""
+        return self.session.pane == "query" and self.bench.written != self.session.query.text
+
     def _show(self) -> None:
         if self.bench.is_mounted and self.is_running:  # a thread may have its say while the panes are taken down
             self.bench.show(self.session)
@@ -232,7 +236,8 @@ class Showing:
     That is a step of a slider: what was moved, and where that puts the rows. Drawn apart, the two take longer than a
     held key leaves between its steps, and frames are dropped. And it is all that threads have told by the same turn.
     show: draws the session. later: calls after so many seconds, and gives what can stop it. soon: calls behind the
-    messages that have come by now.
+    messages that have come by now. is_typing: results that come now would keep the next letter waiting; the search
+    that follows shows them.
     """
 
     def __init__(
@@ -240,10 +245,12 @@ class Showing:
         show: Callable[[], None],
         later: Callable[[float, Callable[[], None]], Timer],
         soon: Callable[[Callable[[], None]], object],
+        is_typing: Callable[[], bool],
     ) -> None:
         self._show = show
         self._later = later
         self._soon = soon
+        self._is_typing = is_typing
         self._waiting: Timer | None = None
         self._is_due = False
 
@@ -257,9 +264,14 @@ class Showing:
             self._is_due = True
             self._soon(self._if_due)
 
-    def _if_due(self) -> None:
+    def catch_up(self) -> None:
+        """Show what has waited for the end of typing, where no search follows."""
         if self._is_due:
             self._now()
+
+    def _if_due(self) -> None:
+        if not self._is_typing():
+            self.catch_up()
 
     def _now(self) -> None:
         self._is_due = False
