@@ -12,7 +12,7 @@ from recall_core.api.packing import context_view, packing, ranges, terms
 from recall_core.config import Config
 from recall_core.contract import OK
 from recall_core.errors import SnapshotMismatch, StaleError, UsageError
-from recall_core.retrieve import Answer, Plan, plan_rql, targets
+from recall_core.retrieve import Answer, Plan, plan_rql
 from recall_core.retrieve.answer import candidate_range, packable, page, rows_with_words, with_words_only
 from recall_core.retrieve.freshness import State, stale_documents
 from recall_core.shell import AGAIN, Hint, flag
@@ -81,17 +81,17 @@ def packed(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ContextResponse:
         return context(engine, answered(engine, plan, ask, is_read_on=True), ask, pack, started=started)
 
 
-def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str, versus: str | None) -> ExplainResponse:
-    """Why a chunk scores what it scores, whatever its rank; beside another."""
-    from recall_core.explain.explanation import explanation  # noqa: PLC0415 - a search never needs it
+def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str | None, versus: str | None) -> ExplainResponse:
+    """Explain why a chunk, or the first hit, scores what it scores, whatever its rank; compare it with another."""
+    from recall_core.explain.explanation import explanation, named_chunk  # noqa: PLC0415 - a search never needs it
 
     started = perf_counter()
     refresh(engine, ask)
     with engine.store.reading():
         answer = answered(engine, plan, ask)
         embedder = None if plan.semantic is None else engine.embedder
-        targeted = [each for each in (chunk, versus) if each is not None]
-        rows = [targets.chunk(engine.store, each, base=engine.base) for each in targeted]
+        targeted = (chunk,) if versus is None else (chunk, versus)
+        rows = [named_chunk(engine, answer, each) for each in targeted]
         _, stale = checked((row.doc for row in rows), ask, store=engine.store, base=engine.base)
         return {
             **OK,

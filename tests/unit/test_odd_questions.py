@@ -55,6 +55,7 @@ NONE_IS_NOTHING = {
     "context",
     "context by RQL",
     "explain",
+    "explain a target",
     "why not",
     "trace",
     "list a glob",
