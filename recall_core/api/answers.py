@@ -15,6 +15,7 @@ from recall_core.errors import SnapshotMismatch, StaleError, UsageError
 from recall_core.retrieve import Answer, Plan, plan_rql
 from recall_core.retrieve.answer import candidate_range, packable, page, rows_with_words, with_words_only
 from recall_core.retrieve.freshness import State, stale_documents
+from recall_core.rql.ast import And, Expr, Field, Like, Not, Or
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.views import explain_view
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from recall_core.pack.policy import Terms
     from recall_core.retrieve.asking import Ask, Pack
     from recall_core.store.port import Store
-    from recall_core.types import Document, Hit, Packed
+    from recall_core.types import Document, Hit, Packed, Table
 
 
 def listed(engine: Engine, plan: Plan, ask: Ask) -> SearchResponse:
@@ -182,7 +183,7 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
         "results": results,
         **views.sparse_part(found, explain=ask.explain or ask.verbose),
         "stats": {**stats_view(found, started), **_by_words(held)},
-        "warnings": [*engine.notes(), *listed.warnings, *_unmatched(found, held), *stale],
+        "warnings": [*engine.notes(), *listed.warnings, *_unmatched(found, held, engine.store), *stale],
         **next_part,
         **receipt,
     }
@@ -243,7 +244,7 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
         **views.sparse_part(found, explain=ask.explain or ask.verbose),
         "context": view,
         "stats": {**stats_view(found, started), **_by_words(held)},
-        "warnings": [*engine.notes(), *found.warnings, *_unmatched(found, held), *made.warnings, *stale],
+        "warnings": [*engine.notes(), *found.warnings, *_unmatched(found, held, store), *made.warnings, *stale],
         **receipt,
     }
 
@@ -332,11 +333,39 @@ def _by_words(held: int | None) -> WordHitsPart:
     return {} if held is None else {"word_hits": held}
 
 
-def _unmatched(found: Answer, held: int | None) -> Iterator[str]:
-    """That meaning alone ranked the rows, although words were looked for."""
+def _unmatched(found: Answer, held: int | None, store: Store) -> Iterator[str]:
+    """Yield a warning if meaning alone ranked the rows, although words were looked for, or the filter left none."""
+    if not found.total and found.plan.where is not None:
+        yield from _filtered_out(found.plan.where, found.plan.table, store)
     if held == 0 and found.total:
         least = "every word" if found.plan.config.match == "all" else "a word"
         yield f"W_NO_MATCH: no row has {least} of the question; they are ranked by meaning alone"
+
+
+def _filtered_out(where: Expr, table: Table, store: Store) -> Iterator[str]:
+    """Yield a warning if no row passes the filter, with the patterns of paths that would let some pass."""
+
+    def rows(where: Expr | None) -> int:
+        return store.scan(where, table=table, order=(), limit=0, offset=0)[0]
+
+    if rows(where) or not rows(None):
+        return
+    patterns: list[str] = []
+    hint = f"; did you mean GLOB {' and '.join(patterns)}?" if rows(_in_any_folder(where, patterns)) else ""
+    yield f"W_EMPTY_FILTER: nothing passes the filter{hint}"
+
+
+def _in_any_folder(expr: Expr, patterns: list[str]) -> Expr:
+    """Return the filter with each pattern of a bare name matching in any folder; these are added to `patterns`."""
+    match expr:
+        case Like(op="GLOB", field=Field(name="path")) if not set(expr.pattern) & set("/'\\"):
+            patterns.append(f"'**/{expr.pattern}'")
+            return expr._replace(pattern=f"**/{expr.pattern}")
+        case Not():
+            return Not(_in_any_folder(expr.operand, patterns))
+        case And() | Or():
+            return expr._replace(terms=tuple(_in_any_folder(term, patterns) for term in expr.terms))
+    return expr
 
 
 def checked(
