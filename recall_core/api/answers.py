@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from recall_core.pack.policy import Terms
     from recall_core.retrieve.asking import Ask, Pack
     from recall_core.store.port import Store
-    from recall_core.types import Document, Hit, Packed, Table
+    from recall_core.types import Document, Hit, Packed
 
 
 def listed(engine: Engine, plan: Plan, ask: Ask) -> SearchResponse:
@@ -334,25 +335,18 @@ def _by_words(held: int | None) -> WordHitsPart:
 
 
 def _unmatched(found: Answer, held: int | None, store: Store) -> Iterator[str]:
-    """Yield a warning if meaning alone ranked the rows, although words were looked for, or the filter left none."""
-    if not found.total and found.plan.where is not None:
-        yield from _filtered_out(found.plan.where, found.plan.table, store)
+    """Yield a warning if the filter leaves no row, or if meaning alone ranked the rows although words were asked."""
+    where = found.plan.where
+    if not found.total and where is not None:
+        count = partial(store.scan, table=found.plan.table, order=(), limit=0, offset=0)
+        patterns: list[str] = []
+        if not count(where)[0] and count(None)[0]:
+            would_match = count(_in_any_folder(where, patterns))[0]
+            hint = f"; did you mean GLOB {' and '.join(patterns)}?" if would_match else ""
+            yield f"W_EMPTY_FILTER: nothing passes the filter{hint}"
     if held == 0 and found.total:
         least = "every word" if found.plan.config.match == "all" else "a word"
         yield f"W_NO_MATCH: no row has {least} of the question; they are ranked by meaning alone"
-
-
-def _filtered_out(where: Expr, table: Table, store: Store) -> Iterator[str]:
-    """Yield a warning if no row passes the filter, with the patterns of paths that would let some pass."""
-
-    def rows(where: Expr | None) -> int:
-        return store.scan(where, table=table, order=(), limit=0, offset=0)[0]
-
-    if rows(where) or not rows(None):
-        return
-    patterns: list[str] = []
-    hint = f"; did you mean GLOB {' and '.join(patterns)}?" if rows(_in_any_folder(where, patterns)) else ""
-    yield f"W_EMPTY_FILTER: nothing passes the filter{hint}"
 
 
 def _in_any_folder(expr: Expr, patterns: list[str]) -> Expr:
