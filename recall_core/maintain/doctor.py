@@ -251,9 +251,11 @@ def _ask(
         raise
     except Exception as error:  # noqa: BLE001 - whatever damage does to one check, the others are to be asked
         finding = Finding("error", f"it cannot be told: {type(error).__name__}: {error}")
-    view = CheckView(code=code, severity=finding.severity, evidence=finding.evidence)
-    if finding.severity != "ok":
-        view["fix"] = finding.fix or remedy
+    fix = finding.fix or remedy
+    is_note = finding.severity == "warning" and not fix  # a warning is something that a person can act on
+    view = CheckView(code=code, severity="ok" if is_note else finding.severity, evidence=finding.evidence)
+    if view["severity"] != "ok":
+        view["fix"] = fix
     if finding.files:
         view["files"] = [*finding.files]
     return view
@@ -271,7 +273,8 @@ def _tokens(store: Store, own: Own) -> Finding:
     try:
         return store.check("tokens")
     except UsageError as error:
-        return Finding("warning", f"not counted: {error.message}")
+        fix = f"put the file back, or {Hint('rechunk', counter='approx-2')}"
+        return Finding("warning", f"not counted: {error.message}", fix)
 
 
 def _vectors(store: Store, own: Own) -> Finding:
