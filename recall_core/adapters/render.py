@@ -112,6 +112,8 @@ def compacted(response: Response) -> Iterator[str]:
     sizes = f"{freed['bytes_before']} -> {freed['bytes_after']} bytes"
     signed = f", {counted(freed['signatures'], 'signature')}" if "signatures" in freed else ""
     yield f"dropped {counted(freed['tombstones'], 'tombstone')}, {sizes}{signed}"
+    if "reason" in freed:
+        yield f"the file is {freed['bytes_after'] - freed['bytes_before']} bytes larger: {freed['reason']}"
 
 
 def transferred(response: Response) -> Iterator[str]:

@@ -355,12 +355,14 @@ class CheckView(TypedDict):
 
 
 class CompactView(TypedDict):
-    """What compact freed. signatures: how many vectors have one by now, where the settings want an index of them."""
+    """What compact freed. signatures: how many vectors have one by now, where the settings want an index of them.
+    reason: why the file is larger than before, where it is."""
 
     tombstones: int
     bytes_before: int
     bytes_after: int
     signatures: NotRequired[int]
+    reason: NotRequired[str]
 
 
 class TransferView(TypedDict):

@@ -172,9 +172,7 @@ def texts(store: SqliteCatalog) -> Finding:
     if wrong:
         return _named([(path,) for path in wrong], "documents hold what was not stored")
     if unverified:
-        return Finding(
-            "ok", f"{unverified} of {count} texts are of an earlier version, and have no hash"
-        )
+        return Finding("ok", f"{unverified} of {count} texts are of an earlier version and have no hash")
     return Finding("ok", f"{count} texts are what was stored")
 
 
