@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 
 from recall_core.errors import Interrupted
-from recall_core.shell import Hint
 
 if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
@@ -125,7 +124,7 @@ def watch(
     """Sync now and after every change; emit the first answer, and each later one that changed anything.
 
     reparse: every file, the first time.
-    Raises Interrupted on Ctrl-C and SIGTERM, and whatever ends a sync.
+    Raises Interrupted on Ctrl-C and SIGTERM, also in the middle of a sync, and whatever else ends one.
     """
     is_first = True
     try:
@@ -135,8 +134,6 @@ def watch(
                 emit(response)
                 streams.stdout.flush()
             is_first = False
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         pass
-    raise Interrupted(
-        "interrupted", "Stopped watching; what was told is in the store.", hint=Hint("sync", watch=True)
-    )
+    raise Interrupted("interrupted", "Stopped. All reported changes are saved.")
