@@ -71,7 +71,7 @@ def os_path_of(location: Path, base: Path) -> str:
     if location.is_relative_to(base):
         return location.relative_to(base).as_posix()
     real, real_base = Path(os.path.realpath(location.parent), location.name), Path(os.path.realpath(base))
-    if not real.is_relative_to(real_base) and os.path.isdir(location):  # noqa: PTH112 - False where nobody may look
+    if not real.is_relative_to(real_base) and os.path.isdir(location):  # noqa: PTH112 - False without permission
         real = Path(os.path.realpath(location))
     return real.relative_to(real_base).as_posix() if real.is_relative_to(real_base) else location.as_posix()
 

@@ -53,6 +53,14 @@ def test_the_response_of_the_work_is_returned_and_a_pipe_stays_quiet() -> None:
     assert to.stderr.getvalue() == ""  # type: ignore[attr-defined]
 
 
+def test_a_pipe_gets_a_line_every_ten_seconds() -> None:
+    to, now = streams(), iter([0.0, 9.9, 10.0, 10.0, 19.9])
+
+    follow(work([], stop_after=9), streams=to, clock=now.__next__)
+
+    assert to.stderr.getvalue() == "writing 2/3 files\n"  # type: ignore[attr-defined]
+
+
 def test_work_that_is_to_end_is_closed_after_the_event_under_way() -> None:
     closed: list[bool] = []
 
