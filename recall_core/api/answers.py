@@ -155,7 +155,7 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
     leaves = engine.leaves(found, shown) if ask.explain else [None] * len(shown)
     found = _timed(found, "explain", began) if ask.explain else found
     began = perf_counter()
-    has_passages = _shows_text(found.plan) and not ask.documents_with_words
+    has_passages = ask.passages and _shows_text(found.plan) and not ask.documents_with_words
     passages = engine.passages(found, shown) if has_passages else [None] * len(shown)
     if ask.lines_around:
         passages = _with_lines(passages, shown, ask.lines_around, engine.store)

@@ -442,7 +442,7 @@ class EmbedderView(TypedDict):
     """An embedder by name. available: it can be used here and now; reason: why not, or what to know about it.
 
     network: texts leave this machine. dimension is absent where only the provider knows. vector_weight: the weight
-    that init writes. texts_per_second: measured, with --probe.
+    that init writes. texts_per_second: measured, with --probe. probed: false where its server was not asked.
     """
 
     name: str
@@ -456,6 +456,7 @@ class EmbedderView(TypedDict):
     vector_weight: float
     hint: NotRequired[str]
     texts_per_second: NotRequired[float]
+    probed: NotRequired[bool]
 
 
 class ReembedView(TypedDict):

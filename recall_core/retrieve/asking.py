@@ -40,6 +40,8 @@ class Ask(NamedTuple):
     strict_fresh: bool = False
     receipt: bool = False
     """Give the answer's receipt with it, where the answer is a list or a context."""
+    passages: bool = True
+    """Choose the passage of each hit, where the answer is a list."""
     lines_around: int = 0
     """Lines of the document to give above and below each passage, where the answer is a list."""
     verbose: bool = False
@@ -81,6 +83,7 @@ class AskFields(TypedDict, total=False):
     fresh: bool
     strict_fresh: bool
     receipt: bool
+    passages: bool
     lines_around: int
     verbose: bool
     documents_with_words: bool

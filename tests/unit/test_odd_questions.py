@@ -75,6 +75,7 @@ NUMBERS: dict[str, Odd] = {
 }
 
 SWITCHES: dict[str, Odd] = {
+    "passages": lambda recall, odd: recall.search("apples", passages=odd),
     "explain": lambda recall, odd: recall.search("apples", explain=odd),
     "exact": lambda recall, odd: recall.search("apples", exact=odd),
 }
