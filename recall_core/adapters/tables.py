@@ -62,13 +62,13 @@ def _table(response: Response, console: Console) -> RenderableType | None:
 def _documents(documents: list[ListedView], width: int, *, is_long: bool) -> Table | None:
     """None for a long list: Rich measures every cell before it draws the first.
 
-    With figures a row is one line: titles are cut where there is no room, or left out. Only a longer path is broken.
+    With figures a row is one line: titles are cut to the room that is left, or left out. Only a long path is broken.
     """
     if len(documents) > _MOST_DRAWN:
         return None
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("path", style="cyan", overflow="fold")
-    names = ("chunks", "tokens", "changed (UTC)", "source") if is_long else ()
+    names: tuple[str, ...] = ("chunks", "tokens", "changed (UTC)", "source") if is_long else ()
     names = names if any("source" in view for view in documents) else names[:3]
     rows = [[_cell(view["path"]), _cell(view["title"])] for view in documents]
     if is_long:
