@@ -16,7 +16,7 @@ from recall_core.adapters.options import ask_of
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract.responses import Response
 from recall_core.errors import UnknownTarget, UsageError
-from recall_core.retrieve.passage import LONGEST, best_window
+from recall_core.retrieve.passage import best_window
 from recall_core.retrieve.query import literal
 from recall_core.store.instances import Instance
 from recall_core.store.sqlite.schema import AS_NEWER, MIGRATIONS, migrate
@@ -24,6 +24,8 @@ from recall_core.types import LexicalQuery, RawQuery, Root, TermStat
 from tests.builders import memory_store, new_file, put
 
 FILLER = "nothing to see here, or there"
+LONGEST = 240
+"""Code points of a passage, as docs/cli.md says: not taken from the code, which may change it by accident."""
 
 
 def counted(text: str, query: LexicalQuery | str, *, title: str = "") -> list[tuple[str, str]]:
