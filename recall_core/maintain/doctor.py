@@ -251,11 +251,9 @@ def _ask(
         raise
     except Exception as error:  # noqa: BLE001 - whatever damage does to one check, the others are to be asked
         finding = Finding("error", f"it cannot be told: {type(error).__name__}: {error}")
-    fix = finding.fix or remedy
-    is_note = finding.severity == "warning" and not fix  # a warning is something that a person can act on
-    view = CheckView(code=code, severity="ok" if is_note else finding.severity, evidence=finding.evidence)
-    if view["severity"] != "ok":
-        view["fix"] = fix
+    view = CheckView(code=code, severity=finding.severity, evidence=finding.evidence)
+    if finding.severity != "ok":
+        view["fix"] = finding.fix or remedy
     if finding.files:
         view["files"] = [*finding.files]
     return view

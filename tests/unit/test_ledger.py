@@ -252,6 +252,7 @@ def test_a_chunk_may_be_named_by_its_line_or_be_the_first_hit(crowded: Recall) -
         assert crowded.explain("payment nothing", target, ask)["explanation"]["chunk"]["id"] == last["id"]
     of_a_line = crowded.explain("fish", "long.txt:1", ask)["explanation"]["chunk"]
     assert of_a_line["id"] == crowded.search("fish", ask)["results"][0]["chunk"]["id"]
+    put(crowded.engine.store, new_file("quoted.txt", ["it stood in none.txt:1"]))  # type: ignore[arg-type]
     for target, code in (("long.txt:9", "bad_lines"), ("none.txt:1", "unknown_target"), (None, "unknown_target")):
         with pytest.raises(RecallError) as caught:
             crowded.explain("quokka", target, ask)
