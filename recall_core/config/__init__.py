@@ -116,7 +116,7 @@ SETTINGS: dict[str, Setting] = {
     "embedding_url": Setting("where an OpenAI-compatible server answers, empty for the provider's own"),
     "embedding_fallback": Setting("what auto takes when nothing better is available"),
     "allow_network": Setting("let an embedder send text off this machine"),
-    "counter": Setting("the token counter: whitespace, approx, approx-2 or hf:tokenizer.json"),
+    "counter": Setting("the token counter: whitespace, approx, approx-2, approx:modern or hf:tokenizer.json"),
     "chunk_tokens": Setting("tokens a chunk aims at", least=1, most=100_000),
     "overlap_tokens": Setting("tokens neighbouring chunks share", least=0, most=50_000),
     "max_chunk_chars": Setting("characters no chunk exceeds", least=16, most=1_000_000),
