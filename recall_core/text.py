@@ -198,14 +198,10 @@ def counter(name: str) -> Counter:
         return Counter(name, _count_whitespace)
     if name == "approx":
         return Counter(name, _count_approx)
-    if name == MODEL_COUNTER:
-        from recall_core.model_tokens import model_tokens  # noqa: PLC0415 - a search never counts
+    if name in (MODEL_COUNTER, MODERN_COUNTER):
+        from recall_core import model_tokens  # noqa: PLC0415 - a search never counts
 
-        return Counter(name, model_tokens)
-    if name == MODERN_COUNTER:
-        from recall_core.model_tokens.modern import modern_tokens  # noqa: PLC0415 - as above
-
-        return Counter(name, modern_tokens)
+        return Counter(name, model_tokens.model_tokens if name == MODEL_COUNTER else model_tokens.modern_tokens)
     if name.startswith("hf:"):
         return Counter(name, _hugging_face(name[3:]))
     raise UsageError(

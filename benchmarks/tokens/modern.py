@@ -43,6 +43,7 @@ _SCRIPTS = (
 """Greek, Cyrillic, Hebrew, Arabic, Devanagari, Bengali, Tamil, Thai, Chinese with kana, Hangul."""
 _LEAST_SHARE = 0.4
 """Of a text's cost, in the script whose share is learnt from it."""
+_DISCOUNT = 0.75
 _PATTERNS = {
     "cl100k": CL100K_PATTERN,
     "qwen2": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
@@ -73,6 +74,8 @@ def learn(path: Path, folder: Path, counts: Mapping[str, Count], samples: Iterab
     reload(table)
     reload(counter)
     write(path, found, blocks, script_shares(samples, counts))
+    reload(table)
+    reload(counter)
 
 
 def pieces(folder: Path, counts: Mapping[str, Count]) -> list[str]:
@@ -96,7 +99,7 @@ def _is_word(text: str) -> bool:
 
 
 def block_costs(found: Container[str], counts: Mapping[str, Count]) -> list[int]:
-    """Return what a character that is no piece costs, in units: a mean for the 64 that differ in their last byte."""
+    """Return the cost of a character without a piece, in units: a mean for the 64 that differ in their last byte."""
     costs = []
     for first in range(0, 0x10000, BLOCK):
         rest = [chr(code) for code in range(first, first + BLOCK) if unicodedata.category(chr(code))[0] not in "CZ"]
@@ -109,7 +112,8 @@ def block_costs(found: Container[str], counts: Mapping[str, Count]) -> list[int]
 def script_shares(samples: Iterable[Sample], counts: Mapping[str, Count]) -> list[tuple[int, int, int]]:
     """First and last character of each script, and which share of their pieces its words cost at most.
 
-    A vocabulary has longer pieces than the common ones. Of what each text would need, the greatest.
+    A vocabulary has longer pieces than the common ones. A script gets three quarters of the discount that the
+    most expensive text leaves.
     """
     texts = [text for kind, text in samples if kind in ("other", "Chinese", "Japanese", "Korean")]
     greatest = {text: max(counts[name](text) for name in FITTED) for text in texts}
@@ -117,12 +121,13 @@ def script_shares(samples: Iterable[Sample], counts: Mapping[str, Count]) -> lis
     for first, last in _SCRIPTS:
         needs = []
         for text, count in greatest.items():
-            costs = [(run.lstrip(" ")[:1], counter._units(run)) for run in counter._runs().findall(text)]
+            costs = [(run.lstrip(" ")[:1], counter._units(run)) for run in re.findall(counter._RUNS, text)]
             own = sum(units for start, units in costs if first <= ord(start or " ") <= last)
             whole = sum(units for _, units in costs)
             if own > whole * _LEAST_SHARE:
                 needs.append((count * UNIT - whole + own) / own)
-        shares.append((first, last, min(SHARES, ceil(max(needs, default=1.0) * SHARES))))
+        share = 1 - _DISCOUNT * (1 - min(1.0, max(needs, default=1.0)))
+        shares.append((first, last, ceil(share * SHARES)))
     return shares
 
 
@@ -161,7 +166,7 @@ def write(path: Path, found: Iterable[str], blocks: Sequence[int], shares: Seque
     lines += [f'    "{digits[start : start + 64]}"' for start in range(0, len(digits), 64)]
     lines += [
         ")",
-        '"""What a character that is no piece costs in units, by the 64 it is one of."""',
+        '"""Cost of a character without a piece in units, by the block of 64 it belongs to."""',
         "",
         f"SHARES = {SHARES}",
         "SCRIPTS = (",

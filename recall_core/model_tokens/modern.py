@@ -1,10 +1,10 @@
-"""How many tokens a text is to a language model whose vocabulary has 100,000 entries or more.
+"""Estimate how many tokens a text is to a language model whose vocabulary has 100,000 entries or more.
 
 Such vocabularies differ in their rare entries and share their common ones. A text is cut into the longest pieces that
-four of them have in common (`pieces`): each of the four needs about as many tokens, and another vocabulary of that
-size hardly ever more. A digit is a token; so are a few spaces, tabs or line ends. A character of another script costs
-what one of its script does on average. Words add up: the estimate never sinks as a text grows, and two texts that
-white space divides never count less than both in one.
+four of them share (`pieces`). Another vocabulary of that size has most of these pieces too, so it rarely needs more
+tokens. Digits, and short runs of spaces, tabs or line ends, are one token each. A character without a piece costs its
+bytes at most. Words add up: the estimate never sinks as a text grows, and two texts with white space between them
+never count less than both in one.
 """
 
 from __future__ import annotations
@@ -33,9 +33,13 @@ FORMS: tuple[Callable[[str], str], ...] = (
 """How a word of Latin letters may be written: one for each bit of its entry, from the lowest."""
 
 
+_RUNS = r" {1,24}(?=[ \r\n])|\n{1,5}|\t{1,4}| ?[A-Za-z\u00c0-\u024f]+| ?[!-/:-@\[-`{-~]+| ?[^\x00-\u024f\s]+|[\s\S]"
+"""White space, words, marks, words of other scripts. A word takes the last space before it along."""
+
+
 def modern_tokens(text: str) -> int:
-    """At least nearly as many as any model with a large vocabulary makes of a page. Linear in the length."""
-    runs, units = _runs().findall(text), 0
+    """Return about the greatest count among large vocabularies. Linear in the length."""
+    runs, units = re.findall(_RUNS, text), 0
     count = _remembered if max(map(len, runs), default=0) <= _SHORT else _counted
     for start in range(0, len(runs), _AT_ONCE):
         check()
@@ -43,21 +47,12 @@ def modern_tokens(text: str) -> int:
     return -(-units // UNIT)
 
 
-@cache
-def _runs() -> re.Pattern[str]:
-    """White space first, of which the last space belongs to a word behind it; then what pieces never reach across."""
-    return re.compile(
-        r" {1,24}(?=[ \r\n])|\n{1,5}|\t{1,4}| ?[A-Za-zÀ-ɏ]+| ?[!-/:-@\[-`{-~]+"
-        r"| ?[^\x00-\u024f\s]+|[\s\S]"
-    )
-
-
 def _counted(run: str) -> int:
     return _remembered(run) if len(run) <= _SHORT else _units(run)
 
 
 def _units(run: str) -> int:
-    """The cost of a run. A space before a word is a token of its own if that is cheaper."""
+    """Return the cost of a run. A space before a word is a token of its own if that is cheaper."""
     if run.isspace() and run.isascii():
         return UNIT
     units = min(_cut(run), UNIT + _cut(run[1:])) if run[0] == " " else _cut(run)
@@ -73,8 +68,10 @@ _remembered = lru_cache(_REMEMBERED)(_units)
 
 
 def _cut(run: str) -> int:
-    """The longest pieces one after the other. The end of a run may be the beginning of a piece, which counts as one:
-    else a text would count less when it grows."""
+    """Return the cost of the longest pieces, from left to right.
+
+    The end of a run counts as one piece if a piece begins with it: otherwise a text could count less as it grows.
+    """
     table = _table()
     units = place = 0
     while place < len(run):
@@ -119,6 +116,6 @@ def _table() -> _Table:
 
 
 def _alone(character: str) -> int:
-    """What a character costs that is no piece: at most its bytes, of which every vocabulary has all."""
+    """Return the cost of a character without a piece: at most its bytes, since every vocabulary has all bytes."""
     block = ord(character) >> 6
     return DIGITS.index(BLOCKS[block]) if block < len(BLOCKS) else 4 * UNIT

@@ -965,19 +965,19 @@ BLOCKS = (
     "SSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSS"
     "SSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSRRSSSBCRS"
 )
-"""What a character that is no piece costs in units, by the 64 it is one of."""
+"""Cost of a character without a piece in units, by the block of 64 it belongs to."""
 
 SHARES = 64
 SCRIPTS = (
-    (0x0370, 0x03FF, 61),
-    (0x0400, 0x052F, 62),
-    (0x0590, 0x05FF, 54),
-    (0x0600, 0x077F, 59),
-    (0x0900, 0x097F, 51),
-    (0x0980, 0x09FF, 53),
-    (0x0B80, 0x0BFF, 53),
-    (0x0E00, 0x0E7F, 60),
-    (0x3001, 0x9FFF, 61),
-    (0xAC00, 0xD7A3, 52),
+    (0x0370, 0x03FF, 62),
+    (0x0400, 0x052F, 63),
+    (0x0590, 0x05FF, 57),
+    (0x0600, 0x077F, 61),
+    (0x0900, 0x097F, 54),
+    (0x0980, 0x09FF, 56),
+    (0x0B80, 0x0BFF, 56),
+    (0x0E00, 0x0E7F, 61),
+    (0x3001, 0x9FFF, 62),
+    (0xAC00, 0xD7A3, 55),
 )
 """First and last character of a script, and the share of their pieces that its words cost."""
