@@ -157,7 +157,7 @@ SETTINGS: dict[str, Setting] = {
     "pool": Setting("candidates a signal proposes above 20,000 vectors", live=True, least=1, most=1_000_000),
     "max_limit": Setting("rows of an RQL answer without LIMIT", live=True, least=0),
     "pack_counter": Setting(
-        "what counts a context's budget, as counter; empty: the store's if that is a model's own, else approx-2",
+        "what counts a context's budget, as counter; empty: the store's if made for its models, else approx-2",
         live=True,
     ),
     "budget_tokens": Setting("tokens of a context", live=True, least=1),
