@@ -16,7 +16,8 @@ pieces = st.one_of(
             "가나다",
             "漢字",
             "これは数据库です",
-            "information",
+            "informati",
+            "on",
             " ()->",
             "Überblick",
             "кириллица",
@@ -46,6 +47,13 @@ def test_two_texts_that_white_space_divides_never_count_less_than_both_in_one(
 def test_the_count_never_sinks_as_a_text_grows(first: str, second: str) -> None:
     for count in ESTIMATES:
         assert count(first) <= count(first + second), count
+
+
+def test_a_word_that_is_cut_counts_no_more_than_the_whole() -> None:
+    for word in (" information", "environment", "数据库", "これは", "Überblick", "authentication_token"):
+        for count in ESTIMATES:
+            counts = [count(word[:size]) for size in range(len(word) + 1)]
+            assert counts == sorted(counts), (count, word)
 
 
 @given(texts)
