@@ -172,11 +172,14 @@ def embedded_hash(path: str, title: str, text: str) -> bytes:
     return sha256(embedded_text(path, title, text).encode()).digest()
 
 
-ESTIMATES = ("whitespace", "approx", "approx-2")
-"""Counters that need no vocabulary."""
-
 MODEL_COUNTER = "approx-2"
 """What budgets are counted by where nothing better is named: about the greatest count among models' vocabularies."""
+
+MODERN_COUNTER = "approx:modern"
+"""The same for vocabularies of 100,000 entries and more."""
+
+ESTIMATES = ("whitespace", "approx", MODEL_COUNTER, MODERN_COUNTER)
+"""Counters that need no vocabulary."""
 
 
 class Counter(NamedTuple):
@@ -187,7 +190,7 @@ class Counter(NamedTuple):
 
 
 def counter(name: str) -> Counter:
-    """The token counter of that name: `whitespace`, `approx`, `approx-2` or `hf:PATH`.
+    """The token counter of that name: `whitespace`, `approx`, `approx-2`, `approx:modern` or `hf:PATH`.
 
     Raises UsageError `unknown_counter` for another name, `counter_unavailable` when hf: cannot be loaded.
     """
@@ -195,16 +198,16 @@ def counter(name: str) -> Counter:
         return Counter(name, _count_whitespace)
     if name == "approx":
         return Counter(name, _count_approx)
-    if name == MODEL_COUNTER:
-        from recall_core.model_tokens import model_tokens  # noqa: PLC0415 - a search never counts
+    if name in (MODEL_COUNTER, MODERN_COUNTER):
+        from recall_core import model_tokens  # noqa: PLC0415 - a search never counts
 
-        return Counter(name, model_tokens)
+        return Counter(name, model_tokens.model_tokens if name == MODEL_COUNTER else model_tokens.modern_tokens)
     if name.startswith("hf:"):
         return Counter(name, _hugging_face(name[3:]))
     raise UsageError(
         "unknown_counter",
         f"There is no token counter named {name!r}.",
-        hint="use whitespace, approx, approx-2 or hf:path/to/tokenizer.json",
+        hint="use whitespace, approx, approx-2, approx:modern or hf:path/to/tokenizer.json",
     )
 
 

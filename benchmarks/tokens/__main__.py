@@ -3,6 +3,8 @@
 fit: learns the weights from texts of this machine, and writes `recall_core/model_tokens/costs.py`.
 golden: counts the texts of `tests/golden/tokens` anew. told: how far the estimate is from each vocabulary there.
 contexts STORE: what contexts of 4,000 tokens count by each vocabulary.
+modern FOLDER: how far `approx:modern` is from the vocabularies of a folder, in the texts of the golden or --texts.
+modern-fit FOLDER: write `recall_core/model_tokens/pieces.py`. modern-golden FOLDER: count the texts of the golden.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Sequence
 from importlib import reload
 from pathlib import Path
 
-from benchmarks.tokens import contexts, fit, golden
+from benchmarks.tokens import contexts, fit, golden, modern
 from benchmarks.tokens.corpus import samples
 from benchmarks.tokens.vocabularies import LARGEST, vocabularies
 
@@ -22,11 +24,19 @@ _COSTS = Path(__file__).parents[2] / "recall_core" / "model_tokens" / "costs.py"
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tokens", description=__doc__)
-    parser.add_argument("command", choices=("fit", "golden", "told", "contexts"))
-    parser.add_argument("store", nargs="?", type=Path, help="whose contexts are counted")
+    parser.add_argument(
+        "command", choices=("fit", "golden", "told", "contexts", "modern", "modern-fit", "modern-golden")
+    )
+    parser.add_argument(
+        "folder", nargs="?", type=Path, help="the store whose contexts are counted, or the folder of vocabularies"
+    )
+    parser.add_argument("--texts", type=Path, default=golden.FOLDER, help="folder of KIND/NAME.txt")
     options = parser.parse_args(argv)
     if options.command == "told":
         print(golden.told())
+        return 0
+    if options.command.startswith("modern"):
+        print(about_modern(options.command, options.folder or Path("vocabularies"), options.texts))
         return 0
     try:
         counts = vocabularies()
@@ -37,11 +47,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         learn()
     elif options.command == "golden":
         golden.write(counts)
-    elif options.store is None:
-        parser.error("contexts needs a STORE")
+    elif options.folder is None:
+        parser.error("contexts needs a store")
     else:
-        print(contexts.told(options.store, counts))
+        print(contexts.told(options.folder, counts))
     return 0
+
+
+def about_modern(command: str, folder: Path, texts: Path) -> str:
+    """Return the table of `approx:modern`, or write what it is made of or checked with."""
+    try:
+        counts = modern.vocabularies(folder)
+    except (FileNotFoundError, ModuleNotFoundError) as error:
+        return f"{error}. {modern.__doc__}"
+    if command == "modern-fit":
+        modern.learn(_COSTS.with_name("pieces.py"), folder, counts, samples())
+    elif command == "modern-golden":
+        golden.write(counts, golden.MODERN)
+    return modern.report(modern.texts_of(texts), counts)
 
 
 def learn() -> None:

@@ -16,14 +16,14 @@ from recall_core.model_tokens import model_tokens
 from recall_core.text import counter
 
 FOLDER = Path(__file__).parents[2] / "tests" / "golden" / "tokens"
-COUNTS = FOLDER / "counts.json"
+COUNTS, MODERN = FOLDER / "counts.json", FOLDER / "modern.json"
 
 
-def write(counts: Mapping[str, Count]) -> None:
-    """Counts every text of the folder anew."""
+def write(counts: Mapping[str, Count], path: Path = COUNTS) -> None:
+    """Count every text of the folder and write the counts."""
     texts = {path.stem: read(path) for path in sorted(FOLDER.glob("*.txt"))}
     told = {name: {key: count(text) for key, count in counts.items()} for name, text in texts.items()}
-    COUNTS.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
 def read(path: Path) -> str:

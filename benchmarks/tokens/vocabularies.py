@@ -18,7 +18,7 @@ LARGEST = "Llama-2"
 
 _LITELLM = "litellm/litellm_core_utils/tokenizers"
 _CL100K_FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"  # tiktoken's cache names a file by the sha1 of its URL
-_CL100K_PATTERN = (
+CL100K_PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
     r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
@@ -30,11 +30,11 @@ def vocabularies() -> dict[str, Count]:
     Raises FileNotFoundError for a package that is not installed.
     """
     return {
-        LARGEST: _tokenizer(llama_file()),
-        "Claude-2": _tokenizer(_file("litellm", _LITELLM, "anthropic_tokenizer.json")),
-        "cl100k": _cl100k(_file("litellm", _LITELLM, _CL100K_FILE)),
-        "DeepSeek": _tokenizer(_file("litellm", _LITELLM, "deepseek_tokenizer.json")),
-        "Tekken": _tekken(_file("mistral_common", "mistral_common/data", "tekken_240911.json")),
+        LARGEST: tokenizer(llama_file()),
+        "Claude-2": tokenizer(_file("litellm", _LITELLM, "anthropic_tokenizer.json")),
+        "cl100k": encoding("cl100k", CL100K_PATTERN, ranks(_file("litellm", _LITELLM, _CL100K_FILE))),
+        "DeepSeek": tokenizer(_file("litellm", _LITELLM, "deepseek_tokenizer.json")),
+        "Tekken": tekken(_file("mistral_common", "mistral_common/data", "tekken_240911.json")),
     }
 
 
@@ -50,7 +50,7 @@ def _file(package: str, folder: str, name: str) -> Path:
     return Path(found.origin).parent.parent / folder / name
 
 
-def _tokenizer(path: Path) -> Count:
+def tokenizer(path: Path) -> Count:
     from tokenizers import Tokenizer  # noqa: PLC0415 - not everybody has it
 
     tokenizer = Tokenizer.from_file(str(path))
@@ -59,21 +59,22 @@ def _tokenizer(path: Path) -> Count:
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
-def _cl100k(path: Path) -> Count:
+def ranks(path: Path) -> dict[bytes, int]:
+    """Return the entries of a file of tiktoken with their ranks, the most common first."""
     lines = (line.split() for line in path.read_text().splitlines() if line)
-    return _encoding("cl100k", _CL100K_PATTERN, {base64.b64decode(token): int(rank) for token, rank in lines})
+    return {base64.b64decode(token): int(rank) for token, rank in lines}
 
 
-def _tekken(path: Path) -> Count:
+def tekken(path: Path) -> Count:
     told = json.loads(path.read_text(encoding="utf-8"))
     config = told["config"]
     size = config["default_vocab_size"] - config["default_num_special_tokens"]
-    ranks = {base64.b64decode(each["token_bytes"]): each["rank"] for each in told["vocab"][:size]}
-    return _encoding("tekken", config["pattern"], ranks)
+    entries = {base64.b64decode(each["token_bytes"]): each["rank"] for each in told["vocab"][:size]}
+    return encoding("tekken", config["pattern"], entries)
 
 
-def _encoding(name: str, pattern: str, ranks: Mapping[bytes, int]) -> Count:
+def encoding(name: str, pattern: str, entries: Mapping[bytes, int]) -> Count:
     import tiktoken  # noqa: PLC0415 - as above
 
-    encoding = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=dict(ranks), special_tokens={})
+    encoding = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=dict(entries), special_tokens={})
     return lambda text: len(encoding.encode_ordinary(text))

@@ -20,6 +20,7 @@ from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.plan import mode_named
 from recall_core.store.one_thread import from_any_thread, one_thread_at_a_time
 from recall_core.store.port import Store
+from recall_core.text import ESTIMATES
 from recall_core.types import Hit, Packed, Pool, Progress, Vector
 from recall_core.views import Leaves
 
@@ -354,5 +355,5 @@ def _expect_own(asked: Config, own: Config) -> None:
             raise UsageError("bad_value", message, hint=f"{key} may be {allowed}; others belong into {FILE_NAME}")
 
 
-_NAMING = {"rerank": ("",), "pack_counter": ("", "whitespace", "approx", "approx-2")}
+_NAMING = {"rerank": ("",), "pack_counter": ("", *ESTIMATES)}
 """Settings of a question that may name a file or a program, with the values that name none."""

@@ -15,7 +15,7 @@ from recall_core.retrieve.answer import candidate_range, candidates, injected, s
 from recall_core.retrieve.asking import CONTEXT_FORMATS, Pack
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.store.port import Store
-from recall_core.text import ESTIMATES, MODEL_COUNTER, counter
+from recall_core.text import ESTIMATES, MODEL_COUNTER, MODERN_COUNTER, counter
 from recall_core.types import Block, Hit, HitPassage, Omission, OmissionReason, Packed, TermStat
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ def terms(found: Answer, options: Pack, store: Store) -> Terms:
 
 
 def _default(stored: str) -> str:
-    """What a budget is counted by where nobody says: what a model counts, or at most about so many."""
-    return MODEL_COUNTER if stored in ESTIMATES else stored
+    """Return the counter of a budget if the user names none: the store's if it is made for models of the user."""
+    return MODEL_COUNTER if stored in ESTIMATES and stored != MODERN_COUNTER else stored
 
 
 def ranges(made: Packed, terms: Terms) -> list[tuple[int, int]]:

@@ -116,7 +116,7 @@ SETTINGS: dict[str, Setting] = {
     "embedding_url": Setting("where an OpenAI-compatible server answers, empty for the provider's own"),
     "embedding_fallback": Setting("what auto takes when nothing better is available"),
     "allow_network": Setting("let an embedder send text off this machine"),
-    "counter": Setting("the token counter: whitespace, approx, approx-2 or hf:tokenizer.json"),
+    "counter": Setting("the token counter: whitespace, approx, approx-2, approx:modern or hf:tokenizer.json"),
     "chunk_tokens": Setting("tokens a chunk aims at", least=1, most=100_000),
     "overlap_tokens": Setting("tokens neighbouring chunks share", least=0, most=50_000),
     "max_chunk_chars": Setting("characters no chunk exceeds", least=16, most=1_000_000),
@@ -157,7 +157,7 @@ SETTINGS: dict[str, Setting] = {
     "pool": Setting("candidates a signal proposes above 20,000 vectors", live=True, least=1, most=1_000_000),
     "max_limit": Setting("rows of an RQL answer without LIMIT", live=True, least=0),
     "pack_counter": Setting(
-        "what counts a context's budget, as counter; empty: the store's if that is a model's own, else approx-2",
+        "what counts a context's budget, as counter; empty: the store's if made for its models, else approx-2",
         live=True,
     ),
     "budget_tokens": Setting("tokens of a context", live=True, least=1),

@@ -16,7 +16,10 @@ from operator import add
 
 from recall_core.deadline import check
 from recall_core.model_tokens.costs import COMMON, DIGITS, ENDS, SCRIPTS, STARTS, UNIT, WHOLE
+from recall_core.model_tokens.modern import modern_tokens
 from recall_core.named import NamedTuple
+
+__all__ = ["model_tokens", "modern_tokens"]
 
 _ACCENTED = "\xe9"
 _SYMBOLS = "".join(map(chr, range(0x21, 0x7F))) + _ACCENTED

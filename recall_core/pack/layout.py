@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.text import MODEL_COUNTER, Counter, behind, one_line
+from recall_core.text import MODEL_COUNTER, MODERN_COUNTER, Counter, behind, one_line
 from recall_core.types import Block
 
 _WORDS = "whitespace"
 _ROUNDED = (_WORDS, "approx")
-_SUMMABLE = (*_ROUNDED, MODEL_COUNTER)
+_SUMMABLE = (*_ROUNDED, MODEL_COUNTER, MODERN_COUNTER)
 """Counters for which a text never counts more than its parts do, where white space stands at every seam between
 them: words add up, and the estimates round every part up."""
 _SEAM_TOKENS = 2

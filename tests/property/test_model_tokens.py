@@ -1,4 +1,4 @@
-"""The estimate of model tokens, of any text."""
+"""The estimates of model tokens, of any text."""
 
 from __future__ import annotations
 
@@ -6,13 +6,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.model_tokens import _word, model_tokens
+from recall_core.model_tokens.modern import modern_tokens
 
 pieces = st.one_of(
     st.text(max_size=60),
     st.text(alphabet="aZé0.-_ \t\n", max_size=200),
-    st.sampled_from(["가나다", "漢字", "кириллица", "🙂", "\u200b", "\x00", "\udfff", "a" * 99]),
+    st.sampled_from(
+        [
+            "가나다",
+            "漢字",
+            "これは数据库です",
+            "informati",
+            "on",
+            " ()->",
+            "Überblick",
+            "кириллица",
+            "🙂",
+            "\u200b",
+            "\x00",
+            "\udfff",
+            "a" * 99,
+        ]
+    ),
 )
 texts = st.lists(pieces, max_size=6).map("".join)
+ESTIMATES = (model_tokens, modern_tokens)
 blanks = st.text(alphabet=" \t\n\r\u3000", min_size=1, max_size=4)
 
 
@@ -20,21 +38,29 @@ blanks = st.text(alphabet=" \t\n\r\u3000", min_size=1, max_size=4)
 def test_two_texts_that_white_space_divides_never_count_less_than_both_in_one(
     first: str, blank: str, second: str
 ) -> None:
-    assert model_tokens(first + blank + second) <= model_tokens(first + blank) + model_tokens(second)
-    assert model_tokens(first + blank + second) <= model_tokens(first) + model_tokens(blank + second)
+    for count in ESTIMATES:
+        assert count(first + blank + second) <= count(first + blank) + count(second), count
+        assert count(first + blank + second) <= count(first) + count(blank + second), count
 
 
 @given(texts, texts)
 def test_the_count_never_sinks_as_a_text_grows(first: str, second: str) -> None:
-    assert model_tokens(first) <= model_tokens(first + second)
+    for count in ESTIMATES:
+        assert count(first) <= count(first + second), count
+
+
+def test_a_word_that_is_cut_counts_no_more_than_the_whole() -> None:
+    for word in (" information", "environment", "数据库", "これは", "Überblick", "authentication_token"):
+        for count in ESTIMATES:
+            counts = [count(word[:size]) for size in range(len(word) + 1)]
+            assert counts == sorted(counts), (count, word)
 
 
 @given(texts)
 def test_a_text_has_at_most_a_token_a_byte_and_none_only_where_it_is_empty(text: str) -> None:
-    count = model_tokens(text)
-
-    assert count == model_tokens(text) <= 2 * len(text.encode("utf-8", "surrogatepass"))
-    assert (count == 0) == (text == "")
+    for count in ESTIMATES:
+        assert count(text) == count(text) <= 2 * len(text.encode("utf-8", "surrogatepass")), count
+        assert (count(text) == 0) == (text == ""), count
 
 
 def test_a_word_that_came_before_costs_the_same_as_anew() -> None:

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.pack import pack
-from recall_core.text import Counter, counter
+from recall_core.text import ESTIMATES, Counter, counter
 from recall_core.types import Chunk, Document, Hit, HitPassage, Packed
 
 BYTES = Counter("bytes", lambda text: len(text.encode()))
 WAVY = Counter("wavy", lambda text: len(text) - 2 * text.count("ab") + (len(text) & 1))
-COUNTERS = {each.name: each for each in (*map(counter, ("whitespace", "approx", "approx-2")), BYTES, WAVY)}
+COUNTERS = {each.name: each for each in (*map(counter, ESTIMATES), BYTES, WAVY)}
 ALPHABET = "ab  \n\ncd9.é日\u0301👩\u200d🇩"
 
 
@@ -142,7 +142,7 @@ def test_raising_the_budget_never_loses_a_packed_code_point(case: Case, name: st
 
 @given(cases(), budgets, configs)
 def test_the_sum_of_the_parts_decides_as_the_whole_does(case: Case, budget_tokens: int, config: Config) -> None:
-    for name in ("whitespace", "approx", "approx-2"):
+    for name in ESTIMATES:
         plain = Counter("plain", COUNTERS[name].count)
         options = {"total": len(case.hits), "budget_tokens": budget_tokens, "config": config}
 
@@ -154,7 +154,7 @@ def test_the_sum_of_the_parts_decides_as_the_whole_does(case: Case, budget_token
 @given(cases(), st.integers(1, 40))
 def test_the_beginning_of_the_misfit_is_the_longest_that_fits(case: Case, budget_tokens: int) -> None:
     config = Config(min_fragment=1)
-    for name in ("whitespace", "approx", "approx-2", "bytes"):
+    for name in (*ESTIMATES, "bytes"):
         context = _pack(case, name, budget_tokens, config)
         if not (context.blocks and context.blocks[-1].truncated):
             continue

@@ -33,7 +33,7 @@ from tests.plug_ins import write_plug_in
 HERE = Path(__file__).parents[2]
 FILES = 4
 SENTENCES = 8
-COUNTERS = "use whitespace, approx, approx-2 or hf:path/to/tokenizer.json"
+COUNTERS = "use whitespace, approx, approx-2, approx:modern or hf:path/to/tokenizer.json"
 NEW = {"chunk_tokens": 20, "overlap_tokens": 6}
 FLAGS = ("--chunk-tokens", "20", "--overlap-tokens", "6")
 

@@ -95,7 +95,7 @@ COMMANDS: tuple[Command, ...] = (
             Flag("--diversity", "most chunks of one document, 0 for no cap", "N", least=0),
             Flag(
                 "--counter",
-                "count tokens with approx-2 (the default), whitespace, approx or hf:FILE",
+                "count tokens with approx-2 (the default), approx:modern, whitespace, approx or hf:FILE",
                 "NAME",
             ),
             Flag(
@@ -197,7 +197,11 @@ _ASKING = tuple(flag for flag in QUESTION if flag is not EXPLAIN and flag.name !
 _PACKING = (
     Flag("--budget-tokens", "explain the context of this many tokens instead of the list", "N", least=1),
     Flag("--diversity", "at most N chunks of one document in that context, 0 for no cap", "N", least=0),
-    Flag("--counter", "count its tokens with this counter: whitespace, approx or hf:FILE", "NAME"),
+    Flag(
+        "--counter",
+        "count its tokens with this counter: approx-2, approx:modern, whitespace, approx or hf:FILE",
+        "NAME",
+    ),
 )
 
 MISSING: tuple[Command, ...] = (

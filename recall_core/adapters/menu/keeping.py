@@ -299,7 +299,11 @@ COMMANDS: tuple[Command, ...] = (
             Flag("--chunk-tokens", "tokens a chunk aims at", "N", least=1),
             Flag("--overlap-tokens", "tokens neighbouring chunks share", "N", least=0),
             Flag("--max-chunk-chars", "characters no chunk exceeds", "N", least=1),
-            Flag("--counter", "what counts the tokens: whitespace, approx or hf:tokenizer.json", "NAME"),
+            Flag(
+                "--counter",
+                "what counts the tokens: whitespace, approx, approx-2, approx:modern or hf:tokenizer.json",
+                "NAME",
+            ),
             Flag("--dry-run", "only say how many chunks there would be, and how many texts to embed"),
         ),
         examples=(
