@@ -37,6 +37,7 @@ ANSWERED = r"\d results? · |\d+ of \d[\d,]* · "
 """At the edge of the results once they are there."""
 ADD = next(action.keys[0] for action in ACTIONS if action.id == "add_folder")
 PASTED = "\x1b[200~{}\x1b[201~"
+IDLE_SECONDS = 60
 ONE_STATIC = """
 from textual.app import App
 from textual.widgets import Static
@@ -84,7 +85,7 @@ def report(home: Path, *, rounds: int, harlequin: str | None) -> dict[str, Any]:
     stores = Stores(home / "full", home / "long", home / "short")
     _fill(stores)
     found: list[Figure | Count] = [*starting(stores, home, rounds=rounds, harlequin=harlequin)]
-    found += stepping(stores, rounds=rounds)
+    found += [*idling(stores, home, harlequin=harlequin), *stepping(stores, rounds=rounds)]
     found += [*scrolling(stores, rounds=rounds), *pressing(stores, rounds=max(1, rounds // 2))]
     found += [ingesting(stores, home, rounds=max(1, rounds // 3)), *typing(stores)]
     return {
@@ -116,6 +117,17 @@ def starting(stores: Stores, home: Path, *, rounds: int, harlequin: str | None) 
         peaks = [(a.peak_mb, b.peak_mb) for a, b in pairs if a.peak_mb is not None and b.peak_mb is not None]
         if peaks:
             yield _figure("first frame, memory", "harlequin", "MB", peaks, most=0.5)
+
+
+def idling(stores: Stores, home: Path, *, harlequin: str | None) -> Iterator[Figure | Count]:
+    """Processor time in a minute in which nothing happens, a second of it; ours with an answer on the screen."""
+    with _asked(stores.full, _hybrid(1000)) as terminal:
+        ours = _idle(terminal)
+    yield Count("idle, CPU a second", round(ours, 2), "ms", most=3.0)
+    if harlequin is not None:
+        with Terminal([harlequin, "-m", "harlequin", "-a", "sqlite", str(home / "empty.db")], cwd=home) as terminal:
+            terminal.until("Query Editor")
+            yield _figure("idle, CPU a second", "harlequin", "ms", [(ours, _idle(terminal))], most=1.0)
 
 
 def stepping(stores: Stores, *, rounds: int) -> Iterator[Figure | Count]:
@@ -273,6 +285,14 @@ def _asked(store: Path, question: str) -> Terminal:
     terminal.press(DOWN)
     terminal.until(ROW)
     return terminal
+
+
+def _idle(terminal: Terminal) -> float:
+    """Return the milliseconds of processor time a second."""
+    terminal.rest(5)
+    before = terminal.cpu_ms()
+    terminal.rest(IDLE_SECONDS)
+    return (terminal.cpu_ms() - before) / IDLE_SECONDS
 
 
 def _words() -> str:

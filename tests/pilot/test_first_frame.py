@@ -16,6 +16,7 @@ from textual.events import Key, Paste
 from recall_tui import app as app_module
 from recall_tui.app import Workbench
 from recall_tui.home.crash import keep_query
+from recall_tui.home.history import PastQuestion
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.confirm import UnaskedScreen
 from tests.workbench_driver import Driver, workbench
@@ -118,6 +119,17 @@ async def test_what_is_typed_before_the_first_frame_is_the_question(shared_store
         await driver.until(lambda now: now.results.answer is not None and not now.query.busy)
 
         assert app.screen is app.bench
+
+
+async def test_a_workbench_can_open_with_a_question(shared_store: Path) -> None:
+    app = Workbench(str(shared_store))
+    app.given = PastQuestion("token budget")
+
+    async with app.run_test() as pilot:
+        await Driver(app, pilot).until(lambda now: now.results.answer is not None and not now.query.busy)
+
+        assert app.session.results.answer is not None
+        assert app.session.results.answer.plan.text == app.bench.written == "token budget"
 
 
 async def test_what_is_typed_before_the_first_frame_is_no_answer_to_what_is_offered_there(shared_store: Path) -> None:

@@ -40,11 +40,12 @@ class TopLevelImages(pytest_textual_snapshot.SVGImageExtension):  # type: ignore
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder the workbench is started in: its path is on no picture."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    return tmp_path
+    """The folder the workbench is started in. Pictures have its name, not its path."""
+    (folder := tmp_path / "notes").mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+    return folder
 
 
 @pytest.fixture
