@@ -99,6 +99,7 @@ WARM_CHUNKS = 20_000
 """Above, vectors take longer to load than a person who only looks in should wait for."""
 WARM_QUESTIONS = 2
 """The second one of a state of the store reads its vectors into memory."""
+_WARM_WORDS = "recall"
 _OWN_EMBEDDERS = ("local", "hash")
 
 
@@ -121,6 +122,7 @@ class QueryThread:
         self._request: QueryRequest | None = None
         self._closing = False
         self._recall: Recall | None = None
+        self._warmed: Recall | None = None
         self._asking = 0
         self._progress = Progressed({})
         self._told = self._looked = Written()
@@ -169,7 +171,6 @@ class QueryThread:
                     upgrade = recall.store.upgrade
                     self._post(opened._replace(config=recall.config, toml=recall.engine.toml, upgrade=upgrade))
                     self._say_what_waits(recall)
-                    self._warm(recall)
                     self._serve_all(recall)
                     is_another = True
         except RecallError as error:
@@ -177,17 +178,19 @@ class QueryThread:
         except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
             self._post(Crashed(error))
 
-    def _warm(self, recall: Recall) -> None:
-        """Load the model, NumPy and the vectors of a small store before the first question needs them.
+    def _warm(self, recall: Recall, request: QueryRequest) -> None:
+        """Load the model, NumPy and the vectors of a small store before the first question needs them, once.
 
         Asks nothing of a server: only with an embedder of this machine, and without a reranker.
         """
-        if not recall.config.rerank and recall.config.embedding in _OWN_EMBEDDERS:
-            with suppress(RecallError):  # the first question reports it
-                for _ in range(WARM_QUESTIONS):
-                    if recall.store.info().chunks > WARM_CHUNKS or self._has_newer():
-                        return
-                    recall.search("recall")
+        is_own = recall.config.embedding in _OWN_EMBEDDERS and not recall.config.rerank
+        if self._warmed is recall or not is_own or recall.store.info().chunks > WARM_CHUNKS:
+            return
+        self._warmed = recall
+        with suppress(RecallError):  # the first question reports it
+            for _ in range(WARM_QUESTIONS):
+                if not self._has_newer():
+                    recall.engine.answer(ranking.understood(recall, request))
 
     def _serve_all(self, recall: Recall) -> None:
         """Answer until the end, or until another file stands in the store's place: then its answers begin anew."""
@@ -305,6 +308,7 @@ class QueryThread:
             self._post(learned(recall, lookup))
         if not request.text.strip():
             self._progress = Progressed({}, request.generation, request.question)
+            self._warm(recall, request._replace(text=_WARM_WORDS, filter=""))
         elif request.question != self._progress.question and request.is_given_up:
             self._progress = self._progress._replace(generation=request.generation, question=request.question)
         elif request.question != self._progress.question:

@@ -326,6 +326,50 @@ def test_an_empty_text_asks_nothing(thread: QueryThread, log: EventLog) -> None:
     assert log.generations(Answered) == [2]
 
 
+class CountingEngine(Engine):
+    """Counts the searches."""
+
+    searches = 0
+    warmed = threading.Event()
+
+    def answer(self, plan: Plan) -> Answer:
+        answer = super().answer(plan)
+        CountingEngine.searches += 1
+        if CountingEngine.searches == query_thread.WARM_QUESTIONS:
+            self.warmed.set()
+        return answer
+
+
+def test_before_the_first_question_a_store_is_warmed_once(store: Path, log: EventLog) -> None:
+    thread = QueryThread(lambda: opened_by(CountingEngine, store), log.post, time.monotonic)
+    CountingEngine.searches = 0
+    CountingEngine.warmed.clear()
+    thread.start()
+    thread.submit(request_for(1, ""))
+    assert CountingEngine.warmed.wait(60)
+    thread.submit(request_for(2, " "))
+    thread.submit(request_for(3))
+    log.wait_for(is_packed(3))
+    thread.stop()
+
+    assert CountingEngine.searches == query_thread.WARM_QUESTIONS + 1
+
+
+def test_warming_sends_no_text_to_a_server(tmp_path: Path, log: EventLog) -> None:
+    with provider_server(768) as server:
+        place = build_store_elsewhere(tmp_path, server)
+        sent = len(server.seen)
+        thread = QueryThread(lambda: Recall.open(str(place), trust=True), log.post, time.monotonic)
+        thread.start()
+        thread.submit(request_for(1, ""))
+        thread.submit(request_for(2, ""))
+        thread.submit(request_for(3, "SELECT * FROM doc LIMIT 1"))
+        log.wait_for(lambda event: isinstance(event, Answered))
+        thread.stop()
+
+        assert len(server.seen) == sent
+
+
 def test_a_store_that_cannot_be_opened_is_reported(tmp_path: Path, log: EventLog) -> None:
     thread = QueryThread(lambda: Recall.open(start=tmp_path), log.post, time.monotonic)
     thread.start()
