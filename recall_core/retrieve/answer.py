@@ -357,15 +357,22 @@ def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) 
     fused = cut_by_cosine(pool, fused, config.min_cosine, by_document=plan.table == "doc")
     if plan.order:
         fused = _by_keys(found, pool, fused, plan, store)
-    found = _collapsed(found._replace(plan=plan), fused, store)
-    assert found.fused is not None  # noqa: S101 - it was just put there
+    return limited(_collapsed(found._replace(plan=plan), fused, store), plan, store)
+
+
+def limited(found: Answer, plan: Plan, store: Store) -> Answer:
+    """Return the ranked answer as a plan lists it that differs in LIMIT and OFFSET alone."""
+    fused, copies, config = found.fused, found.copies, plan.config
+    struck = 0 if copies is None else copies.struck
+    assert fused is not None  # noqa: S101 - the caller ranked it
+    found = found._replace(plan=plan, ranked=fused, total=fused.kept, recall=None, struck=struck)
     if plan.order or not config.sparse_recall:
         return found
-    return _with_recall(found, *_recalled(found, found.fused, config, store, limit=plan.limit))
+    return _with_recall(found, *_recalled(found, fused, config, store, limit=plan.limit))
 
 
 def _collapsed(found: Answer, fused: Ranking, store: Store) -> Answer:
-    """The answer with this list, in which a text stands once if it is to; without sparse-document recall."""
+    """The answer with this list as `fused`, in which a text stands once if it is to."""
     pool, plan, known = found.pool, found.plan, found.known
     assert pool is not None  # noqa: S101 - what is ranked comes out of a pool
     if plan.collapses and known.texts is None:
@@ -376,9 +383,7 @@ def _collapsed(found: Answer, fused: Ranking, store: Store) -> Answer:
 
         copies = collapsed(fused, known.texts, plan)
     listed = fused if copies is None else copies.standing()
-    struck = 0 if copies is None else copies.struck
-    found = found._replace(known=known, copies=copies, struck=struck, recall=None)
-    return found._replace(ranked=listed, total=listed.kept, fused=listed)
+    return found._replace(known=known, copies=copies, fused=listed)
 
 
 def _recalled(

@@ -90,10 +90,10 @@ class PausingAsker:
         self._checkpoint()
         return self._engine.answer(plan)
 
-    def pack(self, answer: Answer, options: Pack) -> Packed:
-        """The ranked list packed under a budget."""
+    def pack(self, answer: Answer, options: Pack, *, cites: bool = True) -> Packed:
+        """Pack the ranked list under a budget."""
         self._checkpoint()
-        return self._engine.pack(answer, options)
+        return self._engine.pack(answer, options, cites=cites)
 
 
 def asker_of(run: AnalysisRun, question: Question) -> PausingAsker:

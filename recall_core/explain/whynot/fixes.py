@@ -20,6 +20,7 @@ from recall_core.explain.whynot.present import (
     is_present,
     is_shown,
     is_struck_unscored,
+    packed_until,
     position,
     row_of,
     standing,
@@ -344,11 +345,31 @@ def _wider(asker: KeptAsker, start: Start, sought: Sought) -> tuple[Change, Star
 
 
 def by_budget(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
-    """The smallest budget, by bisection: one token less does not pack it."""
-    low = start.question.budget_tokens or 1
-    high = low
-    if not is_packed(_at_length(asker, start, start.question, sought), start.found.plan.table, sought):
+    """Return the smallest budget that packs it: one token less does not."""
+    now = start.question.budget_tokens or 1
+    whole = _at_length(asker, start, start.question, sought)
+    if not is_packed(whole, start.found.plan.table, sought):
         return None
+    high = whole.used_tokens
+    if not (now < high and _fits(asker, start, high, sought)) or _fits(asker, start, high - 1, sought):
+        found = _by_bisection(asker, start, now, sought)
+        if found is None:
+            return None
+        high = found
+    return from_start(
+        start,
+        "budget",
+        f"allow {counted(high, 'token')} instead of {now}",
+        start.question._replace(budget_tokens=high),
+        size=high - now,
+        settings={"budget_tokens": high},
+        smaller=(start.question._replace(budget_tokens=high - 1), counted(high - 1, "token")),
+    )
+
+
+def _by_bisection(asker: KeptAsker, start: Start, low: int, sought: Sought) -> int | None:
+    """Return a budget above `low` that packs it, of which one token less does not; None if there is none."""
+    high = low
     while not _fits(asker, start, high, sought):
         low, high = high, 2 * high
         if high > _MOST_TOKENS:
@@ -361,31 +382,16 @@ def by_budget(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
             high = middle
         else:
             low = middle
-    now = start.question.budget_tokens or 1
-    change = from_start(
-        start,
-        "budget",
-        f"allow {counted(high, 'token')} instead of {now}",
-        start.question._replace(budget_tokens=high),
-        size=high - now,
-        settings={"budget_tokens": high},
-        smaller=(start.question._replace(budget_tokens=high - 1), counted(high - 1, "token")),
-    )
-    return confirmed(asker, change, sought)
+    return high
 
 
 def _fits(asker: KeptAsker, start: Start, budget_tokens: int, sought: Sought) -> bool:
-    packed = asker.pack(start.found, pack_of(start.question._replace(budget_tokens=budget_tokens)))
-    return is_packed(packed, start.found.plan.table, sought)
+    return is_shown(asker, start.question._replace(budget_tokens=budget_tokens), start.found, sought)
 
 
 def _at_length(asker: KeptAsker, start: Start, question: Question, sought: Sought) -> Packed:
-    """The context without a budget, as far as the row that is sought: what comes behind it cannot keep it out."""
-    found, at = start.found, row_of(asker, start.found, sought)
-    limit = 0 if at is None else at + 1 - found.plan.offset
-    if not found.plan.is_capped or limit < found.plan.limit:
-        found = found._replace(plan=found.plan._replace(limit=limit, is_capped=True))
-    return asker.pack(found, pack_of(question._replace(budget_tokens=_MOST_TOKENS)))
+    """Pack what is sought and all before it, without a budget."""
+    return packed_until(asker, question._replace(budget_tokens=_MOST_TOKENS), start.found, sought)
 
 
 def _is_refused(packed: Packed, sought: Sought) -> bool:
