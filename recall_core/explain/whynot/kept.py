@@ -84,12 +84,16 @@ class KeptAsker:
 
     def pack(self, answer: Answer, options: Pack, *, cites: bool = True) -> Packed:
         """Pack the ranked list under a budget."""
-        for each in self._packed:
-            if each.answer is answer and each.options == options and each.cites >= cites:
-                return each.packed
-        packed = self._asker.pack(answer, options, cites=cites)
-        self._packed.append(_PackedOnce(answer, options, packed, cites))
+        packed = self.packed(answer, options) if cites else None
+        if packed is None:
+            packed = self._asker.pack(answer, options, cites=cites)
+            if cites:
+                self._packed.append(_PackedOnce(answer, options, packed))
         return packed
+
+    def packed(self, answer: Answer, options: Pack) -> Packed | None:
+        """The context as it was packed before; None if it was not."""
+        return next((each.packed for each in self._packed if each.answer is answer and each.options == options), None)
 
     def places(self, plan: Plan) -> Mapping[int, int]:
         """Where each row stands, from 0, in a list without scores: by rowid, of the table that the plan lists."""
@@ -109,7 +113,6 @@ class _PackedOnce(NamedTuple):
     answer: Answer
     options: Pack
     packed: Packed
-    cites: bool
 
 
 def kept(asker: Asker) -> KeptAsker:

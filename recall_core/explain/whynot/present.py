@@ -34,9 +34,10 @@ def is_present(asker: KeptAsker, question: Question, sought: Sought) -> bool:
 def is_shown(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> bool:
     """Whether the page of an answer, or the context that is packed of it, shows what is sought."""
     if question.budget_tokens is not None:
-        is_by_rank = _is_packed_by_rank(asker, found, sought)
-        packed = packed_until(asker, question, found, sought) if is_by_rank else asker.pack(found, pack_of(question))
-        return is_packed(packed, found.plan.table, sought)
+        packed = asker.packed(found, pack_of(question))
+        if packed is None and _is_packed_by_rank(asker, found, sought):
+            packed = packed_until(asker, question, found, sought)
+        return is_packed(packed or asker.pack(found, pack_of(question)), found.plan.table, sought)
     at, plan = row_of(asker, found, sought), found.plan
     return at is not None and plan.offset <= at < min(plan.offset + plan.limit, found.total)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from recall_core.config import SettingValue
 from recall_core.explain.intervals import Interval, nearest, weight_inside
-from recall_core.explain.lines import Lines, lines_of, order_at, weight_of
+from recall_core.explain.lines import Lines, leaders, lines_of, order_at, weight_of
 from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved
 from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.present import answered, is_present, position, position_in, row_of
-from recall_core.explain.whynot.question import counted, decimal, with_limit, with_settings
+from recall_core.explain.whynot.question import counted, decimal, pack_of, with_limit, with_settings
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.winning import Winning, ranked_where, winning_weights
 from recall_core.retrieve import Answer
@@ -35,23 +35,11 @@ class Never(NamedTuple):
     """Why this does not count as a proof."""
 
 
-def ranked_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """The smallest k, the nearest weights, and, where neither does, both together; each confirmed."""
-    more = by_k(asker, start, sought)
-    other = by_weight(asker, start, sought)
-    if more:
-        yield more
-    if other:
-        yield other
-    if not (more or other):
-        both = by_weight_and_k(asker, start, sought)
-        if both:
-            yield both
-
-
 def by_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
-    """The fewest rows that show it: one row less does not."""
+    """Return the fewest rows that show it: one row less does not. A context without a limit takes as many as fit."""
     plan = start.found.plan
+    if start.question.budget_tokens is not None and not plan.is_capped:
+        return None
     at = row_of(asker, start.found, sought)
     if at is None or at < plan.offset or at >= start.found.total:
         return None
@@ -71,7 +59,7 @@ def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
         or not (start.found.pool and start.found.pool.lexical and start.found.pool.semantic)
     ):
         return None
-    first, last = plan.offset + 1, plan.offset + plan.limit
+    first, last = plan.offset + 1, _last_rank(asker, start)
     wins = ranked_where(lines, x, lambda ranks: (ranks >= first) & (ranks <= last), _texts(start.found))
     now = weight_of(plan.config)
     chosen = nearest(wins, now)
@@ -83,6 +71,15 @@ def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
             if change:
                 return change
     return None
+
+
+def _last_rank(asker: KeptAsker, start: Start) -> int:
+    """The last rank that is shown; of a context, that is packed."""
+    plan = start.found.plan
+    if start.question.budget_tokens is None or plan.is_capped:
+        return plan.offset + plan.limit
+    packed = asker.pack(start.found, pack_of(start.question))
+    return max((rank for block in packed.blocks for rank in block.ranks), default=plan.offset + plan.limit)
 
 
 def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
@@ -127,9 +124,13 @@ def never(start: Start, sought: Sought) -> Never | None:
         if chosen.low == chosen.high
         else weight_inside(chosen, weight_of(config))
     )
-    order = order_at(lines, weight_of(config) if at is None else at)
-    ahead = order[: order.index(x)] if texts is None else _texts_before(order, x, texts)
-    return Never(x, winning, None if at is None else float(at), tuple(ahead[:_RIVALS]), _doubt(found))
+    weight = weight_of(config) if at is None else at
+    ahead = (
+        leaders(lines, x, weight, _RIVALS)
+        if texts is None
+        else _texts_before(order_at(lines, weight), x, texts)[:_RIVALS]
+    )
+    return Never(x, winning, None if at is None else float(at), tuple(ahead), _doubt(found))
 
 
 def lines_for(answer: Answer) -> Lines | None:
