@@ -138,12 +138,13 @@ class FixView(TypedDict):
 class WordsView(TypedDict):
     """Words of the target that were tried as an addition to the question, by name or text, until one brought it in.
 
-    tried: how many were. most: how many may be, 3 in a context and with match=all, else 20. of: how many there are.
+    tried: how many were. most: how many may be, 20, or 3 for what `few_for` names. of: how many there are.
     """
 
     tried: int
     most: int
     of: int
+    few_for: NotRequired[Literal["context", "match"]]
 
 
 class ProofView(TypedDict):

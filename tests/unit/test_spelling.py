@@ -187,10 +187,10 @@ def words_and_terms(draw: st.DrawFn) -> tuple[str, dict[str, int]]:
     """A word of three letters or more, and terms of which most are a few edits away from it."""
     alphabet = draw(st.sampled_from(ALPHABETS))
     word = draw(st.text(alphabet, min_size=3, max_size=8))
-    places, letters = st.integers(0, len(word)), st.text(alphabet, max_size=2)
-    cuts = st.lists(st.tuples(places, st.integers(0, 2), letters), max_size=2)
+    places, letters = st.integers(0, 1) | st.integers(0, len(word)), st.sampled_from(["", *alphabet])
+    cuts = st.lists(st.tuples(places, st.integers(0, 2), letters), min_size=1, max_size=2)
     terms = {}
-    for edits in draw(st.lists(cuts, min_size=1, max_size=12)):
+    for edits in draw(st.lists(cuts, min_size=5, max_size=12)):
         term = word
         for place, gone, put in edits:
             term = term[:place] + put + term[place + gone :]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Literal
 
 from recall_core.config import BM25_K1
 from recall_core.contract.whynot import WordsView
@@ -30,14 +31,20 @@ class Words:
         plan, is_context = start.found.plan, start.question.budget_tokens is not None
         self._asker, self._start, self._sought = asker, start, sought
         self._can_add = not plan.lexical_raw and (plan.lexical is not None or plan.semantic is not None)
-        self._is_few = is_context or (plan.lexical is not None and plan.config.match == "all")
+        needs_all = plan.lexical is not None and plan.config.match == "all"
+        self._few_for: Literal["context", "match", ""] = "context" if is_context else "match" if needs_all else ""
         self._tried = 0
 
     @property
     def view(self) -> WordsView | None:
         """How many words were tried; None where there is none to try."""
         count = len(self._names) + len(self._rare)
-        return WordsView(tried=self._tried, most=self._most, of=count) if count else None
+        if not count:
+            return None
+        view = WordsView(tried=self._tried, most=self._most, of=count)
+        if self._few_for:
+            view["few_for"] = self._few_for
+        return view
 
     def of_name(self) -> Iterator[Change]:
         """The first word of its path, title or heading that brings it in. One try is left for its text."""
@@ -61,7 +68,7 @@ class Words:
 
     @property
     def _most(self) -> int:
-        return FEW_WORDS_TRIED if self._is_few else WORDS_TRIED
+        return FEW_WORDS_TRIED if self._few_for else WORDS_TRIED
 
     @cached_property
     def _names(self) -> list[TermStat]:
@@ -69,14 +76,13 @@ class Words:
 
     @cached_property
     def _rare(self) -> list[TermStat]:
-        names = {word.text for word in self._names}
-        words = rare_words(self._asker, self._start, self._sought) if self._can_add else []
-        return [word for word in words if word.text not in names]
+        names = " ".join(word.text for word in self._names)
+        return rare_words(self._asker, self._start, self._sought, names) if self._can_add else []
 
     @cached_property
     def _led(self) -> Lead | None:
         words = [*self._names[: self._most], *self._rare[: self._most]]
-        return None if self._is_few else lead(self._asker, self._start, self._sought, words)
+        return None if self._few_for else lead(self._asker, self._start, self._sought, words)
 
 
 def name_words(asker: KeptAsker, start: Start, sought: Sought) -> list[TermStat]:
@@ -99,8 +105,8 @@ _TELLING_IDF = 3.0
 """At most one chunk in twenty has the word: a folder's name that more have tells nothing."""
 
 
-def rare_words(asker: KeptAsker, start: Start, sought: Sought) -> list[TermStat]:
-    """Return the words of its text that the question does not have, the best first, ties in the text's order.
+def rare_words(asker: KeptAsker, start: Start, sought: Sought, names: str = "") -> list[TermStat]:
+    """Return the words of its text that neither question nor names have, the best first, ties in the text's order.
 
     A word is the better the rarer it is and the more often the text has it, and better if a person could type it.
     """
@@ -111,19 +117,19 @@ def rare_words(asker: KeptAsker, start: Start, sought: Sought) -> list[TermStat]
         value = word.idf * times[word.text] / (times[word.text] + BM25_K1)
         return value if word.text.isalpha() and len(word.text) <= _TYPED_LETTERS else value / 2
 
-    return sorted(_new_words(asker, start, text), key=lambda word: -weight(word))
+    return sorted(_new_words(asker, start, text, names), key=lambda word: -weight(word))
 
 
 _TYPED_LETTERS = 20
 """Longer words are hashes and joined names, which no one types."""
 
 
-def _new_words(asker: KeptAsker, start: Start, text: str) -> list[TermStat]:
-    """The words of a text that the question does not have, in their order."""
-    store, plan = asker.store, start.found.plan
-    asked = set(store.tokens(spaced(f"{plan.lexical or ''} {plan.semantic or ''}")))
-    words = telling(dict.fromkeys(store.tokens(spaced(text))), plan.config.stop_words)
-    new = [word for word in words if word not in asked]
+def _new_words(asker: KeptAsker, start: Start, text: str, names: str = "") -> list[TermStat]:
+    """The words of a text, in their order, that the question does not have in any form, nor these names."""
+    store, plan, apart = asker.store, start.found.plan, spaced(text)
+    asked = set(store.stems(spaced(f"{plan.lexical or ''} {plan.semantic or ''} {names}")))
+    stems = dict(zip(store.tokens(apart), store.stems(apart), strict=True))
+    new = [word for word in telling(stems, plan.config.stop_words) if stems[word] not in asked]
     stats = store.term_stats(_literal(new), is_searched=False) if new else ()
     # A word of a letter or two brings the chunk in and tells a person nothing.
     return [each for each in stats if len(each.text) > 2 or not each.text.isascii()] or list(stats)
