@@ -218,11 +218,10 @@ def _bound(session: Session) -> int | None:
 
 
 def effort(offer: FixOffer) -> int:
-    """Where a fix stands among the others: settings first, then rows, budget and filter, and other words last."""
-    return max(_EFFORT.get(kind, 0) for kind in offer.kind.split("+"))
+    """The place of a fix among the others, as `recall whynot` has it; pins come right behind more rows."""
+    from recall_core.explain.whynot.fix import effort as place  # noqa: PLC0415 - loads behind the first frame
 
-
-_EFFORT = {"k": 1, "offset": 1, "budget": 2, "pin": 2, "filter": 3, "spelling": 4, "term": 5}
+    return place("budget" if offer.kind == "pin" else offer.kind)
 
 
 def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:

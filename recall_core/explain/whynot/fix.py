@@ -100,7 +100,7 @@ _EFFORT = {
             "mode exact pool",
             "spelling",
             "name",
-            "weight fusion normalize sparse",
+            "weight sparse",
             "term",
         )
     )

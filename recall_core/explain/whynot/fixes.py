@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 from recall_core.config import Settings, SettingValue
 from recall_core.contract.whynot import WordsView
-from recall_core.explain.whynot.fix import K_MOST, Change, Start, by_effort, confirmed, from_start, moved
+from recall_core.explain.whynot.fix import Change, Start, by_effort, confirmed, from_start, moved
 from recall_core.explain.whynot.kept import KeptAsker, kept
 from recall_core.explain.whynot.lead import is_led_in_deeper_pools
 from recall_core.explain.whynot.predicates import drops, given_up, said_of, without
 from recall_core.explain.whynot.present import (
     answered,
     is_packed,
+    is_packed_by_rank,
     is_present,
     is_shown,
     is_struck_unscored,
@@ -75,13 +76,12 @@ def fixes(asker: Asker, question: Question, found: Answer, sought: Sought) -> Fi
         changes += spelling_changes(asker, start, sought)
         words = Words(asker, start, sought)
         changes += words.of_name()
-    if not (is_context and changes):
+    is_enough = is_context and bool(changes)
+    if not is_enough:
         changes += [change for each in listed for change in _weighed(asker, each, sought)]
     if words is not None and not (is_context and changes):
         changes += words.of_text()
-    if words is not None and not (is_context or changes):
-        changes += scoring_changes(asker, start, sought)
-    is_weighed = any("weight" in change.kind.split("+") for change in changes)
+    is_weighed = is_enough or any("weight" in change.kind.split("+") for change in changes)
     proofs = ((proof, each) for each in entered if (proof := never(each, sought)))
     proof, proved = (None, start) if is_weighed else next(proofs, (None, start))
     return Fixes(_distinct(by_effort(changes)), proof, proved, None if words is None else words.view)
@@ -223,17 +223,6 @@ def other_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Ch
         yield from _offset(asker, start, sought, at)
 
 
-def scoring_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """Another `normalize` or `fusion`, which change every score: tried where nothing else does."""
-    config = start.found.plan.config
-    if position(start.found, sought) is None or start.found.plan.order:
-        return
-    for normalize in ("bound", "max", "minmax"):
-        if normalize != config.normalize and config.fusion == "weighted":
-            yield from _setting(asker, start, sought, "normalize", normalize)
-    yield from _setting(asker, start, sought, "fusion", "rrf" if config.fusion == "weighted" else "weighted")
-
-
 def _tried(asker: KeptAsker, change: Change, sought: Sought) -> Iterator[Change]:
     if found := confirmed(asker, change, sought):
         yield found
@@ -293,13 +282,16 @@ def _offset(asker: KeptAsker, start: Start, sought: Sought, at: int) -> Iterator
 
 _MOST_TOKENS = 2**24
 
+_ROWS_PACKED = 50
+"""Rows down to which a budget is worked out: for more no one asks, and to pack them takes longer than all else."""
+
 _MOST_CAP = 50
 
 
 def packing_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """A larger budget, a larger cap on a document, or both; each confirmed. Only for the first K_MOST rows."""
+    """A larger budget, a larger cap on a document, or both; each confirmed. Only for the first rows of the list."""
     at = row_of(asker, start.found, sought)
-    if at is None or at >= K_MOST:
+    if at is None or at >= _ROWS_PACKED:
         return
     if not _is_refused(asker.pack(start.found, pack_of(start.question)), sought):
         change = by_budget(asker, start, sought)
@@ -340,8 +332,11 @@ def by_budget(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     whole = _at_length(asker, start, start.question, sought)
     if not is_packed(whole, start.found.plan.table, sought):
         return None
-    high = whole.used_tokens
-    if not (now < high and _fits(asker, start, high, sought)) or _fits(asker, start, high - 1, sought):
+    high, is_whole = whole.used_tokens, sought.snippet is None and sought.lines is None
+    fits = now < high and _fits(asker, start, high, sought)
+    # With a token less packing by rank ends before the chunk, since it takes them all; a part of it may take fewer.
+    is_least = is_whole and is_packed_by_rank(asker, start.found, sought)
+    if not fits or not (is_least or not _fits(asker, start, high - 1, sought)):
         found = _by_bisection(asker, start, now, sought)
         if found is None:
             return None

@@ -35,7 +35,7 @@ def is_shown(asker: KeptAsker, question: Question, found: Answer, sought: Sought
     """Whether the page of an answer, or the context that is packed of it, shows what is sought."""
     if question.budget_tokens is not None:
         packed = asker.packed(found, pack_of(question))
-        if packed is None and _is_packed_by_rank(asker, found, sought):
+        if packed is None and is_packed_by_rank(asker, found, sought):
             packed = packed_until(asker, question, found, sought)
         return is_packed(packed or asker.pack(found, pack_of(question)), found.plan.table, sought)
     at, plan = row_of(asker, found, sought), found.plan
@@ -61,7 +61,7 @@ def packed_until(asker: KeptAsker, question: Question, found: Answer, sought: So
     return asker.pack(found._replace(plan=plan), pack_of(question), cites=not is_whole)
 
 
-def _is_packed_by_rank(asker: KeptAsker, found: Answer, sought: Sought) -> bool:
+def is_packed_by_rank(asker: KeptAsker, found: Answer, sought: Sought) -> bool:
     """Return True if only the rows before it decide whether it is packed."""
     at, is_recalled = row_of(asker, found, sought), found.recall is not None and bool(found.recall.given)
     return at is not None and found.plan.config.pack == "rank" and not is_recalled
