@@ -79,7 +79,7 @@ def about_answers(lab: Lab) -> Iterator[Row]:
 
 
 def why_not(lab: Lab) -> Iterator[Row]:
-    """What looking for the reasons costs, beside a search for the same words.
+    """Compare looking for the reasons with a search for the same words.
 
     As people do, each question is searched for first, and then looked into. Targets are any files.
     """

@@ -357,7 +357,15 @@ def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) 
     fused = cut_by_cosine(pool, fused, config.min_cosine, by_document=plan.table == "doc")
     if plan.order:
         fused = _by_keys(found, pool, fused, plan, store)
-    return limited(_collapsed(found._replace(plan=plan), fused, store), plan, store)
+    known, copies = found.known, None
+    if plan.collapses and known.texts is None:
+        known = known._replace(texts=store.same_texts(rowids_of(pool.keys)))
+    if known.texts:
+        from recall_core.retrieve.copies import collapsed  # noqa: PLC0415 - few lists are of copies
+
+        copies = collapsed(fused, known.texts, plan)
+    fused = fused if copies is None else copies.standing()
+    return limited(found._replace(known=known, copies=copies, fused=fused), plan, store)
 
 
 def limited(found: Answer, plan: Plan, store: Store) -> Answer:
@@ -369,21 +377,6 @@ def limited(found: Answer, plan: Plan, store: Store) -> Answer:
     if plan.order or not config.sparse_recall:
         return found
     return _with_recall(found, *_recalled(found, fused, config, store, limit=plan.limit))
-
-
-def _collapsed(found: Answer, fused: Ranking, store: Store) -> Answer:
-    """The answer with this list as `fused`, in which a text stands once if it is to."""
-    pool, plan, known = found.pool, found.plan, found.known
-    assert pool is not None  # noqa: S101 - what is ranked comes out of a pool
-    if plan.collapses and known.texts is None:
-        known = known._replace(texts=store.same_texts(rowids_of(pool.keys)))
-    copies = None
-    if known.texts:
-        from recall_core.retrieve.copies import collapsed  # noqa: PLC0415 - few lists are of copies
-
-        copies = collapsed(fused, known.texts, plan)
-    listed = fused if copies is None else copies.standing()
-    return found._replace(known=known, copies=copies, fused=listed)
 
 
 def _recalled(

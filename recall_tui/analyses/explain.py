@@ -218,10 +218,18 @@ def _bound(session: Session) -> int | None:
 
 
 def effort(offer: FixOffer) -> int:
-    """The place of a fix among the others, as `recall whynot` has it; pins come right behind more rows."""
-    from recall_core.explain.whynot.fix import effort as place  # noqa: PLC0415 - loads behind the first frame
+    """The place of a fix among the others: as `recall whynot` has them, with pins next to a larger budget."""
+    return max(_EFFORT.get(kind, 0) for kind in offer.kind.split("+"))
 
-    return place("budget" if offer.kind == "pin" else offer.kind)
+
+_EFFORT = {
+    kind: effort
+    for effort, kinds in enumerate(
+        ("k offset budget diversity pin", "mode exact pool", "spelling", "name", "weight sparse", "term"), start=1
+    )
+    for kind in kinds.split()
+}
+"""The kinds that are more than a filter or a flag to drop, as `recall_core.explain.whynot.fix` puts them."""
 
 
 def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:

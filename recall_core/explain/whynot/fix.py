@@ -115,9 +115,4 @@ def by_effort(changes: Iterable[Change]) -> list[Change]:
 
     One of several kinds comes where the last of them does; those of one place keep their order.
     """
-    return sorted(changes, key=lambda change: effort(change.kind))
-
-
-def effort(kind: str) -> int:
-    """Return the place of a kind of change among the others, from 0."""
-    return max(_EFFORT[each] for each in kind.split("+"))
+    return sorted(changes, key=lambda change: max(_EFFORT[kind] for kind in change.kind.split("+")))

@@ -46,7 +46,11 @@ def by_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     first = at + 1 - plan.offset
     for k in range(first, min(first + plan.config.sparse_max_injections + 1, K_MOST + 1)):
         if k > plan.limit and is_present(asker, with_limit(start.question, k), sought):
-            return confirmed(asker, _k_change(start, _least_k(asker, start, k, sought)), sought)
+            least = _least_k(asker, start, k, sought)
+            smaller = (with_limit(start.question, least - 1), counted(least - 1, "row"))
+            said, question = f"ask for {least} rows instead of {plan.limit}", with_limit(start.question, least)
+            change = from_start(start, "k", said, question, size=least - plan.limit, smaller=smaller)
+            return confirmed(asker, change, sought)
     return None
 
 
@@ -59,7 +63,10 @@ def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
         or not (start.found.pool and start.found.pool.lexical and start.found.pool.semantic)
     ):
         return None
-    first, last = plan.offset + 1, _last_rank(asker, start)
+    first, last = plan.offset + 1, plan.offset + plan.limit
+    if start.question.budget_tokens is not None and not plan.is_capped:
+        packed = asker.pack(start.found, pack_of(start.question))
+        last = max((rank for block in packed.blocks for rank in block.ranks), default=last)
     wins = ranked_where(lines, x, lambda ranks: (ranks >= first) & (ranks <= last), _texts(start.found))
     now = weight_of(plan.config)
     chosen = nearest(wins, now)
@@ -71,15 +78,6 @@ def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
             if change:
                 return change
     return None
-
-
-def _last_rank(asker: KeptAsker, start: Start) -> int:
-    """The last rank that is shown; of a context, that is packed."""
-    plan = start.found.plan
-    if start.question.budget_tokens is None or plan.is_capped:
-        return plan.offset + plan.limit
-    packed = asker.pack(start.found, pack_of(start.question))
-    return max((rank for block in packed.blocks for rank in block.ranks), default=plan.offset + plan.limit)
 
 
 def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
@@ -168,18 +166,6 @@ def _least_k(asker: KeptAsker, start: Start, k: int, sought: Sought) -> int:
     while k > 1 and k - 1 > start.found.plan.limit and is_present(asker, with_limit(start.question, k - 1), sought):
         k -= 1
     return k
-
-
-def _k_change(start: Start, k: int) -> Change:
-    limit = start.found.plan.limit
-    return from_start(
-        start,
-        "k",
-        f"ask for {k} rows instead of {limit}",
-        with_limit(start.question, k),
-        size=k - limit,
-        smaller=(with_limit(start.question, k - 1), counted(k - 1, "row")),
-    )
 
 
 def _weight_change(

@@ -29,6 +29,10 @@ TERMS_READ = 50_000
 SPELLINGS_TRIED = 5
 
 
+_ALPHABET = 31
+"""Code points around a letter among which those of its alphabet are: few alphabets have more than 32 letters."""
+
+
 class Spelling(NamedTuple):
     """A word as texts have it. edits: from the word that was typed."""
 
@@ -81,7 +85,8 @@ def spellings(store: Store, typed: str, sought: Sought) -> list[Spelling]:
     """Words that somebody may have meant: the fewest edits first, then those of the most chunks, then by letters."""
     most, own = edits_allowed(typed), _words_of(store, f"{sought.row.doc.title or ''} {sought.row.chunk.text}")
     written = dict.fromkeys(own)
-    for stem in _near_terms(store, typed, most):
+    stems = store.stems(typed)
+    for stem, _ in near_terms(store, stems[0], most)[:SPELLINGS_TRIED] if len(stems) == 1 else ():
         if stem not in own.values():
             written |= dict.fromkeys(_words_of(store, _text_with(store, stem)))
     near = {
@@ -93,12 +98,6 @@ def spellings(store: Store, typed: str, sought: Sought) -> list[Spelling]:
     return sorted(found, key=lambda each: (each.edits, -each.word.df, each.word.text))
 
 
-def _near_terms(store: Store, typed: str, most: int) -> list[str]:
-    """The terms of the index that are nearest to the word as the index would hold it."""
-    stems = store.stems(typed)
-    return [term for term, _ in near_terms(store, stems[0], most)[:SPELLINGS_TRIED]] if len(stems) == 1 else []
-
-
 def near_terms(store: Store, word: str, most: int) -> list[tuple[str, int]]:
     """Return the terms that are at most so many edits from a word, each with its edits, the nearest first.
 
@@ -106,22 +105,15 @@ def near_terms(store: Store, word: str, most: int) -> list[tuple[str, int]]:
     letter is found if its first letter is the only difference: the word lacks it, or has another one there.
     """
     letters = "".join(dict.fromkeys(word[: most + 1]))
-    also = [letter + rest for letter in _alphabet(word[0]) for rest in (word, word[1:])]
+    first, last = max(ord(word[0]) - _ALPHABET, 0x21), min(ord(word[0]) + _ALPHABET, sys.maxunicode)
+    alphabet = [chr(code) for code in range(first, last + 1) if not 0xD800 <= code <= 0xDFFF]
+    also = [letter + rest for letter in alphabet for rest in (word, word[1:])]
     shortest, longest = len(word) - most, len(word) + most
     terms = store.terms_beginning(letters, shortest, longest, also=also, most=TERMS_READ)
     near = zip(distances(word, [*terms], most), terms.items(), strict=True)
     return [
         (term, edits) for edits, _, term in sorted((edits, -df, term) for edits, (term, df) in near if edits <= most)
     ]
-
-
-def _alphabet(letter: str) -> list[str]:
-    """The letters around a letter: those of its alphabet are among them, since few alphabets have more than 32."""
-    first, last = max(ord(letter) - _AROUND, 0x21), min(ord(letter) + _AROUND, sys.maxunicode)
-    return [chr(code) for code in range(first, last + 1) if not 0xD800 <= code <= 0xDFFF]
-
-
-_AROUND = 31
 
 
 def _text_with(store: Store, stem: str) -> str:

@@ -33,6 +33,7 @@ class Words:
         self._can_add = not plan.lexical_raw and (plan.lexical is not None or plan.semantic is not None)
         needs_all = plan.lexical is not None and plan.config.match == "all"
         self._few_for: Literal["context", "match", ""] = "context" if is_context else "match" if needs_all else ""
+        self._most = FEW_WORDS_TRIED if self._few_for else WORDS_TRIED
         self._tried = 0
 
     @property
@@ -65,10 +66,6 @@ class Words:
             if done := confirmed(self._asker, change, self._sought):
                 yield done
                 return
-
-    @property
-    def _most(self) -> int:
-        return FEW_WORDS_TRIED if self._few_for else WORDS_TRIED
 
     @cached_property
     def _names(self) -> list[TermStat]:
