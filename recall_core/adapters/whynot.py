@@ -205,7 +205,7 @@ def _telling(fix: FixView) -> str:
 
 def _few_words(view: WhyNotView) -> Iterator[str]:
     """How many words of the target were tried, where only a few are."""
-    if "words" in view and "few_for" in view["words"]:
+    if "words" in view and "few_for" in view["words"] and view["words"]["tried"]:
         words, for_whom = view["words"], {"context": "a context", "match": "match=all"}[view["words"]["few_for"]]
         tried = (
             f"{words['tried']} of its {counted(words['of'], 'word')} {'was' if words['tried'] == 1 else 'were'} tried"
