@@ -97,7 +97,7 @@ def remove(home: Path, *, is_thorough: bool = False) -> list[LeftPart]:
     remaining = []
     for part in find(home):
         if part.state == "unknown":
-            may_go = is_thorough and _is_abandoned(part.path)
+            may_go = is_thorough and is_abandoned(part.path)
         else:
             may_go = part.state == "dead" and (part.folder is None or _is_settled(part, part.folder))
         if not (may_go and discard(part.path)):
@@ -205,7 +205,7 @@ def _short(text: str) -> str:
     return blake2b(text.encode(), digest_size=4, person=b"recall part").hexdigest() if text else _UNKNOWN
 
 
-def _is_abandoned(path: Path) -> bool:
+def is_abandoned(path: Path) -> bool:
     """Return True if a file has not changed for a day and no process of this machine has locked it."""
     try:
         inner = [*path.iterdir()] if path.is_dir() and not path.is_symlink() else [path]

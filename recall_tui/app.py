@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -82,6 +83,8 @@ if TYPE_CHECKING:
     from recall_tui.screens.welcome import WelcomeScreen
 
 LEFT = 1  # button
+SWITCH_SECONDS = 0.001
+"""A key waits for a thread that computes at most so long, several times on its way; Python's own is 5 ms."""
 NARROW = 100
 """Columns below which one pane at a time shows what is behind the results; the style sheet has the same number."""
 
@@ -366,7 +369,7 @@ class Workbench(Host):
         action = by_key(key, self.session, self.table)
         if action is None or not (self.bench.has_room or action.id == "leave"):
             return False  # what nobody would see
-        return is_valid(action, self.session)
+        return is_valid(action, self.session) or action.label != ""  # which says why it does nothing
 
     def _stopped_from_outside(self) -> None:
         """A signal ends it as a person does, but for what is written: that is offered again."""
@@ -394,7 +397,7 @@ class Workbench(Host):
             self.stops.heed(self._stopped_from_outside)
         self.threads.open(self.session)
         await self.turns.begin()
-        await self.turns.take(events.Callback(self.texts.offer_interrupted))  # behind what was typed ahead
+        await self.turns.take(events.Callback(self._take_up_given), events.Callback(self.texts.offer_interrupted))
         if self.keymap.faults:
             self.notify(keymap.told(self.keymap.faults), severity="warning", timeout=15, markup=False)
         if self.keymap.shared and (said := keymap.told(self.keymap.shared)) != self.remembered.told:
@@ -402,10 +405,15 @@ class Workbench(Host):
             shell.remember(self, Preferences(told=said))
 
 
-def run(store: str | None, *, streams: Streams) -> int:
-    """Open the workbench and return its exit code; a defect has a line on stderr and a report."""
+def run(store: str | None, *, streams: Streams, question: str = "") -> int:
+    """Open the workbench and return its exit code; a defect has a line on stderr and a report.
+
+    question: asked at the start.
+    """
     gc.disable()  # nothing is garbage before the first frame, and looking for it takes a tenth of the time to it
+    sys.setswitchinterval(SWITCH_SECONDS)
     app = Workbench(store)
+    app.given = PastQuestion(question) if question else None
     with listening() as app.stops:
         app.run()
     unwritten = finish(app.threads.writer, streams)

@@ -105,7 +105,7 @@ def _run(folder: Path, source: Path, streams: Streams) -> int:
     if sys.stdin.isatty() and sys.stdout.isatty():
         from recall_tui.app import run  # noqa: PLC0415 - the printed tour needs no Textual
 
-        return run(str(database), streams=streams)
+        return run(str(database), streams=streams, question=QUESTION)
     return _tour(database, streams)
 
 

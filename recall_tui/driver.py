@@ -10,15 +10,20 @@ from functools import partial
 from typing import Any
 
 from textual.app import App
+from textual.drivers import web_driver
 from textual.drivers.web_driver import WebDriver
 from textual.messages import ExitApp
 
 from recall_tui.app import Workbench
 from recall_tui.home.history import line_of, past_of
 from recall_tui.messages import Reloaded
+from recall_tui.terminal import PasteParser
 
 QUESTION = "question"
 """The type of the packets that carry a question, as a line of the history, from and to the server."""
+
+
+web_driver.XTermParser = PasteParser  # type: ignore[attr-defined]
 
 
 class TabDriver(WebDriver):

@@ -18,6 +18,8 @@ from textual.timer import Timer
 
 from recall_core.errors import RecallError
 from recall_core.types import Progress
+from recall_tui.actions.action import Action
+from recall_tui.actions.conditions import NEEDS
 from recall_tui.actions.table import is_valid
 from recall_tui.commandline import Output
 from recall_tui.gc_policy import Tidying
@@ -29,7 +31,6 @@ from recall_tui.screens.dialog import Dialog
 from recall_tui.signals import Stops, without_interrupts
 from recall_tui.state import session as state
 from recall_tui.state.events import Event
-from recall_tui.state.records import JudgeState
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import is_ranking
 from recall_tui.texts import Texts, to_keep
@@ -81,7 +82,7 @@ class Host(App[None]):
         """The --store value, or None for the store of the current folder."""
         self.clock = clock
         self.remembered = preferences.load(os.environ)
-        self.session = Session(judge=JudgeState(is_grading=bool(self.remembered.grading)))
+        self.session = Session()
         self.keymap = keymap.read(os.environ)
         self.table = self.keymap.table
         """The actions with the keys in force."""
@@ -89,7 +90,7 @@ class Host(App[None]):
         self.texts = Texts(self, self.bench)
         self.threads = Threads(store, self._happened, clock)
         self.tidying = Tidying(clock)
-        self.showing = Showing(self._show, self.set_timer, self.call_later)
+        self.showing = Showing(self._show, self.set_timer, self.call_later, self.is_typing)
         self.trail: deque[str] = deque(maxlen=TRAIL)
         """The newest actions, by id."""
 
@@ -97,11 +98,19 @@ class Host(App[None]):
         """Do an action of the table, named as there, if it can be done now."""
         self.trail.append(action)
         known = self.table.named(action)
-        if is_valid(known, self.session):
+        if not is_valid(known, self.session):
+            self.say_why_not(known)
+        else:
             module, function, arguments = known.call
             handler = getattr(import_module(f"recall_tui.handlers.{module}"), function)
             if isawaitable(done := handler(self, *arguments)):
                 await done
+
+    def say_why_not(self, action: Action) -> None:
+        """Report why an action is not possible now, unless the screen still shows it."""
+        reason = self.table.spelled(f"Not now: {NEEDS[action.when]}.")
+        if all(shown.message != reason for shown in self._notifications):
+            self.notify(reason, markup=False)
 
     def become(self, session: Session, *, is_told: bool = False) -> None:
         """Keep an answered query, ask the store for what the session wants, and show it.
@@ -201,6 +210,10 @@ class Host(App[None]):
         shown = PaneSizes() if self.session.zoomed else self.layout
         self.bench.lay_out(shown, is_narrow=self.session.is_narrow)
 
+    def is_typing(self) -> bool:
+        """Return True from a key in the query until the pause after which its text is asked."""
+        return self.session.pane == "query" and self.bench.written != self.session.query.text
+
     def _show(self) -> None:
         if self.bench.is_mounted and self.is_running:  # a thread may have its say while the panes are taken down
             self.bench.show(self.session)
@@ -223,7 +236,8 @@ class Showing:
     That is a step of a slider: what was moved, and where that puts the rows. Drawn apart, the two take longer than a
     held key leaves between its steps, and frames are dropped. And it is all that threads have told by the same turn.
     show: draws the session. later: calls after so many seconds, and gives what can stop it. soon: calls behind the
-    messages that have come by now.
+    messages that have come by now. is_typing: results that come now would keep the next letter waiting; the search
+    that follows shows them.
     """
 
     def __init__(
@@ -231,10 +245,12 @@ class Showing:
         show: Callable[[], None],
         later: Callable[[float, Callable[[], None]], Timer],
         soon: Callable[[Callable[[], None]], object],
+        is_typing: Callable[[], bool],
     ) -> None:
         self._show = show
         self._later = later
         self._soon = soon
+        self._is_typing = is_typing
         self._waiting: Timer | None = None
         self._is_due = False
 
@@ -248,9 +264,14 @@ class Showing:
             self._is_due = True
             self._soon(self._if_due)
 
-    def _if_due(self) -> None:
+    def catch_up(self) -> None:
+        """Show what has waited for the end of typing, where no search follows."""
         if self._is_due:
             self._now()
+
+    def _if_due(self) -> None:
+        if not self._is_typing():
+            self.catch_up()
 
     def _now(self) -> None:
         self._is_due = False

@@ -93,7 +93,7 @@ class Actions(Provider):
                 if action.id == "command_palette":
                     continue
                 is_possible, keys = is_valid(action, app.session), " ".join(map(key_name, action.keys)) or "no key"
-                note = keys if is_possible else f"{keys}, {NOT_NOW}: {NEEDS[action.when]}"
+                note = keys if is_possible else f"{keys}, {NOT_NOW}: {app.table.spelled(NEEDS[action.when])}"
                 own = pane.title() if pane in action.panes or action.id in WANTED[pane] else group
                 found.append(PaletteEntry(own, action, note, is_possible, partial(app.perform, action.id)))
         groups = [pane.title(), *app.table.groups]

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import select
 import string
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from enum import Enum
-from io import TextIOBase
+from io import StringIO, TextIOBase
 from typing import Any, TextIO
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual._xterm_parser import XTermParser
 from textual.app import App
+from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.keys import _character_to_key
+from textual.message import Message
 
 from recall_tui.actions.table import Table
 
@@ -35,6 +39,43 @@ NAMED = {_name(character): character for character in sorted(_TYPED)}
 _Alt = Enum("_Alt", {name: f"alt+{name}" for name in NAMED})  # type: ignore[misc]
 for _key, _character in NAMED.items():  # Textual drops, or misreads, an Esc that comes together with one
     ANSI_SEQUENCES_KEYS[f"\x1b{_character}"] = (_Alt[_key],)  # type: ignore[index]
+
+
+_PASTE, _PASTE_END = "\x1b[200~", "\x1b[201~"
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~])?|\x00")
+
+
+class PasteParser(XTermParser):
+    """Textual's parser, except for a paste: of an Esc in one it makes keys, which come before the text."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._pasted: StringIO | None = None
+        self._end = ""
+        """The newest characters of the paste, which may begin the mark of its end."""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Yield the events of these characters. A paste has its text without colours and other sequences."""
+        while True:
+            if self._pasted is None:
+                typed, mark, data = data.partition(_PASTE)
+                if typed or not mark:
+                    yield from super().feed(typed)
+                if not mark:
+                    return
+                self._pasted = StringIO()
+            self._pasted.write(data)
+            if _PASTE_END not in self._end + data:
+                self._end = (self._end + data)[1 - len(_PASTE_END) :]
+                return
+            text, _, data = self._pasted.getvalue().partition(_PASTE_END)
+            self._pasted, self._end = None, ""
+            yield Paste(_SEQUENCE.sub("", text))
+            if not data:
+                return
+
+
+linux_driver.XTermParser = PasteParser  # type: ignore[attr-defined]
 
 
 class Outlet(TextIOBase):

@@ -30,7 +30,6 @@ from recall_tui.host import Showing
 from recall_tui.leaving import finish
 from recall_tui.panes.results import ResultsPane
 from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, UnaskedScreen
-from recall_tui.state.records import JudgeState
 from recall_tui.state.requests import wanted
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import drawn, is_hybrid, why_no_lines
@@ -322,8 +321,8 @@ async def _open(driver: Driver, store: Path | str | None, size: tuple[int, int])
     app.threads = Threads(app.store, app._happened, app.clock)
     app.tidying = Untidied(app.clock)
     app.turns = Turns(app, app._deal)
-    app.showing = Showing(app._show, app.set_timer, app.call_later)
-    app.session = Session(judge=JudgeState(is_grading=bool(app.remembered.grading)), is_narrow=size[0] < NARROW)
+    app.showing = Showing(app._show, app.set_timer, app.call_later, app.is_typing)
+    app.session = Session(is_narrow=size[0] < NARROW)
 
     bench.query_one(StatusLine)._store = app.store
     bench.query_one(ResultsPane)._looked = range(0)

@@ -94,7 +94,7 @@ def _defect(error: Exception, streams: Streams) -> RecallError:
 def _fail(error: RecallError, streams: Streams, *, as_json: bool) -> int:
     if as_json and not isinstance(error, OutputLost) and _is_answered(error, streams):
         return error.exit_code
-    streams.say(f"error: {error.message}")
+    streams.say(error.message if isinstance(error, Interrupted) else f"error: {error.message}")
     if isinstance(error, RqlError):
         for line in error.caret().splitlines():
             streams.say(f"  {line}")

@@ -154,6 +154,7 @@ VERBOSE = Flag("--verbose", "say more: each skip by itself, and checks that chan
 PASSAGE = (
     Flag("-C", "show N lines around each passage, from the text that is stored", "N", least=0),
     Flag("--brackets", "put what matches in [brackets], where bold cannot be seen"),
+    Flag("--no-passages", "show each hit on one line, by its chunk, without its passage"),
 )
 QUESTION = (
     Flag("--bm25", "the lexical signal only (with --vector: both, which is the default)"),

@@ -22,8 +22,6 @@ from recall_core.contract.ledger import (
 )
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.views import NormalizerEcho
-from recall_core.errors import UsageError
-from recall_core.shell import Hint
 from recall_core.text import behind_unit
 
 WIDTH = 20  # cells of the longest bar
@@ -50,13 +48,9 @@ _ABSENCES = {
 
 
 def explain(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """`recall explain WORDS --chunk ID [--vs ID]`."""
+    """`recall explain WORDS [--chunk TARGET] [--vs TARGET]`."""
     flags = request.flags
     check_question(request)
-    if flags.chunk is None:
-        raise UsageError(
-            "missing_argument", "recall explain needs --chunk.", hint=Hint("explain", "WORDS", chunk="ID")
-        )
     words = " ".join(request.words) if flags.rql is None else None
     rql = None if flags.rql is None else read_rql(flags.rql, streams.stdin)
     return recall.explain(words, flags.chunk, ask_of(flags), versus=flags.vs, rql=rql)

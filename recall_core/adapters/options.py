@@ -20,8 +20,15 @@ _WORDS_ONLY = ("--bm25", "--vector", "--filter", "--no-sparse", "--all-copies", 
 
 
 def ask_of(flags: Namespace) -> Ask:
-    """The options of a reading command, of which not every one has every flag."""
+    """Return the options of a reading command, of which not every one has every flag.
+
+    Raises UsageError `conflicting_flags`.
+    """
     bm25, vector = getattr(flags, "bm25", False), getattr(flags, "vector", False)
+    lines_around, no_passages = getattr(flags, "C", None) or 0, getattr(flags, "no_passages", False)
+    if lines_around and no_passages:
+        message = "-C shows lines around passages, and --no-passages shows none."
+        raise UsageError("conflicting_flags", message, hint="leave out -C")
     return Ask(
         k=getattr(flags, "k", None),
         mode="hybrid" if bm25 == vector else "lexical" if bm25 else "semantic",
@@ -33,7 +40,8 @@ def ask_of(flags: Namespace) -> Ask:
         fresh=getattr(flags, "fresh", False),
         strict_fresh=getattr(flags, "strict_fresh", False),
         receipt=getattr(flags, "receipt", None) is not None,
-        lines_around=getattr(flags, "C", None) or 0,
+        passages=not no_passages,
+        lines_around=lines_around,
         verbose=getattr(flags, "verbose", False),
         documents_with_words=lists_paths(flags) and not getattr(flags, "by_meaning", False),
     )

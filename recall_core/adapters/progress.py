@@ -1,18 +1,20 @@
-"""Long work, watched: a bar on a terminal's stderr, quiet otherwise, a clean stop on Ctrl-C; and `sync --watch`."""
+"""Long work, watched: a bar or lines on stderr, a clean stop on Ctrl-C; and `sync --watch`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from time import monotonic
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 
 from recall_core.errors import Interrupted
-from recall_core.shell import Hint
 
 if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Recall
     from recall_core.contract.responses import IngestResponse
     from recall_core.types import Progress, Stage
+
+_SILENT_S = 10  # a log of hours stays short, and its reader sees that the work goes on
 
 Done = TypeVar("Done")
 WorkName = Literal["reading", "embedding", "asking", "copying"]
@@ -24,15 +26,24 @@ def follow(
     streams: Streams,
     name: WorkName = "reading",
     kept: Callable[[Progress | None], str] | None = None,
+    clock: Callable[[], float] = monotonic,
 ) -> Done:
-    """Run the work to its end and return its response; a bar shows the way where stderr is a terminal.
+    """Run the work to its end and return its response; a bar shows the way where stderr is a terminal, else lines.
 
     name: what it does, by which the bar is called from the first moment on.
     kept: what stays when the work is interrupted after this event; by default, the documents of the last commit.
     Raises Interrupted on Ctrl-C or where the streams are ending, after the work has closed its transaction.
     """
     if not streams.stderr.isatty():
-        return _drain(work, lambda _: None, streams.is_ending, kept)
+        said_at = clock()
+
+        def say(event: Progress) -> None:
+            nonlocal said_at
+            if clock() - said_at >= _SILENT_S:
+                said_at = clock()
+                streams.say(f"{called(event, name)} {counts(event, name)}")
+
+        return _drain(work, say, streams.is_ending, kept)
     from rich.console import Console  # noqa: PLC0415 - only a terminal pays for Rich
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn  # noqa: PLC0415
     from rich.progress import Progress as Bar  # noqa: PLC0415
@@ -125,7 +136,7 @@ def watch(
     """Sync now and after every change; emit the first answer, and each later one that changed anything.
 
     reparse: every file, the first time.
-    Raises Interrupted on Ctrl-C and SIGTERM, and whatever ends a sync.
+    Raises Interrupted on Ctrl-C and SIGTERM, also in the middle of a sync, and whatever else ends one.
     """
     is_first = True
     try:
@@ -135,8 +146,6 @@ def watch(
                 emit(response)
                 streams.stdout.flush()
             is_first = False
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Interrupted):
         pass
-    raise Interrupted(
-        "interrupted", "Stopped watching; what was told is in the store.", hint=Hint("sync", watch=True)
-    )
+    raise Interrupted("interrupted", "Stopped. All reported changes are saved.")

@@ -112,6 +112,8 @@ def compacted(response: Response) -> Iterator[str]:
     sizes = f"{freed['bytes_before']} -> {freed['bytes_after']} bytes"
     signed = f", {counted(freed['signatures'], 'signature')}" if "signatures" in freed else ""
     yield f"dropped {counted(freed['tombstones'], 'tombstone')}, {sizes}{signed}"
+    if "reason" in freed:
+        yield f"the file is {freed['bytes_after'] - freed['bytes_before']} bytes larger: {freed['reason']}"
 
 
 def transferred(response: Response) -> Iterator[str]:
@@ -383,7 +385,8 @@ def embedders(response: Response) -> Iterator[str]:
 
 def embedder_row(view: EmbedderView) -> tuple[str, ...]:
     """name, state, dimension, max input, where, weight, pace, and what to know about it."""
-    state = "in use" if view["in_use"] else "available" if view["available"] else "unavailable"
+    usable = "available" if view.get("probed", True) else "not probed"
+    state = "in use" if view["in_use"] else usable if view["available"] else "unavailable"
     pace = f"{view['texts_per_second']:g}/s" if "texts_per_second" in view else "-"
     about = view["purpose"] + (f" ({view['reason']})" if view["reason"] else "")
     figures = str(view.get("dimension", "-")), str(view.get("max_input", "-"))

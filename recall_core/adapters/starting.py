@@ -28,7 +28,7 @@ def end_quietly() -> None:
 def _end(number: int, frame: object) -> None:
     try:
         if sys.stderr is not None:  # 2 may be the number of another file otherwise
-            os.write(2, b"error: Interrupted.\n")
+            os.write(2, b"Interrupted.\n")
     finally:
         os._exit(130)
 

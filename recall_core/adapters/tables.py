@@ -24,6 +24,8 @@ _SEVERITY = {"ok": "green", "warning": "yellow", "error": "bold red"}
 _STATE = "yellow"
 _RECALLED = "magenta"
 _MOST_DRAWN = 1_000  # documents
+_BETWEEN, _EDGES, _LEAST_TITLE = 3, 2, 12  # columns of a terminal
+_TO_THE_MINUTE = 16  # characters of a time
 _UNBOUND = 10_000  # wider than any terminal
 
 
@@ -34,7 +36,7 @@ def draw(response: Response, stdout: TextIO, *, is_long: bool = False) -> bool:
     """
     console = Console(file=stdout, highlight=False, emoji=False)
     documents = response.get("documents", [])
-    table = _documents(documents, is_long=is_long) if documents else _table(response, console)
+    table = _documents(documents, console.width, is_long=is_long) if documents else _table(response, console)
     if table is None:
         return False
     console.print(table, soft_wrap=False)
@@ -57,19 +59,37 @@ def _table(response: Response, console: Console) -> RenderableType | None:
     return None
 
 
-def _documents(documents: list[ListedView], *, is_long: bool) -> Table | None:
-    """None for a long list: Rich measures every cell before it draws the first."""
+def _documents(documents: list[ListedView], width: int, *, is_long: bool) -> Table | None:
+    """None for a long list: Rich measures every cell before it draws the first.
+
+    With figures a row is one line: titles are cut to the room that is left, or left out. Only a long path is broken.
+    """
     if len(documents) > _MOST_DRAWN:
         return None
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("path", style="cyan", overflow="fold")
-    table.add_column("title", overflow="fold")
-    names = ("chunks", "tokens", "changed", "source") if is_long else ()
-    for name in names if any("source" in view for view in documents) else names[:3]:
-        table.add_column(name, justify="right" if name in ("chunks", "tokens") else "left", overflow="fold")
-    for view in documents:
-        figures = listing.figures(view) if is_long else ()
-        table.add_row(*map(_cell, (view["path"], view["title"], *figures)[: len(table.columns)]))
+    names: tuple[str, ...] = ("chunks", "tokens", "changed (UTC)", "source") if is_long else ()
+    names = names if any("source" in view for view in documents) else names[:3]
+    rows = [[_cell(view["path"]), _cell(view["title"])] for view in documents]
+    if is_long:
+        for row, view in zip(rows, documents, strict=True):
+            chunks, tokens, changed, source = listing.figures(view)
+            row.extend(map(_cell, (chunks, tokens, changed[:_TO_THE_MINUTE], source)))
+        widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+        taken = widths[0] + sum(max(len(name), own) for name, own in zip(names, widths[2:], strict=False))
+        room = width - taken - _BETWEEN * (len(names) + 1) - _EDGES
+        if room >= _LEAST_TITLE:
+            table.add_column("title", no_wrap=True, overflow="ellipsis", max_width=room)
+        else:
+            rows = [[path, *figures] for path, _, *figures in rows]
+    else:
+        table.add_column("title", overflow="fold")
+    for name in names:
+        is_number = name in ("chunks", "tokens")
+        no_wrap = name != "source"
+        table.add_column(name, justify="right" if is_number else "left", no_wrap=no_wrap, overflow="fold")
+    for row in rows:
+        table.add_row(*row[: len(table.columns)])
     return table
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -12,9 +13,10 @@ from recall_core.api.packing import context_view, packing, ranges, terms
 from recall_core.config import Config
 from recall_core.contract import OK
 from recall_core.errors import SnapshotMismatch, StaleError, UsageError
-from recall_core.retrieve import Answer, Plan, plan_rql, targets
+from recall_core.retrieve import Answer, Plan, plan_rql
 from recall_core.retrieve.answer import candidate_range, packable, page, rows_with_words, with_words_only
 from recall_core.retrieve.freshness import State, stale_documents
+from recall_core.rql.ast import And, Expr, Field, Like, Not, Or
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.views import explain_view
 
@@ -81,17 +83,17 @@ def packed(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ContextResponse:
         return context(engine, answered(engine, plan, ask, is_read_on=True), ask, pack, started=started)
 
 
-def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str, versus: str | None) -> ExplainResponse:
-    """Why a chunk scores what it scores, whatever its rank; beside another."""
-    from recall_core.explain.explanation import explanation  # noqa: PLC0415 - a search never needs it
+def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str | None, versus: str | None) -> ExplainResponse:
+    """Explain why a chunk, or the first hit, scores what it scores, whatever its rank; compare it with another."""
+    from recall_core.explain.explanation import explanation, named_chunk  # noqa: PLC0415 - a search never needs it
 
     started = perf_counter()
     refresh(engine, ask)
     with engine.store.reading():
         answer = answered(engine, plan, ask)
         embedder = None if plan.semantic is None else engine.embedder
-        targeted = [each for each in (chunk, versus) if each is not None]
-        rows = [targets.chunk(engine.store, each, base=engine.base) for each in targeted]
+        targeted = (chunk,) if versus is None else (chunk, versus)
+        rows = [named_chunk(engine, answer, each) for each in targeted]
         _, stale = checked((row.doc for row in rows), ask, store=engine.store, base=engine.base)
         return {
             **OK,
@@ -153,7 +155,7 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
     leaves = engine.leaves(found, shown) if ask.explain else [None] * len(shown)
     found = _timed(found, "explain", began) if ask.explain else found
     began = perf_counter()
-    has_passages = _shows_text(found.plan) and not ask.documents_with_words
+    has_passages = ask.passages and _shows_text(found.plan) and not ask.documents_with_words
     passages = engine.passages(found, shown) if has_passages else [None] * len(shown)
     if ask.lines_around:
         passages = _with_lines(passages, shown, ask.lines_around, engine.store)
@@ -182,7 +184,7 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
         "results": results,
         **views.sparse_part(found, explain=ask.explain or ask.verbose),
         "stats": {**stats_view(found, started), **_by_words(held)},
-        "warnings": [*engine.notes(), *listed.warnings, *_unmatched(found, held), *stale],
+        "warnings": [*engine.notes(), *listed.warnings, *_unmatched(found, held, engine.store), *stale],
         **next_part,
         **receipt,
     }
@@ -243,7 +245,7 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
         **views.sparse_part(found, explain=ask.explain or ask.verbose),
         "context": view,
         "stats": {**stats_view(found, started), **_by_words(held)},
-        "warnings": [*engine.notes(), *found.warnings, *_unmatched(found, held), *made.warnings, *stale],
+        "warnings": [*engine.notes(), *found.warnings, *_unmatched(found, held, store), *made.warnings, *stale],
         **receipt,
     }
 
@@ -332,11 +334,32 @@ def _by_words(held: int | None) -> WordHitsPart:
     return {} if held is None else {"word_hits": held}
 
 
-def _unmatched(found: Answer, held: int | None) -> Iterator[str]:
-    """That meaning alone ranked the rows, although words were looked for."""
+def _unmatched(found: Answer, held: int | None, store: Store) -> Iterator[str]:
+    """Yield a warning if the filter leaves no row, or if meaning alone ranked the rows although words were asked."""
+    where = found.plan.where
+    if not found.total and where is not None:
+        count = partial(store.scan, table=found.plan.table, order=(), limit=0, offset=0)
+        patterns: list[str] = []
+        if not count(where)[0] and count(None)[0]:
+            would_match = count(_in_any_folder(where, patterns))[0]
+            hint = f"; did you mean GLOB {' and '.join(patterns)}?" if would_match else ""
+            yield f"W_EMPTY_FILTER: nothing passes the filter{hint}"
     if held == 0 and found.total:
         least = "every word" if found.plan.config.match == "all" else "a word"
         yield f"W_NO_MATCH: no row has {least} of the question; they are ranked by meaning alone"
+
+
+def _in_any_folder(expr: Expr, patterns: list[str]) -> Expr:
+    """Return the filter with each pattern of a bare name matching in any folder; these are added to `patterns`."""
+    match expr:
+        case Like(op="GLOB", field=Field(name="path")) if not set(expr.pattern) & set("/'\\"):
+            patterns.append(f"'**/{expr.pattern}'")
+            return expr._replace(pattern=f"**/{expr.pattern}")
+        case Not():
+            return Not(_in_any_folder(expr.operand, patterns))
+        case And() | Or():
+            return expr._replace(terms=tuple(_in_any_folder(term, patterns) for term in expr.terms))
+    return expr
 
 
 def checked(

@@ -12,12 +12,12 @@ from recall_core.api.packing import packing, with_passage
 from recall_core.config import EMBEDDING, FILE_NAME, WATCH_REST_MS, Config, load, override
 from recall_core.embed.registry import agrees, embedder_of
 from recall_core.embed.trust import AT_HOME, EMBEDDER, RERANKER, FoundSettings
-from recall_core.errors import ConfigError, EmbedError, RecallError, UsageError, expect_choice
+from recall_core.errors import ConfigError, EmbedError, RecallError, UsageError
 from recall_core.ports import Embedder, Interruptible, Reranker
 from recall_core.retrieve import Answer, Plan, plan_rql, plan_words, replan
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve.asking import Ask, Pack
-from recall_core.retrieve.plan import MODES
+from recall_core.retrieve.plan import mode_named
 from recall_core.store.one_thread import from_any_thread, one_thread_at_a_time
 from recall_core.store.port import Store
 from recall_core.types import Hit, Packed, Pool, Progress, Vector
@@ -322,7 +322,7 @@ class Engine:
 
     def rql_plan(self, text: str, ask: Ask) -> Plan:
         """A query in RQL, understood. Raises RqlError; UsageError `bad_value` for a mode, of which it has no use."""
-        expect_choice("mode", ask.mode, MODES)
+        mode_named(ask.mode)
         plan = self._trusted(plan_rql(text, config=self.config, exact=ask.exact, settings=ask.settings))
         return plan if ask.k is None else plan._replace(limit=ask.k, is_capped=True)
 

@@ -138,7 +138,8 @@ def _pack_config(config: Config, options: Pack) -> Config:
     if options.budget_tokens is not None:
         config = config._replace(budget_tokens=options.budget_tokens)
     if config.budget_tokens < 1:
-        raise UsageError("bad_value", "A budget has at least one token.", hint=Hint(AGAIN, budget_tokens=2000))
+        message = f"budget_tokens must be a whole number from 1 up, not {config.budget_tokens}."
+        raise UsageError("bad_value", message, hint=Hint(AGAIN, budget_tokens=2000))
     if options.diversity is not None:
         config = config._replace(diversity=options.diversity)
     if config.diversity < 0:

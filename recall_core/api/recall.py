@@ -162,14 +162,17 @@ class Recall:
     def explain(
         self,
         words: str | None,
-        chunk: str,
+        chunk: str | None = None,
         ask: Ask | None = None,
         *,
         versus: str | None = None,
         rql: str | None = None,
         **fields: Unpack[AskFields],
     ) -> responses.ExplainResponse:
-        """Why a chunk scores what it scores for these words or an RQL query, whatever its rank; beside another."""
+        """Explain why a chunk scores what it scores for these words or an RQL query, whatever its rank.
+
+        chunk: an id, or `path:line`; by default the first hit. versus: another one, to compare it with.
+        """
         return answers.explained(self.engine, self._plan(words, rql, ask := asked(ask, fields)), ask, chunk, versus)
 
     def why_not(
@@ -277,7 +280,7 @@ class Recall:
         """What another store, or the same one under other settings, answers beside what this one answers."""
         from recall_core.api.compare import beside  # noqa: PLC0415 - a search never needs it
 
-        return Steps(other.guard, beside(self.engine, other.engine, request, ask))
+        return Steps(other.guard, beside(self.engine, other.engine, request, asked(ask, {})))
 
     def report(
         self,

@@ -355,12 +355,14 @@ class CheckView(TypedDict):
 
 
 class CompactView(TypedDict):
-    """What compact freed. signatures: how many vectors have one by now, where the settings want an index of them."""
+    """What compact freed. signatures: how many vectors have one by now, where the settings want an index of them.
+    reason: why the file is larger than before, where it is."""
 
     tombstones: int
     bytes_before: int
     bytes_after: int
     signatures: NotRequired[int]
+    reason: NotRequired[str]
 
 
 class TransferView(TypedDict):
@@ -440,7 +442,7 @@ class EmbedderView(TypedDict):
     """An embedder by name. available: it can be used here and now; reason: why not, or what to know about it.
 
     network: texts leave this machine. dimension is absent where only the provider knows. vector_weight: the weight
-    that init writes. texts_per_second: measured, with --probe.
+    that init writes. texts_per_second: measured, with --probe. probed: false where its server was not asked.
     """
 
     name: str
@@ -454,6 +456,7 @@ class EmbedderView(TypedDict):
     vector_weight: float
     hint: NotRequired[str]
     texts_per_second: NotRequired[float]
+    probed: NotRequired[bool]
 
 
 class ReembedView(TypedDict):

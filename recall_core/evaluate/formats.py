@@ -14,6 +14,8 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 from recall_core.errors import UsageError, why_unread
 from recall_core.ingest.metadata import KeyTwice, unique, why_no_json
+from recall_core.rank.normalize import DECIMALS
+from recall_core.rank.weighing import MILLION
 from recall_core.retrieve.plan import LONGEST_QUESTION
 from recall_core.shell import AGAIN, Hint
 from recall_core.text import is_storable
@@ -254,6 +256,7 @@ def _bad_qrel(where: str, reason: str) -> NoReturn:
     raise UsageError("bad_qrels", f"{where}: {reason}.", hint=_QRELS_HINT)
 
 
+_BITS_OF_A_FLOAT = 23  # of the fraction, in 32
 _HINT = "q1 Q0 doc1 1 12.5 name on each line"
 
 
@@ -280,14 +283,20 @@ def parse_run(text: str, *, name: str) -> dict[str, list[str]]:
     return {query: sorted(hits, key=hits.__getitem__) for query, hits in found.items()}
 
 
-def run_lines(rankings: Mapping[str, Sequence[str]], *, tag: str) -> Iterator[str]:
-    """A run, queries as given and documents best first, under this tag.
+def run_lines(rankings: Mapping[str, Sequence[tuple[str, float]]], *, tag: str) -> Iterator[str]:
+    """Return the lines of a run: queries as given, their documents with their scores best first, under this tag.
 
-    The score counts down to 1, because evaluators order by score and break ties by the document's name.
+    Evaluators order by score and break ties by the document's name. So each score is below the one above it: where
+    it is not so by itself, by a millionth, or by what a float of 32 bits can tell, in which trec_eval reads it.
     """
     for query, documents in rankings.items():
-        for rank, document in enumerate(documents, start=1):
-            yield f"{query} Q0 {document} {rank} {len(documents) + 1 - rank} {tag}\n"
+        above: int | None = None
+        for rank, (document, score) in enumerate(documents, start=1):
+            millionths = round(score * MILLION)
+            if above is not None:
+                millionths = min(millionths, above - 1 - (abs(above) >> _BITS_OF_A_FLOAT))
+            above = millionths
+            yield f"{query} Q0 {document} {rank} {millionths / MILLION:.{DECIMALS}f} {tag}\n"
 
 
 def read_text(path: Path) -> str:

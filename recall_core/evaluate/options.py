@@ -15,7 +15,7 @@ from recall_core.shell import AGAIN, Hint, flag
 
 DEPTH = 100  # TREC's own runs go to 1,000; few people read beyond 100
 MODES = {"hybrid": "hybrid", "bm25": "lexical", "vector": "semantic"}
-"""As the command line names them, and as a plan does."""
+"""As the command line names them, and as a plan does. Each is read by either name."""
 
 
 RunWriter = Callable[[str, Iterator[str]], str]
@@ -47,7 +47,9 @@ class EvalOptions(NamedTuple):
 
 def parse_modes(text: str) -> tuple[str, ...]:
     """The modes in a list with commas, each once. Raises UsageError `bad_value`."""
-    modes = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",")))
+    names = {mode: name for name, mode in MODES.items()}
+    parts = (part.strip().lower() for part in text.split(","))
+    modes = tuple(dict.fromkeys(names.get(part, part) for part in parts))
     for mode in modes:
         if mode not in MODES:
             near = get_close_matches(mode, MODES, n=1)

@@ -30,8 +30,8 @@ REGRESSIONS = "regressions"
 
 """The figure of a gate that counts the queries whose first measure fell."""
 
-_Found = dict[str, dict[str, list[Key]]]
-"""Mode to query to what is found."""
+_Found = dict[str, dict[str, dict[Key, float]]]
+"""Mode to query to what is found, best first, with its score."""
 
 
 def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, EvaluationResponse]:
@@ -59,7 +59,7 @@ def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, Ev
     if board.conditions:
         view["gate"] = [_held(condition, board, measured) for condition in board.conditions]
     if options.write_run is not None:
-        view["runs"] = [_written(mode, rankings[mode], board, options.write_run, spots) for mode in board.modes]
+        view["runs"] = [_written(mode, found[mode], board, options.write_run, spots) for mode in board.modes]
     if options.per_query:
         view["per_query"] = list(query_views(board, measured))
     took_ms = round((perf_counter() - started) * 1000, 3)
@@ -117,7 +117,6 @@ def _check(condition: Condition, board: Setup) -> None:
 
 
 def _asked(board: Setup, asker: Asker, settings: Settings | tuple[str, ...]) -> Generator[Progress, None, _Found]:
-    """Mode to query to what is found, best first."""
     found: _Found = {mode: {} for mode in board.modes}
     texts = board.questions.texts
     for number, (query, text) in enumerate(texts.items(), start=1):
@@ -128,12 +127,13 @@ def _asked(board: Setup, asker: Asker, settings: Settings | tuple[str, ...]) -> 
     return found
 
 
-def _best(asker: Asker, words: str, ask: Ask, unit: Unit) -> list[Key]:
-    """Chunks, or the best one of each document, best first."""
+def _best(asker: Asker, words: str, ask: Ask, unit: Unit) -> dict[Key, float]:
+    """Return the scores of chunks, or of the best one of each document, best first."""
     answer = asker.answer(ranked_as(asker.words_plan(words, ask), unit))
     if answer.pool is None or answer.ranked is None:
-        return []
-    return [answer.pool.keys[each] for each in answer.ranked.order[: min(answer.plan.limit, answer.total)]]
+        return {}
+    order = answer.ranked.order[: min(answer.plan.limit, answer.total)]
+    return {answer.pool.keys[each]: answer.ranked.scores[each] for each in order}
 
 
 def _spots(found: _Found, board: Setup, store: Store) -> dict[str, Spot]:
@@ -163,8 +163,10 @@ def _held(condition: Condition, board: Setup, measured: Mapping[str, Values]) ->
 
 
 def _written(
-    mode: str, rankings: Mapping[str, Sequence[str]], board: Setup, write: RunWriter, spots: Mapping[str, Spot]
+    mode: str, found: Mapping[str, Mapping[Key, float]], board: Setup, write: RunWriter, spots: Mapping[str, Spot]
 ) -> str:
-    names = board.names
-    called = {query: [names.name(spots.get(each, Spot(each))) for each in found] for query, found in rankings.items()}
+    called = {}
+    for query, scores in found.items():
+        names = [board.names.name(spots.get(each, Spot(each))) for each in items(scores, board.questions.unit)]
+        called[query] = list(zip(names, scores.values(), strict=True))
     return write(mode, run_lines(called, tag=f"recall-{mode}"))

@@ -21,15 +21,18 @@ from recall_core.contract.ledger import (
     SubtotalView,
     VersusView,
 )
+from recall_core.errors import UnknownTarget
 from recall_core.explain.in_words import Among, sentence
 from recall_core.explain.intervals import interval_view
 from recall_core.explain.ledger import MOST_WORDS, largest, leaves, lexical_contributions, total, weighed
 from recall_core.explain.lines import Lines, crossing, lines_of, weight_of
 from recall_core.explain.stability import ROWS, stability
 from recall_core.explain.sweep import sweep
+from recall_core.explain.whynot.target import identify
 from recall_core.ports import Embedder
-from recall_core.retrieve import Answer
+from recall_core.retrieve import Answer, targets
 from recall_core.retrieve.answer import hits, is_distant, standing_for
+from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.passage import passages
 from recall_core.shell import Hint
 from recall_core.store.port import Store
@@ -54,6 +57,38 @@ class Standing(NamedTuple):
     """From 0 in the ranked list; None when that does not hold the chunk."""
     scored: Scored | None
     """None when no signal proposed the chunk."""
+
+
+def named_chunk(asker: Asker, found: Answer, target: str | None) -> Row:
+    """Return the chunk of an id, of those at `path:line` or another place the one that ranks first, or the first hit.
+
+    target: None for the first hit.  Raises UnknownTarget, UsageError.
+    """
+    store, base = asker.store, asker.base
+    if target is None:
+        return _first_chunk(found, store)
+    if not targets.PART.fullmatch(target) or targets.one(store, target, base=base) is not None:
+        return targets.chunk(store, target, base=base)
+    place = identify(asker, target)
+    if not place.rows or place.kind == "text":
+        raise targets.unknown(target, store)
+    by_rowid = {row.rowid: row for row in place.rows}
+    if len(by_rowid) > 1 and found.pool is not None and found.ranked is not None:
+        rowids = (found.pool.keys[position].rowid for position in found.ranked.order)
+        first = next((rowid for rowid in rowids if rowid in by_rowid), place.rows[0].rowid)
+        return by_rowid[first]
+    return place.rows[0]
+
+
+def _first_chunk(found: Answer, store: Store) -> Row:
+    start = found.plan.offset
+    if start < found.total and found.pool is not None and found.ranked is not None:
+        return store.fetch([found.pool.keys[found.ranked.order[start]].rowid])[0]
+    for hit in hits(found, store, start=start, stop=start + 1):
+        if hit.chunk is not None:
+            return store.fetch([store.rowid("chunk", hit.chunk.id)])[0]
+    hint = Hint("trace", found.plan.text) if found.plan.rql is None else Hint("trace", rql=found.plan.rql)
+    raise UnknownTarget("unknown_target", "The answer has no chunk to explain.", hint=hint)
 
 
 def standings(found: Answer, rows: Sequence[Row], store: Store, embedder: Embedder | None) -> list[Standing]:

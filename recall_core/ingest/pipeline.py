@@ -391,10 +391,29 @@ class _IngestRun:
         with self.store.writer() as writer:
             check_embedder(self.store, self.embedder)
             check_cut(self.store, self.cut_by)
-            batch.write(writer, files)
+            batch.write(writer, self._still_to_write(files))
         self.reused += batch.chunks - len(missing)
         self.batch = Batch()
         yield self._event("commit", path)
+
+    def _still_to_write(self, files: Sequence[NewFile]) -> list[NewFile]:
+        """Return the files that no other process has written since this run began, and count what is left to do."""
+        self.removed -= sum(self.store.known(path) is None for path in self.batch.gone)
+        writing = []
+        for file in files:
+            before, now = self.known.get(file.path), self.store.known(file.path)
+            was_known, is_known = before is not None, now is not None
+            self.added += was_known - is_known
+            self.updated += is_known - was_known
+            is_others = now != before and file.os_path != "" and not self.reparse
+            if is_others and _as_read(now) == _as_read(file):
+                self.updated -= 1
+                self.unchanged += 1
+                self.chunks -= sum(len(document.chunks) for document in file.documents)
+                self.without_text -= sum(not document.chunks for document in file.documents)
+            else:
+                writing.append(file)
+        return writing
 
     def _embed(self, missing: Mapping[bytes, str], made: dict[bytes, TextVector], path: str) -> Iterator[Progress]:
         """Fill `made`; what takes longer than a commit may, or is stopped, is kept for the next run on the way."""
@@ -449,3 +468,8 @@ class _IngestRun:
             without_text=self.without_text,
             notes=tuple(self.notes) if stage == "done" else (),
         )
+
+
+def _as_read(file: NewFile | Fingerprint | None) -> tuple[str, str, str] | None:
+    """Return what makes two readings of a file one: its place, its bytes, and how they were read."""
+    return None if file is None else (file.os_path, file.hash, file.settings)

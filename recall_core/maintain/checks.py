@@ -106,7 +106,8 @@ def left_parts(store: Store, *, removed: Sequence[str] = ()) -> Finding:
     away = sorted({str(each.folder) for each in left if each.folder is not None})
     fix = "" if len(away) < len(left) else f"mount the disk of {away[0]}, then: {Hint('doctor', fix=True)}"
     evidence = "; ".join([gone, *lines] if gone else lines)
-    return Finding("warning", evidence, fix, files=(*removed, *(str(each.path) for each in left)))
+    can_go = any(each.state != "unknown" or parts.is_abandoned(each.path) for each in left)
+    return Finding("warning" if can_go else "ok", evidence, fix, files=(*removed, *(str(each.path) for each in left)))
 
 
 def remove_left(store: Store) -> tuple[str, ...]:
@@ -318,7 +319,9 @@ _SENTENCE_END = re.compile(r"[.!?]\s|[\n。！？]")
 
 
 def ceiling_reachable(store: Store, embedder: Embedder, config: Config) -> Finding:
-    """A warning when no short document is within the ceiling of half its own first sentence.
+    """Return a warning if no short document is within the ceiling of half its own first sentence.
+
+    Without judgements there is nothing to calibrate a ceiling by, and it is a note.
 
     Up to 50 short documents, evenly spaced by path, are asked for with the first half of their first sentence: few
     questions come nearer to the document that answers them. What calibrates a ceiling is judged questions.
@@ -339,7 +342,7 @@ def ceiling_reachable(store: Store, embedder: Embedder, config: Config) -> Findi
         f"{near} of {len(distances)} short documents are within {config.sparse_distance_ceiling:g} of half "
         f"their first sentence; the nearest is at {min(distances):.3f}, the median {median(distances):.3f}"
     )
-    return Finding("ok" if near else "warning", evidence)
+    return Finding("ok" if near or not store.judgement_count() else "warning", evidence)
 
 
 def _short_sampled(rowids: list[int]) -> list[int]:

@@ -271,7 +271,8 @@ def _tokens(store: Store, own: Own) -> Finding:
     try:
         return store.check("tokens")
     except UsageError as error:
-        return Finding("warning", f"not counted: {error.message}")
+        fix = f"put the file back, or {Hint('rechunk', counter='approx-2')}"
+        return Finding("warning", f"not counted: {error.message}", fix)
 
 
 def _vectors(store: Store, own: Own) -> Finding:

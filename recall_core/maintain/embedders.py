@@ -6,6 +6,7 @@ from time import perf_counter
 
 from recall_core.config import Config
 from recall_core.contract.views import EmbedderView
+from recall_core.embed.providers.remote import RemoteKind
 from recall_core.embed.registry import HASH_NOTE, kinds
 from recall_core.errors import EmbedError
 from recall_core.ingest.vectors import Pace, cost
@@ -58,6 +59,9 @@ def _view(
         view["reason"] = reason or f"it waits for {Hint('trust')}"
     elif reason is None:
         _look_closer(view, kind, own, probe=probe)
+    needs_server = view["network"] or isinstance(kind, RemoteKind)
+    if view["available"] and needs_server and "texts_per_second" not in view:
+        view["probed"] = False
     if view["available"] and not is_in_use:
         view["hint"] = str(Hint("reembed", kind.name))
     return view

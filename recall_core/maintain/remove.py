@@ -191,4 +191,7 @@ def compact(store: Store, config: Config = Config()) -> CompactView:
     view = CompactView(tombstones=tombstones, bytes_before=before, bytes_after=store.size_bytes())
     if signatures is not None:
         view["signatures"] = signatures
+    if view["bytes_after"] > before:
+        made = "statistics of its indexes" if signatures is None else "signatures of its vectors and statistics"
+        view["reason"] = f"it now has {made}, which searches use"
     return view

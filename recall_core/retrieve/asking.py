@@ -11,7 +11,7 @@ from recall_core.config import SEARCH_K, SETTINGS, Config, Settings
 from recall_core.errors import UsageError, expect_choice
 from recall_core.named import NamedTuple
 from recall_core.retrieve.answer import Answer
-from recall_core.retrieve.plan import MODES, Plan
+from recall_core.retrieve.plan import MODES, Plan, mode_named
 from recall_core.store.port import Store
 from recall_core.types import Hit, Packed, Vector
 
@@ -40,6 +40,8 @@ class Ask(NamedTuple):
     strict_fresh: bool = False
     receipt: bool = False
     """Give the answer's receipt with it, where the answer is a list or a context."""
+    passages: bool = True
+    """Choose the passage of each hit, where the answer is a list."""
     lines_around: int = 0
     """Lines of the document to give above and below each passage, where the answer is a list."""
     verbose: bool = False
@@ -81,6 +83,7 @@ class AskFields(TypedDict, total=False):
     fresh: bool
     strict_fresh: bool
     receipt: bool
+    passages: bool
     lines_around: int
     verbose: bool
     documents_with_words: bool
@@ -101,8 +104,7 @@ class QuestionFields(AskFields, total=False):
 def asked(ask: Ask | None, fields: AskFields) -> Ask:
     """Return how it is asked, given in one of the two ways. Raises UsageError `conflicting_flags`, `bad_value`."""
     ask = _given(Ask, ask, dict(fields))
-    expect_choice("mode", ask.mode, MODES)
-    return ask
+    return ask._replace(mode=mode_named(ask.mode))
 
 
 def asked_and_packed(ask: Ask | None, pack: Pack | None, fields: QuestionFields) -> tuple[Ask, Pack]:
@@ -118,15 +120,23 @@ def asked_and_packed(ask: Ask | None, pack: Pack | None, fields: QuestionFields)
     return asked(ask, given), pack
 
 
+_EXAMPLES = {
+    "Ask": f"ask=Ask(k=10, mode='hybrid'), or k=10, mode='hybrid' alone; mode is one of: {', '.join(MODES)}",
+    "Pack": f"pack=Pack(budget_tokens=2000, pack='rank'); pack is one of: {', '.join(SETTINGS['pack'].choices)}",
+}
+"""How a question is given to the library, by the class."""
+
+
 def _given(kind: type[Asked], whole: Asked | None, fields: Mapping[str, Any]) -> Asked:
     name = kind.__name__
-    hint = f"{name}({', '.join(f'{key}=…' for key in fields) or '…'}), or its fields as keywords"
+    if not isinstance(whole, kind | None):
+        message = f"{name.lower()} must be of class {name}, not {type(whole).__name__}."
+        raise UsageError("bad_value", message, hint=_EXAMPLES[name])
     if whole is not None and fields:
+        hint = f"{name}({', '.join(f'{key}=…' for key in fields)}), or its fields as keywords"
         message = f"{', '.join(fields)}: a field of the {name} that is given as well."
         raise UsageError("conflicting_flags", message, hint=hint)
     made = kind(**fields) if whole is None else whole
-    if not isinstance(made, kind):
-        raise UsageError("bad_value", f"This must be of class {name}, not {type(made).__name__}.", hint=hint)
     return kind._make(map(expect_type, kind._fields, made, kind.__annotations__.values()))
 
 

@@ -14,6 +14,9 @@ from recall_core.types import Table
 MODES = ("hybrid", "lexical", "semantic")
 """Which signals words are looked for by."""
 
+_MODE_NAMES = {"bm25": "lexical", "vector": "semantic"}
+"""What people call a mode, as flags and figures do."""
+
 
 LONGEST_QUESTION = 20_000
 """Characters of a question's words: each term costs a look into the index and a line of the answer."""
@@ -64,14 +67,20 @@ class Plan(NamedTuple):
         return self.config.collapse and self.table == "chunk"
 
 
+def mode_named(name: str) -> str:
+    """Return the mode of this name, where `bm25` and `vector` are names too. Raises UsageError `bad_value`."""
+    expect_choice("mode", name, (*MODES, *_MODE_NAMES))
+    return _MODE_NAMES.get(name, name)
+
+
 def with_copies(plan: Plan) -> Plan:
     """The plan for a list in which every copy of a text has its row."""
     return plan._replace(config=plan.config._replace(collapse=False))
 
 
 def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None, k: int | None, exact: bool) -> Plan:
-    """A search for these words. mode: one of MODES. Raises UsageError `bad_value`, RqlError."""
-    expect_choice("mode", mode, MODES)
+    """A search for these words. mode: see `mode_named`. Raises UsageError `bad_value`, RqlError."""
+    mode = mode_named(mode)
     if not is_storable(words):
         raise UsageError("bad_value", f"The words {words!r} are not valid UTF-8.", hint=Hint("", help=True))
     _expect_length(words)

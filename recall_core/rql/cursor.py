@@ -100,6 +100,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 A_FIELD = "a field such as doc.tag"
+_LIKE_A_FIELD = 0.7  # `tgas` is a misspelt tags, and `date` is a key of the document's own, not its state
 
 
 class Name(NamedTuple):
@@ -187,6 +188,11 @@ def guess(name: Name) -> str:
         bare = nearest(folded, (field.partition(".")[2] for field in known))
         word = bare.removeprefix("did you mean ").removesuffix("?") if bare else ""
         return f"did you mean {_homes(word)[0]}?" if word else f"fields are {', '.join(known)}"
+    table, key = name.parts[0].lower(), name.parts[1].lower()
+    if len(name.parts) == 2 and table in ("doc", "meta"):
+        own = [field.partition(".")[2] for field in known if field.startswith("doc.")]
+        like = get_close_matches(key, own, n=1, cutoff=_LIKE_A_FIELD)
+        return f"did you mean doc.{like[0]}?" if like else f"did you mean doc.meta.{name.parts[1]}?"
     return nearest(folded, known) or f"fields are {', '.join(known)}"
 
 

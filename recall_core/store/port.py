@@ -287,7 +287,10 @@ class Catalog(Protocol):
         """
 
     def paths_with(self, words: Sequence[str], most: int) -> list[str]:
-        """Paths of live documents that contain each of the words, in any case; the shortest first, ties by path."""
+        """Paths of live documents that contain each of the words, in any case; the shortest first, ties by path.
+
+        Without words the most recently changed first.
+        """
 
     def removed_below(self, folder: str) -> list[str]:
         """Paths of the documents that have left and whose text the store still holds, as `paths_below` looks for

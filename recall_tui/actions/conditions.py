@@ -100,8 +100,8 @@ def has_grades(session: Session) -> bool:
 
 
 def may_grade(session: Session) -> bool:
-    """While grading is on and there is a row: a letter typed by mistake writes nothing."""
-    return session.judge.is_grading and has_rows(session)
+    """While grading is on: a letter typed by mistake writes nothing."""
+    return session.judge.is_grading
 
 
 def has_queries(session: Session) -> bool:
@@ -169,6 +169,6 @@ NEEDS: Mapping[Callable[[Session], bool], str] = {
     has_tabs: "there is only one tab",
     has_tried: "no fix was applied",
     has_what_ifs: "nothing is pinned or excluded",
-    may_grade: "grading is off, or there is no result",
+    may_grade: "grading is off; {switch_grading} turns it on",
 }
 """Why an action is not possible, by what it waits for."""

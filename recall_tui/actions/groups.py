@@ -309,19 +309,21 @@ CONTEXT = (
     *(action._replace(panes=_FROM) for action in _CONTEXT_CHUNKS),
 )
 
-GRADING: tuple[Pane, ...] = ("results", "judge")
-
-"""The panes in front of which the home row gives grades."""
-
-
 _GRADES = handled_by(
     "judge",
     Action("grade(3)", ("a",), "3", "Grade the selected result 3, and select the next", may_grade),
     Action("grade(2)", ("s",), "2", "Grade the selected result 2, and select the next", may_grade),
     Action("grade(1)", ("d",), "1", "Grade the selected result 1, and select the next", may_grade),
     Action("grade(0)", ("f",), "0", "Grade the selected result 0, and select the next", may_grade),
-    Action("clear_grade", ("delete",), "remove grade", "Remove the grade of the selected result", has_rows),
-    Action("undo_grade", ("u",), "undo", "Undo the last grade", has_grades),
+    Action(
+        "clear_grade",
+        ("delete",),
+        "remove grade",
+        "Remove the grade of the selected result",
+        has_rows,
+        ("results", "judge"),
+    ),
+    Action("undo_grade", ("u",), "undo", "Undo the last grade", has_grades, ("results", "judge")),
 )
 
 _QUERIES = handled_by(
@@ -350,13 +352,13 @@ _GRADING_SWITCH = Action(
     "switch_grading",
     ("g",),
     "grade",
-    "Turn grading on or off: the keys for grades act only while it is on",
+    "Turn grading on or off for this session: the keys for grades act only while it is on",
     handler="judge",
 )
 
 JUDGE = (
     _GRADING_SWITCH,
-    *(action._replace(panes=GRADING) for action in _GRADES),
+    *_GRADES,
     *(action._replace(panes=("judge",)) for action in _QUERIES),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -132,6 +133,11 @@ MOST = 200  # more than a person reads; another word finds the rest
 
 
 def fitting_paths(run: AnalysisRun, analysis: Analysis) -> Paths:
-    """The paths with every word of the target in them."""
-    found = run.recall.store.paths_with(analysis.target.split(), MOST + 1)
+    """Return the paths with every word of the target; without words graded documents first, then changed ones."""
+    words = analysis.target.split()
+    found = run.recall.store.paths_with(words, MOST + 1)
+    if not words:
+        gone = {row.path for row in run.recall.store.stray_judgements()}
+        grades = Counter(row.path for row in run.recall.store.judgements() if row.grade > 0 and row.path not in gone)
+        found = list(dict.fromkeys((*sorted(grades, key=lambda path: (-grades[path], path)), *found)))
     return Paths(tuple(found[:MOST]), are_all=len(found) <= MOST)

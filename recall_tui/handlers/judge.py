@@ -18,8 +18,6 @@ from recall_core.adapters.output import replacing
 from recall_core.errors import UsageError
 from recall_core.evaluate.grades import Regrade
 from recall_core.types import Progress
-from recall_tui.handlers import shell
-from recall_tui.home.preferences import Preferences
 from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.panes.judge import JudgePane
 from recall_tui.state import explaining, grading, judging
@@ -59,9 +57,8 @@ def on_line_stepped(app: Host, message: LineStepped) -> None:
 
 
 def switch_grading(app: Host) -> None:
-    """Begin grading, or end it, and remember that for the next start."""
+    """Turn grading on or off, until the workbench is left."""
     app.become(grading.switched(app.session))
-    shell.remember(app, Preferences(grading=app.session.judge.is_grading))
 
 
 def grade(app: Host, grade: int) -> None:
@@ -155,20 +152,15 @@ async def export_judgements(app: Host) -> None:
 
 def _change_to(app: Host, grade: int | None) -> Regrade | None:
     """What gives the selected row this grade; None where that cannot be, which is said."""
-    if _is_unread(app):
+    from recall_tui.screens.confirm import READING_SECONDS  # noqa: PLC0415 - a dialog may wait until it is opened
+
+    if app.pressed_at < app.displaced_at + READING_SECONDS:  # the key cannot be meant for what is in that row now
         app.notify("Not graded: the selected result has left the list, and another one took its row.")
         return None
     if reason := grading.why_not(app.session):
         app.warn(reason)
         return None
     return grading.change_for(app.session, grade)
-
-
-def _is_unread(app: Host) -> bool:
-    """True for a key that was pressed before anybody can have read what stands in the selected row."""
-    from recall_tui.screens.confirm import READING_SECONDS  # noqa: PLC0415 - a dialog may wait until it is opened
-
-    return app.pressed_at < app.displaced_at + READING_SECONDS
 
 
 def _with_grade(app: Host, change: Regrade) -> Session:

@@ -101,7 +101,7 @@ def remember(app: Host, chosen: Preferences) -> None:
         preferences.save(os.environ, chosen)
     except OSError as error:
         app.can_remember = False
-        app.warn(f"Theme, sizes and grading cannot be remembered: {error.strerror}")
+        app.warn(f"The theme and pane sizes cannot be saved: {error.strerror}")
 
 
 async def jump(app: Host) -> None:

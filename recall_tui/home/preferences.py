@@ -1,4 +1,4 @@
-"""What the workbench remembers of how a person likes it: theme, sizes of panes by size of screen, grading."""
+"""Load and save what the workbench remembers for a person: the theme, and pane sizes by size of screen."""
 
 from __future__ import annotations
 
@@ -27,14 +27,13 @@ class PaneSizes(NamedTuple):
 
 
 class Preferences(NamedTuple):
-    """theme: "" for the default. layouts: by size class of the screen. grading: letters grade; None is not chosen.
+    """theme: "" for the default. layouts: by size class of the screen.
 
     told: what was said of the keymap.toml last, and need not be said again.
     """
 
     theme: str = ""
     layouts: Mapping[str, PaneSizes] = {}
-    grading: bool | None = None
     told: str = ""
 
 
@@ -47,11 +46,10 @@ def load(environ: Mapping[str, str]) -> Preferences:
         return Preferences()
     if not isinstance(record, dict):
         return Preferences()
-    theme, layouts, grading = record.get("theme"), record.get("layouts"), record.get("grading")
+    theme, layouts = record.get("theme"), record.get("layouts")
     return Preferences(
         theme if isinstance(theme, str) else "",
         {size: _layout(each) for size, each in layouts.items()} if isinstance(layouts, dict) else {},
-        grading if isinstance(grading, bool) else None,
         told if isinstance(told := record.get("told"), str) else "",
     )
 
@@ -62,10 +60,7 @@ def save(environ: Mapping[str, str], chosen: Preferences) -> None:
     if path is not None:
         known = load(environ)
         layouts = {size: layout._asdict() for size, layout in sorted({**known.layouts, **chosen.layouts}.items())}
-        grading = known.grading if chosen.grading is None else chosen.grading
         record: dict[str, object] = {"theme": chosen.theme or known.theme, "layouts": layouts}
-        if grading is not None:
-            record["grading"] = grading
         if said := chosen.told or known.told:
             record["told"] = said
         write_private(path, json.dumps(record, indent=1) + "\n")
@@ -91,8 +86,5 @@ def bounded(percent: float) -> int:
 def _layout(record: object) -> PaneSizes:
     if not isinstance(record, dict):
         return PaneSizes()
-    return PaneSizes(*(_percent(record.get(field)) for field in PaneSizes._fields))
-
-
-def _percent(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and LEAST <= value <= MOST else None
+    sizes = (record.get(field) for field in PaneSizes._fields)
+    return PaneSizes(*(each if type(each) is int and LEAST <= each <= MOST else None for each in sizes))

@@ -24,7 +24,7 @@ CAUTION = Style(bold=True)
 BAR_CELLS = 7
 MOVE_CELLS = 6
 TOKEN_CELLS = 6
-GRADE_CELLS = 2
+GRADE_CELLS = 6
 NARROW_LABEL = 28  # cells of the title where a row has one line
 GROUPED_LABEL = 20  # the same below the heading of its document
 LEAD = 12  # code points of a passage that stand before its first match, where its front is left out
@@ -70,6 +70,8 @@ class Frame(NamedTuple):
     has_moves: bool
     glyphs: Glyphs
     caution: str = ""
+    has_grades: bool = False
+    """A row has a grade, or letters give one."""
 
 
 def shared_folder(paths: Sequence[str]) -> str:
@@ -90,6 +92,7 @@ def heads(frame: Frame) -> Text:
     left = " " * (frame.rank_cells + 3) + (frame.caution or frame.folder or "score")
     right = f"{'move':>{MOVE_CELLS}}" if frame.has_moves else ""
     right += f"{'tokens':>{TOKEN_CELLS + 1}}" if frame.lines > 1 else ""
+    right += f"{'grade':>{GRADE_CELLS}}" if frame.has_grades else ""
     line = Text(fit(left, frame.width - cell_len(right), frame.glyphs), CAUTION if frame.caution else SECONDARY)
     return line.append(right, SECONDARY)
 
@@ -126,21 +129,22 @@ def _two_lines(row: ResultLine, hit: Hit, frame: Frame) -> list[Text]:
     end = Text()
     if frame.has_moves:
         end.append(f"{row.move:>{MOVE_CELLS}}")
-    end.append(f"{figure(hit.chunk.tokens) if hit.chunk else '.':>{TOKEN_CELLS}} ", SECONDARY)
+    end.append(f"{figure(hit.chunk.tokens) if hit.chunk else '.':>{TOKEN_CELLS + 1}}", SECONDARY)
+    end.append(f"{row.grade:>{GRADE_CELLS}}" if frame.has_grades else "")
     first.append_text(label(row, hit, frame, frame.width - first.cell_len - end.cell_len)).append_text(end)
     indent = frame.rank_cells + 3
-    second = Text(" " * indent).append_text(_passage(row, hit, frame, frame.width - indent - GRADE_CELLS - 1))
-    return [first, second.append(f" {row.grade:>{GRADE_CELLS - 1}} ")]
+    return [first, Text(" " * indent).append_text(_passage(row, hit, frame, frame.width - indent))]
 
 
 def _one_line(row: ResultLine, hit: Hit, frame: Frame) -> Text:
     line = _scored(row, hit, frame)
     if frame.has_moves:
         line.append(f"{row.move:>{MOVE_CELLS - 1}} ")
-    line.append(f"{row.grade:>{GRADE_CELLS - 1}} ")
     most = GROUPED_LABEL if row.shown == "chunk" else NARROW_LABEL
-    line.append_text(label(row, hit, frame, min(most, frame.width - line.cell_len))).append(" ")
-    return line.append_text(_passage(row, hit, frame, max(0, frame.width - line.cell_len)))
+    grade = f"{row.grade:>{GRADE_CELLS}}" if frame.has_grades else ""
+    width = frame.width - len(grade)
+    line.append_text(label(row, hit, frame, min(most, width - line.cell_len - 1))).append(" ")
+    return line.append_text(_passage(row, hit, frame, max(0, width - line.cell_len))).append(grade)
 
 
 def _front(row: ResultLine, frame: Frame) -> Text:

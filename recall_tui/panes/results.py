@@ -72,6 +72,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._rule = ""
         self._before: Ranks = {}
         self._judgements: Mapping[str, tuple[Judgement, ...]] = {}
+        self._has_grades = False
         self._table: Table = "chunk"
         self._looked = range(0)
         self._is_followed = True
@@ -128,6 +129,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._hits, self._states, self._selected = results.hits, results.states, results.selected
         self._before, self._matched, self._passages = session.weights.saved_ranks, results.matched, results.passages
         self._judgements = judging.judgements_here(session)
+        self._has_grades = session.judge.is_grading or bool(self._judgements)
         self._table = results.answer.plan.table if results.answer else "chunk"
         self._is_stale = is_stale(session)
         self._hint = _hint(session)
@@ -219,6 +221,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
             caution=self._caution,
             lines=self.row_height,
             has_moves=bool(self._before),
+            has_grades=self._has_grades,
             glyphs=self.glyphs,
         )
 

@@ -1,4 +1,4 @@
-"""F1: what the pane in front shows, its keys, and then all others; typed words narrow the list."""
+"""F1: the keys of the pane in front, what it shows, and then all other keys; typed words narrow the list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from recall_tui.actions.action import Action
 from recall_tui.actions.keys import key_name
-from recall_tui.actions.table import TABLE, Table
+from recall_tui.actions.table import TABLE, Table, wanted_at
 from recall_tui.screens.about import about
 from recall_tui.screens.dialog import Dialog
 from recall_tui.state.session import Pane, View
@@ -78,15 +78,15 @@ class HelpScreen(Dialog[None]):
 
 
 def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "", *, view: View = "ledger") -> list[Text]:
-    """What the pane shows, then a heading a group and a line an action; those of this pane first.
+    """The keys of this pane, the most wanted first, what it shows, then a heading a group and a line an action.
 
     words: each is in a line or over it.
     """
     wanted = words.lower().split()
-    here = tuple(action for action in table.actions if pane in action.panes)
-    lines = (
-        [Text(table.spelled(about(pane, view))), Text(), Text(INTRODUCTION, Style(dim=True))] if not wanted else []
+    here = sorted(
+        (action for action in table.actions if pane in action.panes), key=lambda action: wanted_at(action.id, pane)
     )
+    lines: list[Text] = []
     for group, actions in {f"In the {pane} pane": here, **table.groups}.items():
         its_own = [action for action in actions if action not in here or actions is here]
         of_group = [(_line(action, is_here=actions is here), action.label) for action in its_own]
@@ -97,6 +97,8 @@ def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "", *, v
         ]
         if shown:
             lines += [*([Text()] if lines else []), Text(group, Style(bold=True)), *shown]
+        if actions is here and not wanted:
+            lines += [Text(), Text(table.spelled(about(pane, view))), Text(), Text(INTRODUCTION, Style(dim=True))]
     return lines or [Text("No key does that.")]
 
 

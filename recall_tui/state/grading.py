@@ -29,6 +29,8 @@ def last_grade(session: Session) -> tuple[str, str] | None:
 
 def why_not(session: Session) -> str:
     """Why the selected row cannot be graded, or ""."""
+    if session.results.answer is None or not session.results.answer.total:
+        return "Nothing to grade: no results."
     if session.results.hits.get(session.results.selected) is None:
         return "The row is still being read."
     if not words_of(session.results.answer):

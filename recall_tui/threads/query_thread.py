@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -94,6 +95,13 @@ def learned(recall: Recall, lookup: Lookup) -> Learned:
 LOOK_SECONDS = 2.0  # a writer's batches are at most that far apart, so two equal looks mean that it has come to rest
 
 
+WARM_CHUNKS = 20_000
+"""Above, vectors take longer to load than a person who only looks in should wait for."""
+WARM_QUESTIONS = 2
+"""The second one of a state of the store reads its vectors into memory."""
+_OWN_EMBEDDERS = ("local", "hash")
+
+
 def _nobody(_is_aside: bool) -> None:
     """There are no other threads."""
 
@@ -161,12 +169,25 @@ class QueryThread:
                     upgrade = recall.store.upgrade
                     self._post(opened._replace(config=recall.config, toml=recall.engine.toml, upgrade=upgrade))
                     self._say_what_waits(recall)
+                    self._warm(recall)
                     self._serve_all(recall)
                     is_another = True
         except RecallError as error:
             self._post(Unusable(error))
         except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
             self._post(Crashed(error))
+
+    def _warm(self, recall: Recall) -> None:
+        """Load the model, NumPy and the vectors of a small store before the first question needs them.
+
+        Asks nothing of a server: only with an embedder of this machine, and without a reranker.
+        """
+        if not recall.config.rerank and recall.config.embedding in _OWN_EMBEDDERS:
+            with suppress(RecallError):  # the first question reports it
+                for _ in range(WARM_QUESTIONS):
+                    if recall.store.info().chunks > WARM_CHUNKS or self._has_newer():
+                        return
+                    recall.search("recall")
 
     def _serve_all(self, recall: Recall) -> None:
         """Answer until the end, or until another file stands in the store's place: then its answers begin anew."""

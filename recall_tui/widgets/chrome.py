@@ -17,7 +17,7 @@ from textual.widgets import Static
 from recall_tui.actions.action import acts_in
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import GRADES, LAST, Offer, Table, footer, table_of
-from recall_tui.home.profiles import heading
+from recall_tui.home.profiles import DEFAULT, heading
 from recall_tui.messages import Wanted
 from recall_tui.panes.context.sums import budget_line, gauge_of
 from recall_tui.state.grading import last_grade
@@ -29,6 +29,9 @@ from recall_tui.widgets.draw import Glyphs, counted, fit, fit_place, glyphs_in
 SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"), ("8", "store"))
 """The panes that share a place on a narrow screen, with their keys."""
 HELP = "? help"
+DEFAULT_STORE = "recall.db"
+"""Of a store with this name its folder says more."""
+_FIRST_WORD = re.compile(r"[-:]")
 GAPS = ("   ", "  ")  # between the facts of the header, as wide as there is room for
 ID_DIGITS = 12
 _ID = re.compile(r"\b[0-9a-f]{64}\b")
@@ -86,7 +89,7 @@ class Line(Static):
 
 
 class HeaderLine(Line):
-    """Store, sizes, embedder, state of the store, whether work is under way, and the way to the keys."""
+    """Store, documents, embedder, whether work is under way, and the way to the keys."""
 
     def drawn(self, session: Session, width: int) -> Text:
         """The header; facts that do not fit go, the last ones first, and the activity always shows."""
@@ -97,17 +100,27 @@ class HeaderLine(Line):
         facts = [" recall"]
         if session.store.info is not None:
             info = session.store.info
-            facts.append(Path(info.path).name)
-            facts.append(f"{counted(info.documents, 'doc')}{glyphs.dot}{counted(info.chunks, 'chunk')}")
-            facts.append(info.embedder)
-            facts.append(f"g{info.generation}{glyphs.dot.strip()}{info.digest[:6]}")
-            facts += [f"profile {heading(session)}"] if width >= NARROW else []
+            path = Path(info.path)
+            facts.append(path.parent.name or path.name if path.name == DEFAULT_STORE else path.name)
+            facts.append(f"{counted(info.documents, 'document')}{glyphs.dot}{counted(info.chunks, 'chunk')}")
+            facts.append(short_name(info.embedder))
+            profile = heading(session)
+            facts += [f"profile {profile}"] if width >= NARROW and profile != DEFAULT else []
         right = f"   {HELP} "
         left = told(facts, width - cell_len(activity) - len(right) - len(GAPS[-1]), glyphs)
         line = Text(f"{left}{GAPS[-1]}{activity}   ", Style(bold=True))
         self.clickable(line, Text(HELP), "help")
         line.append(" ")
         return line
+
+
+def short_name(embedder: str) -> str:
+    """Return the first word of an embedder's identity.
+
+    >>> short_name("local-l2_supercat-1:256")
+    'local'
+    """
+    return _FIRST_WORD.split(embedder, maxsplit=1)[0]
 
 
 class StatusLine(Line):

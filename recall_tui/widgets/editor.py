@@ -49,6 +49,7 @@ class Editor(TextArea):
 
     def __init__(self, offers: Offers) -> None:
         super().__init__(id="editor", soft_wrap=True, show_line_numbers=False, tab_behavior="focus", compact=True)
+        self.cursor_blink = False  # each turn draws the screen, twice a second
         self.highlight_cursor_line = False
         self.match_cursor_bracket = False
         self.offers = offers

@@ -182,7 +182,7 @@ def test_a_list_on_a_terminal_is_a_table_with_titles(home: Path) -> None:
 
     head, first, second = [line.split() for line in drawn.splitlines() if any(map(str.isalnum, line))]
     assert [name.strip("\x1b[01m") for name in head if name.strip("\x1b[01m")] == [
-        "path", "title", "chunks", "tokens", "changed",
+        "path", "title", "chunks", "tokens", "changed", "(UTC)",
     ]  # fmt: skip
     assert [row[:3] for row in (first, second)] == [["docs/a.md", "Retry", "1"], ["docs/b.md", "Deploy", "1"]]
 

@@ -174,7 +174,7 @@ def test_a_signal_ends_it_although_a_client_listens_and_takes_the_token_away(
 
     assert (was_there, is_there) == (True, False)
     assert code == 130
-    assert errors == f"token in {server.token_file}: send it as Authorization: Bearer TOKEN\nerror: Interrupted.\n"
+    assert errors == f"token in {server.token_file}: send it as Authorization: Bearer TOKEN\nInterrupted.\n"
 
 
 def test_a_port_that_is_taken_is_told(server: Listening, store: Path) -> None:

@@ -580,7 +580,7 @@ def test_a_signal_ends_a_server_whose_client_reads_nothing(store: Path) -> None:
             server.request(number, "tools/call", name="list", arguments={})
         while unread(server) < 40_000:  # a pipe is full by then, or soon
             pass
-        assert server.ended(signal.SIGTERM) == (130, "error: Interrupted.\n")
+        assert server.ended(signal.SIGTERM) == (130, "Interrupted.\n")
 
 
 def unread(server: Piped) -> int:
@@ -606,4 +606,4 @@ def test_a_signal_ends_a_server_that_works_with_a_line(store: Path, number: sign
         server.opened()
         server.send(*(search(each) for each in range(20)))
         server.message()
-        assert server.ended(number) == (130, "error: Interrupted.\n")
+        assert server.ended(number) == (130, "Interrupted.\n")

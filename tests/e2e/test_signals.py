@@ -63,7 +63,7 @@ def test_a_signal_before_the_first_frame_gives_the_terminal_back_and_says_so_in_
 
     assert code == 130
     assert "Traceback" not in drawn
-    assert drawn.rpartition("\x1b[?1049l")[2].count("error: Interrupted.") == 1  # on the screen that was there before
+    assert drawn.rpartition("\x1b[?1049l")[2].count("Interrupted.") == 1  # on the screen that was there before
 
 
 @pytest.mark.tmux

@@ -201,4 +201,4 @@ def expect_quiet_end(folder: Path, module: str, place: str, number: str) -> None
         cwd=folder, env=environment(), capture_output=True, text=True, check=False,
     )  # fmt: skip
 
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: Interrupted.\n"), (module, place)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Interrupted.\n"), (module, place)

@@ -32,7 +32,7 @@ def test_a_person_asks_looks_closer_changes_the_budget_and_leaves(terminal: Term
     store = build_store(tmp_path)
     workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
     terminal.start(f"{workbench}; echo \"exit=$?\"; stty -a | tr ';' '\\n'; exec sleep 60", cwd=tmp_path)
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
 
     terminal.type("token budget")
     terminal.wait_for(lambda screen: "docs/budget.md:1 " in screen and "1,395 of 2,000 tokens" in screen)
@@ -74,7 +74,7 @@ def test_no_key_is_lost_while_files_are_ingested_and_leaving_then_keeps_the_stor
     workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
     doctor = shlex.join([sys.executable, "-m", "recall_core", "--store", str(store), "doctor"]) + " > doctor.txt"
     terminal.start(f'{workbench}; echo "exit=$?"; {doctor}; echo "doctor=$?"; exec sleep 60', cwd=tmp_path)
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
     terminal.press("Escape")
     terminal.wait_for(lambda screen: " NAV " in screen)
     terminal.type("Amany\r")
@@ -97,7 +97,7 @@ def test_a_grade_that_is_lost_on_leaving_is_told_in_the_terminal_that_was_left(
     store = build_store(tmp_path)
     workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
     terminal.start(f"trap : INT; {workbench}; echo \"exit=$?\"; stty -a | tr ';' '\\n'; exec sleep 60", cwd=tmp_path)
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
     terminal.type("token budget")
     terminal.wait_for(lambda screen: "docs/budget.md:1 " in screen)
     terminal.press("Escape")
@@ -127,7 +127,7 @@ def test_a_signal_gives_the_terminal_back_and_the_query_is_offered_again(
     workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
     started = f"sh -c 'echo $$ > pid; exec {workbench}'"
     terminal.start(f'{started}; echo "exit=$?"; read line; {workbench}; exec sleep 60', cwd=tmp_path)
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
     terminal.type("household tea")
     terminal.wait_for(lambda screen: "notes/diary.txt" in screen)
 
@@ -152,7 +152,7 @@ def test_a_workbench_that_was_stopped_is_painted_whole_when_it_goes_on(
     (tmp_path / "start").write_text(f"echo $$ > pid; exec {workbench}", encoding="utf-8")
     terminal.start("bash --norc --noprofile -i", cwd=tmp_path)
     terminal.type("sh start\r")
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
     terminal.type("household")
     terminal.wait_for(household_first)
 
@@ -178,7 +178,7 @@ def test_z_with_control_stops_the_workbench_in_nav_and_undoes_what_was_typed_in_
     (tmp_path / "start").write_text(f"exec {workbench}", encoding="utf-8")
     terminal.start("bash --norc --noprofile -i", cwd=tmp_path)
     terminal.type("sh start\r")
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
     terminal.type("household")
     terminal.wait_for(household_first)
     terminal.press("C-z")
@@ -206,7 +206,7 @@ def stop_and_go_on(terminal: Terminal, pid: int, number: signal.Signals, time: s
         terminal.wait_for(lambda screen: f"{time} icanon echo" in screen)
         assert terminal.is_sane()
     terminal.type("fg\r")
-    terminal.wait_for(lambda screen: "37 docs" in screen and household_first(screen) and "Stopped" not in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen and household_first(screen) and "Stopped" not in screen)
     terminal.wait_for(lambda _: terminal.is_read_by_key())  # what was painted may have been on its way before
     assert terminal.is_alternate()
 
@@ -215,7 +215,7 @@ def stop_and_go_on(terminal: Terminal, pid: int, number: signal.Signals, time: s
 def test_escape_and_a_digit_that_come_together_go_to_a_pane(terminal: Terminal, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     terminal.start(shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)]), cwd=tmp_path)
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
     terminal.type("household tea")
     terminal.wait_for(household_first)
 
@@ -230,7 +230,7 @@ def test_escape_and_a_digit_that_come_together_go_to_a_pane(terminal: Terminal, 
 def test_keys_that_come_in_one_write_act_in_their_order(terminal: Terminal, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     terminal.start(shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)]), cwd=tmp_path)
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
     terminal.type("household tea")
     terminal.wait_for(household_first)
 
@@ -247,7 +247,7 @@ def test_an_editor_and_a_pager_that_fail_give_the_terminal_back(terminal: Termin
     store = build_store(tmp_path)
     workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
     terminal.start(f'{workbench}; echo "exit=$?"; exec sleep 60', cwd=tmp_path, EDITOR="false", PAGER="false")
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
     terminal.type("household")
     terminal.wait_for(household_first)
 
@@ -275,7 +275,7 @@ def test_a_query_goes_through_the_editor_and_is_in_the_history_of_the_next_sessi
     editor.chmod(0o755)
     workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
     terminal.start(f'{workbench}; {workbench}; echo "exit=$?"; exec sleep 60', cwd=tmp_path, EDITOR=str(editor))
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
 
     terminal.type("cosine")
     terminal.wait_for(lambda screen: re.search(r"▶ +1 .*docs/scoring\.md", screen))
@@ -286,7 +286,7 @@ def test_a_query_goes_through_the_editor_and_is_in_the_history_of_the_next_sessi
     terminal.wait_for(household_first)
     terminal.press("C-q")
 
-    terminal.wait_for(lambda screen: "37 docs" in screen and "Type words to search" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen and "Type words to search" in screen)
     terminal.press("C-r")
     terminal.wait_for(lambda screen: "1 of 1" in screen and "household" in screen)
     terminal.press("Enter")

@@ -106,17 +106,21 @@ def test_what_the_footer_wants_of_a_pane_has_a_name_and_a_key_there() -> None:
             assert acts_in(action, pane), (pane, name)
 
 
-def test_help_begins_with_three_to_six_lines_about_what_is_in_front() -> None:
+def test_help_begins_with_the_keys_of_the_pane_then_says_what_it_shows() -> None:
     in_front: list[tuple[Pane, View]] = [
         *((pane, "ledger") for pane in PANES),
         *(("explain", view) for view in VIEWS),
     ]
     for pane, view in in_front:
-        first, *_ = help_lines(pane=pane, view=view)
+        heading, *lines = (line.plain for line in help_lines(pane=pane, view=view))
+        said = TABLE.spelled(about(pane, view))
+        own = [action for action in ACTIONS if pane in action.panes]
 
-        assert first.plain == TABLE.spelled(about(pane, view)), (pane, view)
-        assert "{" not in first.plain
-        assert 3 <= len(folded(first.plain, 74)) <= 6, (pane, view)
+        assert heading == f"In the {pane} pane"
+        assert all(line.startswith("  ") for line in lines[: len(own)]), pane
+        assert lines[len(own) + 1] == said, (pane, view)
+        assert "{" not in said
+        assert 3 <= len(folded(said, 74)) <= 6, (pane, view)
 
 
 def test_what_is_not_possible_has_a_reason_for_each_condition() -> None:

@@ -97,7 +97,7 @@ async def test_the_context_follows_the_budget(shared_store: Path) -> None:
             assert packed.used_tokens <= budget
             shown = bench.painted("context")
             assert f"5 Context  {packed.used_tokens:,} of {budget:,} tokens" in shown
-            assert f"▏ {len(packed.blocks)} block" in shown
+            assert f" {len(packed.blocks)} block" in shown
 
         for typed in ("lots", "9" * 5_000):
             await bench.press("b")

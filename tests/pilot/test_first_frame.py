@@ -18,7 +18,7 @@ from recall_tui.app import Workbench
 from recall_tui.home.crash import keep_query
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.confirm import UnaskedScreen
-from tests.workbench_driver import Driver
+from tests.workbench_driver import Driver, workbench
 
 pytestmark = pytest.mark.usefixtures("every_frame")
 EACH = ((120, 40), *(pytest.param(size, marks=pytest.mark.slow) for size in ((80, 24), (200, 60))))
@@ -130,3 +130,8 @@ async def test_what_is_typed_before_the_first_frame_is_no_answer_to_what_is_offe
         await driver.until(lambda now: now.results.answer is not None and isinstance(app.screen, UnaskedScreen))
 
         assert app.bench.editor.cursor == len("aqjh teaz")
+
+
+async def test_the_cursor_of_the_query_does_not_blink(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        assert not bench.app.bench.editor.cursor_blink  # a blink draws the screen twice a second

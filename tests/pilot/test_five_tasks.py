@@ -120,21 +120,6 @@ def test_grading_takes_one_key_more_the_first_time_and_no_task_more_than_before(
         assert grading[0] == grading[1] + 1, size
 
 
-@pytest.mark.slow  # tests/pilot/test_grading_switch.py has the letters of the start after grading
-@pytest.mark.parametrize("size", SIZES, ids=IDS)
-async def test_who_has_graded_before_presses_as_many_keys_as_before(pages: Path, size: tuple[int, int]) -> None:
-    task = tasks(size)[4]
-    async with workbench(pages, size=size) as bench:
-        await answered(bench)
-        await bench.press("escape", "g")
-        await bench.until(is_settled)
-
-    again = task._replace(steps=tuple(step for step in task.steps if step.key != "g"))
-    async with workbench(pages, size=size) as bench:
-        await do(bench, again)
-    assert len(again.steps) == KEYS_BEFORE[size][4]
-
-
 @pytest.mark.slow  # a narrow screen needs just these steps for the first task
 @pytest.mark.parametrize("size", SIZES, ids=IDS)
 async def test_the_footer_leads_to_the_whole_ledger_of_any_row(pages: Path, size: tuple[int, int]) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from recall_core.api.recall import Recall
-from recall_tui.home import preferences
+from recall_tui.app import Workbench
 from recall_tui.state import judging
 from recall_tui.state.session import Session
 from tests.workbench_driver import Driver, workbench
@@ -60,22 +59,27 @@ async def test_letters_grade_only_while_grading_is_on(own_store: Path) -> None:
     assert grades(own_store) == [3]
 
 
-async def test_grading_stays_on_from_pane_to_pane_and_from_start_to_start(own_store: Path) -> None:
+async def test_grades_can_be_given_in_every_pane(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await open_results(bench)
-        await bench.press("g", "4")
-        assert "GRADING" in bench.painted("footer")
-    assert preferences.load(os.environ).grading is True
-
-    async with workbench(own_store) as bench:
-        await open_results(bench)
-        assert "GRADING" in bench.painted("footer")
         await bench.press("g")
-    assert preferences.load(os.environ).grading is False
+        for pane in "2345678":
+            await bench.press(pane, "a")
+            await bench.until(stored_now)
+            assert "GRADING" in bench.painted("footer"), pane
+    assert grades(own_store) == [3] * 7
 
 
-async def test_a_theme_that_is_kept_leaves_grading_as_it_was(own_store: Path) -> None:
-    preferences.save(os.environ, preferences.Preferences(grading=True))
-    preferences.save(os.environ, preferences.Preferences(theme="light"))
+async def test_grading_ends_with_the_session(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await bench.press("escape", "g")
+        assert bench.session.judge.is_grading
+    assert not Workbench(str(own_store)).session.judge.is_grading
 
-    assert preferences.load(os.environ)[::2] == ("light", True)
+
+async def test_a_key_that_does_nothing_says_why_once(own_store: Path) -> None:
+    async with workbench(own_store) as bench:
+        await open_results(bench)
+        for _ in range(3):
+            await bench.press("3", "a")
+        assert [each.message for each in bench.app._notifications] == ["Not now: grading is off; g turns it on."]

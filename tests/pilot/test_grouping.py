@@ -209,4 +209,4 @@ async def test_a_row_of_one_line_leaves_the_place_to_its_document(store: Path) -
 
         assert bench.app.bench.query_one(ResultsPane).row_height == 1
         assert DOCUMENT.search(painted)
-        assert re.search(r"^▶ +1 \d\.\d{3} . :\d+ › Section \d+ ", painted, re.MULTILINE)
+        assert re.search(r"^▶ +1 \d\.\d{3} :\d+ › Section \d+ ", painted, re.MULTILINE)

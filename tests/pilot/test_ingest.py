@@ -160,7 +160,7 @@ async def test_an_added_folder_is_found_and_its_skipped_files_explained(
         await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
         assert "1 added" in bench.painted("ingest")
         assert "2 skipped" in bench.painted("ingest")
-        assert "38 docs" in bench.painted("header")
+        assert "38 documents" in bench.painted("header")
 
         await bench.press("7")
         typed = command(bench.session, str(own_store))

@@ -138,7 +138,7 @@ async def test_left_and_right_change_the_chosen_setting_and_the_rows(shared_stor
     async with workbench(shared_store) as bench:
         await weigh(bench)
         await bench.until(lambda now: now.weights.chart)
-        assert "fusion          weighted" in bench.painted("board")
+        assert "fusion          ● weighted" in bench.painted("board")
         assert "pool" not in bench.painted("board"), "short lines keep what is near"
 
         for keys, setting, value in (
@@ -271,9 +271,9 @@ CLICKS: dict[tuple[str, int], Callable[[Session], object]] = {
     ("min_score       0.00", 17): lambda now: now.weights.tweaks.get("min_score") == 0.05,
     ("min_score       0.00", 2): lambda now: form.chosen(now) == "min_score" and not now.weights.tweaks,
     ("top k           50", 1): lambda now: form.chosen(now) == "k" and now.weights.k is None,
-    ("fusion          weighted", 18): lambda now: now.weights.tweaks.get("fusion") == "rrf",
+    ("fusion          ● weighted", 18): lambda now: now.weights.tweaks.get("fusion") == "rrf",
     ("(pool)          200", 17): lambda now: now.weights.tweaks.get("pool", 200) > 200,
-    ("match           any", 17): lambda now: now.weights.tweaks.get("match") == "all",
+    ("match           ● any", 17): lambda now: now.weights.tweaks.get("match") == "all",
 }
 """A line of the form and a cell of it, and what a click there leads to."""
 

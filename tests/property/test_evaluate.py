@@ -216,6 +216,14 @@ def test_a_comparison_turned_round_says_the_same(pairs: list[tuple[int, int]]) -
     assert 0 < one.p <= 1
 
 
-@given(st.dictionaries(IDS, st.lists(IDS, unique=True, min_size=1, max_size=5), min_size=1, max_size=5))
-def test_a_run_survives_being_written(rankings: dict[str, list[str]]) -> None:
-    assert parse_run("".join(run_lines(rankings, tag="t")), name="f") == rankings
+SCORES = st.floats(-2_000, 2_000) | st.sampled_from([0.0, 0.25, 1.0, 1_000.0])
+
+
+@given(st.dictionaries(IDS, st.dictionaries(IDS, SCORES, min_size=1, max_size=5), min_size=1, max_size=5))
+def test_a_run_survives_being_written(rankings: dict[str, dict[str, float]]) -> None:
+    lines = list(run_lines({query: list(scores.items()) for query, scores in rankings.items()}, tag="t"))
+
+    assert parse_run("".join(lines), name="f") == {query: list(scores) for query, scores in rankings.items()}
+    for query in rankings:
+        read = np.array([line.split()[4] for line in lines if line.split()[0] == query], dtype=np.float32)
+        assert np.all(np.diff(read) < 0), "trec_eval, which reads floats of 32 bits, ranks otherwise"

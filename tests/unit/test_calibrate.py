@@ -106,6 +106,9 @@ def test_nothing_left_out_proposes_nothing(recall: Recall) -> None:
 
 
 def test_a_ceiling_that_no_question_reaches_is_a_warning(recall: Recall) -> None:
+    assert ceiling_reachable(recall.store, recall.engine.embedder, recall.config).severity == "ok"  # nothing to go by
+    calibrated(recall, {"office": ["docs/rules-0.md"]})
+    recall.judge_import(queries=recall.engine.base / "queries.jsonl", qrels=recall.engine.base / "qrels.tsv")
     for changes, severity, evidence in [
         ({}, "warning", "0 of 1 short documents are within 0.2"),
         ({"sparse_distance_ceiling": 0.9}, "ok", "1 of 1 short documents are within 0.9"),

@@ -73,6 +73,35 @@ def recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
         yield opened
 
 
+def test_a_wrong_budget_or_pack_is_refused_with_what_it_takes(recall: Recall) -> None:
+    asks: list[tuple[dict[str, object], str, str]] = [
+        ({"pack": "optimal"}, "pack must be of class Pack, not str.", "pack=Pack(budget_tokens=2000, pack='rank')"),
+        ({"pack": "optimal", "budget_tokens": 9}, "pack must be of class Pack, not str.", "rank, optimal"),
+        ({"budget_tokens": "9"}, "budget_tokens must be a whole number, not str.", "give budget_tokens as"),
+        ({"budget_tokens": 0}, "budget_tokens must be a whole number from 1 up, not 0.", "--budget-tokens 2000"),
+        ({"ask": "words"}, "ask must be of class Ask, not str.", "hybrid, lexical, semantic"),
+    ]
+    for given, message, hint in asks:
+        with pytest.raises(UsageError) as caught:
+            recall.context("words", **given)  # type: ignore[arg-type]
+
+        assert (caught.value.code, caught.value.message) == ("bad_value", message)
+        assert hint in (caught.value.hint or ""), given
+
+
+def test_a_mode_is_known_by_either_name(recall: Recall) -> None:
+    calls: list[Callable[[Ask], object]] = [
+        lambda ask: recall.search("words", ask)["query"]["plan"],
+        lambda ask: recall.why_not("words", "a.md", ask)["whynot"],
+        lambda ask: recall.search("words", ask._replace(receipt=True))["receipt"]["sha256"],
+        lambda ask: retrieve("words", RetrievePlan(mode=ask.mode), recall),
+        lambda ask: recall.query("SELECT * FROM chunk", ask)["results"],
+    ]
+    for name, mode in (("bm25", "lexical"), ("vector", "semantic")):
+        for call in calls:
+            assert call(Ask(mode=name)) == call(Ask(mode=mode)), name
+
+
 def test_an_unknown_choice_is_refused_with_the_known_ones(recall: Recall) -> None:
     for name, (choices, call) in CALLS.items():
         with pytest.raises(UsageError) as caught:

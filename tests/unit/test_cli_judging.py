@@ -120,7 +120,9 @@ def test_runs_are_written_one_a_mode(home: Path) -> None:
 
     assert code == 0
     assert out.splitlines()[-2:] == ["wrote  out-bm25.run", "wrote  out-vector.run"]
-    assert (home / "out-bm25.run").read_text().startswith("q1 Q0 docs/a.md 1 1 recall-bm25\n")
+    found = json.loads(run("search", "backoff", "--bm25", "--json")[1])["results"][0]
+    line = (home / "out-bm25.run").read_text().splitlines()[0]
+    assert line == f"q1 Q0 docs/a.md 1 {found['score']:.6f} recall-bm25"
     assert not list(home.glob(".recall-*"))
     assert refusal(*EVAL, "--modes", "bm25,vector", "--run", "out.run") == "bad_value"
 

@@ -56,7 +56,7 @@ def test_an_error_in_json_carries_code_message_details_and_hint_on_stdout() -> N
 def test_ctrl_c_is_130_without_a_traceback() -> None:
     code, out, err = failing(KeyboardInterrupt())
 
-    assert (code, out, err) == (130, "", "error: Interrupted.\n")
+    assert (code, out, err) == (130, "", "Interrupted.\n")
 
 
 def test_a_defect_is_one_line_and_exit_1(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Generator
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
-from recall_core.adapters.progress import called, counts, follow, share
+from recall_core import Recall
+from recall_core.adapters import cli
+from recall_core.adapters.progress import called, counts, follow, share, watch
 from recall_core.adapters.streams import Streams
 from recall_core.contract.responses import Response
 from recall_core.errors import Interrupted
@@ -47,6 +51,14 @@ def test_the_response_of_the_work_is_returned_and_a_pipe_stays_quiet() -> None:
 
     assert follow(work([], stop_after=9), streams=to) == DONE
     assert to.stderr.getvalue() == ""  # type: ignore[attr-defined]
+
+
+def test_a_pipe_gets_a_line_every_ten_seconds() -> None:
+    to, now = streams(), iter([0.0, 9.9, 10.0, 10.0, 19.9])
+
+    follow(work([], stop_after=9), streams=to, clock=now.__next__)
+
+    assert to.stderr.getvalue() == "writing 2/3 files\n"  # type: ignore[attr-defined]
 
 
 def test_work_that_is_to_end_is_closed_after_the_event_under_way() -> None:
@@ -111,6 +123,23 @@ def test_an_interrupted_reembed_says_how_far_it_came() -> None:
         follow(work([], stop_after=2), streams=streams(), kept=lambda event: f"{event and event.chunks} texts")
 
     assert caught.value.message == "interrupted: 2 texts; run the same command again to go on"
+
+
+def test_ctrl_c_ends_a_watch_with_130_and_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.md").write_text("words\n")
+    monkeypatch.chdir(tmp_path)
+    Recall.init()
+    with Recall.open() as recall:
+        list(recall.add(["."]))
+
+        def stop(_: object) -> NoReturn:
+            raise KeyboardInterrupt
+
+        for is_ending in (False, True):  # between two syncs, and in the middle of one
+            to = streams()._replace(is_ending=lambda is_ending=is_ending: is_ending)
+
+            assert cli.guarded(lambda to=to: watch(recall, to, stop), streams=to) == 130  # type: ignore[misc]
+            assert to.stderr.getvalue() == "Stopped. All reported changes are saved.\n"  # type: ignore[attr-defined]
 
 
 def test_ctrl_c_closes_the_work_and_says_what_was_committed() -> None:

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import pytest
 
+from recall_core.adapters.render import compacted
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError
 from recall_core.maintain.remove import compact
-from recall_core.store.sqlite.kind import create_store
+from recall_core.store.sqlite.kind import create_store, open_store
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery, NewChunk, NewDocument, NewFile, Phrase, Row, Span
 
@@ -86,6 +87,26 @@ def test_the_file_shrinks_and_what_was_freed_is_told(store: SqliteStore) -> None
     assert view["bytes_after"] < view["bytes_before"]
     assert view["bytes_after"] == Path(store.path).stat().st_size
     assert store.info().tombstones == 0
+
+
+def test_a_file_that_grows_says_why(tmp_path: Path) -> None:
+    path = str(tmp_path / "recall.db")
+    store = create_store(path, embedder=EMBEDDER.identity, dimension=64, counter="whitespace", chunker="c")
+    with store.writer() as writer:
+        writer.put(file("a.md", "alpha"))
+    store.close()
+    store = open_store(path)
+    first, second = compact(store), compact(store)
+    store.close()
+
+    assert first["bytes_after"] > first["bytes_before"]
+    assert first["reason"] == "it now has statistics of its indexes, which searches use"
+    assert "reason" not in second
+    grown = first["bytes_after"] - first["bytes_before"]
+    assert list(compacted({"ok": True, "compacted": first})) == [
+        f"dropped 0 tombstones, {first['bytes_before']} -> {first['bytes_after']} bytes",
+        f"the file is {grown} bytes larger: {first['reason']}",
+    ]
 
 
 def test_nothing_of_a_removed_text_stays_in_any_file(store: SqliteStore) -> None:

@@ -64,6 +64,15 @@ def test_what_sends_text_off_the_machine_says_so() -> None:
     assert not found["openai"]["available"]
 
 
+def test_a_server_that_was_not_asked_is_not_probed() -> None:
+    found = listed(in_use="hash-1:512")
+    states = {name: render.embedder_row(view)[1] for name, view in found.items()}
+
+    assert states["ollama"] == states["llamacpp"] == "not probed"
+    assert (states["hash"], states["counting"], states["openai"]) == ("in use", "available", "unavailable")
+    assert [name for name, view in found.items() if view.get("probed") is False] == ["ollama", "llamacpp"]
+
+
 def test_another_providers_model_is_not_taken_for_ones_own() -> None:
     config = Config(embedding="ollama", embedding_model="all-minilm", allow_network=True)
 

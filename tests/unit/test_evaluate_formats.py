@@ -156,12 +156,19 @@ def test_a_run_is_ordered_by_score_then_rank() -> None:
 
 
 def test_a_run_that_is_written_is_read_back_with_falling_scores() -> None:
-    rankings = {"q1": ["z", "a", "m"], "q2": ["a"]}
+    rankings = {"q1": [("z", 0.5), ("a", 0.5), ("m", 0.499999), ("b", 0.7), ("c", 0.1)], "q2": [("a", -1.0)]}
 
     text = "".join(run_lines(rankings, tag="t"))
 
-    assert text.splitlines()[0] == "q1 Q0 z 1 3 t"
-    assert parse_run(text, name="f") == rankings
+    assert [line.split()[2:5] for line in text.splitlines()] == [
+        ["z", "1", "0.500000"],
+        ["a", "2", "0.499999"],
+        ["m", "3", "0.499998"],
+        ["b", "4", "0.499997"],
+        ["c", "5", "0.100000"],
+        ["a", "1", "-1.000000"],
+    ]
+    assert parse_run(text, name="f") == {"q1": ["z", "a", "m", "b", "c"], "q2": ["a"]}
 
 
 def test_a_bad_run_is_reported_with_its_line() -> None:

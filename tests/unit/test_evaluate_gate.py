@@ -44,6 +44,7 @@ def test_a_condition_holds_as_its_sign_says() -> None:
 
 def test_modes_are_a_list_with_each_once() -> None:
     assert parse_modes("bm25, Hybrid,bm25") == ("bm25", "hybrid")
+    assert parse_modes("semantic,vector,lexical") == ("vector", "bm25")
     assert [EvalOptions(modes=modes).is_semantic for modes in ("bm25", "bm25,vector", "hybrid")] == [
         False,
         True,

@@ -169,6 +169,19 @@ def test_of_several_paths_with_one_ending_each_is_named_with_the_part(home: Path
     assert refused("get", "b.md:1") == ("ambiguous_path", "new/b.md:1 or old/b.md:1")
 
 
+def test_the_end_of_a_path_begins_with_a_whole_name(home: Path) -> None:
+    (home / "old" / "ab.md").write_text("A name that ends like another.\n")
+    run("add", "old/ab.md")
+
+    for target in ("b.md", "b.md:1"):
+        assert run("get", target)["found"]["doc"]["path"] == "new/b.md", target
+    (home / "old" / "xyz.md").write_text("Another one.\n")
+    run("add", "old/xyz.md")
+    for target in ("yz.md", "yz.md:1", "yz.md#Name", "ld/xyz.md"):
+        assert refused("get", target)[0] == "unknown_target", target
+        assert refused("whynot", "another", "--target", target)[0] == "unknown_target", target
+
+
 def test_a_file_beside_a_folder_is_none_of_its_records(home: Path) -> None:
     (home / "r.jsonl").write_text('{"id": 1, "text": "one"}\n{"id": "a/b", "text": "two"}\n')
     (home / "r.jsonl#note.md").write_text("No record.\n")

@@ -296,9 +296,15 @@ def test_a_path_keeps_its_users_spelling_below_the_store_and_is_absolute_elsewhe
     make(tmp_path, "store/docs/a.md", "other/b.md")
     (tmp_path / "alias").symlink_to("store")
     (tmp_path / "store/link").symlink_to("../other")
+    (tmp_path / "to_docs").symlink_to("store/docs")
+    (tmp_path / "to_a.md").symlink_to("store/docs/a.md")
     base = tmp_path / "store"
 
     assert path_of(base / "docs/../docs/a.md", base) == "docs/a.md"
     assert path_of(tmp_path / "alias/docs/a.md", base) == "docs/a.md"
     assert path_of(base / "link/b.md", base) == "link/b.md"
+    assert path_of(tmp_path / "alias/link", base) == "link"
+    assert path_of(tmp_path / "to_docs", base) == "docs"
+    assert path_of(tmp_path / "to_docs/a.md", base) == "docs/a.md"
+    assert path_of(tmp_path / "to_a.md", base) == str(tmp_path / "to_a.md")
     assert path_of(tmp_path / "other/b.md", base) == str(tmp_path / "other/b.md")

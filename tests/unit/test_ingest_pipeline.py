@@ -943,6 +943,28 @@ def test_a_long_document_is_saved_on_the_way(folder: IngestFolder, monkeypatch: 
     assert folder.store.info().vectors == 500
 
 
+def test_two_runs_at_once_count_what_each_did(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0.0)
+    for name in ("docs/both.md", "docs/gone.md", "docs/edited.md"):
+        folder.write(name, f"old words of {name}\n")
+    folder.ingest("docs")
+    folder.write("docs/both.md", "new words\n")
+    folder.write("docs/new.md", "more words\n")
+    (folder.base / "docs/gone.md").unlink()
+    slow = pipeline.sync(folder.store, folder.embedder, folder.config, folder.base)
+    while next(slow).stage != "read":
+        pass
+
+    first = folder.sync()
+    folder.write("docs/edited.md", "edited while the first run read\n")
+    *_, second = slow
+
+    assert (first.added, first.updated, first.removed, first.unchanged) == (1, 1, 1, 1)
+    assert (second.added, second.updated, second.removed, second.unchanged) == (0, 1, 0, 2)
+    assert second.chunks == 1
+    assert set(folder.documents()) == {"docs/both.md", "docs/edited.md", "docs/new.md"}
+
+
 def test_tokens_that_the_embedder_counted_are_told_and_only_those_of_this_run(folder: IngestFolder) -> None:
     assert folder.ingest(folder.write("a.md").name).tokens is None
     counting(folder).tokens_used = 1_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -254,6 +255,26 @@ def test_a_terminal_gets_a_table_with_titles_and_with_figures_where_they_are_ask
     ]  # fmt: skip
     assert all(name in full for name in ("path", "title", "chunks", "tokens", "changed", "source"))
     assert all(path in text for path in NAMES for text in (short, full))
+
+
+def test_a_document_with_figures_is_a_line_of_80_columns(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    title = "A title that goes on and on, as those of minutes and of scientific articles often do"
+    (home / "notes" / "long.md").write_text(f"# {title}\n\nwords\n")
+    run("add", "notes", "--source", "wiki")
+    drawn = re.sub(r"\x1b\[[0-9;]*m", "", run("ls", "notes/", "-l", stdout=Terminal())[1]).splitlines()
+
+    assert all(len(line) <= 80 for line in drawn)
+    (line,) = (line for line in drawn if "long.md" in line)
+    assert line.split()[:2] == ["notes/long.md", "A"]
+    assert line.split()[-1] == "wiki"
+    assert "…" in line
+    assert len([line for line in drawn if "wiki" in line]) == len(lines("notes/"))
+    (home / "notes" / "a-longer-name-1.md").write_text("# Note\n\nwords\n")
+    run("add", "notes")
+    drawn = re.sub(r"\x1b\[[0-9;]*m", "", run("ls", "notes/", "-l", stdout=Terminal())[1]).splitlines()
+    assert any("notes/a-longer-name-1.md" in line for line in drawn)
+    assert ["path", "chunks", "tokens", "changed", "(UTC)", "source"] in [line.split() for line in drawn]
 
 
 def test_a_long_list_is_not_drawn(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

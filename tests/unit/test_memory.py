@@ -329,14 +329,20 @@ def test_more_rows_than_a_piece_are_read_whole() -> None:
 
 
 def test_where_fts5_rounds_otherwise_it_scores_the_words_itself(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot, "is_that_of_fts5", lambda: False)
-    with opened(path) as store:
-        assert store.fill_memory()
-        with store.reading():
-            held = store.in_memory()
-            assert held is not None
-            assert held.words(store.db, store.execute, query(store, "ant")) is None
-        assert ask(store)
+    one_bit_more = "-bm25(chunk_fts, ?, 1.0) * 1.0000000000000002"
+    monkeypatch.setattr(arithmetic, "_SCORES", arithmetic._SCORES.replace("-bm25(chunk_fts, ?, 1.0)", one_bit_more))
+    arithmetic.is_that_of_fts5.cache_clear()
+    try:
+        assert not arithmetic.is_that_of_fts5()
+        with opened(path) as store:
+            assert store.fill_memory()
+            with store.reading():
+                held = store.in_memory()
+                assert held is not None
+                assert held.words(store.db, store.execute, query(store, "ant")) is None
+            assert ask(store)
+    finally:
+        arithmetic.is_that_of_fts5.cache_clear()
 
 
 def test_the_rows_of_filters_make_room_for_those_of_others(path: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,7 @@ NONE_IS_NOTHING = {
     "context",
     "context by RQL",
     "explain",
+    "explain a target",
     "why not",
     "trace",
     "list a glob",
@@ -74,6 +75,7 @@ NUMBERS: dict[str, Odd] = {
 }
 
 SWITCHES: dict[str, Odd] = {
+    "passages": lambda recall, odd: recall.search("apples", passages=odd),
     "explain": lambda recall, odd: recall.search("apples", explain=odd),
     "exact": lambda recall, odd: recall.search("apples", exact=odd),
 }

@@ -140,6 +140,15 @@ def test_doctor_lists_what_is_left_and_removes_nothing(base: Path, dead_pid: int
         assert all(path.exists() for path in left)
 
 
+def test_a_copy_that_cannot_go_yet_is_a_note(base: Path) -> None:
+    for age_s, severity in ((0, "ok"), (90_000, "warning")):
+        left = written(base / ".recall-0123456789abcdef", "text", age_s)
+        with Recall.open(str(base)) as recall:
+            (check,) = (each for each in recall.doctor()["checks"] if each["code"] == "left_parts")
+        assert (check["severity"], check["files"]) == (severity, [str(left)])
+        assert "a day after its last change" in check["evidence"]
+
+
 @pytest.fixture
 def elsewhere(base: Path, tmp_path: Path, dead_pid: int) -> Path:
     """A part in a folder on another disk, which the store remembers."""

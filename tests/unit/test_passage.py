@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -11,10 +12,11 @@ import apsw
 import pytest
 
 from recall_core.adapters import hits
+from recall_core.adapters.options import ask_of
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract.responses import Response
-from recall_core.errors import UnknownTarget
-from recall_core.retrieve.passage import LONGEST, best_window
+from recall_core.errors import UnknownTarget, UsageError
+from recall_core.retrieve.passage import best_window
 from recall_core.retrieve.query import literal
 from recall_core.store.instances import Instance
 from recall_core.store.sqlite.schema import AS_NEWER, MIGRATIONS, migrate
@@ -22,6 +24,8 @@ from recall_core.types import LexicalQuery, RawQuery, Root, TermStat
 from tests.builders import memory_store, new_file, put
 
 FILLER = "nothing to see here, or there"
+LONGEST = 240
+"""Code points of a passage, as docs/cli.md says: not taken from the code, which may change it by accident."""
 
 
 def counted(text: str, query: LexicalQuery | str, *, title: str = "") -> list[tuple[str, str]]:
@@ -233,6 +237,21 @@ def test_context_explain_and_whynot_tell_the_same_passage(recall: Recall) -> Non
         missed = recall.why_not("canary commit", first["chunk"]["id"])["whynot"]["target"]["chosen"]
 
     assert first["passage"] == packed[0]["passage"] == explained["passage"] == missed["passage"]
+
+
+def test_a_list_without_passages_has_the_same_rows(recall: Recall) -> None:
+    with recall:
+        whole, short = (recall.search("canary commit", Ask(passages=wants)) for wants in (True, False))
+
+    assert all("passage" in hit for hit in whole["results"])
+    for hit in whole["results"]:
+        del hit["passage"]
+    assert short["results"] == whole["results"]
+    lines = list(hits.lines(cast(Response, short)))
+    assert len(lines) == len(short["results"])
+    with pytest.raises(UsageError) as caught:
+        ask_of(Namespace(C=2, no_passages=True, set=None))
+    assert caught.value.code == "conflicting_flags"
 
 
 def test_lines_around_a_passage_are_whole_and_from_the_stored_text(recall: Recall) -> None:

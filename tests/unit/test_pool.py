@@ -187,6 +187,16 @@ def test_an_index_that_only_comes_near_is_told(
     assert pool.retrieve(words("ship", BM25F), store, EMBEDDER).index_kind == "exact"
 
 
+def test_up_to_20_000_vectors_every_row_is_a_candidate(store: SqliteStore) -> None:
+    plan = words("ship", Config(embedding_dim=64, pool=1))
+    store.db.pragma("query_only", False)  # the store keeps count of its vectors, and is told that it has more
+    for vectors, is_whole in ((20_000, True), (20_001, False)):
+        store.db.execute("UPDATE meta SET value = ? WHERE key = 'vectors'", (str(vectors),))
+        found = pool.retrieve(plan, store, EMBEDDER)
+
+        assert (found.exact, len(found.keys) == store.info().chunks) == (is_whole, is_whole), vectors
+
+
 def test_a_question_of_words_alone_passes_over_no_vector(plainer: Plainer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "EXACT_VECTORS", 0)
     found = pool.retrieve(words("ship", BM25F, mode="lexical"), plainer, None)

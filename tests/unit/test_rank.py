@@ -105,6 +105,13 @@ def test_min_score_is_inclusive() -> None:
     assert (ranking.kept, len(ranking)) == (1, 2)
 
 
+def test_min_score_is_inclusive_in_arrays_too() -> None:
+    from_arrays = rank(pool((*[5.0] * 150, *[4.9] * 150), ()), Config(min_score=0.5))
+
+    assert isinstance(from_arrays.scores, Series)
+    assert (from_arrays.kept, len(from_arrays)) == (150, 300)
+
+
 def test_a_document_scores_what_its_best_chunk_scores() -> None:
     given = pool((1.0, 3.0, 2.0, 2.0), ())
     assert best_of_each_document(given, rank(given, Config())).order == [1, 2]

@@ -118,6 +118,12 @@ def test_an_ending_that_two_paths_have_is_refused_with_both(names: CallerNames) 
     assert caught.value.hint == "notes/same.md or other/same.md"
 
 
+def test_an_ending_begins_with_a_whole_name(names: CallerNames) -> None:
+    for name in ("ame.md", "tes/b.md", "ame.md:1"):
+        with pytest.raises(UnknownTarget):
+            names.find(name)
+
+
 def test_what_an_ending_of_two_paths_has_behind_it_is_kept(names: CallerNames) -> None:
     with pytest.raises(UsageError) as caught:
         names.find("same.md:1")

@@ -178,24 +178,32 @@ def test_a_store_that_is_not_there_is_looked_for_again(tmp_path: Path) -> None:
     pool.close()
 
 
-def test_a_store_that_was_replaced_is_opened_anew(pool: ConnectionPool, store: Path, tmp_path: Path) -> None:
-    assert "d.txt" not in pool.ask(found).result()
+@pytest.fixture
+def one(store: Path) -> Iterator[ConnectionPool]:
+    """A single connection: of several another one may answer, which opens the store for the first time."""
+    pool = ConnectionPool(StoreSettings(str(store)), connections=1)
+    yield pool
+    pool.close()
+
+
+def test_a_store_that_was_replaced_is_opened_anew(one: ConnectionPool, store: Path, tmp_path: Path) -> None:
+    assert "d.txt" not in one.ask(found).result()
     other = filled(tmp_path / "other", {"d.txt": "Retries of another store."})
     for each in ("recall.db-wal", "recall.db-shm"):
         (store / each).unlink(missing_ok=True)
 
     shutil.move(other / "recall.db", store / "recall.db")
 
-    assert pool.ask(found).result() == ["d.txt"]
+    assert one.ask(found).result() == ["d.txt"]
 
 
-def test_settings_that_changed_hold_for_the_next_question(pool: ConnectionPool, store: Path) -> None:
-    assert len(pool.ask(found).result()) > 1
+def test_settings_that_changed_hold_for_the_next_question(one: ConnectionPool, store: Path) -> None:
+    assert len(one.ask(found).result()) > 1
     toml = store / "recall.toml"
 
     toml.write_text(re.sub("(?m)^min_score = .*$", "min_score = 1.0", toml.read_text()))
 
-    assert pool.ask(found).result() == []
+    assert one.ask(found).result() == []
 
 
 def test_connections_share_one_embedder(pool: ConnectionPool) -> None:

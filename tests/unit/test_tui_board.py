@@ -16,6 +16,7 @@ from recall_core.evaluate.names import Spot
 from recall_core.evaluate.options import EvalOptions
 from recall_core.types import Root
 from recall_tui.analyses import judge
+from recall_tui.analyses.document import fitting_paths
 from recall_tui.analyses.judge import KEPT, BoardCache
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.judging import MEASURES, Board, JudgedQueries, Missed, board_analysis
@@ -48,6 +49,23 @@ def judged(recall: Recall) -> Recall:
         [Judgement(query, Spot(path), g) for query, (_, of) in SET.items() for path, g in of.items()],
     )
     return recall
+
+
+def test_the_picker_without_text_lists_graded_then_changed_documents(judged: Recall) -> None:
+    put(judged.store, {"q5": "more"}, [Judgement("q5", Spot("src/read.py"), 3)])
+    recent = judged.store.paths_with((), 100)
+
+    paths = fitting_paths(run_of(judged, {}), Analysis("paths", "")).paths
+
+    graded = (
+        "src/read.py",
+        "docs/budget.md",
+        "docs/files.md",
+        "docs/scoring.md",
+        "manual/part28.txt",
+        "notes/cafe.txt",
+    )
+    assert paths == tuple(dict.fromkeys((*graded, *recent)))
 
 
 def run_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recall_tui.widgets.chrome import abridged, told
+from recall_tui.widgets.chrome import abridged, short_name, told
 from recall_tui.widgets.draw import UNICODE
 
 FACTS = [" recall", "notes.db", "37 docs", "hash-1:512"]
@@ -24,3 +24,9 @@ def test_an_id_in_a_command_is_shown_by_its_first_digits() -> None:
     assert abridged(f"recall context --pin {whole} 'token\nbudget'", UNICODE) == (
         "recall context --pin abababababab… 'token↵budget'"
     )
+
+
+def test_an_embedder_has_a_short_name() -> None:
+    names = ("local-l2_supercat-1:256", "hash-1:512", "openai:text-embedding-3-small:1536", "minilm-int8-1:384")
+
+    assert [short_name(each) for each in names] == ["local", "hash", "openai", "minilm"]

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from recall_core.types import Block, Chunk, Document, Hit, Omission, Packed
 from recall_tui.actions.table import TABLE, Table
 from recall_tui.panes.context.listing import Look, listing
-from recall_tui.panes.context.sums import budget_line, flowed, gauge_line, sums, title, under_line
+from recall_tui.panes.context.sums import MUTED, budget_line, flowed, gauge_line, sums, title, under_line
 from recall_tui.state import packing
 from recall_tui.state.events import Repacked
 from recall_tui.state.packing import Worth
@@ -387,6 +387,14 @@ def test_every_line_fits_its_width() -> None:
                     lines = [*drawn, *sums(shows, width, glyphs), gauge_line(shows, width, glyphs)]
 
                     assert max(cell_len(line.plain) for line in lines) <= width, (glyphs, width, is_low, is_whole)
+
+
+def test_the_gauge_is_muted_and_names_its_fills_where_there_is_room() -> None:
+    wide, narrow = (gauge_line(look(), width, UNICODE) for width in (60, 30))
+
+    assert wide.style == narrow.style == MUTED
+    assert wide.plain.endswith("█▓▒ 2 blocks ┊ headers")
+    assert narrow.plain.endswith("▏ 2 blocks")
 
 
 def test_ascii_stays_ascii() -> None:

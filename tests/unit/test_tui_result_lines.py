@@ -58,13 +58,13 @@ def emphasised(line: Text) -> list[str]:
     glyphs=st.sampled_from(BOTH),
     width=st.integers(20, 200),
     lines=st.sampled_from([1, 2]),
-    has_moves=st.booleans(),
+    columns=st.tuples(st.booleans(), st.booleans()),
     path=st.text("ab/é東.", min_size=1, max_size=80),
 )
 def test_every_line_of_a_row_has_exactly_the_width(
-    glyphs: Glyphs, width: int, lines: int, has_moves: bool, path: str
+    glyphs: Glyphs, width: int, lines: int, columns: tuple[bool, bool], path: str
 ) -> None:
-    frame = Frame(max(width, 50), 3, "", lines, has_moves, glyphs)
+    frame = Frame(max(width, 50), 3, "", lines, columns[0], glyphs, has_grades=columns[1])
     row = ResultLine(1, hit(part("lexical", 0.5), path=path), passage("a budget of tokens", "budget"), grade="3")
 
     drawn = row_lines(row, frame)
@@ -80,6 +80,16 @@ def test_a_caution_is_above_the_rows_in_place_of_the_folder() -> None:
     assert "No row has a query term" in heads(frame).plain
     assert "docs/" not in heads(frame).plain
     assert heads(frame).plain.rstrip().endswith("tokens")
+
+
+def test_grades_are_in_a_column_with_a_name_once_there_are_any() -> None:
+    row = ResultLine(1, hit(part("lexical", 0.5)), passage("a budget of tokens", "budget"), grade="3")
+    for lines in (1, 2):
+        frame = Frame(80, 3, "", lines, False, UNICODE, has_grades=True)
+        column = heads(frame).plain.index("grade") + len("grade") - 1
+
+        assert row_lines(row, frame)[0].plain[column] == "3"
+        assert "grade" not in heads(frame._replace(has_grades=False)).plain
 
 
 def test_a_score_is_a_line_as_long_as_it_is_high_and_split_as_its_points_are() -> None:

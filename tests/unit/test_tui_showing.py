@@ -23,7 +23,8 @@ class Clockwork:
         self.waits: list[float] = []
         self.running: list[Callable[[], None]] = []
         self.behind: list[Callable[[], None]] = []
-        self.showing = Showing(self._show, self._later, self.behind.append)
+        self.is_typing = False
+        self.showing = Showing(self._show, self._later, self.behind.append, lambda: self.is_typing)
 
     def _show(self) -> None:
         self.shown += 1
@@ -87,4 +88,16 @@ def test_what_a_person_does_is_drawn_at_once_and_what_was_told_with_it() -> None
     clockwork.showing.follow(MOVED, MOVED._replace(results=MOVED.results._replace(selected=2)))
     assert clockwork.shown == 1
     clockwork.behind[0]()
+    assert clockwork.shown == 1
+
+
+def test_results_that_come_while_a_person_types_wait_for_the_pause() -> None:
+    clockwork = Clockwork()
+    clockwork.is_typing = True
+    clockwork.showing.follow(MOVED, MOVED, is_told=True)
+    clockwork.behind[0]()
+    assert clockwork.shown == 0
+    clockwork.showing.catch_up()
+    assert clockwork.shown == 1
+    clockwork.showing.catch_up()
     assert clockwork.shown == 1

@@ -13,7 +13,10 @@ from recall_core.explain.intervals import Interval
 from recall_tui.panes.weights.across import around, span
 from recall_tui.panes.weights.beside import move, summary
 from recall_tui.panes.weights.curve import measured
+from recall_tui.panes.weights.settings import form_lines
 from recall_tui.state.beside import Compared, ComparedRow
+from recall_tui.state.records import WeightsState
+from recall_tui.state.session import Session
 from recall_tui.state.tuning import Curve
 from recall_tui.widgets.draw import ASCII, UNICODE
 from recall_tui.widgets.slider import in_hundredths
@@ -126,3 +129,15 @@ def test_a_move_is_described_in_the_row_s_direction() -> None:
 
         assert (move(row, UNICODE, is_now=False), move(row, UNICODE, is_now=True)) == (then, now), then
         assert move(row, ASCII, is_now=True).isascii(), then
+
+
+def test_a_setting_with_choices_shows_them_all_and_marks_one() -> None:
+    session = Session(weights=WeightsState(tweaks={"normalize": "max"}))
+
+    wide = {line.plain.strip("▶ ").split()[0]: line.plain for line in form_lines(session, (44, 99), UNICODE)}
+    narrow = {line.plain.strip("▶ ").split()[0]: line.plain for line in form_lines(session, (30, 99), UNICODE)}
+
+    assert wide["sparse_recall"].endswith("○ off  ● on")
+    assert wide["normalize"].endswith("○ bound  ● max*  ○ minmax")
+    assert narrow["normalize"].endswith("max*      ○●○")
+    assert set("●○").isdisjoint(wide["min_score"])

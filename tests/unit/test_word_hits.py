@@ -95,3 +95,27 @@ def test_rows_that_share_a_text_each_count_as_they_do_among_all_hits(tmp_path: P
 
         assert counted(recall) == counted(recall, settings=("collapse=false",)) == (3, 4)
         assert counted(recall, settings=("min_score=0.2",)) == (3, 3)
+
+
+def test_a_filter_that_lets_nothing_through_says_so(recall: Recall, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "a.md").write_text("A harbour.")
+    for _ in recall.add([str(tmp_path)]):
+        pass
+    nothing = "W_EMPTY_FILTER: nothing passes the filter"
+    for where, warning in (
+        ("doc.tag = 'none'", nothing),
+        ("doc.path GLOB '*.md'", f"{nothing}; did you mean GLOB '**/*.md'?"),
+        ("doc.tag = 'none' OR NOT NOT doc.path GLOB 'a.*'", f"{nothing}; did you mean GLOB '**/a.*'?"),
+        ("doc.tag = 'none' AND doc.path GLOB '*.md'", nothing),
+        ("doc.path GLOB '*.txt'", None),
+    ):
+        answers = [
+            recall.search(WORDS, filter=where),
+            recall.context(WORDS, filter=where, mode="lexical"),
+            recall.query(f"SELECT * FROM doc FILTER {where}"),
+        ]
+        for answer in answers:
+            found = [each for each in answer["warnings"] if each.startswith("W_EMPTY_FILTER")]
+            assert found == ([] if warning is None else [warning]), where
+    assert "W_EMPTY" not in str(recall.search("zzyzx", filter="doc.path GLOB '*.txt'", mode="lexical")["warnings"])

@@ -30,7 +30,7 @@ class QuestionArguments(msgspec.Struct, forbid_unknown_fields=True, rename="came
     query: Annotated[str, Meta(description='Words; "quoted" phrases match exactly. "" with rql')]
     rql: Annotated[str, Meta(description="A query in RQL instead of words")] | UnsetType = UNSET
     k: Annotated[int, Meta(ge=1, le=1_000_000, description="Most rows")] | UnsetType = UNSET
-    mode: Literal["hybrid", "lexical", "semantic"] | UnsetType = UNSET
+    mode: Literal["hybrid", "lexical", "semantic", "bm25", "vector"] | UnsetType = UNSET
     filter: (
         Annotated[
             str,

@@ -168,19 +168,24 @@ COMMANDS: tuple[Command, ...] = (
 LEDGER: tuple[Command, ...] = (
     Command(
         "explain",
-        "Show why a chunk scores what it scores for a question, whatever its rank, down to words.",
+        "Show why a chunk, or the first hit, scores what it scores for a question, down to words.",
         on_store("ledger:explain"),
         in_lines("ledger:lines"),
         Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
         (
-            Flag("--chunk", "the chunk: its id (six digits are enough)", "ID"),
-            Flag("--vs", "another chunk to compare it with, word by word", "ID"),
+            Flag(
+                "--chunk",
+                "the chunk: its id (six digits do) or path:LINE (the first hit)",
+                "TARGET",
+            ),
+            Flag("--vs", "another chunk to compare it with, word by word", "TARGET"),
             RQL,
             K,
             *(flag for flag in QUESTION if flag is not EXPLAIN),
         ),
         (
-            'recall explain "zero-downtime deploy" --chunk 3f2a9c',
+            'recall explain "zero-downtime deploy"',
+            'recall explain "zero-downtime deploy" --chunk docs/deploy.md:40',
             "recall explain retries --chunk 3f2a9c --vs 81b04d",
             "recall explain --rql @nightly.rql --chunk 3f2a9c --json",
         ),

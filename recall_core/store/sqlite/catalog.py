@@ -389,9 +389,13 @@ class SqliteCatalog(OpenStore):
         return FolderListing(entries, rows[0][-1] if rows else 0)
 
     def paths_with(self, words: Sequence[str], most: int) -> list[str]:
-        """Paths of live documents that contain each of the words, in any case; the shortest first, ties by path."""
+        """Paths of live documents that contain each of the words, in any case; the shortest first, ties by path.
+
+        Without words the most recently changed first.
+        """
         having = "".join(" AND instr(lower(path), lower(?)) > 0" for _ in words)
-        sql = f"SELECT path FROM doc WHERE deleted = 0{having} ORDER BY length(path), path LIMIT ?"
+        order = "length(path)" if words else "mtime DESC"
+        sql = f"SELECT path FROM doc WHERE deleted = 0{having} ORDER BY {order}, path LIMIT ?"
         return [str(path) for (path,) in self.execute(sql, (*words, most))]
 
     def removed_path(self, target: str) -> str | None:

@@ -15,6 +15,9 @@ from recall_tui.state.packing import Worth, covered, is_packed
 from recall_tui.state.session import Session, is_stale
 from recall_tui.widgets.draw import Glyphs, counted, figure, fit, gauge
 
+MUTED = Style(dim=True)
+LEAST_GAUGE = 16
+"""Cells of the gauge next to which its fills are named."""
 KEYS = "{type_budget} budget  {pin_chunk} pin  {drop_chunk} exclude  {details} details"
 
 
@@ -60,13 +63,15 @@ def gauge_of(session: Session, width: int, glyphs: Glyphs) -> str:
 
 
 def gauge_line(look: Look, width: int, glyphs: Glyphs) -> Text:
-    """The gauge, and how many blocks it shows."""
+    """The gauge, and what its fills stand for; the rest of it is free."""
     packed = look.packed
     if packed is None:
         return Text(fit("Run a search to pack a context.", width, glyphs), Style(dim=True))
-    count = f" {counted(len(packed.blocks), 'block')}"
-    cells = width - cell_len(count)
-    return Text(gauge(look.block_tokens, packed.used_tokens, packed.budget_tokens, cells, glyphs) + count)
+    legend = f" {''.join(glyphs.series[:3])} {counted(len(packed.blocks), 'block')} {glyphs.header} headers"
+    if width < LEAST_GAUGE + cell_len(legend):
+        legend = f" {counted(len(packed.blocks), 'block')}"
+    cells = width - cell_len(legend)
+    return Text(gauge(look.block_tokens, packed.used_tokens, packed.budget_tokens, cells, glyphs) + legend, MUTED)
 
 
 def sums(look: Look, width: int, glyphs: Glyphs) -> list[Text]:

@@ -35,9 +35,10 @@ from recall_tui.state.explaining import (
     whynot_analysis,
 )
 from recall_tui.state.fixes import CURSOR, standing
+from recall_tui.state.records import cited
 from recall_tui.state.results import result_of
 from recall_tui.state.session import VIEWS, Session, View, is_stale
-from recall_tui.widgets.draw import Glyphs, counted, figure, folded
+from recall_tui.widgets.draw import Glyphs, blanked, counted, figure, fit_place, folded
 from recall_tui.widgets.lines import LineView, strip_of
 
 NAMES: dict[View, str] = {
@@ -75,6 +76,8 @@ class ExplainPane(LineView, inherit_bindings=False):
         result, before = _result(session), self._session
         self._session = session
         self._entitle(session)
+        if self.border_subtitle != (about := subject_line(session, self._room, self.glyphs)):
+            self.border_subtitle = Content(about)
         shown = _shown(session)
         if shown == self._shown:
             return
@@ -215,6 +218,16 @@ def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View 
         if sum(cell_len(text) for text, _, _ in made) <= room:
             break
     return [piece for piece in made if piece[0]]
+
+
+def subject_line(session: Session, room: int, glyphs: Glyphs) -> str:
+    """Return the document, and its line, that the tab in front is about."""
+    path, lines = "", ""
+    if session.view == "whynot" and isinstance(result := _result(session), Missing):
+        path = result.view["target"]["text"]
+    elif session.view != "funnel" and (hit := session.results.hit) is not None:
+        path, lines = hit.doc.path, cited(hit, None)[0]
+    return fit_place(blanked(path), lines, room, glyphs).strip() if path else ""
 
 
 def view_at(session: Session, x: int, room: int, glyphs: Glyphs) -> View | None:

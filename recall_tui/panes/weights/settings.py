@@ -1,4 +1,4 @@
-"""The settings as a form: a row each with its name in recall.toml, value and bar; closer where room is short.
+"""The settings as a form: a row each with its name in recall.toml, and its choices or its value and a bar.
 
 The weight is none of these rows: the slider above them is.
 """
@@ -28,7 +28,7 @@ ALWAYS = ("fusion", "normalize", "rrf_k")
 
 
 class SettingLine(NamedTuple):
-    """One setting as it is shown. filled: how much of its bar, 0 to 1."""
+    """One setting as it is shown. choices: all that it can be; () for a number. filled: of its bar, 0 to 1."""
 
     key: str
     name: str
@@ -36,19 +36,17 @@ class SettingLine(NamedTuple):
     filled: float
     is_moved: bool
     is_chosen: bool
+    choices: tuple[str, ...] = ()
 
 
 def form_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
-    """A row each: the mark of the chosen one, name, value with a star where it is moved, and a bar.
+    """A row each: the mark of the chosen one, name, and the choices or the value and a bar; a star where it is moved.
 
     Where there are fewer rows than settings, the moved ones and those around the chosen one. size: cells and rows.
     """
     width, lines = size[0], []
     for each in _in_view(_rows(session), size[1] - len(_decided(session, width))):
-        filled = round(each.filled * BAR_CELLS)
-        bar = glyphs.series[0] * filled + glyphs.line * (BAR_CELLS - filled)
-        value = f"{each.value}{'*' if each.is_moved else ''}"
-        text = f"{_mark(each, glyphs)}{each.name:<{NAME_CELLS}}{value:<{VALUE_CELLS}}{bar}"
+        text = f"{_mark(each, glyphs)}{each.name:<{NAME_CELLS}}{_drawn(each, width, glyphs)}"
         lines.append(Text(fit(text, width, glyphs).rstrip(), CHOSEN if each.is_chosen else ""))
     return [*lines, *_decided(session, width)]
 
@@ -74,14 +72,31 @@ def row_at(session: Session, line: str, cell: int, glyphs: Glyphs) -> tuple[int,
     for row, each in enumerate(_shown(session)):
         if each.key == form.WEIGHT:
             continue
+        shown = _drawn(each, len(line), glyphs).rstrip()
         for spelled, names in (
-            (f"{_mark(each, glyphs)}{each.name:<{NAME_CELLS}}{each.value}", len(glyphs.pointer) + NAME_CELLS),
+            (f"{_mark(each, glyphs)}{each.name:<{NAME_CELLS}}{shown}", len(glyphs.pointer) + NAME_CELLS),
             (_spelled(each, glyphs), len(glyphs.pointer) + len(each.name) + 1),
         ):
             at = line.find(spelled)
             if 0 <= at <= cell < at + len(spelled):
                 return row, cell >= at + names
     return None
+
+
+def _drawn(each: SettingLine, width: int, glyphs: Glyphs) -> str:
+    """Return every choice with a mark on the present one; of a number, or without room, the value and a bar."""
+    value = f"{each.value}{'*' if each.is_moved else ''}"
+    choices = "  ".join(
+        f"{glyphs.knob} {value}" if choice == each.value else f"{glyphs.hollow} {choice}" for choice in each.choices
+    )
+    if choices and len(choices) <= width - len(glyphs.pointer) - NAME_CELLS:
+        return choices
+    if choices:
+        return f"{value:<{VALUE_CELLS}}" + "".join(
+            glyphs.knob if choice == each.value else glyphs.hollow for choice in each.choices
+        )
+    filled = round(each.filled * BAR_CELLS)
+    return f"{value:<{VALUE_CELLS}}{glyphs.series[0] * filled}{glyphs.line * (BAR_CELLS - filled)}"
 
 
 def _mark(each: SettingLine, glyphs: Glyphs) -> str:
@@ -140,21 +155,15 @@ def _line(session: Session, config: Config, key: str, *, is_chosen: bool) -> Set
         return SettingLine(key, "top k", str(k), _part(K_STEPS, k), session.weights.k is not None, is_chosen)
     value = getattr(config, key)
     name = f"({key})" if key == "pool" and _is_idle(session) else key
-    return SettingLine(key, name, _told(value), _filled(key, value), key in tweaks, is_chosen)
+    choices = ("off", "on") if isinstance(value, bool) else SETTINGS[key].choices
+    filled = 0.0 if choices else _part(STEPS[key], value) if key in STEPS else value
+    return SettingLine(key, name, _told(value), filled, key in tweaks, is_chosen, choices)
 
 
 def _told(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:.2f}" if isinstance(value, float) else str(value)
-
-
-def _filled(key: str, value: str | float | bool) -> float:
-    """How far a value is through those that it can have."""
-    if isinstance(value, str):
-        choices = SETTINGS[key].choices
-        return (choices.index(value) + 1) / len(choices)
-    return _part(STEPS[key], value) if key in STEPS else float(value)
 
 
 def _part(stops: Sequence[int], value: float) -> float:
