@@ -24,6 +24,7 @@ from benchmarks.timing import Comparison
 PARTS: Mapping[str, Callable[[Lab], Iterator[Row]]] = {
     "warm": warm.answers,
     "about": warm.about_answers,
+    "whynot": warm.why_not,
     "lsh": signed.by_signatures,
     "slider": lambda lab: (_row(lab, found) for found in _slider(lab)),
     "cold": cold.starts,

@@ -34,12 +34,14 @@ def in_turns(
     rounds: Sequence[Sequence[Asked]],
     *,
     cost: Callable[[Callable[[Asked], Any], Sequence[Asked]], float] | None = None,
+    ours_last: bool = False,
 ) -> Iterator[tuple[str, Spread, Spread, Spread]]:
     """Each peer's name, our cost, its cost and the ratio. Of several rounds the first does not count.
 
     cost: of putting these questions in one of the ways, in ms for each; by default this process's time.
+    ours_last: the peers are asked first.
     """
-    ways = {"": ours, **peers}
+    ways = {**peers, "": ours} if ours_last else {"": ours, **peers}
     costs = [{name: (cost or _cost)(way, asked) for name, way in ways.items()} for asked in rounds]
     costs = costs[1:] or costs
     for name in peers:

@@ -30,6 +30,8 @@ A_ROUND = 3
 _NAMES = {"1 words": "1 word", "phrase": "a phrase", "all words": "all of 3 words", "paragraph": "a paragraph"}
 USUAL = "5 words"
 BUDGET_TOKENS = 4_000
+QUESTIONS_OF_WHY_NOT = 8
+"""In each round: what a question costs depends on where its target is."""
 
 Way = Callable[[Question], object]
 
@@ -74,6 +76,37 @@ def about_answers(lab: Lab) -> Iterator[Row]:
         found = in_turns(partial(_first, way), {"search": partial(_second, _search(lab, "hybrid"))}, rounds)
         for peer, ours, its, ratio in found:
             yield Row(name, lab.made.embedding, lab.chunks, peer, ours, its, ratio)
+
+
+def why_not(lab: Lab) -> Iterator[Row]:
+    """Compare looking for the reasons with a search for the same words.
+
+    As people do, each question is searched for first, and then looked into. Targets are any files.
+    """
+    settle(lab.recall, lambda: lab.recall.search(lab.asker.draw(USUAL, 1)[0].text))
+    context = Pack(BUDGET_TOKENS)
+    ways: tuple[tuple[str, Callable[[str], str], Pack], ...] = (
+        ("why not", str, Pack()),
+        ("why not, a misspelt word", misspelt, Pack()),
+        ("why not, a context", str, context),
+    )
+    for name, written, pack in ways:
+        rounds = [lab.asker.draw(USUAL, QUESTIONS_OF_WHY_NOT) for _ in range(lab.rounds + 1)]
+        texts = [[written(question.text) for question in asked] for asked in rounds]
+        look = partial(_look_into, lab, pack)
+        for peer, ours, its, ratio in in_turns(look, {"search": lab.recall.search}, texts, ours_last=True):
+            yield Row(name, lab.made.embedding, lab.chunks, peer, ours, its, ratio)
+
+
+def _look_into(lab: Lab, pack: Pack, text: str) -> object:
+    return lab.recall.why_not(text, any_file(lab), Ask(), pack)
+
+
+def misspelt(text: str) -> str:
+    """The question with two letters of its longest word swapped."""
+    word = max(text.split(), key=len)
+    middle = len(word) // 2
+    return text.replace(word, word[:middle] + word[middle + 1] + word[middle] + word[middle + 2 :], 1)
 
 
 def _kinds(lab: Lab) -> Iterator[Kind]:

@@ -36,6 +36,9 @@ _SETTING = re.compile(r"(?<= --set )\w+(?==)")
 _PLAINLY = {"weigh meaning": "semantic weight", "drop": "ask without"}
 """How a change begins in JSON, and how people read it."""
 
+_OF_WORDS = {"name": ", which is in its path, title or heading", "term": ", which tells its text apart"}
+"""What is said of a word to add, by the kind of the fix."""
+
 VERDICTS = {
     "not_ingested": "it is not in the store",
     "stale": "its file is not as it was read",
@@ -141,6 +144,7 @@ def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None
         )
     if view.get("fixes") == []:
         yield f"fix   none was found{_hopeless(view)}"
+    yield from _few_words(view)
 
 
 def _absent(view: WhyNotView, failing: StageView | None) -> Iterator[str]:
@@ -196,7 +200,17 @@ def command_of(fix: FixView) -> str:
 
 
 def _telling(fix: FixView) -> str:
-    return ", which tells its text apart" if fix["kind"] == "term" else ""
+    return _OF_WORDS.get(fix["kind"], "")
+
+
+def _few_words(view: WhyNotView) -> Iterator[str]:
+    """How many words of the target were tried, where only a few are."""
+    if "words" in view and "few_for" in view["words"] and view["words"]["tried"]:
+        words, for_whom = view["words"], {"context": "a context", "match": "match=all"}[view["words"]["few_for"]]
+        tried = (
+            f"{words['tried']} of its {counted(words['of'], 'word')} {'was' if words['tried'] == 1 else 'were'} tried"
+        )
+        yield f"note  {tried}: {for_whom} tries at most {words['most']}"
 
 
 def _hopeless(view: WhyNotView) -> str:

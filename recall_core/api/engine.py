@@ -307,9 +307,10 @@ class Engine:
         made = self.passages(answer, hits)
         return [with_passage(hit, each, answer.pool.terms) for hit, each in zip(hits, made, strict=True)]
 
-    def pack(self, answer: Answer, options: Pack = Pack()) -> Packed:
-        """The ranked list packed under a budget."""
-        return packing(answering.packable(answer, self.store), options, store=self.store, cite=self.cited)
+    def pack(self, answer: Answer, options: Pack = Pack(), *, cites: bool = True) -> Packed:
+        """Pack the ranked list under a budget; see `retrieve.asking.Asker.pack`."""
+        cite = self.cited if cites else lambda _, hits: [*hits]
+        return packing(answering.packable(answer, self.store), options, store=self.store, cite=cite)
 
     # What commands share.
 

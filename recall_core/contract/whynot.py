@@ -135,6 +135,18 @@ class FixView(TypedDict):
     next_smaller: NotRequired[str]
 
 
+class WordsView(TypedDict):
+    """Words of the target that were tried as an addition to the question, by name or text, until one brought it in.
+
+    tried: how many were. most: how many may be, 20, or 3 for what `few_for` names. of: how many there are.
+    """
+
+    tried: int
+    most: int
+    of: int
+    few_for: NotRequired[Literal["context", "match"]]
+
+
 class ProofView(TypedDict):
     """No weight brings the target among the first k by score. best_rank: the best it reaches, at weights like `at`.
 
@@ -161,6 +173,7 @@ class WhyNotView(TypedDict):
     verdict: str
     stages: list[StageView]
     fixes: NotRequired[list[FixView]]
+    words: NotRequired[WordsView]
     proof: NotRequired[ProofView]
     no_proof: NotRequired[str]
 

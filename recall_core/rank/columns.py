@@ -55,7 +55,10 @@ class Series(Sequence[N]):
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
         """As a list's."""
-        return self[:].index(value, start, len(self) if stop is None else stop)
+        found = (self.array[start:stop] == value).nonzero()[0]
+        if not len(found):
+            raise ValueError(f"{value!r} is not in the series")
+        return start + int(found[0])
 
 
 class Scores(Mapping[int, float]):

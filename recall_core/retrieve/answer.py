@@ -357,28 +357,26 @@ def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) 
     fused = cut_by_cosine(pool, fused, config.min_cosine, by_document=plan.table == "doc")
     if plan.order:
         fused = _by_keys(found, pool, fused, plan, store)
-    found = _collapsed(found._replace(plan=plan), fused, store)
-    assert found.fused is not None  # noqa: S101 - it was just put there
-    if plan.order or not config.sparse_recall:
-        return found
-    return _with_recall(found, *_recalled(found, found.fused, config, store, limit=plan.limit))
-
-
-def _collapsed(found: Answer, fused: Ranking, store: Store) -> Answer:
-    """The answer with this list, in which a text stands once if it is to; without sparse-document recall."""
-    pool, plan, known = found.pool, found.plan, found.known
-    assert pool is not None  # noqa: S101 - what is ranked comes out of a pool
+    known, copies = found.known, None
     if plan.collapses and known.texts is None:
         known = known._replace(texts=store.same_texts(rowids_of(pool.keys)))
-    copies = None
     if known.texts:
         from recall_core.retrieve.copies import collapsed  # noqa: PLC0415 - few lists are of copies
 
         copies = collapsed(fused, known.texts, plan)
-    listed = fused if copies is None else copies.standing()
+    fused = fused if copies is None else copies.standing()
+    return limited(found._replace(known=known, copies=copies, fused=fused), plan, store)
+
+
+def limited(found: Answer, plan: Plan, store: Store) -> Answer:
+    """Return the ranked answer as a plan lists it that differs in LIMIT and OFFSET alone."""
+    fused, copies, config = found.fused, found.copies, plan.config
     struck = 0 if copies is None else copies.struck
-    found = found._replace(known=known, copies=copies, struck=struck, recall=None)
-    return found._replace(ranked=listed, total=listed.kept, fused=listed)
+    assert fused is not None  # noqa: S101 - the caller ranked it
+    found = found._replace(plan=plan, ranked=fused, total=fused.kept, recall=None, struck=struck)
+    if plan.order or not config.sparse_recall:
+        return found
+    return _with_recall(found, *_recalled(found, fused, config, store, limit=plan.limit))
 
 
 def _recalled(

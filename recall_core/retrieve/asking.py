@@ -178,5 +178,8 @@ class Asker(Protocol):
     def cited(self, answer: Answer, hits: Sequence[Hit]) -> list[Hit]:
         """Return the hits of an answer with their passages, as they are packed."""
 
-    def pack(self, answer: Answer, options: Pack) -> Packed:
-        """The ranked list packed under a budget."""
+    def pack(self, answer: Answer, options: Pack, *, cites: bool = True) -> Packed:
+        """Pack the ranked list under a budget.
+
+        cites: False leaves out the passages, which decide only where a chunk that does not fit is cut.
+        """

@@ -102,10 +102,13 @@ class Search(Protocol):
         is_searched: a search for these words follows; what it needs may be read with them.
         """
 
-    def terms_of_length(self, shortest: int, longest: int, most: int) -> list[tuple[str, int]]:
-        """Terms of so many code points, as `stems` gives them, each with the number of chunks that hold it.
+    def terms_beginning(
+        self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
+    ) -> Mapping[str, int]:
+        """Terms, as `stems` gives them, each with the number of chunks that hold it.
 
-        Those of the most chunks first, ties in code point order; at most so many.
+        Those of so many code points that begin with one of these letters, and those of `also` that the index has.
+        Of more than `most` those of the most chunks, ties in code point order.
         """
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:

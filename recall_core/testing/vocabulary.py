@@ -21,19 +21,24 @@ class VocabularyConformance:
         assert store.spans(["She swims naïvely."], ["swimming"]) == [[(4, 9)]]
         assert lexical_of(store, "swimming").keys() == lexical_of(store, "swims").keys()
 
-    def test_terms_of_a_length_come_with_the_chunks_that_hold_them(self) -> None:
+    def test_terms_are_found_by_first_letter_and_length(self) -> None:
         store = self.filled()
-        for term, df in store.terms_of_length(1, 99, 9999):
+        held = {*store.stems(spaced(" ".join(row.chunk.text for row in rows_of(store))))}
+        letters = "".join({term[0] for term in held})
+        every = store.terms_beginning(letters, 1, 99, also=(), most=9999)
+        assert held <= every.keys()
+        for term, df in every.items():
             if store.stems(term) == (term,):
                 assert store.term_stats(query_of(store, term))[0].df == df, term
-        texts = " ".join(row.chunk.text for row in rows_of(store))
-        assert {*store.stems(spaced(texts))} <= {term for term, _ in store.terms_of_length(1, 99, 9999)}
+        some = letters[:2]
         for shortest, longest in ((1, 99), (4, 4), (3, 5), (5, 4)):
-            found = store.terms_of_length(shortest, longest, 9999)
-            assert found == sorted(found, key=lambda each: (-each[1], each[0]))
-            assert all(shortest <= len(term) <= longest and df > 0 for term, df in found)
-            assert store.terms_of_length(shortest, longest, 2) == found[:2]
-        before = dict(store.terms_of_length(4, 4, 9999))
+            found = {term: df for term, df in every.items() if term[0] in some and shortest <= len(term) <= longest}
+            assert store.terms_beginning(some, shortest, longest, also=(), most=9999) == found
+            first = dict(sorted(found.items(), key=lambda each: (-each[1], each[0]))[:2])
+            assert store.terms_beginning(some, shortest, longest, also=(), most=2) == first
+        named = dict([*every.items()][-2:])
+        assert store.terms_beginning("", 1, 99, also=[*named, "absent"], most=9999) == named
+        before = store.terms_beginning("bo", 4, 4, also=(), most=9999)
         put(store, file_of("late.txt", ["blue blue orcaorca"]), file_of("later.txt", ["orca"]))
-        after = dict(store.terms_of_length(4, 4, 9999))
+        after = store.terms_beginning("bo", 4, 4, also=(), most=9999)
         assert (after["blue"], after["orca"]) == (before["blue"] + 1, before.get("orca", 0) + 1)

@@ -90,10 +90,10 @@ class PausingAsker:
         self._checkpoint()
         return self._engine.answer(plan)
 
-    def pack(self, answer: Answer, options: Pack) -> Packed:
-        """The ranked list packed under a budget."""
+    def pack(self, answer: Answer, options: Pack, *, cites: bool = True) -> Packed:
+        """Pack the ranked list under a budget."""
         self._checkpoint()
-        return self._engine.pack(answer, options)
+        return self._engine.pack(answer, options, cites=cites)
 
 
 def asker_of(run: AnalysisRun, question: Question) -> PausingAsker:
@@ -218,11 +218,18 @@ def _bound(session: Session) -> int | None:
 
 
 def effort(offer: FixOffer) -> int:
-    """Where a fix stands among the others: settings first, then rows, budget and filter, and other words last."""
+    """The place of a fix among the others: as `recall whynot` has them, with pins next to a larger budget."""
     return max(_EFFORT.get(kind, 0) for kind in offer.kind.split("+"))
 
 
-_EFFORT = {"k": 1, "offset": 1, "budget": 2, "pin": 2, "filter": 3, "spelling": 4, "term": 5}
+_EFFORT = {
+    kind: effort
+    for effort, kinds in enumerate(
+        ("k offset budget diversity pin", "mode exact pool", "spelling", "name", "weight sparse", "term"), start=1
+    )
+    for kind in kinds.split()
+}
+"""The kinds that are more than a filter or a flag to drop, as `recall_core.explain.whynot.fix` puts them."""
 
 
 def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:

@@ -502,7 +502,7 @@ class Case(NamedTuple):
 SELECT = "SELECT * FROM chunk USING lexical('token budget'), semantic('token budget')"
 CASES = {
     "budget": Case("token budget", "notes/diary.txt", "budget", budget="62"),
-    "a word": Case("token budget", "notes/diary.txt", "term", budget="62"),
+    "a word": Case("token budget", "notes/diary.txt", "name", budget="62"),
     "a pin": Case("token budget", "notes/diary.txt", "pin", budget="62"),
     "filter": Case(f"{SELECT} FILTER doc.path GLOB 'docs/*' LIMIT 4", "src/pack.py", "filter"),
     "LIMIT": Case(f"{SELECT} LIMIT 2", "notes/diary.txt", "k"),
@@ -514,7 +514,6 @@ CASES = {
     ),
     "min_score": Case("token budget", "notes/diary.txt", "min_score", {"min_score": 0.5}),
     "filter of words": Case("token budget", "src/pack.py", "filter", filter="doc.path GLOB 'docs/*'"),
-    "fusion": Case("token budget", "notes/diary.txt", "fusion", {"min_score": 0.5}),
 }
 
 
@@ -734,15 +733,15 @@ async def test_a_click_chooses_a_fix_and_another_one_tries_it(shared_store: Path
         assert all(shlex.split(each.command)[:3] == ["recall", "--store", str(shared_store)] for each in remedies)
 
         await bench.press("z")
-        await bench.until(lambda _: "add the word tea" in bench.painted("explain"))
+        await bench.until(lambda _: "add the word diary" in bench.painted("explain"))
         assert "$ recall --store " in bench.painted("explain")
         rows = bench.painted("explain").splitlines()
-        at = next(row for row, line in enumerate(rows) if "add the word household" in line)
+        at = next(row for row, line in enumerate(rows) if "add the word diary" in line)
         await bench.pilot.click(ExplainPane, offset=(8, at))
-        await bench.until(lambda now: (remedy := chosen_remedy(now)) and remedy.change == "add the word household")
-        assert "▶ add the word household" in bench.painted("explain")
+        await bench.until(lambda now: (remedy := chosen_remedy(now)) and remedy.change == "add the word diary")
+        assert "▶ add the word diary" in bench.painted("explain")
         await bench.pilot.click(ExplainPane, offset=(8, at))
-        await bench.until(lambda now: now.query.text == "token budget household" and not now.query.busy)
+        await bench.until(lambda now: now.query.text == "token budget diary" and not now.query.busy)
 
 
 async def test_a_search_for_what_is_missed_waits_for_a_faulty_query_and_says_so(shared_store: Path) -> None:

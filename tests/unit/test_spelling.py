@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,10 @@ from recall_core.explain.whynot.fix import Start
 from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.present import answered as answered_by
 from recall_core.explain.whynot.question import Question
-from recall_core.explain.whynot.spelling import distance
+from recall_core.explain.whynot.spelling import distances, edits_allowed, near_terms
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve import Answer, Plan
+from recall_core.store.sqlite.memory.terms import TermFrequencies
 from recall_core.types import Root
 
 COMMON = 8
@@ -160,8 +161,71 @@ def by_rule(one: str, other: str) -> int:
     return least
 
 
-@given(one=WORDS, other=WORDS, most=st.integers(0, 3))
-def test_the_distance_is_that_of_its_definition(one: str, other: str, most: int) -> None:
-    expected = by_rule(one, other)
+@given(word=WORDS, others=st.lists(WORDS, max_size=5), most=st.integers(0, 3))
+def test_the_distance_is_that_of_its_definition(word: str, others: list[str], most: int) -> None:
+    assert distances(word, others, most) == [min(by_rule(word, other), most + 1) for other in others]
 
-    assert distance(one, other, most) == (expected if expected <= most else None)
+
+class Terms:
+    """A store of these terms alone, as `Store.terms_beginning` has it."""
+
+    def __init__(self, terms: dict[str, int]) -> None:
+        self.terms = TermFrequencies()
+        self.terms.put(sorted(terms.items(), key=lambda pair: pair[0].encode()))
+
+    def terms_beginning(
+        self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
+    ) -> dict[str, int]:
+        return self.terms.frequencies(also) | self.terms.beginning(letters, shortest, longest)
+
+
+ALPHABETS = ("abcdexyz", "абвгдэюя", "αβγδεχψω")
+
+
+@st.composite
+def words_and_terms(draw: st.DrawFn) -> tuple[str, dict[str, int]]:
+    """A word of three letters or more, and terms of which most are a few edits away from it."""
+    alphabet = draw(st.sampled_from(ALPHABETS))
+    word = draw(st.text(alphabet, min_size=3, max_size=8))
+    places, letters = st.integers(0, 1) | st.integers(0, len(word)), st.sampled_from(["", *alphabet])
+    cuts = st.lists(st.tuples(places, st.integers(0, 2), letters), min_size=1, max_size=2)
+    terms = {}
+    for edits in draw(st.lists(cuts, min_size=5, max_size=12)):
+        term = word
+        for place, gone, put in edits:
+            term = term[:place] + put + term[place + gone :]
+        if term:
+            terms[term] = draw(st.integers(1, 9))
+    return word, terms
+
+
+@given(made=words_and_terms())
+def test_near_words_of_the_index_are_those_of_a_scan_of_all_terms(made: tuple[str, dict[str, int]]) -> None:
+    word, terms = made
+    most = edits_allowed(word)
+    scanned = sorted(
+        (edits, -df, term) for term, df in terms.items() if (edits := min(by_rule(word, term), most + 1)) <= most
+    )
+
+    looked_up = near_terms(Terms(terms), word, most)  # type: ignore[arg-type]
+
+    found = {term for term, _ in looked_up}
+    assert looked_up == [(term, edits) for edits, _, term in scanned if term in found]
+    for edits, _, term in scanned:
+        if term not in found:  # what is lost: another first letter, and one edit more
+            assert edits == 2, (word, term)
+            assert term[0] not in word[: most + 1], (word, term)
+
+
+def test_a_wrong_or_missing_first_letter_is_found() -> None:
+    terms = {"timeout": 1, "retry": 1, "жизнь": 1, "deployment": 1}
+    for typed, term in [
+        ("rimeout", "timeout"),
+        ("imeout", "timeout"),
+        ("itmeout", "timeout"),
+        ("xtimeout", "timeout"),
+        ("etry", "retry"),
+        ("физнь", "жизнь"),
+        ("edplyment", "deployment"),
+    ]:
+        assert [near for near, _ in near_terms(Terms(terms), typed, edits_allowed(typed))] == [term], typed  # type: ignore[arg-type]

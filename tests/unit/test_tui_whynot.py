@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from recall_core.explain.whynot.fix import Change, by_effort
+from recall_core.explain.whynot.question import Question
 from recall_tui.analyses.explain import effort
 from recall_tui.panes.explain.whynot import top_for_fix, whynot_lines
 from recall_tui.state.explaining import FixOffer, Missing
@@ -172,10 +174,12 @@ def test_a_tried_fix_stays_visible_above_a_long_one() -> None:
         assert top_for_fix(lines, 0, 0, height) == begins, height
 
 
-def test_settings_come_before_rows_budget_filter_and_words() -> None:
+def test_fixes_are_in_the_order_of_the_command() -> None:
     kinds = ["term", "filter", "budget", "weight", "spelling", "k+filter", "pin", "k", "match"]
     offers = [FixOffer(kind, kind, "recall x") for kind in kinds]
 
-    assert [each.kind for each in sorted(offers, key=effort)] == [
-        *("weight", "match", "k", "budget", "pin", "filter", "k+filter", "spelling", "term")
-    ]
+    told = [each.kind for each in sorted(offers, key=effort)]
+
+    changes = [Change(kind, "", Question(""), {}, 1) for kind in kinds if kind != "pin"]
+    assert [kind for kind in told if kind != "pin"] == [change.kind for change in by_effort(changes)]
+    assert told == [*("filter", "match", "budget", "k+filter", "pin", "k", "spelling", "weight", "term")]

@@ -476,7 +476,7 @@ def test_copies_do_not_end_a_proof(recall: Recall, folder: Path) -> None:
 def test_without_fixes_the_stages_are_the_same(recall: Recall) -> None:
     ask = Ask(k=1)
     whole, short = (why(recall, "retried", "cache.md", ask, fixes=wanted) for wanted in (True, False))
-    assert short == {key: value for key, value in whole.items() if key not in ("fixes", "proof")}
+    assert short == {key: value for key, value in whole.items() if key not in ("fixes", "words", "proof")}
 
 
 def test_looking_for_the_reason_changes_no_answer(recall: Recall) -> None:

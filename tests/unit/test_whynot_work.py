@@ -140,7 +140,7 @@ def test_a_word_that_lets_sparse_recall_bring_it_in_is_told_though_others_lead_i
     made = memory_store()
     put(made, *(new_file(f"long{n}.txt", [f"alpha beta same{n}{each} " for each in "xyz"]) for n in range(5)))
     put(made, *(new_file(f"other{n}.txt", ["gamma nothing ", "gamma more"]) for n in range(9)))
-    put(made, new_file("short.txt", ["gamma delta epsilon"]))
+    put(made, new_file("short.txt", ["gamma of the"]))
     recall = {"sparse_recall": True, "sparse_chunk_threshold": 1, "sparse_distance_ceiling": 0.8, "pool": 40}
     config = CONFIG._replace(bm25_weight=1 - weight, vector_weight=weight, **recall)
     engine = CountingEngine(made, config=config, base=Path(), embedder=EMBEDDER)

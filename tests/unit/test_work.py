@@ -359,13 +359,8 @@ def test_warming_sends_no_text_to_a_server(tmp_path: Path, log: EventLog) -> Non
     with provider_server(768) as server:
         place = build_store_elsewhere(tmp_path, server)
         sent = len(server.seen)
-        thread = QueryThread(lambda: Recall.open(str(place), trust=True), log.post, time.monotonic)
-        thread.start()
-        thread.submit(request_for(1, ""))
-        thread.submit(request_for(2, ""))
-        thread.submit(request_for(3, "SELECT * FROM doc LIMIT 1"))
-        log.wait_for(lambda event: isinstance(event, Answered))
-        thread.stop()
+        with Recall.open(str(place), trust=True) as recall:
+            QueryThread(lambda: recall, log.post, time.monotonic)._warm(recall, request_for(1))
 
         assert len(server.seen) == sent
 

@@ -91,20 +91,28 @@ def moved(
     )
 
 
-_OF_ROWS = ("k", "offset")
-
-_OF_WORDS = ("spelling", "term")
+_EFFORT = {
+    kind: effort
+    for effort, kinds in enumerate(
+        (
+            "filter collapse min_score min_cosine match stop_words rerank sparse_recall",
+            "k offset budget diversity",
+            "mode exact pool",
+            "spelling",
+            "name",
+            "weight sparse",
+            "term",
+        )
+    )
+    for kind in kinds.split()
+}
+"""What a person tries first: leave out a filter or a flag, ask for more, ask in another way, correct a word, add a
+word that they may know, move a weight, add a word that only who has the text can know."""
 
 
 def by_effort(changes: Iterable[Change]) -> list[Change]:
-    """Changes as a person would try them: settings, more rows, another filter, and what is typed otherwise last.
+    """Return the changes in the order in which a person would try them.
 
-    One of several kinds stands where the last of them does; those of one place keep their order.
+    One of several kinds comes where the last of them does; those of one place keep their order.
     """
-    return sorted(changes, key=lambda change: max(map(_effort, change.kind.split("+"))))
-
-
-def _effort(kind: str) -> int:
-    if kind in _OF_WORDS:
-        return 3 + _OF_WORDS.index(kind)
-    return 2 if kind == "filter" else int(kind in _OF_ROWS)
+    return sorted(changes, key=lambda change: max(_EFFORT[kind] for kind in change.kind.split("+")))

@@ -10,16 +10,19 @@ from math import floor
 from typing import NamedTuple
 
 from recall_core.config import Settings, SettingValue
-from recall_core.explain.whynot.fix import K_MOST, Change, Start, by_effort, confirmed, from_start, moved
+from recall_core.contract.whynot import WordsView
+from recall_core.explain.whynot.fix import Change, Start, by_effort, confirmed, from_start, moved
 from recall_core.explain.whynot.kept import KeptAsker, kept
-from recall_core.explain.whynot.lead import is_led_in_deeper_pools, lead
+from recall_core.explain.whynot.lead import is_led_in_deeper_pools
 from recall_core.explain.whynot.predicates import drops, given_up, said_of, without
 from recall_core.explain.whynot.present import (
     answered,
     is_packed,
+    is_packed_by_rank,
     is_present,
     is_shown,
     is_struck_unscored,
+    packed_until,
     position,
     row_of,
     standing,
@@ -29,53 +32,59 @@ from recall_core.explain.whynot.question import (
     command,
     counted,
     pack_of,
-    planned,
     with_filter,
     with_limit,
     with_settings,
-    with_word,
 )
-from recall_core.explain.whynot.ranking_fixes import Never, never, ranked_changes
+from recall_core.explain.whynot.ranking_fixes import Never, by_k, by_weight, by_weight_and_k, never
 from recall_core.explain.whynot.signals import full_ranks
 from recall_core.explain.whynot.spelling import spelling_changes
 from recall_core.explain.whynot.target import Sought
+from recall_core.explain.whynot.words import Words
 from recall_core.rank.normalize import DECIMALS
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import is_distant
 from recall_core.retrieve.asking import Asker
-from recall_core.retrieve.query import telling
 from recall_core.rql.match import match
-from recall_core.text import spaced
-from recall_core.types import LiteralQuery, Packed, Phrase, TermStat
+from recall_core.types import Packed
 
 _DROPS_TRIED = 3
 
 
 class Fixes(NamedTuple):
-    """Confirmed changes, and the proof about the weights, with the question that it speaks of."""
+    """Confirmed changes, the proof about the weights with the question that it is about, and the words tried."""
 
     changes: tuple[Change, ...]
     never: Never | None
     start: Start
+    words: WordsView | None = None
 
 
 def fixes(asker: Asker, question: Question, found: Answer, sought: Sought) -> Fixes:
-    """What brings the sought chunk into the answer: settings, more rows, another filter, and other words last."""
+    """Return what brings the sought chunk into the answer, in the order in which a person would try it.
+
+    A change is tried at its turn, because some are tried only where none before them does.
+    """
     asker = kept(asker)
     start = Start(question, found)
-    changes: list[Change] = []
-    proof: Never | None = None
-    proved = start
-    for entered in _entered(asker, start, sought):
-        changes += _from(asker, _uncollapsed(asker, entered, sought), sought)
-        if proof is None:
-            proof, proved = never(entered, sought), entered
+    entered = list(_entered(asker, start, sought))
+    listed = [_uncollapsed(asker, each, sought) for each in entered]
+    changes = [change for each in listed for change in _from(asker, each, sought)]
+    is_context, words = question.budget_tokens is not None, None
     if not is_filtered_out(start, sought):
         changes += other_changes(asker, start, sought)
         changes += spelling_changes(asker, start, sought)
-        changes += added_words(asker, start, sought)
-    is_weighed = any("weight" in change.kind.split("+") for change in changes)
-    return Fixes(_distinct(by_effort(changes)), None if is_weighed else proof, proved)
+        words = Words(asker, start, sought)
+        changes += words.of_name()
+    is_enough = is_context and bool(changes)
+    if not is_enough:
+        changes += [change for each in listed for change in _weighed(asker, each, sought)]
+    if words is not None and not (is_context and changes):
+        changes += words.of_text()
+    is_weighed = is_enough or any("weight" in change.kind.split("+") for change in changes)
+    proofs = ((proof, each) for each in entered if (proof := never(each, sought)))
+    proof, proved = (None, start) if is_weighed else next(proofs, (None, start))
+    return Fixes(_distinct(by_effort(changes)), proof, proved, None if words is None else words.view)
 
 
 def is_filtered_out(start: Start, sought: Sought) -> bool:
@@ -132,6 +141,7 @@ def _lowered(asker: KeptAsker, start: Start, key: str, lower: float) -> Start:
 
 
 def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
+    """What was changed to come here, if that is enough; else more rows, or of a context more room."""
     if start.kinds and is_shown(asker, start.question, start.found, sought):
         change = Change("+".join(start.kinds), "; ".join(start.said), start.question, start.settings, start.size)
         smaller = _smaller(start)
@@ -140,13 +150,25 @@ def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
         if done := confirmed(asker, change, sought):
             yield done
         return
-    found = list(ranked_changes(asker, start, sought))
-    yield from found
+    more = by_k(asker, start, sought)
+    if more:
+        yield more
     if start.question.budget_tokens is None:
         return
     longer = _longer(asker, start, sought)
-    if longer is start or not found:
+    if longer is start or not more:
         yield from packing_changes(asker, longer, sought)
+
+
+def _weighed(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
+    """The nearest weight, or one with more rows where neither does alone."""
+    if start.kinds and is_shown(asker, start.question, start.found, sought):
+        return
+    change = by_weight(asker, start, sought)
+    if change is None and by_k(asker, start, sought) is None:
+        change = by_weight_and_k(asker, start, sought)
+    if change:
+        yield change
 
 
 def _longer(asker: KeptAsker, start: Start, sought: Sought) -> Start:
@@ -180,13 +202,8 @@ def _distinct(changes: list[Change]) -> tuple[Change, ...]:
     return tuple({command(change.question): change for change in reversed(changes)}.values())[::-1]
 
 
-TERMS_TRIED = 20
-
-_TERMS_TOLD = 3
-
-
 def other_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """match, signals, fusion, normalize, pool, sparse recall, rerank, offset: each where it alone does, confirmed."""
+    """match, stop words, signals, pool, sparse recall, rerank, offset: each where it alone does, confirmed."""
     config, plan = start.found.plan.config, start.found.plan
     if config.match == "all" and plan.lexical is not None:
         yield from _setting(asker, start, sought, "match", "any")
@@ -198,49 +215,12 @@ def other_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Ch
     if start.found.pool is not None and not start.found.pool.exact:
         yield from _pool(asker, start, sought)
     if position(start.found, sought) is not None and not plan.order:
-        for normalize in ("bound", "max", "minmax"):
-            if normalize != config.normalize and config.fusion == "weighted":
-                yield from _setting(asker, start, sought, "normalize", normalize)
-        yield from _setting(asker, start, sought, "fusion", "rrf" if config.fusion == "weighted" else "weighted")
         yield from _sparse(asker, start, sought)
     if config.rerank:
         yield from _setting(asker, start, sought, "rerank", "")
     at = row_of(asker, start.found, sought)
     if start.question.rql is not None and at is not None and at < plan.offset:
         yield from _offset(asker, start, sought, at)
-
-
-def added_words(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """Words of its text that, added to the question, bring it in: the rarest are tried, at most 3 are told."""
-    plan = start.found.plan
-    if (plan.lexical is None and plan.semantic is None) or plan.lexical_raw:
-        return
-    told = 0
-    words = rare_words(asker, start, sought)[:TERMS_TRIED]
-    led = lead(asker, start, sought, words)
-    for word in words:
-        question = with_word(start.question, word.text)
-        if led is not None and led.stays(planned(question, asker), word):
-            continue
-        change = from_start(start, "term", f"add the word {word.text}", question, size=1)
-        if found := confirmed(asker, change, sought):
-            yield found
-            told += 1
-            if told == _TERMS_TOLD:
-                return
-
-
-def rare_words(asker: KeptAsker, start: Start, sought: Sought) -> list[TermStat]:
-    """The words of its text that the question does not have, by idf descending, ties in the text's order."""
-    store, plan = asker.store, start.found.plan
-    asked = set(store.tokens(spaced(f"{plan.lexical or ''} {plan.semantic or ''}")))
-    words = dict.fromkeys(store.tokens(spaced(sought.row.chunk.text)))
-    new = [word for word in telling(words, plan.config.stop_words) if word not in asked]
-    phrases = tuple(Phrase(word, (word,)) for word in new)
-    stats = store.term_stats(LiteralQuery("", phrases), is_searched=False) if phrases else ()
-    # A word of a letter or two brings the chunk in and tells a person nothing.
-    longer = [each for each in stats if len(each.text) > 2 or not each.text.isascii()] or list(stats)
-    return sorted(longer, key=lambda each: -each.idf)
 
 
 def _tried(asker: KeptAsker, change: Change, sought: Sought) -> Iterator[Change]:
@@ -302,13 +282,16 @@ def _offset(asker: KeptAsker, start: Start, sought: Sought, at: int) -> Iterator
 
 _MOST_TOKENS = 2**24
 
+_ROWS_PACKED = 50
+"""Rows down to which a budget is worked out: for more no one asks, and to pack them takes longer than all else."""
+
 _MOST_CAP = 50
 
 
 def packing_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """A larger budget, a larger cap on a document, or both; each confirmed. Only for the first K_MOST rows."""
+    """A larger budget, a larger cap on a document, or both; each confirmed. Only for the first rows of the list."""
     at = row_of(asker, start.found, sought)
-    if at is None or at >= K_MOST:
+    if at is None or at >= _ROWS_PACKED:
         return
     if not _is_refused(asker.pack(start.found, pack_of(start.question)), sought):
         change = by_budget(asker, start, sought)
@@ -344,11 +327,34 @@ def _wider(asker: KeptAsker, start: Start, sought: Sought) -> tuple[Change, Star
 
 
 def by_budget(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
-    """The smallest budget, by bisection: one token less does not pack it."""
-    low = start.question.budget_tokens or 1
-    high = low
-    if not is_packed(_at_length(asker, start, start.question, sought), start.found.plan.table, sought):
+    """Return the smallest budget that packs it: one token less does not."""
+    now = start.question.budget_tokens or 1
+    whole = _at_length(asker, start, start.question, sought)
+    if not is_packed(whole, start.found.plan.table, sought):
         return None
+    high, is_whole = whole.used_tokens, sought.snippet is None and sought.lines is None
+    fits = now < high and _fits(asker, start, high, sought)
+    # With a token less packing by rank ends before the chunk, since it takes them all; a part of it may take fewer.
+    is_least = is_whole and is_packed_by_rank(asker, start.found, sought)
+    if not fits or not (is_least or not _fits(asker, start, high - 1, sought)):
+        found = _by_bisection(asker, start, now, sought)
+        if found is None:
+            return None
+        high = found
+    return from_start(
+        start,
+        "budget",
+        f"allow {counted(high, 'token')} instead of {now}",
+        start.question._replace(budget_tokens=high),
+        size=high - now,
+        settings={"budget_tokens": high},
+        smaller=(start.question._replace(budget_tokens=high - 1), counted(high - 1, "token")),
+    )
+
+
+def _by_bisection(asker: KeptAsker, start: Start, low: int, sought: Sought) -> int | None:
+    """Return a budget above `low` that packs it, of which one token less does not; None if there is none."""
+    high = low
     while not _fits(asker, start, high, sought):
         low, high = high, 2 * high
         if high > _MOST_TOKENS:
@@ -361,31 +367,16 @@ def by_budget(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
             high = middle
         else:
             low = middle
-    now = start.question.budget_tokens or 1
-    change = from_start(
-        start,
-        "budget",
-        f"allow {counted(high, 'token')} instead of {now}",
-        start.question._replace(budget_tokens=high),
-        size=high - now,
-        settings={"budget_tokens": high},
-        smaller=(start.question._replace(budget_tokens=high - 1), counted(high - 1, "token")),
-    )
-    return confirmed(asker, change, sought)
+    return high
 
 
 def _fits(asker: KeptAsker, start: Start, budget_tokens: int, sought: Sought) -> bool:
-    packed = asker.pack(start.found, pack_of(start.question._replace(budget_tokens=budget_tokens)))
-    return is_packed(packed, start.found.plan.table, sought)
+    return is_shown(asker, start.question._replace(budget_tokens=budget_tokens), start.found, sought)
 
 
 def _at_length(asker: KeptAsker, start: Start, question: Question, sought: Sought) -> Packed:
-    """The context without a budget, as far as the row that is sought: what comes behind it cannot keep it out."""
-    found, at = start.found, row_of(asker, start.found, sought)
-    limit = 0 if at is None else at + 1 - found.plan.offset
-    if not found.plan.is_capped or limit < found.plan.limit:
-        found = found._replace(plan=found.plan._replace(limit=limit, is_capped=True))
-    return asker.pack(found, pack_of(question._replace(budget_tokens=_MOST_TOKENS)))
+    """Pack what is sought and all before it, without a budget."""
+    return packed_until(asker, question._replace(budget_tokens=_MOST_TOKENS), start.found, sought)
 
 
 def _is_refused(packed: Packed, sought: Sought) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.retrieve import Answer, Plan, copies
+from recall_core.retrieve.answer import limited, packable
 from recall_core.retrieve.asking import Asker, Pack
 from recall_core.types import Packed, Signal
 
@@ -16,6 +18,9 @@ rerank rerank_rows rerank_weight rerank_keep rerank_mb
 collapse sparse_recall sparse_chunk_threshold sparse_distance_ceiling sparse_max_injections sparse_share
 max_limit pack_counter budget_tokens diversity min_fragment pack header footer separator line_numbers strict
 """.split()
+
+_RANKINGS_KEPT = 4
+"""A change and the next smaller one, each asked for twice. At a million rows a ranking takes 30 MB."""
 
 _DEFAULTS = {name: Config._field_defaults[name] for name in _RANKING}
 
@@ -32,13 +37,29 @@ class KeptAsker:
         self.vector, self.weigh, self.cited = asker.vector, asker.weigh, asker.cited
         self._asker = asker
         self._answers: dict[Plan, Answer] = {}
+        self._rankings: OrderedDict[Plan, Answer] = OrderedDict()
+        self._lists: list[tuple[Answer, Answer]] = []
         self._places: dict[tuple[object, ...], Mapping[int, int]] = {}
         self._packed: list[_PackedOnce] = []
         self.ranks: dict[tuple[Plan, int], dict[Signal, int | None]] = {}
         """What `signals.full_ranks` has found out, by what was retrieved and the rowid of a chunk."""
 
     def answer(self, plan: Plan) -> Answer:
-        """Search and rank; or rank alone, where all that is retrieved is known."""
+        """Search and rank. Rank alone if the candidates are known, and page alone if their order is known."""
+        ranking = plan._replace(limit=0, offset=0, is_capped=False, text="", rql=None, query=None, select=None)
+        known = self._rankings.get(ranking)
+        if known is None:
+            known = self._ranked(plan)
+        elif known.plan != plan:
+            known = limited(known, plan, self.store)
+        if known.fused is not None:
+            self._rankings[ranking] = known
+            self._rankings.move_to_end(ranking)
+            while len(self._rankings) > _RANKINGS_KEPT:
+                self._rankings.popitem(last=False)
+        return known
+
+    def _ranked(self, plan: Plan) -> Answer:
         retrieved = retrieval(plan)
         kept = self._answers.get(retrieved)
         if kept is None:
@@ -52,14 +73,27 @@ class KeptAsker:
         self._answers[retrieved] = kept._replace(known=known)
         return found
 
-    def pack(self, answer: Answer, options: Pack) -> Packed:
-        """The ranked list packed under a budget."""
-        for each in self._packed:
-            if each.answer is answer and each.options == options:
-                return each.packed
-        packed = self._asker.pack(answer, options)
-        self._packed.append(_PackedOnce(answer, options, packed))
+    def packable(self, answer: Answer) -> Answer:
+        """The answer as a context takes it; see `retrieve.answer.packable`."""
+        for before, listed in self._lists:
+            if before is answer:
+                return listed
+        listed = packable(answer, self.store)
+        self._lists = [*self._lists[1 - _RANKINGS_KEPT :], (answer, listed)]
+        return listed
+
+    def pack(self, answer: Answer, options: Pack, *, cites: bool = True) -> Packed:
+        """Pack the ranked list under a budget."""
+        packed = self.packed(answer, options) if cites else None
+        if packed is None:
+            packed = self._asker.pack(answer, options, cites=cites)
+            if cites:
+                self._packed.append(_PackedOnce(answer, options, packed))
         return packed
+
+    def packed(self, answer: Answer, options: Pack) -> Packed | None:
+        """The context as it was packed before; None if it was not."""
+        return next((each.packed for each in self._packed if each.answer is answer and each.options == options), None)
 
     def places(self, plan: Plan) -> Mapping[int, int]:
         """Where each row stands, from 0, in a list without scores: by rowid, of the table that the plan lists."""

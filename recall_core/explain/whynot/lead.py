@@ -90,8 +90,6 @@ class Lead:
         positions = self._rivals.positions
         self._rowids = [rowids[at] for at in positions]
         self._lexical = _column(pool.lexical, positions)
-        ranks = signal_ranks(pool.lexical) if pool.lexical else ()
-        self._ranks = np.array([ranks[at] or np.inf for at in positions] if ranks else [], dtype=np.float64)
         own = _own(asker, pool, self._plan, sought)
         self._own_lexical = inf if own is None else own.lexical
         self._is_short = _is_short(asker, self._plan, sought)
@@ -177,7 +175,9 @@ class Lead:
 
     def _remain(self, word: TermStat) -> NDArray[np.bool_]:
         """Which rows words propose to a bounded pool still: none falls behind others than those with the new one."""
-        remain: NDArray[np.bool_] = self._ranks + word.df <= self._plan.config.pool
+        ranks = signal_ranks(self._pool.lexical) if self._pool.lexical else ()
+        own = np.array([ranks[at] or np.inf for at in self._rivals.positions] if ranks else [], dtype=np.float64)
+        remain: NDArray[np.bool_] = own + word.df <= self._plan.config.pool
         return remain
 
     def _proposed(self, plan: Plan, query: LexicalQuery | None) -> NDArray[np.bool_]:

@@ -21,7 +21,9 @@ def answered(asker: Asker, question: Question) -> Answer:
 
 def as_asked(asker: Asker, question: Question, found: Answer) -> Answer:
     """The answer as it is listed; of a context, as it is packed."""
-    return found if question.budget_tokens is None else packable(found, asker.store)
+    if question.budget_tokens is None:
+        return found
+    return asker.packable(found) if isinstance(asker, KeptAsker) else packable(found, asker.store)
 
 
 def is_present(asker: KeptAsker, question: Question, sought: Sought) -> bool:
@@ -32,9 +34,37 @@ def is_present(asker: KeptAsker, question: Question, sought: Sought) -> bool:
 def is_shown(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> bool:
     """Whether the page of an answer, or the context that is packed of it, shows what is sought."""
     if question.budget_tokens is not None:
-        return is_packed(asker.pack(found, pack_of(question)), found.plan.table, sought)
+        packed = asker.packed(found, pack_of(question))
+        if packed is None and is_packed_by_rank(asker, found, sought):
+            packed = packed_until(asker, question, found, sought)
+        return is_packed(packed or asker.pack(found, pack_of(question)), found.plan.table, sought)
     at, plan = row_of(asker, found, sought), found.plan
     return at is not None and plan.offset <= at < min(plan.offset + plan.limit, found.total)
+
+
+_WHOLE_CHUNKS = 2**24
+"""More tokens than a part of a chunk has: none is packed."""
+
+
+def packed_until(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> Packed:
+    """Pack the list as far as what is sought: the rows behind it do not decide whether it is packed.
+
+    If the whole chunk is sought, where another chunk would be cut is not worked out.
+    """
+    at, plan = row_of(asker, found, sought), found.plan
+    limit = 0 if at is None else at + 1 - plan.offset
+    if not plan.is_capped or limit < plan.limit:
+        plan = plan._replace(limit=max(limit, 0), is_capped=True)
+    is_whole = sought.snippet is None and sought.lines is None
+    if is_whole:
+        plan = plan._replace(config=plan.config._replace(min_fragment=_WHOLE_CHUNKS))
+    return asker.pack(found._replace(plan=plan), pack_of(question), cites=not is_whole)
+
+
+def is_packed_by_rank(asker: KeptAsker, found: Answer, sought: Sought) -> bool:
+    """Return True if only the rows before it decide whether it is packed."""
+    at, is_recalled = row_of(asker, found, sought), found.recall is not None and bool(found.recall.given)
+    return at is not None and found.plan.config.pack == "rank" and not is_recalled
 
 
 def is_packed(packed: Packed, table: Table, sought: Sought) -> bool:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from recall_core.config import SettingValue
 from recall_core.explain.intervals import Interval, nearest, weight_inside
-from recall_core.explain.lines import Lines, lines_of, order_at, weight_of
+from recall_core.explain.lines import Lines, leaders, lines_of, order_at, weight_of
 from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved
 from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.present import answered, is_present, position, position_in, row_of
-from recall_core.explain.whynot.question import counted, decimal, with_limit, with_settings
+from recall_core.explain.whynot.question import counted, decimal, pack_of, with_limit, with_settings
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.winning import Winning, ranked_where, winning_weights
 from recall_core.retrieve import Answer
@@ -35,30 +35,22 @@ class Never(NamedTuple):
     """Why this does not count as a proof."""
 
 
-def ranked_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """The smallest k, the nearest weights, and, where neither does, both together; each confirmed."""
-    more = by_k(asker, start, sought)
-    other = by_weight(asker, start, sought)
-    if more:
-        yield more
-    if other:
-        yield other
-    if not (more or other):
-        both = by_weight_and_k(asker, start, sought)
-        if both:
-            yield both
-
-
 def by_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
-    """The fewest rows that show it: one row less does not."""
+    """Return the fewest rows that show it: one row less does not. A context without a limit takes as many as fit."""
     plan = start.found.plan
+    if start.question.budget_tokens is not None and not plan.is_capped:
+        return None
     at = row_of(asker, start.found, sought)
     if at is None or at < plan.offset or at >= start.found.total:
         return None
     first = at + 1 - plan.offset
     for k in range(first, min(first + plan.config.sparse_max_injections + 1, K_MOST + 1)):
         if k > plan.limit and is_present(asker, with_limit(start.question, k), sought):
-            return confirmed(asker, _k_change(start, _least_k(asker, start, k, sought)), sought)
+            least = _least_k(asker, start, k, sought)
+            smaller = (with_limit(start.question, least - 1), counted(least - 1, "row"))
+            said, question = f"ask for {least} rows instead of {plan.limit}", with_limit(start.question, least)
+            change = from_start(start, "k", said, question, size=least - plan.limit, smaller=smaller)
+            return confirmed(asker, change, sought)
     return None
 
 
@@ -72,6 +64,9 @@ def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     ):
         return None
     first, last = plan.offset + 1, plan.offset + plan.limit
+    if start.question.budget_tokens is not None and not plan.is_capped:
+        packed = asker.pack(start.found, pack_of(start.question))
+        last = max((rank for block in packed.blocks for rank in block.ranks), default=last)
     wins = ranked_where(lines, x, lambda ranks: (ranks >= first) & (ranks <= last), _texts(start.found))
     now = weight_of(plan.config)
     chosen = nearest(wins, now)
@@ -127,9 +122,13 @@ def never(start: Start, sought: Sought) -> Never | None:
         if chosen.low == chosen.high
         else weight_inside(chosen, weight_of(config))
     )
-    order = order_at(lines, weight_of(config) if at is None else at)
-    ahead = order[: order.index(x)] if texts is None else _texts_before(order, x, texts)
-    return Never(x, winning, None if at is None else float(at), tuple(ahead[:_RIVALS]), _doubt(found))
+    weight = weight_of(config) if at is None else at
+    ahead = (
+        leaders(lines, x, weight, _RIVALS)
+        if texts is None
+        else _texts_before(order_at(lines, weight), x, texts)[:_RIVALS]
+    )
+    return Never(x, winning, None if at is None else float(at), tuple(ahead), _doubt(found))
 
 
 def lines_for(answer: Answer) -> Lines | None:
@@ -167,18 +166,6 @@ def _least_k(asker: KeptAsker, start: Start, k: int, sought: Sought) -> int:
     while k > 1 and k - 1 > start.found.plan.limit and is_present(asker, with_limit(start.question, k - 1), sought):
         k -= 1
     return k
-
-
-def _k_change(start: Start, k: int) -> Change:
-    limit = start.found.plan.limit
-    return from_start(
-        start,
-        "k",
-        f"ask for {k} rows instead of {limit}",
-        with_limit(start.question, k),
-        size=k - limit,
-        smaller=(with_limit(start.question, k - 1), counted(k - 1, "row")),
-    )
 
 
 def _weight_change(

@@ -1,13 +1,13 @@
 """Words of the question that no chunk holds, written as words that the store does hold.
 
-What is looked at is bounded: 3 words of the question; for each the 50,000 most frequent terms of about its length, of
-which the 10 nearest are looked up as they are written, and 5 spellings that are asked for.
+What is looked at is bounded: 3 words of the question; for each the terms of about its length that begin with one of
+its first letters, at most the 50,000 most frequent. The 5 nearest are looked up as they are written, and asked for.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
-from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -26,9 +26,11 @@ WORDS_TRIED = 3
 
 TERMS_READ = 50_000
 
-_TERMS_LOOKED_UP = 10
-
 SPELLINGS_TRIED = 5
+
+
+_ALPHABET = 31
+"""Code points around a letter among which those of its alphabet are: few alphabets have more than 32 letters."""
 
 
 class Spelling(NamedTuple):
@@ -82,45 +84,36 @@ def edits_allowed(word: str) -> int:
 def spellings(store: Store, typed: str, sought: Sought) -> list[Spelling]:
     """Words that somebody may have meant: the fewest edits first, then those of the most chunks, then by letters."""
     most, own = edits_allowed(typed), _words_of(store, f"{sought.row.doc.title or ''} {sought.row.chunk.text}")
-    near = {word: edits for word in own if (edits := distance(typed, word, most)) is not None}
-    for stem in _near_terms(store, typed, most):
-        for word in own if stem in own.values() else _words_of(store, _text_with(store, stem)):
-            if word not in near and (edits := distance(typed, word, most)) is not None:
-                near[word] = edits
+    written = dict.fromkeys(own)
+    stems = store.stems(typed)
+    for stem, _ in near_terms(store, stems[0], most)[:SPELLINGS_TRIED] if len(stems) == 1 else ():
+        if stem not in own.values():
+            written |= dict.fromkeys(_words_of(store, _text_with(store, stem)))
+    near = {
+        word: edits for word, edits in zip(written, distances(typed, [*written], most), strict=True) if edits <= most
+    }
     words = tuple(Phrase(word, (word,)) for word in near)
     stats = store.term_stats(LiteralQuery("", words), is_searched=False) if words else ()
     found = [Spelling(each, near[each.text]) for each in stats if each.df]
     return sorted(found, key=lambda each: (each.edits, -each.word.df, each.word.text))
 
 
-def _near_terms(store: Store, typed: str, most: int) -> list[str]:
-    """The terms of the index that are nearest to the word as the index would hold it."""
-    stems = store.stems(typed)
-    if len(stems) != 1:
-        return []
-    near: list[tuple[int, int, str]] = []
-    terms = store.terms_of_length(len(stems[0]) - most, len(stems[0]) + most, TERMS_READ)
-    for term, df in compress(terms, _share_letters(stems[0], [term for term, _ in terms], most)):
-        check()
-        if (edits := distance(stems[0], term, most)) is not None:
-            near.append((edits, -df, term))
-    return [term for _, _, term in sorted(near)[:_TERMS_LOOKED_UP]]
+def near_terms(store: Store, word: str, most: int) -> list[tuple[str, int]]:
+    """Return the terms that are at most so many edits from a word, each with its edits, the nearest first.
 
-
-def _share_letters(word: str, terms: Sequence[str], most: int) -> list[bool]:
-    """Which terms may be so few edits from the word: a letter that is changed puts one in and takes one out.
-
-    A letter is one bit of 64, which several share.
+    Looked up are terms that begin with one of the word's first `most` + 1 letters. One that begins with another
+    letter is found if its first letter is the only difference: the word lacks it, or has another one there.
     """
-    if not terms:
-        return []
-    ends = np.cumsum([len(term) for term in terms])
-    codes = np.frombuffer("".join((*terms, word)).encode("utf-32-le"), dtype="<u4")
-    bits = np.left_shift(np.uint64(1), (codes & 63).astype(np.uint64))
-    letters = np.bitwise_or.reduceat(bits, [0, *ends])
-    differing = np.unpackbits((letters[:-1] ^ letters[-1]).view(np.uint8).reshape(-1, 8), axis=1).sum(axis=1)
-    likely: list[bool] = (differing <= 2 * most).tolist()
-    return likely
+    letters = "".join(dict.fromkeys(word[: most + 1]))
+    first, last = max(ord(word[0]) - _ALPHABET, 0x21), min(ord(word[0]) + _ALPHABET, sys.maxunicode)
+    alphabet = [chr(code) for code in range(first, last + 1) if not 0xD800 <= code <= 0xDFFF]
+    also = [letter + rest for letter in alphabet for rest in (word, word[1:])]
+    shortest, longest = len(word) - most, len(word) + most
+    terms = store.terms_beginning(letters, shortest, longest, also=also, most=TERMS_READ)
+    near = zip(distances(word, [*terms], most), terms.items(), strict=True)
+    return [
+        (term, edits) for edits, _, term in sorted((edits, -df, term) for edits, (term, df) in near if edits <= most)
+    ]
 
 
 def _text_with(store: Store, stem: str) -> str:
@@ -159,23 +152,31 @@ def _replaced(text: str, spans: Sequence[tuple[int, int]], word: str) -> str:
     return text
 
 
-def distance(one: str, other: str, most: int) -> int | None:
-    """Letters to put in, take out, change, or swap with the next, each place once; None for more than `most`.
+def distances(word: str, others: Sequence[str], most: int) -> list[int]:
+    """Return for each of the others how many letters to put in, take out, change, or swap with the next, each once.
 
-    >>> [distance(*pair, 2) for pair in (("recieve", "receive"), ("wing", "wings"), ("cat", "dog"), ("ca", "abc"))]
-    [1, 1, None, None]
+    `most` + 1 stands for more than `most`. All others go through the table together: a cell is one column of NumPy.
+
+    >>> distances("recieve", ["receive", "recieves", "relive", "cat"], 2), distances("ca", ["abc"], 2)
+    ([1, 1, 2, 3], [3])
     """
-    if abs(len(one) - len(other)) > most:
-        return None
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, start=1):
-        earlier, before, row = before, row, [i]
-        for j, beside in enumerate(other, start=1):
-            least = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != beside))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == beside:
-                least = min(least, earlier[j - 2] + 1)
-            row.append(least)
-        if min(row) > most and min(before) > most:
-            return None
-    return row[-1] if row[-1] <= most else None
+    far, width = most + 1, len(word) + most
+    padded = "".join(other[:width].ljust(width, "\0") for other in others)
+    letters = np.frombuffer(padded.encode("utf-32-le"), dtype="<u4").reshape(len(others), width).T.copy()
+    none = np.full(len(others), far, dtype=np.uint8)
+    earlier, before = [none] * (width + 1), [np.minimum(none, at) for at in range(width + 1)]
+    for i, letter in enumerate(map(ord, word), start=1):
+        check()
+        row = [np.minimum(none, i)] + [none] * width
+        for j in range(max(1, i - most), min(width, i + most) + 1):
+            least = np.minimum(before[j], row[j - 1]) + 1
+            np.minimum(least, before[j - 1] + (letters[j - 1] != letter), out=least)
+            if i > 1 and j > 1:
+                is_swapped = (letters[j - 1] == ord(word[i - 2])) & (letters[j - 2] == letter)
+                np.minimum(least, earlier[j - 2] + 1, out=least, where=is_swapped)
+            row[j] = np.minimum(least, far)
+        earlier, before = before, row
+    lengths = np.array([len(other) for other in others], dtype=np.intp)
+    cells = np.stack([*before, none])[np.minimum(lengths, width + 1), np.arange(len(others))]
+    found: list[int] = cells.tolist()
+    return found

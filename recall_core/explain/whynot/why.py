@@ -243,6 +243,8 @@ def _add_fixes(
 
     done = fixes(asker, question, found, sought)
     view["fixes"] = [_fix_view(change) for change in done.changes]
+    if done.words is not None:
+        view["words"] = done.words
     if done.never is not None and done.never.doubt:
         view["no_proof"] = done.never.doubt
     elif done.never is not None:

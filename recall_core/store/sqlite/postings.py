@@ -20,6 +20,7 @@ from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.compile import Compiled, compile_filter
 from recall_core.store.sqlite.lexical import (
     AT_ONCE,
+    OfStems,
     alternatives,
     expression,
     frequencies,
@@ -56,10 +57,11 @@ def occurrences(
     execute: Execute,
     query: LiteralQuery,
     rowids: Sequence[int] | None,
+    of_stems: OfStems | None = None,
 ) -> Occurrences:
-    """See store.port.Search."""
+    """See store.port.Search. of_stems: see `lexical.frequencies`."""
     rows, totals = index_totals(execute)
-    dfs = frequencies(db, execute, [phrase.tokens for phrase in query.phrases])
+    dfs = frequencies(db, execute, [phrase.tokens for phrase in query.phrases], of_stems)
     db.register_fts5_function("recall_occurrences", _count_occurrences)
     if rowids is not None and _LOOK_UP * len(rowids) < sum(dfs.values()):
         counts = _in_rows(execute, list(dfs), rowids)

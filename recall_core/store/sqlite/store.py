@@ -45,8 +45,8 @@ _VECTORS_WHERE = """
 SELECT v.chunk, v.embedding FROM doc d JOIN chunk c ON c.doc = d.rowid JOIN vec v ON v.chunk = c.rowid WHERE
 """
 _FEW_ROWS = 3
-_TERMS_OF_LENGTH = """
-SELECT term, doc FROM chunk_vocab WHERE length(term) BETWEEN ? AND ? ORDER BY doc DESC, term LIMIT ?
+_TERMS_BEGINNING = """
+SELECT term, doc FROM chunk_vocab WHERE term BETWEEN ?1 AND ?1 || char(1114111) AND length(term) BETWEEN ?2 AND ?3
 """
 _VECTORS_OF = f"{_VECTORS} WHERE chunk IN (SELECT value FROM json_each(?)) ORDER BY chunk"
 
@@ -87,16 +87,27 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             # How long a word's posting is, the index tells faster than the posting is read.
             if is_searched and (memory := self._words_in_memory(query)) is not None:
                 return memory.terms
-            known = self._vocabulary()
-            of_stems = None if known is None else known.frequencies
-            return lexical.term_stats(self.db, self.execute, query, self._live_chunks(), of_stems)
+            return lexical.term_stats(self.db, self.execute, query, self._live_chunks(), self._frequencies())
 
-    def terms_of_length(self, shortest: int, longest: int, most: int) -> list[tuple[str, int]]:
-        """Terms of the index of so many code points, with the number of chunks that hold each, the most first."""
+    def terms_beginning(
+        self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
+    ) -> dict[str, int]:
+        """See store.port.Search."""
         known = self._vocabulary()
         if known is not None:
-            return known.of_length(shortest, longest, most)
-        return self.execute(_TERMS_OF_LENGTH, (shortest, longest, most))
+            found = known.frequencies(also) | known.beginning(letters, shortest, longest)
+        else:
+            found = lexical.stem_frequencies(self.execute, also)
+            for letter in letters:
+                found.update(self.execute(_TERMS_BEGINNING, (letter, shortest, longest)))
+        if len(found) <= most:
+            return found
+        return dict(sorted(found.items(), key=lambda each: (-each[1], each[0]))[:most])
+
+    def _frequencies(self) -> lexical.OfStems | None:
+        """How many rows hold each stem, as the terms in memory have it."""
+        known = self._vocabulary()
+        return None if known is None else known.frequencies
 
     def _vocabulary(self) -> TermFrequencies | None:
         """All terms of the state that is read, where they are in memory."""
@@ -111,7 +122,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
                 memory = self._words_in_memory(query)
                 if memory is not None:
                     return memory.occurrences(rowids)
-            return postings.occurrences(self.db, self.execute, query, rowids)
+            return postings.occurrences(self.db, self.execute, query, rowids, self._frequencies())
 
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
         """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""

@@ -7,6 +7,9 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
+_BEHIND_ALL = b"\xff"
+"""A byte that UTF-8 does not have: what begins with a letter comes before the letter with it."""
+
 
 class TermFrequencies:
     """All terms of one state of a store, in ascending order, in as few bytes as they may take."""
@@ -41,19 +44,25 @@ class TermFrequencies:
                 found[term] = self._frequencies[at]
         return found
 
-    def of_length(self, shortest: int, longest: int, most: int) -> list[tuple[str, int]]:
-        """See `Search.terms_of_length`."""
+    def beginning(self, letters: str, shortest: int, longest: int) -> dict[str, int]:
+        """How many rows hold each term of so many code points that begins with one of these letters."""
         import numpy as np  # noqa: PLC0415 - a process that asks once needs none of this
 
-        lengths = np.frombuffer(self._lengths, dtype=np.intc)
-        chosen = np.flatnonzero((lengths >= shortest) & (lengths <= longest))
-        frequencies = np.frombuffer(self._frequencies, dtype=np.intc)[chosen]
-        order = np.argsort(-frequencies, kind="stable")[:most]
-        best = chosen[order]
-        text, ends = self._text.decode(), np.cumsum(lengths)[best]
-        starts = (ends - lengths[best]).tolist()
-        terms = [text[start:end] for start, end in zip(starts, ends.tolist(), strict=True)]
-        return list(zip(terms, frequencies[order].tolist(), strict=True))
+        lengths, every = np.frombuffer(self._lengths, dtype=np.intc), range(len(self._ends))
+        found: dict[str, int] = {}
+        for letter in letters:
+            first = bisect_left(every, letter.encode(), key=self._term)
+            stop = bisect_left(every, letter.encode() + _BEHIND_ALL, key=self._term)
+            of_letter = lengths[first:stop]
+            if not len(of_letter):
+                continue
+            text = self._text[self._ends[first - 1] if first else 0 : self._ends[stop - 1]].decode()
+            ends, chosen = np.cumsum(of_letter), np.flatnonzero((of_letter >= shortest) & (of_letter <= longest))
+            starts = (ends - of_letter)[chosen].tolist()
+            terms = [text[start:end] for start, end in zip(starts, ends[chosen].tolist(), strict=True)]
+            frequencies = np.frombuffer(self._frequencies, dtype=np.intc)[first:stop][chosen].tolist()
+            found.update(zip(terms, frequencies, strict=True))
+        return found
 
     def _term(self, at: int) -> bytes:
         return bytes(self._text[self._ends[at - 1] if at else 0 : self._ends[at]])
