@@ -181,7 +181,7 @@ def test_a_terminal_that_sends_no_signal_ends_it_too(tmp_path: Path) -> None:
     os.close(inside)
     try:
         drawn = b""
-        while b"recall.db" not in drawn:
+        while b"37 documents" not in drawn:
             assert select.select([outside], [], [], PATIENCE)[0], drawn
             drawn += os.read(outside, 65_536)
         os.close(outside)
