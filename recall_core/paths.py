@@ -62,16 +62,16 @@ def path_of(location: Path, base: Path) -> str:
     return nfc(os_path_of(location, base))
 
 
-def os_path_of(location: Path, base: Path) -> str:
+def os_path_of(location: Path, base: Path, *, is_added: bool = False) -> str:
     """The same in the disk's spelling, so that `base / os_path` opens the file.
 
-    A link keeps its own name, but for one elsewhere that leads to a folder below base: this folder is meant.
+    is_added: of a link elsewhere to a folder below base, return that folder. Other links keep their name.
     """
     location, base = spelt(location), spelt(base)
     if location.is_relative_to(base):
         return location.relative_to(base).as_posix()
     real, real_base = Path(os.path.realpath(location.parent), location.name), Path(os.path.realpath(base))
-    if not real.is_relative_to(real_base) and os.path.isdir(location):  # noqa: PTH112 - False without permission
+    if is_added and not real.is_relative_to(real_base) and os.path.isdir(location):  # noqa: PTH112 - False without permission
         real = Path(os.path.realpath(location))
     return real.relative_to(real_base).as_posix() if real.is_relative_to(real_base) else location.as_posix()
 

@@ -58,7 +58,7 @@ def add(
         mtime_only=how.get("mtime_only", False),
     )
     answer = yield from _ingested(engine, events, strict=how.get("strict", False))
-    folders = [os_path_of(Path(target), engine.base) for target in targets]
+    folders = [os_path_of(Path(target), engine.base, is_added=True) for target in targets]
     if changes := changes_of(before, engine.store.known_roots(), folders):
         answer["ingest"]["roots"] = changes
     answer["warnings"] += _why_nothing(engine, template, targets, answer["ingest"])
@@ -192,7 +192,7 @@ def _why_nothing(engine: Engine, template: Root, targets: Sequence[str], view: I
     """What is to be done where nothing came in."""
     if any(view[count] for count in ("added", "updated", "unchanged")):
         return
-    roots = [template._replace(folder=os_path_of(Path(target), engine.base)) for target in targets]
+    roots = [template._replace(folder=os_path_of(Path(target), engine.base, is_added=True)) for target in targets]
     empty = [
         ("", {}) if _has_file(root, engine) else _why_empty(root, target, engine)
         for root, target in zip(roots, targets, strict=True)

@@ -177,7 +177,7 @@ def _named_root(target: str, template: Root, config: Config, base: Path) -> Root
         raise IngestError("missing_path", f"There is nothing at {target}.", hint=_nearest(target)) from error
     except OSError as error:
         raise _unreadable(target, error) from error
-    folder = os_path_of(Path(target), base)
+    folder = os_path_of(Path(target), base, is_added=True)
     if stat.S_ISDIR(status.st_mode):
         _check_folder(target)
         return template._replace(folder=folder)

@@ -86,7 +86,7 @@ def _cut(run: str) -> int:
     return units
 
 
-class _Table(NamedTuple):
+class _Pieces(NamedTuple):
     """reach: characters of the longest piece by its first character. longest: of any piece."""
 
     pieces: frozenset[str]
@@ -103,7 +103,7 @@ class _Table(NamedTuple):
 
 
 @cache
-def _table() -> _Table:
+def _table() -> _Pieces:
     pieces, word = [piece.replace("␣", " ") for piece in OTHERS.split()], ""
     for shared, rest, forms in re.findall("(.)([a-z\xdf-\u024f]*)(.)", "".join(LATIN.split())):
         word = word[: int(shared, 36)] + rest
@@ -112,7 +112,7 @@ def _table() -> _Table:
     reach: dict[str, int] = {}
     for piece in pieces:
         reach[piece[0]] = max(len(piece), reach.get(piece[0], 0))
-    return _Table(frozenset(pieces), sorted(pieces), reach, max(reach.values()))
+    return _Pieces(frozenset(pieces), sorted(pieces), reach, max(reach.values()))
 
 
 def _alone(character: str) -> int:

@@ -39,7 +39,7 @@ def browser(served: Served, tmp_path: Path) -> Iterator[Browser]:
     width, height = PIXELS
     with opened(tmp_path / "profile", width=width, height=height) as browser:
         browser.goto(served.address)
-        browser.wait_for(lambda screen: "39 docs" in screen)
+        browser.wait_for(lambda screen: "39 documents" in screen)
         yield browser
 
 
@@ -106,7 +106,7 @@ def test_what_was_typed_last_is_there_too_and_what_was_cleared_is_not(browser: B
     browser.key("Control+u")
     browser.wait_for(lambda screen: "EDIT" in screen and "SELECT" not in screen)
     browser.reload()
-    browser.wait_for(lambda screen: "39 docs" in screen)
+    browser.wait_for(lambda screen: "39 documents" in screen)
     browser.type("household")
     browser.wait_for(lambda screen: "household" in screen and "SELECT" not in screen)
 
@@ -117,6 +117,6 @@ def test_another_page_begins_with_no_question(served: Served, browser: Browser, 
     assert browser.evaluate("sessionStorage.length") == 0  # what a copy of the page is made with
     with opened(tmp_path / "other") as other:
         other.goto(served.address)
-        other.wait_for(lambda screen: "39 docs" in screen)
+        other.wait_for(lambda screen: "39 documents" in screen)
         other.type("household")
         other.wait_for(lambda screen: "household" in screen and QUESTION not in screen)

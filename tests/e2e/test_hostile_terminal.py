@@ -273,7 +273,7 @@ def test_no_name_and_no_text_steers_the_terminal_of_the_workbench(
     terminal.start(f"read go; {sys.executable} -m recall_tui --store {base}/recall.db; exec sleep 60", cwd=base)
     terminal.record(log)
     terminal.press("Enter")
-    terminal.wait_for(lambda screen: "14 docs" in screen)
+    terminal.wait_for(lambda screen: "14 documents" in screen)
 
     terminal.type("quokka smiles")
     terminal.wait_for(lambda screen: "Explain #1" in screen and "of 2,000 tokens" in screen)

@@ -50,7 +50,7 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
 def test_a_person_searches_copies_and_leaves_in_a_browser(shared: Served, browser: Browser) -> None:
     browser.ask("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     browser.goto(shared.address)
-    browser.wait_for(lambda screen: "37 docs" in screen)
+    browser.wait_for(lambda screen: "37 documents" in screen)
     loaded = browser.requests()
     assert [url for url in loaded if url.startswith("ws:")] != []
     assert {urlsplit(url).netloc for url in loaded} == {f"127.0.0.1:{shared.port}"}
@@ -85,7 +85,7 @@ def test_a_person_searches_copies_and_leaves_in_a_browser(shared: Served, browse
 @pytest.mark.chromium
 def test_a_page_asks_nobody_but_its_own_server(served: Served, browser: Browser) -> None:
     browser.goto(served.address)
-    browser.wait_for(lambda screen: "37 docs" in screen)
+    browser.wait_for(lambda screen: "37 documents" in screen)
 
     requests = browser.requests()
     assert [url for url in requests if url.startswith("ws:")] != []
@@ -100,7 +100,7 @@ def test_a_page_asks_nobody_but_its_own_server(served: Served, browser: Browser)
 def test_keys_reach_the_query_of_a_page_that_was_opened_behind_others(served: Served, browser: Browser) -> None:
     browser.ask("Emulation.setFocusEmulationEnabled", enabled=False)
     browser.goto(served.address)
-    browser.wait_for(lambda screen: "37 docs" in screen)
+    browser.wait_for(lambda screen: "37 documents" in screen)
 
     browser.type("household")
 
@@ -113,7 +113,7 @@ def test_the_keys_that_a_browser_has_uses_for_are_the_workbenchs(
     served: Served, browser: Browser, tmp_path: Path
 ) -> None:
     browser.goto(served.address)
-    browser.wait_for(lambda screen: "37 docs" in screen)
+    browser.wait_for(lambda screen: "37 documents" in screen)
     loaded = browser.requests()
 
     browser.type("household")
@@ -242,7 +242,7 @@ def test_a_port_in_use_is_told_with_a_way_out(shared: Served, store: Path, tmp_p
 async def drawn(page: aiohttp.ClientWebSocketResponse) -> None:
     """Wait until the workbench behind this socket has opened its store, and draws no more."""
     screen = b""
-    while b"37 docs" not in screen:
+    while b"37 documents" not in screen:
         screen += (await page.receive(timeout=GONE)).data
     with contextlib.suppress(TimeoutError):
         while True:

@@ -77,7 +77,7 @@ def test_ctrl_c_in_another_program_is_that_programs_own(terminal: Terminal, tmp_
     lent.chmod(0o755)
     command = f"{sys.executable} -m recall_tui --store {store}; echo left $?; exec sleep 100"
     terminal.start(f"sh -c 'trap : INT; {command}'", cwd=tmp_path, PAGER=str(lent), EDITOR=str(lent))
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
     terminal.type("household tea")
     terminal.wait_for(lambda screen: "notes/diary.txt" in screen)
     for key, shown in zip(keys, ["NAV", "NAV", "lent"] if len(keys) > 1 else ["lent"], strict=True):

@@ -66,7 +66,7 @@ def test_a_closed_terminal_ends_it_whoever_has_the_terminal(
     lent.chmod(0o755)
     command = f"echo $$ > pid; exec {sys.executable} -m recall_tui --store {store}"
     terminal.start(f"sh -c '{command}'", cwd=tmp_path, PAGER=str(lent), EDITOR=str(lent))
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
     terminal.type("household tea")
     terminal.wait_for(lambda screen: "notes/diary.txt" in screen)
     for key, shown in keys.items():
@@ -126,7 +126,7 @@ def _threads_of_terminal(folder: Path, pid: int) -> list[str]:
 def test_a_process_that_goes_on_again_has_one_reader_and_one_writer(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "named.py").write_text(_NAMES_THREADS, encoding="utf-8")
     terminal.start(f"{sys.executable} named.py --store {build_store(tmp_path)}", cwd=tmp_path)
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
     terminal.type("household")
     terminal.wait_for(lambda screen: "notes/diary.txt" in screen)
     pid = int((tmp_path / "pid").read_text(encoding="utf-8"))
@@ -162,7 +162,7 @@ sys.exit(main())
 def test_a_signal_to_go_on_that_comes_while_it_draws_does_not_stop_it(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "signalled.py").write_text(_SIGNALLED, encoding="utf-8")
     terminal.start(f"{sys.executable} signalled.py --store {build_store(tmp_path)}", cwd=tmp_path)
-    terminal.wait_for(lambda screen: "37 docs" in screen)
+    terminal.wait_for(lambda screen: "37 documents" in screen)
     terminal.type("household")
     terminal.wait_for(lambda screen: "notes/diary.txt" in screen)
     terminal.type(" tea")
@@ -181,7 +181,7 @@ def test_a_terminal_that_sends_no_signal_ends_it_too(tmp_path: Path) -> None:
     os.close(inside)
     try:
         drawn = b""
-        while b"recall.db" not in drawn:
+        while b"37 documents" not in drawn:
             assert select.select([outside], [], [], PATIENCE)[0], drawn
             drawn += os.read(outside, 65_536)
         os.close(outside)

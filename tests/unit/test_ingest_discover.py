@@ -9,7 +9,7 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.ingest.discover import Found, covers, find_one, single, walk
-from recall_core.paths import path_of
+from recall_core.paths import os_path_of, path_of
 from recall_core.types import Root, Skip
 from tests.builders import without_privileges
 
@@ -304,7 +304,8 @@ def test_a_path_keeps_its_users_spelling_below_the_store_and_is_absolute_elsewhe
     assert path_of(tmp_path / "alias/docs/a.md", base) == "docs/a.md"
     assert path_of(base / "link/b.md", base) == "link/b.md"
     assert path_of(tmp_path / "alias/link", base) == "link"
-    assert path_of(tmp_path / "to_docs", base) == "docs"
+    assert path_of(tmp_path / "to_docs", base) == str(tmp_path / "to_docs")
+    assert os_path_of(tmp_path / "to_docs", base, is_added=True) == "docs"
     assert path_of(tmp_path / "to_docs/a.md", base) == "docs/a.md"
     assert path_of(tmp_path / "to_a.md", base) == str(tmp_path / "to_a.md")
     assert path_of(tmp_path / "other/b.md", base) == str(tmp_path / "other/b.md")

@@ -241,5 +241,5 @@ def test_a_text_that_does_not_agree_with_what_was_embedded_of_it_is_marked_unver
 
     with Recall.open(str(old)) as recall:
         (check,) = (check for check in recall.doctor()["checks"] if check["code"] == "texts")
-    assert check["evidence"] == "1 of 4 texts were never verified"
+    assert check["evidence"] == "1 of 4 texts are of an earlier version and have no hash"
     assert json.dumps(check)

@@ -218,7 +218,7 @@ def in_a_terminal(folder: Path, where: str) -> tuple[str, int]:
     os.close(theirs)
     os.set_blocking(ours, False)
     drawn = b""
-    keys = [(b"37 docs", b"budget"), (b"docs/budget.md", b"\x1b"), (b"NAV", b"z")]
+    keys = [(b"37 documents", b"budget"), (b"docs/budget.md", b"\x1b"), (b"NAV", b"z")]
     deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
         drawn += _read(ours)

@@ -40,7 +40,7 @@ from recall_core.explain.whynot.ranking_fixes import Never, by_k, by_weight, by_
 from recall_core.explain.whynot.signals import full_ranks
 from recall_core.explain.whynot.spelling import spelling_changes
 from recall_core.explain.whynot.target import Sought
-from recall_core.explain.whynot.words import Words
+from recall_core.explain.whynot.words import WordsToAdd
 from recall_core.rank.normalize import DECIMALS
 from recall_core.retrieve import Answer
 from recall_core.retrieve.answer import is_distant
@@ -74,7 +74,7 @@ def fixes(asker: Asker, question: Question, found: Answer, sought: Sought) -> Fi
     if not is_filtered_out(start, sought):
         changes += other_changes(asker, start, sought)
         changes += spelling_changes(asker, start, sought)
-        words = Words(asker, start, sought)
+        words = WordsToAdd(asker, start, sought)
         changes += words.of_name()
     is_enough = is_context and bool(changes)
     if not is_enough:

@@ -24,7 +24,7 @@ FEW_WORDS_TRIED = 3
 """In a context and with `match = all`: there each word is asked for, because no bound tells which stay behind."""
 
 
-class Words:
+class WordsToAdd:
     """The words that may be added to a question, and how many of them were tried so far."""
 
     def __init__(self, asker: KeptAsker, start: Start, sought: Sought) -> None:
