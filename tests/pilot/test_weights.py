@@ -345,7 +345,6 @@ async def test_a_key_that_can_do_nothing_says_why(shared_store: Path) -> None:
             ("U", "nothing to redo"),
             ("r", "Nothing is changed"),
             ("T", "No target is set"),
-            ("N", "No setting is changed"),
             ("S", "Nothing is changed"),
         ):
             await bench.press(key)
