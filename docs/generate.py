@@ -1,4 +1,4 @@
-"""Writes what is taken from the code and from figures: the JSON Schema, docs/keys.md and words.md, and other tables.
+"""Writes what is taken from the code and from figures: the JSON Schema, docs/keys.md, and other tables.
 
 Run it as `make generated` after a change of `recall_core/contract`, of a text of `recall_tui` or of docs/speed.json.
 """
@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.speed import readme
-from docs import words
 from recall_core.contract import responses
 from recall_core.contract.schema import schema as contract_schema
 from recall_tui.actions.table import markdown
@@ -21,7 +20,6 @@ ROOT = Path(__file__).parents[1]
 SCHEMA = ROOT / "recall_core" / "schema" / "response.schema.json"
 PAGE = ROOT / "docs" / "json.md"
 KEYS = ROOT / "docs" / "keys.md"
-WORDS = ROOT / "docs" / "words.md"
 TABLE = re.compile(r"(?<=\n)\| key \| commands \| meaning \|\n(?:\|.*\n)+")
 MANY = 8
 """Of so many commands no list is shown."""
@@ -79,5 +77,4 @@ if __name__ == "__main__":
     SCHEMA.write_text(schema(), encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     KEYS.write_text(markdown(), encoding="utf-8")
-    WORDS.write_text(words.markdown(), encoding="utf-8")
     readme.main([readme.KEPT])

@@ -37,6 +37,7 @@ from recall_tui.texts import Texts, to_keep
 from recall_tui.threads import Clock
 from recall_tui.threads.threads import Threads
 from recall_tui.threads.writer_thread import WriterTask
+from recall_tui.widgets.body import Body
 from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ class Host(App[None]):
     def lay_out(self) -> None:
         """Let the panes have their sizes."""
         shown = PaneSizes() if self.session.zoomed else self.layout
-        self.bench.lay_out(shown, is_narrow=self.session.is_narrow)
+        self.bench.query_one(Body).lay_out(shown, is_narrow=self.session.is_narrow)
 
     def is_typing(self) -> bool:
         """Return True from a key in the query until the pause after which its text is asked."""

@@ -86,7 +86,11 @@ def key_of(written: str) -> str | None:
     modifiers = [modifier.lower() for modifier in modifiers]
     if not set(modifiers) <= {"ctrl", "shift", "alt"} or len(set(modifiers)) < len(modifiers):
         return None
-    base = _base(last, is_modified=bool(modifiers))
+    base: str | None = _BY_NAME.get(last.lower(), last.lower())
+    if base not in NAMED and len(last) == 1:
+        base = _key(last.lower() if modifiers else last)
+    elif base not in NAMED and not _character(base or ""):
+        return None
     if base is None or (modifiers == ["shift"] and base not in NAMED):
         return None
     return "+".join([*sorted(modifiers), base])
@@ -95,15 +99,6 @@ def key_of(written: str) -> str | None:
 def is_printable(key: str) -> bool:
     """True when the key writes a character, and so belongs to a field while one is edited."""
     return len(key_name(key)) == 1 or key == "space"
-
-
-def _base(written: str, *, is_modified: bool) -> str | None:
-    name = _BY_NAME.get(written.lower(), written.lower())
-    if name in NAMED:
-        return name
-    if len(written) == 1:
-        return _key(written.lower() if is_modified else written)
-    return name if _character(name) else None
 
 
 def _key(character: str) -> str | None:

@@ -20,7 +20,6 @@ from recall_tui.state.shell import command
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
     from recall_core.contract.responses import SearchResponse
-    from recall_core.contract.views import ResultView
     from recall_tui.host import Host
 
 ROWS, CONTEXT = "Export results", "Export context"
@@ -124,14 +123,9 @@ def markdown(response: SearchResponse) -> Iterator[str]:
             lines = behind_unit(path, unit)
         score = f" · {result['score']:.3f}" if "score" in result else ""
         yield f"{rank}. **{_escaped(names)}** · `{path}{lines}`{score}\n"
-        if text := _text_of(result):
+        if text := result.get("passage", result.get("chunk", {})).get("text", "").strip():
             yield "\n" + "".join(f"   > {line}\n" if line else "   >\n" for line in text.splitlines())
         yield "\n"
-
-
-def _text_of(result: ResultView) -> str:
-    passage = result.get("passage")
-    return (passage["text"] if passage is not None else result.get("chunk", {}).get("text", "")).strip()
 
 
 def _escaped(name: str) -> str:

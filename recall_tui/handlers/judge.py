@@ -232,10 +232,6 @@ def _is_of_queries(path: Path) -> bool:
     return path.suffix.lower() == ".jsonl"
 
 
-def _place(change: Regrade) -> str:
-    return (*change.added, *change.removed)[0].spot.path
-
-
 def _written(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
     from recall_core.evaluate.judgements import change as make  # noqa: PLC0415 - the engine loads behind the first frame
 
@@ -248,7 +244,7 @@ def _taken_back(change: Regrade, recall: Recall, _say: Callable[[Progress], None
 
     since = take_back(recall.store, change)
     if since is None:
-        return f"Undone: the grade of {_place(change)}"
+        return f"Undone: the grade of {(*change.added, *change.removed)[0].spot.path}"
     what = "its grade was removed" if since.grade is None else f"it was graded {since.grade}"
     return f"Not undone: {what} since, by somebody else: {since.spot.path}"
 

@@ -12,7 +12,7 @@ from recall_core.paths import state_folder
 from recall_core.rql.parser import is_query
 from recall_tui import commandline, themes
 from recall_tui.commandline import Output
-from recall_tui.handlers import shell, tabs
+from recall_tui.handlers import query, shell
 from recall_tui.home import history
 from recall_tui.state import session as state
 from recall_tui.state.events import Ran
@@ -71,15 +71,12 @@ async def ask_filter(app: Host) -> None:
         app.notify("A query in RQL has its own FILTER; / filters plain words.")
         return
     hint = "such as doc.tag = 'docs'; Enter filters, Esc removes the filter"
-    await app.prompt("Filter", app.session.query.filter, hint, wrong_filter, partial(_filter_typed, app))
+    await app.prompt("Filter", app.session.query.filter, hint, wrong_filter, partial(filter_by, app))
 
 
-def _filter_typed(app: Host, typed: str | None) -> None:
-    filter_by(app, typed or "")
-
-
-def filter_by(app: Host, text: str) -> None:
-    """Ask again with the words filtered by this expression; "" is none."""
+def filter_by(app: Host, text: str | None) -> None:
+    """Ask again with the words filtered by this expression; "" or None removes the filter."""
+    text = text or ""
     if text != app.session.query.filter:
         session = app.session._replace(query=app.session.query._replace(filter=text))
         app.become(state.asked(session, app.bench.editor.text, app.clock()))
@@ -127,7 +124,7 @@ async def _tab(app: Host, words: tuple[str, ...]) -> None:
         return
     _close_line(app)
     if number:
-        tabs.go_to(app, number - 1)
+        query.go_to(app, number - 1)
     else:
         await app.perform("close_tab" if words else "new_tab")
 

@@ -18,7 +18,6 @@ from recall_tui.state.packing import chosen_entry
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
-    from recall_core.types import Document
     from recall_tui.host import Host
 
 
@@ -64,7 +63,10 @@ def place_of(store: str | None, chunk_id: str) -> Place:
 
     with open_store(store) as recall, recall.store.reading():
         row = targets.chunk(recall.store, chunk_id, base=recall.engine.base)
-        file = _file_of(recall, row.doc)
+        source = recall.store.sources([row.doc.id]).get(row.doc.id)
+        is_file = source is not None and source.os_path != "" and source.path == row.doc.path  # no record of one
+        file = recall.engine.base / source.os_path if source is not None and is_file else None
+        file = file if file is not None and file.is_file() else None
         text = "" if file is not None else document_text(recall, row.doc.id)
         return Place(row.doc.path, row.chunk.line_start, file, text)
 
@@ -75,12 +77,3 @@ def document_text(recall: Recall, doc_id: str) -> str:
     if found["kind"] != "doc":
         raise UsageError("unknown_target", f"{doc_id} is no document.", hint=Hint("search", REST))
     return found["text"]
-
-
-def _file_of(recall: Recall, doc: Document) -> Path | None:
-    """The file that a document is, as long as it is there; a record has the name of its file and its own."""
-    source = recall.store.sources([doc.id]).get(doc.id)
-    if source is None or not source.os_path or source.path != doc.path:
-        return None
-    path = recall.engine.base / source.os_path
-    return path if path.is_file() else None

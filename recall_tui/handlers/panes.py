@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recall_tui.messages import Chosen, LookingAt
+from recall_tui.panes.results import ResultsPane
 from recall_tui.state import session as state
 from recall_tui.state.grouping import MOST_GROUPED, why_not
 from recall_tui.state.session import Pane
@@ -61,7 +62,7 @@ def select(app: Host, rows: int) -> None:
 
 def page(app: Host, pages: int) -> None:
     """Move the selection by what is visible."""
-    select(app, app.bench.rows_to_page(pages))
+    select(app, app.bench.query_one(ResultsPane).rows_to_page(pages))
 
 
 def select_first(app: Host) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of the text of the query: asked, remembered, loaded, saved, edited elsewhere, copied as a command."""
+"""What becomes of the text of the query: asked, remembered, loaded, saved, edited elsewhere, copied; its tabs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recall_tui.home.history import changed
 from recall_tui.messages import Lacking, Typed
 from recall_tui.state import session as state
-from recall_tui.state import weighing
+from recall_tui.state import tabs, weighing
 from recall_tui.state.shell import commands
 from recall_tui.texts import moved_by
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from recall_tui.home.history import PastQuestion
     from recall_tui.host import Host
     from recall_tui.screens.history import HistoryChoice
+    from recall_tui.state.session import Session
 
 LIVE_SECONDS = 0.12  # after the last key: however thirty keys fall into a second, they cause at most 8 searches
 
@@ -94,6 +95,29 @@ def ask_again(app: Host, past: PastQuestion) -> tuple[str, ...]:
     return unknown
 
 
+def new_tab(app: Host) -> None:
+    """Open an empty tab."""
+    if len(tabs.tabs_of(app.session, "")) >= tabs.MOST_TABS:
+        app.notify(f"There are {tabs.MOST_TABS} tabs of queries, the most there can be; :tab close closes one.")
+        return
+    _take_tab(app, tabs.opened(app.session, app.bench.editor.text))
+
+
+def step_tab(app: Host, steps: int) -> None:
+    """Go that many tabs further, round the ends."""
+    go_to(app, app.session.query.tab + steps)
+
+
+def go_to(app: Host, place: int) -> None:
+    """Go to the tab of that place, counted from 0."""
+    _take_tab(app, tabs.gone_to(app.session, app.bench.editor.text, place))
+
+
+def close_tab(app: Host) -> None:
+    """Close the tab in front."""
+    _take_tab(app, tabs.closed(app.session))
+
+
 def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
     if choice is None:
         return
@@ -119,3 +143,13 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
 def _rest(app: Host) -> None:
     if app.typing is not None:
         app.typing.stop()
+
+
+def _take_tab(app: Host, session: Session) -> None:
+    """Become this session, with the text of its tab in the field, whose undo begins anew."""
+    editor = app.bench.editor
+    app.become(session)
+    app.bench.give_focus("query")
+    editor.text = session.query.tabs[session.query.tab].text
+    editor.move_cursor(editor.document.end)
+    app.ask()

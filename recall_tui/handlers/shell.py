@@ -35,7 +35,7 @@ async def choose_theme(app: Host) -> None:
     if app.no_color:
         app.notify("NO_COLOR is set, so no theme has colours.")
         return
-    from recall_tui.screens.choices import ThemeScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+    from recall_tui.screens.confirm import ThemeScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
     await app.push_screen(ThemeScreen(themes.NAMES, app.theme), partial(_theme_chosen, app, app.theme))
 
@@ -106,7 +106,7 @@ def remember(app: Host, chosen: Preferences) -> None:
 
 async def jump(app: Host) -> None:
     """Put letters on panes and rows."""
-    from recall_tui.screens.choices import JumpScreen  # noqa: PLC0415 - a dialog may wait until it is opened
+    from recall_tui.screens.confirm import JumpScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
     if app.screen is app.bench:
         await app.push_screen(JumpScreen(app.bench.landmarks(app.session)), partial(_jumped, app))
@@ -158,7 +158,15 @@ async def export_picture(app: Host) -> None:
     """Ask where to put what is on the screen."""
     taken = picture(app), plain_text(app)
     hint = ".svg is a picture, .txt the text; Enter saves"
-    await app.prompt("Save the screen", PICTURE, hint, _unsuited, partial(_picture_named, app, taken))
+    wrong = f"The name ends in {' or '.join(SUFFIXES)}."
+    then = partial(_picture_named, app, taken)
+    await app.prompt(
+        "Save the screen",
+        PICTURE,
+        hint,
+        lambda typed: "" if paths.expanded(typed).suffix in SUFFIXES else wrong,
+        then,
+    )
 
 
 def _picture_named(app: Host, taken: tuple[str, str], typed: str | None) -> None:
@@ -187,8 +195,3 @@ def _save_picture(app: Host, path: Path, text: str, is_agreed: bool | None) -> N
         app.warn(f"{path} cannot be written: {error.strerror}")
     else:
         app.notify(f"Saved: {path}", markup=False)
-
-
-def _unsuited(typed: str) -> str:
-    """What is wrong with the name of a picture; "" when nothing is."""
-    return "" if paths.expanded(typed).suffix in SUFFIXES else f"The name ends in {' or '.join(SUFFIXES)}."

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from textual.screen import ScreenResultCallbackType
 
     from recall_core.api.recall import Recall
-    from recall_core.contract.views import ReembedView
     from recall_tui.host import Host
 
     Say = Callable[[Progress], None]
@@ -257,7 +256,9 @@ async def _ask_first(app: Host, remedy: StoreCommand, more: str = "") -> None:
 
 
 async def _ask_for_documents(app: Host, target: str, hint: str) -> None:
-    await app.prompt("Remove documents", target, hint, _unnamed, partial(_target_typed, app))
+    await app.prompt(
+        "Remove documents", target, hint, lambda typed: "" if typed else NAMING, partial(_target_typed, app)
+    )
 
 
 def _target_typed(app: Host, target: str | None) -> None:
@@ -304,11 +305,6 @@ def _run_remedy(app: Host, title: str, remedy: StoreCommand, is_agreed: bool | N
         "reembed": partial(reembedded, remedy=remedy, stopped=app.reembed_stop),
     }
     app.do(title, runs[remedy.verb])
-
-
-def _unnamed(typed: str) -> str:
-    """What is wrong with a name of documents; "" when there is one."""
-    return "" if typed else NAMING
 
 
 def named_in(store: str | None, target: str) -> NamedTarget:
@@ -365,11 +361,7 @@ def reembedded(recall: Recall, say: Say, *, remedy: StoreCommand, stopped: threa
             say(next(run))
         except StopIteration as end:
             view = end.value["reembedded"]
-            return _said_of(view)
+            texts = f"{view['embedded']:,} text{'' if view['embedded'] == 1 else 's'}"
+            return f"{view['embedder']}: {texts} embedded, {view['reused']:,} reused"
     run.close()
     return f"stopped; queries use the old vectors, and re-embedding with {remedy.name} goes on from here"
-
-
-def _said_of(view: ReembedView) -> str:
-    texts = f"{view['embedded']:,} text{'' if view['embedded'] == 1 else 's'}"
-    return f"{view['embedder']}: {texts} embedded, {view['reused']:,} reused"

@@ -155,12 +155,8 @@ async def _offer_query(app: Host, answer: Answer, said: Tweaks) -> None:
         app.notify(f"Plain words have no OPTION, and no query can say these: {error.message}", markup=False)
         return
     question = f"Plain words have no OPTION. Replace them by the query with the same results?\n\n{query}"
-    await app.confirm("Write into the query", question, partial(_take_query, app, query, said))
-
-
-def _take_query(app: Host, query: str, said: Tweaks, is_agreed: bool | None) -> None:
-    if is_agreed:
-        _take_text(app, query, said)
+    take = partial(_take_text, app, query, said)
+    await app.confirm("Write into the query", question, lambda is_agreed: take() if is_agreed else None)
 
 
 def _take_text(app: Host, text: str, said: Tweaks) -> None:

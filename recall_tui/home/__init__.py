@@ -1,1 +1,1 @@
-"""What outlasts a session: history, layout, profiles, keys and reports, in the person's own folders."""
+"""What outlasts a session: history, layout, keys and reports, in the person's own folders."""

@@ -127,10 +127,6 @@ class Bench(SizedScreen[None]):
         self.query_one(StatusLine).show(session)
         self.query_one(FooterLine).show(session)
 
-    def lay_out(self, layout: PaneSizes, *, is_narrow: bool) -> None:
-        """Put the borders where the layout says; a zoomed pane has none."""
-        self.query_one(Body).lay_out(layout, is_narrow=is_narrow)
-
     def measured(self) -> PaneSizes:
         """Where the borders stand."""
         return self.query_one(Body).measured()
@@ -191,10 +187,6 @@ class Bench(SizedScreen[None]):
     def written(self) -> str:
         """What stands in that field; "" where it is not there yet, or no longer."""
         return next((editor.text for editor in self.query(Editor)), "")
-
-    def rows_to_page(self, pages: int) -> int:
-        """How many rows further that result is which stands so many pages below the selected one."""
-        return self.query_one(ResultsPane).rows_to_page(pages)
 
     def _focus_again(self) -> None:
         if self.focused is None and self.app.app_focus and self.has_room and self.query(Body):

@@ -1,20 +1,23 @@
-"""A question that is answered with yes or no, and one with a line for the answer."""
+"""Short dialogs: a question of yes or no, one with a line for the answer, a place to go to, and a theme."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.events import Key, Resize
+from textual.events import Click, Key, Resize
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input, OptionList, Static
 
+from recall_tui.screens.bench import Landmark
 from recall_tui.screens.dialog import Dialog
 from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
+from recall_tui.widgets.lists import PointedList
 
 READING_SECONDS = 0.5  # nobody reads a question faster, or rests for as long while typing a word
 
@@ -126,3 +129,89 @@ class PromptScreen(Dialog[str | None]):
             self.query_one("#hint", Static).update(wrong)
         else:
             self.dismiss(event.value.strip())
+
+
+LETTERS = "asdfghjklqwertyuiopzxcvbnm"
+
+"""The home row first: panes are named before rows."""
+
+
+class Label(Static):
+    """One letter at its place."""
+
+    def __init__(self, letter: str, mark: Landmark) -> None:
+        super().__init__(f" {letter} ", classes="label", markup=False)
+        self.mark = mark
+        self.absolute_offset = mark.place
+
+
+class JumpScreen(Dialog[Landmark | None]):
+    """Gives back the place that was named, or None. marks: beyond 26 they have no letter."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "app.leave", "Quit", show=False)]
+
+    def __init__(self, marks: Sequence[Landmark]) -> None:
+        super().__init__()
+        self._marks = dict(zip(LETTERS, marks, strict=False))
+
+    def compose(self) -> ComposeResult:
+        """The letters, over what they name."""
+        for letter, mark in self._marks.items():
+            yield Label(letter, mark)
+
+    def on_key(self, event: Key) -> None:
+        """A letter goes there; any other key, Esc among them, goes nowhere."""
+        if event.key == "ctrl+q":
+            return
+        event.stop()
+        mark = self._marks.get(event.key)
+        self.dismiss(mark)
+
+    def on_click(self, event: Click) -> None:
+        """A letter can be clicked; what is beside it is nowhere."""
+        self.dismiss(event.widget.mark if isinstance(event.widget, Label) else None)
+
+
+class ThemeScreen(Dialog[str | None]):
+    """Gives back the chosen theme, or None; whoever asked takes the preview back then."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "Close", show=False),
+        Binding("down,j", "step(1)", "Next", show=False),
+        Binding("up,k", "step(-1)", "Previous", show=False),
+        Binding("enter", "take", "Apply", show=False),
+        Binding("ctrl+q", "app.leave", "Quit", show=False),
+    ]
+
+    def __init__(self, names: Sequence[str], chosen: str) -> None:
+        super().__init__()
+        self._names = names
+        self._chosen = chosen
+
+    def compose(self) -> ComposeResult:
+        """One list."""
+        with Vertical(id="themes") as box:
+            box.border_title = "Theme"
+            box.border_subtitle = "Enter applies, Esc cancels"
+            yield PointedList(id="names")
+
+    def on_mount(self) -> None:
+        """Begin at the one that is shown."""
+        self.query_one(PointedList).fill(map(Text, self._names), chosen=self._names.index(self._chosen))
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Show it."""
+        self.app.theme = self._names[event.option_index]
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Give back the one that was clicked."""
+        self.dismiss(self._names[event.option_index])
+
+    def action_step(self, rows: int) -> None:
+        """Choose another."""
+        self.query_one(PointedList).step(rows)
+
+    def action_take(self) -> None:
+        """Give back the chosen one."""
+        row = self.query_one(PointedList).highlighted
+        self.dismiss(None if row is None else self._names[row])

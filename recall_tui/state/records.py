@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from recall_core.evaluate.grades import Regrade
     from recall_core.retrieve import Answer
     from recall_core.retrieve.freshness import State
-    from recall_tui.home.profiles import Profile
     from recall_tui.state.chart import Chart
     from recall_tui.state.fixes import Tried
     from recall_tui.state.judging import Grading
@@ -183,8 +182,6 @@ class WeightsState(NamedTuple):
     """The curve is the mean of all judged queries, not that of the question."""
     is_beside: bool = False
     """The pane shows the rows under the saved settings beside those under the moved ones."""
-    profile: Profile | None = None
-    """The kept settings that were chosen last."""
     applied: tuple[Tried, ...] = ()
     """The fixes that were tried, the newest last; `standing` gives those that still are."""
 

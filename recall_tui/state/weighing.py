@@ -139,12 +139,6 @@ def put(session: Session, moved: Moved) -> Session:
     return session if moved == Moved(session.weights.tweaks, session.weights.k) else _changed(session, moved)
 
 
-def dressed(session: Session, settings: Tweaks) -> Session:
-    """The session with just these settings moved, and no others."""
-    kept = _unsaved(session, settings)
-    return session if kept == dict(session.weights.tweaks) else _changed(session, Moved(kept, session.weights.k))
-
-
 def recalled(session: Session, text: str, filters: str, moved: Moved) -> Session:
     """The session with this question, filtered by an expression, and just this moved: one step, for an undo too."""
     now, then = (session.query.text, session.query.filter), (text, filters)

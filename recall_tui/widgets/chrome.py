@@ -17,7 +17,6 @@ from textual.widgets import Static
 from recall_tui.actions.action import acts_in
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import GRADES, LAST, Offer, Table, footer, table_of
-from recall_tui.home.profiles import heading
 from recall_tui.messages import Wanted
 from recall_tui.panes.context.sums import budget_line, gauge_of
 from recall_tui.state.grading import last_grade
@@ -104,7 +103,6 @@ class HeaderLine(Line):
             facts.append(path.parent.name or path.name if path.name == DEFAULT_STORE else path.name)
             facts.append(f"{counted(info.documents, 'document')}{glyphs.dot}{counted(info.chunks, 'chunk')}")
             facts.append(short_name(info.embedder))
-            facts += [f"profile {heading(session)}"] if width >= NARROW and session.weights.profile else []
         right = f"   {HELP} "
         left = told(facts, width - cell_len(activity) - len(right) - len(GAPS[-1]), glyphs)
         line = Text(f"{left}{GAPS[-1]}{activity}   ", Style(bold=True))

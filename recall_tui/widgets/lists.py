@@ -44,7 +44,12 @@ class PointedList(OptionList, can_focus=False):
 
     def fill(self, lines: Iterable[Text], *, chosen: int | None) -> None:
         """Show these lines and choose one, or none."""
-        self.set_options(_row(line) for line in lines)
+        rows = []
+        for line in lines:
+            row = Text(" " * MARGIN).append_text(line)
+            row.plain = blanked(row.plain)  # as long as before, so that the styles stay where they are
+            rows.append(row)
+        self.set_options(rows)
         self.highlighted = chosen
 
     def step(self, rows: int) -> None:
@@ -66,12 +71,6 @@ class PointedList(OptionList, can_focus=False):
             return strip
         style = next(iter(strip)).style or self.rich_style
         return Strip.join([Strip([Segment(self.glyphs.pointer, style)], 1), strip.crop(1)])
-
-
-def _row(line: Text) -> Text:
-    row = Text(" " * MARGIN).append_text(line)
-    row.plain = blanked(row.plain)  # as long as before, so that the styles stay where they are
-    return row
 
 
 class ChoosingView(LineView, inherit_bindings=False):

@@ -10,9 +10,8 @@ from recall_tui.actions.action import acts_in, always
 from recall_tui.actions.conditions import NEEDS
 from recall_tui.actions.keys import is_printable, key_name
 from recall_tui.actions.table import ACTIONS, LAST, NEXT, TABLE, WANTED, Table, footer, is_valid, markdown
-from recall_tui.screens.about import about
 from recall_tui.screens.bench import bindings
-from recall_tui.screens.help import HELP_COLUMN, help_lines
+from recall_tui.screens.help import HELP_COLUMN, about, help_lines
 from recall_tui.state.events import StoreOpened, Unusable
 from recall_tui.state.session import PANES, VIEWS, Pane, Session, View
 from recall_tui.state.transitions import after

@@ -13,8 +13,7 @@ from textual.screen import Screen
 from recall_tui.handlers import panes
 from recall_tui.home import history
 from recall_tui.home.history import PastQuestion
-from recall_tui.screens.choices import JumpScreen, ProfilesScreen, ThemeScreen
-from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
+from recall_tui.screens.confirm import ConfirmScreen, JumpScreen, PromptScreen, ThemeScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.history import HistoryScreen, MovedScreen
 from recall_tui.screens.line import LineScreen
@@ -44,7 +43,6 @@ DIALOGS = {
     "line": Dialog(LineScreen, ("colon",), closes=False),
     "moved": Dialog(MovedScreen, ("ctrl+r", "tab", "down", "f6"), closes=False),
     "palette": Dialog(CommandPalette, ("ctrl+p",)),
-    "profiles": Dialog(ProfilesScreen, ("4", "P")),
     "prompt": Dialog(PromptScreen, ("slash",)),
     "target": Dialog(TargetScreen, ("m",), closes=False),
     "theme": Dialog(ThemeScreen, ("f9",)),

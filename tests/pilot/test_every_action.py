@@ -27,14 +27,14 @@ from recall_tui.actions.table import GROUPS, TABLE, is_valid
 from recall_tui.app import Workbench
 from recall_tui.handlers import ingest, panes
 from recall_tui.handlers import shell as shell_handlers
-from recall_tui.home import history, profiles
+from recall_tui.home import history
 from recall_tui.home.preferences import PaneSizes
-from recall_tui.home.profiles import Profile
 from recall_tui.panes.context import BudgetSlider, ContextPane, PackedList
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.explain.pane import TITLE_AT, pieces
 from recall_tui.panes.explain.whynot import FIX
-from recall_tui.screens.choices import JumpScreen, Label
+from recall_tui.panes.results import ResultsPane
+from recall_tui.screens.confirm import JumpScreen, Label
 from recall_tui.screens.help import HelpScreen
 from recall_tui.state import explaining, fixes, form, judging, packing, shell, store_pane, tabs, tuning, weighing
 from recall_tui.state.explaining import FixOffer, Funnel
@@ -307,13 +307,6 @@ async def remembered(_bench: Driver) -> None:
     path = history.place(os.environ)
     assert path is not None
     history.append(path, history.PastQuestion("cosine", "doc.path GLOB 'docs/*'", ("fusion=rrf",)))
-
-
-async def kept(_bench: Driver) -> None:
-    """There is a profile."""
-    place = profiles.folder(os.environ)
-    assert place is not None
-    profiles.keep(place, Profile("mine", {"fusion": "rrf"}))
 
 
 # Effects.
@@ -683,7 +676,12 @@ ROWS: tuple[Row, ...] = (
     # Results.
     Row("select(1)", at_row(lambda was, _: was.session.results.selected + 1), mouse=click("results", "src/pack.py")),
     Row("select(-1)", at_row(lambda was, _: was.session.results.selected - 1), selected(2)),
-    Row("page(1)", at_row(lambda was, bench: was.session.results.selected + bench.app.bench.rows_to_page(1))),
+    Row(
+        "page(1)",
+        at_row(
+            lambda was, bench: was.session.results.selected + bench.app.bench.query_one(ResultsPane).rows_to_page(1)
+        ),
+    ),
     Row("page(-1)", at_row(lambda *_: 0), selected(3)),
     Row("select_first", at_row(lambda *_: 0), selected(3)),
     Row("select_last", at_row(lambda was, _: was.session.results.answer.total - 1)),  # type: ignore[union-attr]
@@ -787,28 +785,6 @@ ROWS: tuple[Row, ...] = (
             bench.app.bench.editor.text == f"{RQL} OPTION fusion rrf" and not bench.session.weights.tweaks
         ),
         in_turn(asked(RQL), moved(fusion="rrf")),
-    ),
-    Row(
-        "choose_profile",
-        lambda was, bench: (
-            bench.session.weights.profile is not None
-            and bench.session.weights.profile.name == "mine"
-            and config("fusion", "rrf")(was, bench)
-        ),
-        kept,
-        then=("down", "enter"),
-    ),
-    Row(
-        "keep_profile",
-        of_session(
-            lambda now: (
-                now.weights.profile
-                and now.weights.profile.name == "yours"
-                and now.weights.profile.tweaks == {"pool": 50}
-            )
-        ),
-        moved(pool=50),
-        then=("@yours", "enter"),
     ),
     Row(
         "save_weights",

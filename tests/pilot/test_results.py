@@ -77,7 +77,7 @@ async def test_keys_and_clicks_select_a_row_and_the_ledger_follows(shared_store:
         assert bench.session.results.selected == bench.session.results.answer.total - 1
         await bench.press("home")
         assert bench.session.results.selected == 0
-        rows = bench.app.bench.rows_to_page(1)
+        rows = bench.app.bench.query_one(ResultsPane).rows_to_page(1)
         await bench.press("pagedown", "space")
         assert bench.session.results.selected == 2 * rows
         await bench.press("pageup")

@@ -23,8 +23,7 @@ from recall_core.files import write_private
 from recall_tui.actions.table import TABLE
 from recall_tui.handlers import shell
 from recall_tui.home.crash import keep_query, kept_queries
-from recall_tui.screens.choices import JumpScreen, Label, ThemeScreen
-from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen
+from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, JumpScreen, Label, ThemeScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.target import TargetScreen
 from recall_tui.terminal import apart

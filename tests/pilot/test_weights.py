@@ -32,7 +32,6 @@ from recall_tui.state.records import Moved, Tweaks
 from recall_tui.state.session import Session, is_stale
 from recall_tui.state.tuning import best_weight, curve_of, pins_of, target_weights, value_at
 from recall_tui.state.weighing import current, exact_share, share
-from recall_tui.widgets.lists import PointedList
 from recall_tui.widgets.slider import Slider
 from tests.provider_server import ProviderServer, Reply, provider_server
 from tests.workbench_corpus import build_store, write_corpus
@@ -346,7 +345,6 @@ async def test_a_key_that_can_do_nothing_says_why(shared_store: Path) -> None:
             ("U", "nothing to redo"),
             ("r", "Nothing is changed"),
             ("T", "No target is set"),
-            ("N", "No setting is changed"),
             ("S", "Nothing is changed"),
         ):
             await bench.press(key)
@@ -725,40 +723,6 @@ async def test_moved_settings_become_a_query_with_the_same_rows(shared_store: Pa
         assert bench.app.bench.editor.text.startswith("SELECT * FROM chunk USING lexical(")
         assert rows == [(hit.chunk.id, hit.score) for hit in bench.session.results.hits.values() if hit.chunk]
         assert bench.session.weights.tweaks == {}
-
-
-async def test_a_profile_is_kept_chosen_and_deleted(shared_store: Path) -> None:
-    async with workbench(shared_store) as bench:
-        await weigh(bench)
-        await move(bench, {"fusion": "rrf", "bm25_weight": 0.85, "vector_weight": 0.15})
-        await bench.press("N")
-        await bench.type("ranks")
-        await bench.press("enter")
-        await bench.until(lambda now: now.weights.profile and now.weights.profile.name == "ranks")
-        await bench.until(lambda _: "profile ranks " in bench.painted("header"))
-        await bench.press("right")
-        await bench.until(lambda _: "profile ranks*" in bench.painted("header"))
-
-        await bench.press("N")
-        await bench.type("ranks")
-        await bench.press("enter")
-        await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
-        await bench.press("n")
-        await bench.until(lambda _: not isinstance(bench.app.screen, ConfirmScreen))
-        kept = {"fusion": "rrf", "bm25_weight": 0.85, "vector_weight": 0.15}
-        assert bench.session.weights.profile is not None
-        assert dict(bench.session.weights.profile.tweaks) == kept, "other settings need a yes"
-
-        await bench.press("P", "k", "enter")
-        await bench.until(lambda now: now.weights.profile is None and not now.weights.tweaks)
-        await bench.press("P", "j", "enter")
-        await bench.until(lambda now: dict(now.weights.tweaks) == kept)
-
-        await bench.press("P", "d", "y")
-        await bench.until(lambda now: now.weights.profile is None)
-        assert dict(bench.session.weights.tweaks)["fusion"] == "rrf"
-        await bench.press("P")
-        assert bench.app.screen.query_one(PointedList).option_count == 1
 
 
 @pytest.fixture

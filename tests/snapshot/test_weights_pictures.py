@@ -1,4 +1,4 @@
-"""The weights pane as a person sees it: grades, pins, other settings, and profiles."""
+"""The weights pane as a person sees it: grades, pins and other settings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from recall_tui.home.profiles import Profile, keep
 from recall_tui.state.tuning import curve_of, target_weights
 from tests.snapshot.conftest import Picture
 from tests.workbench_driver import Driver, in_form
@@ -107,18 +106,5 @@ def test_another_fusion_and_another_number_of_rows_are_marked(judged: Path, pict
         await bench.until(
             lambda now: now.weights.chart and now.weights.chart.rrf_k == 40 and curve_of(now) and now.context.packed
         )
-
-    assert picture(steps, (120, 40))
-
-
-def test_profiles_are_listed_with_their_settings(store: Path, home: Path, picture: Picture) -> None:
-    place = home / "state" / "recall" / "profiles"
-    keep(place, Profile("meaning first", {"bm25_weight": 0.2, "vector_weight": 0.8}))
-    keep(place, Profile("ranks", {"fusion": "rrf", "rrf_k": 20}))
-
-    async def steps(bench: Driver) -> None:
-        await bench.ask()
-        await bench.press("escape", "4", "P", "j")
-        await bench.pilot.pause()
 
     assert picture(steps, (120, 40))

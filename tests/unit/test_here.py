@@ -22,7 +22,7 @@ from recall_core.retrieve.targets import readings
 from recall_core.store.sqlite.connect import connect
 from recall_tui.handlers.ingest import missing
 from recall_tui.handlers.judge import unreadable, unwritable
-from recall_tui.home import crash, profiles
+from recall_tui.home import crash
 from recall_tui.opening import Count, candidates, completions, counted, settings_there
 from tests.builders import without_privileges
 
@@ -191,7 +191,6 @@ def test_a_file_in_a_folder_that_may_not_be_looked_into_is_not_offered(tmp_path:
             "cannot be written: its folder does not exist, or it is a folder."
         )
         assert settings_there(str(shut)) == ""
-        assert profiles.load(shut) == []
         assert crash.kept_queries({"XDG_STATE_HOME": str(shut)}) == []
 
 

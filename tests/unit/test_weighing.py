@@ -12,7 +12,6 @@ from recall_tui.state.session import WORDS_K, Session, asked
 from recall_tui.state.weighing import (
     counted,
     current,
-    dressed,
     exact_share,
     nudged,
     put_at,
@@ -226,14 +225,6 @@ def test_a_weight_between_two_hundredths_stays_as_it_is() -> None:
 
     assert dict(session.weights.tweaks) == {"bm25_weight": 0.5433, "vector_weight": 0.4567}
     assert exact_share(current(session)) == Fraction(4567, 10000)
-
-
-def test_settings_put_on_take_the_place_of_all_that_was_moved() -> None:
-    session = dressed(turned(nudged(SAVED, 5), "match"), {"fusion": "rrf", "match": "any"})
-
-    assert dict(session.weights.tweaks) == {"fusion": "rrf"}
-    assert dict(undone(session).weights.tweaks) == {"bm25_weight": 0.85, "vector_weight": 0.15, "match": "all"}
-    assert dressed(session, {"fusion": "rrf"}) is session
 
 
 def test_what_the_question_says_itself_is_not_moved_any_more() -> None:
