@@ -124,7 +124,7 @@ async def _tab(app: Host, words: tuple[str, ...]) -> None:
         return
     _close_line(app)
     if number:
-        query.go_to(app, number - 1)
+        query.go_to_tab(app, number - 1)
     else:
         await app.perform("close_tab" if words else "new_tab")
 

@@ -1,4 +1,4 @@
-"""What becomes of the text of the query: asked, remembered, loaded, saved, edited elsewhere, copied; its tabs."""
+"""Ask, clear, load, save, edit and copy the query, and move between its tabs."""
 
 from __future__ import annotations
 
@@ -105,10 +105,10 @@ def new_tab(app: Host) -> None:
 
 def step_tab(app: Host, steps: int) -> None:
     """Go that many tabs further, round the ends."""
-    go_to(app, app.session.query.tab + steps)
+    go_to_tab(app, app.session.query.tab + steps)
 
 
-def go_to(app: Host, place: int) -> None:
+def go_to_tab(app: Host, place: int) -> None:
     """Go to the tab of that place, counted from 0."""
     _take_tab(app, tabs.gone_to(app.session, app.bench.editor.text, place))
 
@@ -146,7 +146,7 @@ def _rest(app: Host) -> None:
 
 
 def _take_tab(app: Host, session: Session) -> None:
-    """Become this session, with the text of its tab in the field, whose undo begins anew."""
+    """Show the session with the text of its tab in the field. The field's undo starts there."""
     editor = app.bench.editor
     app.become(session)
     app.bench.give_focus("query")
