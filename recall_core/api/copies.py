@@ -6,7 +6,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall_core import paths
+from recall_core import maintain, paths
 from recall_core.api.engine import Engine
 from recall_core.api.stores import store_kind, store_url
 from recall_core.config import FILE_NAME, load
@@ -26,26 +26,23 @@ def backup(
     force: take the place of a file that is there. mode: of the copy, which else is for its owner alone.
     Until the last step the target is as it was.
     """
-    from recall_core.maintain import copies  # noqa: PLC0415 - a search never needs it
 
     kind = store_kind(store_url(engine.store.path).kind)
-    view = yield from copies.backup(engine.store, target, kind=kind, force=force, mode=mode)
+    view = yield from maintain.copies.backup(engine.store, target, kind=kind, force=force, mode=mode)
     return {**OK, "backup": view, "warnings": []}
 
 
 def verify(source: Path) -> VerifyResponse:
     """Check a store's file, a backup or an export."""
-    from recall_core.maintain import copies  # noqa: PLC0415 - as above
 
-    view, checks = copies.verify(source, store_kind("sqlite"))
+    view, checks = maintain.copies.verify(source, store_kind("sqlite"))
     return {**OK, "verified": view, "checks": checks, "warnings": []}
 
 
 def doctor(engine: Engine, *, fix: bool, dups: bool) -> DoctorResponse:
     """Every check of the store, mended where that is wanted; an embedder that waits to be accepted is not asked."""
-    from recall_core.maintain.doctor import doctor as checked  # noqa: PLC0415 - as above
 
-    checks = checked(
+    checks = maintain.doctor.doctor(
         engine.store,
         engine.base,
         config=engine.usable,
@@ -59,10 +56,9 @@ def doctor(engine: Engine, *, fix: bool, dups: bool) -> DoctorResponse:
 
 def recover(old: Path, new: Path) -> RecoverResponse:
     """Make a new store of what can be read of a damaged one."""
-    from recall_core.maintain import copies  # noqa: PLC0415 - as above
 
     toml = paths.absolute(old).parent / FILE_NAME
     found = FoundSettings(load(toml), toml) if toml.is_file() else None
     config = found.config if found is not None and found.refusal(EMBEDDER) is None else None
-    view, checks = copies.recover(old, new, kind=store_kind("sqlite"), config=config)
+    view, checks = maintain.copies.recover(old, new, kind=store_kind("sqlite"), config=config)
     return {**OK, "recovered": view, "checks": checks, "warnings": []}

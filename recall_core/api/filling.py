@@ -10,7 +10,7 @@ from pathlib import Path
 from time import time_ns
 from typing import Any, TypedDict, Unpack
 
-from recall_core import views
+from recall_core import maintain, views
 from recall_core.api.engine import Engine
 from recall_core.api.roots import changes_of, root_views, waiting_warnings
 from recall_core.contract import OK
@@ -110,10 +110,9 @@ class ImportFields(TypedDict, total=False):
 
 def import_(engine: Engine, source: Path, options: ImportFields) -> TransferResponse:
     """Read an export into the store."""
-    from recall_core.maintain import transfer  # noqa: PLC0415 - add never needs it
 
     before = engine.store.roots()
-    view = transfer.import_(
+    view = maintain.transfer.import_(
         engine.store,
         source,
         embedder=engine.embedder,

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from recall_core import views
+from recall_core import evaluate, maintain, views
 from recall_core.api.engine import Engine
 from recall_core.config import assignments, outdated
 from recall_core.contract import OK
@@ -60,9 +60,7 @@ def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
         judgements=_judgements(store),
     )
     if engine.config.vector_index == "lsh":
-        from recall_core.maintain.vector_index import view_of  # noqa: PLC0415 - few stores have one
-
-        view["vector_index"] = view_of(store, lambda: engine.embedder, engine.usable)
+        view["vector_index"] = maintain.vector_index.view_of(store, lambda: engine.embedder, engine.usable)
     if older := _older(engine):
         view["older_settings"] = older
     took_ms = round((perf_counter() - started) * 1000, 3)
@@ -79,9 +77,8 @@ def _judgements(store: Store) -> int:
     """How many judgements the store has, those that stand at one place counted once."""
     if not store.stray_judgements():
         return store.judgement_count()
-    from recall_core.evaluate.judgements import count  # noqa: PLC0415 - few stores have any that are astray
 
-    return count(store)
+    return evaluate.judgements.count(store)
 
 
 def _older(engine: Engine) -> list[str]:

@@ -15,8 +15,9 @@ from recall_core.contract.views import SparsePart
 from recall_core.explain.lines import Lines, lines_of, weight_of
 from recall_core.explain.whynot.question import understood
 from recall_core.explain.winning import rank_line
-from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Pack
+from recall_core.retrieve.plan import Plan
 from recall_core.types import Ranked
 
 MOST_LINES = 8

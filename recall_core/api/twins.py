@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from recall_core.contract.views import CopiesView, PlaceView
-from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import twins_of
+from recall_core.retrieve.answer import Answer, twins_of
 from recall_core.store.port import Store
 from recall_core.types import Hit, Packed, Row, Twins
 

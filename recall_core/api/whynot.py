@@ -14,9 +14,10 @@ from recall_core.contract.whynot import WhyNotView
 from recall_core.explain.funnel import trace as traced
 from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.why import why_not as explained
-from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.passage import passages
+from recall_core.retrieve.plan import Plan
 from recall_core.rql.ast import And, Expr, Not, Or
 from recall_core.rql.print import print_filter, print_order
 from recall_core.rql.views import ExplainedView, FilterView

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+from recall_core._lazy import msgspec
 from recall_core.contract.responses import AnyResponse, Response
 
 
 def schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of what commands answer: a Response, and one of those that it is made of."""
-    from msgspec.json import schema_components  # noqa: PLC0415 - only when the schema is asked for
 
-    references, components = schema_components((Response, *get_args(AnyResponse)), ref_template="#/$defs/{name}")
+    references, components = msgspec.json.schema_components(
+        (Response, *get_args(AnyResponse)), ref_template="#/$defs/{name}"
+    )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "recall/response/1",

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from recall_core._lazy import hashlib
 from recall_core.errors import EmbedError, why_unread
 from recall_core.shell import REST, Hint, install_extra
 
@@ -78,9 +79,8 @@ def mapped_file(path: Path) -> mmap.mmap:
 
 def digest(content: mmap.mmap | bytes) -> str:
     """sha256, in hex."""
-    from hashlib import sha256  # noqa: PLC0415 - naming an embedder needs no digest
 
-    return sha256(content).hexdigest()
+    return hashlib.sha256(content).hexdigest()
 
 
 def _damaged(path: Path, reason: str, extra: str) -> EmbedError:

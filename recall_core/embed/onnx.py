@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from recall_core import paths
+from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.embed import windows
@@ -150,7 +151,6 @@ class OnnxEmbedder:
     def _run(self, window: Sequence[int]) -> Vector:
         """The vector of one window of token ids."""
         check()
-        import numpy as np  # noqa: PLC0415
 
         before, after = self._frame
         ids = np.array([[*before, *window, *after]], np.int64)
@@ -165,7 +165,6 @@ class OnnxEmbedder:
 
     def _pooled(self, outputs: Sequence[Any]) -> list[float]:
         """One vector from the model's outputs: from the one that has a row a token, else the one that is pooled."""
-        import numpy as np  # noqa: PLC0415
 
         rows = next((each for each in outputs if each.ndim == 3), None)
         if rows is None:

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from recall_core import paths
+from recall_core import embed, paths
+from recall_core._lazy import metadata
 from recall_core.config import Config, SettingValue, assignments
-from recall_core.embed import registry
+from recall_core.embed import providers, registry
 from recall_core.errors import ConfigError
 from recall_core.named import NamedTuple
 from recall_core.shell import Hint
@@ -63,26 +64,23 @@ class FoundSettings(NamedTuple):
         """Whether all of it may happen."""
         if self.is_vouched or not (acts := self.acts()):
             return True
-        from recall_core.embed import accepted  # noqa: PLC0415 - few settings wait
 
-        return accepted.is_named(accepted.digest(acts)) or self.is_kept()
+        return embed.accepted.is_named(embed.accepted.digest(acts)) or self.is_kept()
 
     def is_kept(self) -> bool:
         """Whether a person has accepted it for good."""
-        from recall_core.embed import accepted  # noqa: PLC0415 - as above
 
         acts = self.acts()
-        is_known = bool(acts) and accepted.of_folder(self.folder) == accepted.digest(acts)
-        return is_known and accepted.is_own(self.toml)
+        is_known = bool(acts) and embed.accepted.of_folder(self.folder) == embed.accepted.digest(acts)
+        return is_known and embed.accepted.is_own(self.toml)
 
     def refusal(self, *roles: str) -> ConfigError | None:
         """Why what is for these may not happen, `untrusted_config`; None where it may, or there is none of it."""
         acts = self.acts(*roles)
         if not acts or self.is_accepted():
             return None
-        from recall_core.embed import accepted  # noqa: PLC0415 - as above
 
-        return accepted.untrusted(acts, toml=self.toml, digest=accepted.digest(self.acts()))
+        return embed.accepted.untrusted(acts, toml=self.toml, digest=embed.accepted.digest(self.acts()))
 
     def expect(self, *roles: str) -> None:
         """Raises ConfigError `untrusted_config` where what is for these waits."""
@@ -93,9 +91,8 @@ class FoundSettings(NamedTuple):
         """Accept all of it from now on. Raises ConfigError `trust_unkept` where that cannot be kept."""
         if not (acts := self.acts()):
             return
-        from recall_core.embed import accepted  # noqa: PLC0415 - as above
 
-        accepted.keep(self.folder, accepted.digest(acts), toml=self.toml)
+        embed.accepted.keep(self.folder, embed.accepted.digest(acts), toml=self.toml)
 
     @property
     def folder(self) -> str:
@@ -159,9 +156,8 @@ class FoundSettings(NamedTuple):
         """Raises ConfigError where settings that were found decide what the act is, and it was not accepted."""
         if self.is_vouched or not found or (self.is_accepted() and act.deed in {each.deed for each in self.acts()}):
             return
-        from recall_core.embed import accepted  # noqa: PLC0415 - few settings wait
 
-        raise accepted.unnamed(act, toml=self.toml, found=tuple(found), hint=hint)
+        raise embed.accepted.unnamed(act, toml=self.toml, found=tuple(found), hint=hint)
 
     # What waits.
 
@@ -207,12 +203,9 @@ def _act(role: str, name: str, config: Config, folder: Path) -> Act | None:
         known = Act(role, name, config.embedding_url, config.embedding_model, config.allow_network)
         return known if bare in _plug_ins() else None
     if bare == "sentence-transformers":
-        from recall_core.embed.providers.sentence import MODEL  # noqa: PLC0415 - few settings wait
+        return Act(role, bare, model=config.embedding_model or providers.sentence.MODEL, network=config.allow_network)
 
-        return Act(role, bare, model=config.embedding_model or MODEL, network=config.allow_network)
-    from recall_core.embed.providers.remote import RemoteKind  # noqa: PLC0415 - as above
-
-    server = cast(RemoteKind, registry.kind(bare))
+    server = cast(providers.remote.RemoteKind, registry.kind(bare))
     sends_text = server.sends_text(config)
     if sends_text and not config.allow_network:
         return None  # which is `network_not_allowed` for whoever asks it
@@ -234,8 +227,7 @@ def _model_elsewhere(role: str, argument: str, folder: Path) -> Act | None:
 
 def _plug_ins() -> set[str]:
     """The names of those that are installed; none is loaded."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - 60 ms
 
-    from recall_core.embed.rescore import GROUP  # noqa: PLC0415 - few settings wait
-
-    return {point.name for group in (registry.GROUP, GROUP) for point in entry_points(group=group)}
+    return {
+        point.name for group in (registry.GROUP, embed.rescore.GROUP) for point in metadata.entry_points(group=group)
+    }

@@ -16,7 +16,7 @@ from recall_core.evaluate.fixture.rates import rate
 from recall_core.evaluate.grid import with_each_copy
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.questions import questions
-from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Asker, rows_of
 from recall_core.retrieve.plan import with_copies
 from recall_core.store.port import Store

@@ -50,8 +50,8 @@ from recall_core.explain.resampling import Band
 from recall_core.explain.stability import FRAGILE, order_distance
 from recall_core.explain.sweep import sweep
 from recall_core.maintain.settings import write_settings
-from recall_core.retrieve import Plan
 from recall_core.retrieve.asking import Ask, Asker
+from recall_core.retrieve.plan import Plan
 from recall_core.shell import AGAIN, Hint
 from recall_core.types import Pool, Progress
 

@@ -10,9 +10,9 @@ from recall_core.contract.whynot import FunnelStageView, PredicateView, TraceVie
 from recall_core.explain.whynot.present import as_asked
 from recall_core.explain.whynot.question import Question, pack_of, planned
 from recall_core.rank.fuse import dropped_by_cosine, rank
-from recall_core.retrieve import Answer, Plan
-from recall_core.retrieve.answer import candidate_range, page
+from recall_core.retrieve.answer import Answer, candidate_range, page
 from recall_core.retrieve.asking import Asker
+from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import lexical_query
 from recall_core.rql.ast import And, Expr, Not, Or
 from recall_core.rql.print import print_filter

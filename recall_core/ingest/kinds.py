@@ -12,7 +12,7 @@ from recall_core.errors import IngestError, UsageError
 from recall_core.ingest.discover import matches_any
 from recall_core.ingest.parse import AUTO, BUILT_IN
 from recall_core.ingest.parse.code.languages import GRAMMARS, language_of, missing
-from recall_core.ingest.parse.man import is_man
+from recall_core.ingest.parse.man.kinds import is_man
 from recall_core.installing import requirements
 from recall_core.shell import INSTALL, Hint
 

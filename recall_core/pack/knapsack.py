@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core._lazy import np
 from recall_core.deadline import check
 
 if TYPE_CHECKING:
@@ -63,7 +64,6 @@ def _density(thing: Thing) -> float:
 
 def _chosen(things: Sequence[Thing], groups: Sequence[Sequence[int]], capacity: int, cap: int) -> tuple[int, ...]:
     """Layers are built from the last group to the first, so that walking back decides the earliest things first."""
-    import numpy as np  # noqa: PLC0415 - only an optimal packing needs it
 
     best = np.zeros(capacity + 1, np.int64)
     layers: list[_Layer] = []

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
+from recall_core import retrieve
 from recall_core.deadline import check
 from recall_core.named import NamedTuple
 from recall_core.text import STOP_WORDS, STOP_WORDS_NAME, spaced
@@ -51,10 +52,25 @@ def literal(text: str, *, tokens: Tokens, match: str, stop_words: str = "english
 
 def lists_of(stop_words: str) -> str:
     """The lists that such a question drops words by, each by its name and version."""
-    from recall_core.retrieve.question_words import LEFTOVERS_NAME, QUESTION_WORDS_NAME  # noqa: PLC0415 - as below
 
-    names = {"none": (), "english": (STOP_WORDS_NAME,), "leftovers": (STOP_WORDS_NAME, LEFTOVERS_NAME)}
-    return ", ".join(names.get(stop_words, (STOP_WORDS_NAME, LEFTOVERS_NAME, QUESTION_WORDS_NAME))) or "none"
+    names = {
+        "none": (),
+        "english": (STOP_WORDS_NAME,),
+        "leftovers": (STOP_WORDS_NAME, retrieve.question_words.LEFTOVERS_NAME),
+    }
+    return (
+        ", ".join(
+            names.get(
+                stop_words,
+                (
+                    STOP_WORDS_NAME,
+                    retrieve.question_words.LEFTOVERS_NAME,
+                    retrieve.question_words.QUESTION_WORDS_NAME,
+                ),
+            )
+        )
+        or "none"
+    )
 
 
 def telling(words: Iterable[str], stop_words: str) -> list[str]:
@@ -64,10 +80,13 @@ def telling(words: Iterable[str], stop_words: str) -> list[str]:
     left = [word for word in words if word not in STOP_WORDS]
     if stop_words == "english":
         return left
-    from recall_core.retrieve.question_words import QUESTION_WORDS  # noqa: PLC0415 - as below
 
     left = [word for word in left if len(word) > 1 or not ("a" <= word <= "z")]
-    return left if stop_words == "leftovers" else [word for word in left if word not in QUESTION_WORDS]
+    return (
+        left
+        if stop_words == "leftovers"
+        else [word for word in left if word not in retrieve.question_words.QUESTION_WORDS]
+    )
 
 
 def _read(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
@@ -79,9 +98,8 @@ def _read(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
 
 def _read_closely(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
     """The same, with what is known of words by what stands around them."""
-    from recall_core.retrieve.question_words import pieces  # noqa: PLC0415 - a plain question has no need of it
 
-    for piece in pieces(text, with_question_words=stop_words == "questions"):
+    for piece in retrieve.question_words.pieces(text, with_question_words=stop_words == "questions"):
         check()
         written = text[piece.start : piece.end]
         if piece.kind == "words":
@@ -108,11 +126,11 @@ def _most_dropped(parts: Sequence[_PhraseGroup], text: str, stop_words: str) -> 
         sum(len(phrase.tokens) for part in parts if _is_kept(part, kind) for phrase in part.phrases)
         for kind in range(4)
     ]
-    if stop_words == "questions":
-        from recall_core.retrieve.question_words import LEAST_LEFT, LONG_QUESTION  # noqa: PLC0415 - as above
-
-        if left[_ASKING] >= LEAST_LEFT and len(text.split()) >= LONG_QUESTION:
-            return _ASKING
+    if stop_words == "questions" and (
+        left[_ASKING] >= retrieve.question_words.LEAST_LEFT
+        and len(text.split()) >= retrieve.question_words.LONG_QUESTION
+    ):
+        return _ASKING
     return next((kind for kind in (_LEFTOVER, _FUNCTION) if left[kind]), _STAYS)
 
 

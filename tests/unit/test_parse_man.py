@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recall_core.config import Config
 from recall_core.ingest.chunk import chunk
 from recall_core.ingest.parse import parser
-from recall_core.ingest.parse.man import is_man
+from recall_core.ingest.parse.man.kinds import is_man
 from recall_core.marks import Mark, Outline, Places, why_unfit
 from recall_core.ports import ParsedDocument
 from recall_core.text import counter

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import ClassVar
 
 from recall_core.ingest.parse import parser
-from recall_core.ingest.parse.man import is_man
+from recall_core.ingest.parse.man.kinds import is_man
 from recall_core.marks import Outline
 from recall_core.ports import ParsedDocument
 from tests.unit.test_parse_elsewhere import NightlyElsewhere

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.embed.providers.windows import cut, means, unit
 from recall_core.embed.providers.wire import (
@@ -263,7 +264,6 @@ def _counted(rows: list[object], count: int) -> list[object]:
 
 def _matrix(rows: Sequence[object], dimension: int | None) -> NDArray[np.float64]:
     """The rows as numbers. Raises ValueError where one is no list of `dimension` numbers."""
-    import numpy as np  # noqa: PLC0415 - a command that embeds nothing does not load it
 
     lists = [row for row in rows if isinstance(row, list)]
     if len(lists) != len(rows):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from recall_core._lazy import np
 from recall_core.text import counter
 from recall_core.types import Vector
 
@@ -57,7 +58,6 @@ def means(matrix: NDArray[np.float64], sizes: Sequence[int]) -> list[Vector]:
 
 def unit(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """The rows scaled to length 1. Raises ValueError for a row of zeros, NaN or infinity, which has no direction."""
-    import numpy as np  # noqa: PLC0415 - a command that embeds nothing does not load it
 
     if not np.isfinite(matrix).all():
         raise ValueError("a component is NaN or infinite")

@@ -42,8 +42,7 @@ from recall_core.explain.whynot.spelling import spelling_changes
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.whynot.words import WordsToAdd
 from recall_core.rank.normalize import DECIMALS
-from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import is_distant
+from recall_core.retrieve.answer import Answer, is_distant
 from recall_core.retrieve.asking import Asker
 from recall_core.rql.match import match
 from recall_core.types import Packed

@@ -5,8 +5,15 @@ from __future__ import annotations
 from difflib import get_close_matches
 from importlib import import_module
 
+from recall_core._lazy import attach, metadata
 from recall_core.errors import UsageError
 from recall_core.ports import Parser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recall_core.ingest.parse import jsonfile, magic, pool
+else:
+    __getattr__ = attach(__name__)
 
 BUILT_IN = {
     "text": "recall_core.ingest.parse.text:Text",
@@ -75,7 +82,7 @@ def is_markdown(read_by: str, path: str) -> bool | None:
     alone can tell."""
     match name_of(read_by):
         case "text":
-            from recall_core.ingest.parse import text  # noqa: PLC0415 - a parser is imported where it is used
+            from recall_core.ingest.parse import text  # noqa: PLC0415 - it imports this package
 
             return text.is_markdown(path)
         case name if name in BUILT_IN:
@@ -99,9 +106,8 @@ def _built_in(target: str) -> Parser:
 
 
 def _installed(name: str) -> Parser:
-    from importlib.metadata import entry_points  # noqa: PLC0415 - 60 ms that built-in parsers do not pay
 
-    points = {point.name: point for point in entry_points(group=GROUP)}
+    points = {point.name: point for point in metadata.entry_points(group=GROUP)}
     if name not in points:
         names = sorted({AUTO, *BUILT_IN, *points})
         near = get_close_matches(name, names, n=1)
