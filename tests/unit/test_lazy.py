@@ -18,14 +18,14 @@ def test_a_package_imports_a_module_when_it_is_read(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("module", [explain, _lazy])
-def test_a_name_that_is_no_module_is_an_attribute_error(module: ModuleType) -> None:
+def test_an_unknown_name_is_an_attribute_error(module: ModuleType) -> None:
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         _ = module.no_such_name
 
 
 def test_an_error_within_a_module_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "of_a_test").mkdir()
-    (tmp_path / "of_a_test/__init__.py").write_text(f"from recall_core._lazy import attach\n{LAZY}\n")
+    (tmp_path / "of_a_test/__init__.py").write_text(f"from recall_core._lazy import attach\n__getattr__ = {LAZY}\n")
     (tmp_path / "of_a_test/broken.py").write_text("import no_such_library\n")
     monkeypatch.syspath_prepend(tmp_path)
     package = import_module("of_a_test")
