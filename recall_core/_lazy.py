@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import traceback
     from collections.abc import Callable
     from importlib import metadata
+    from urllib import parse as urls
 
     import httpx
     import msgspec
@@ -36,6 +37,7 @@ __all__ = [
     "tomlkit",
     "tomllib",
     "traceback",
+    "urls",
 ]
 
 
@@ -63,7 +65,7 @@ class _Lazy(ModuleType):
         return value
 
 
-_NAMES = {"metadata": "importlib.metadata", "np": "numpy"}
+_NAMES = {"metadata": "importlib.metadata", "np": "numpy", "urls": "urllib.parse"}
 
 
 def __getattr__(name: str) -> ModuleType:

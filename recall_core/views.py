@@ -29,10 +29,9 @@ from recall_core.types import (
 if TYPE_CHECKING:
     from recall_core.config import Config
     from recall_core.contract import views as shapes
-    from recall_core.contract.filling import IngestView, SkipView
     from recall_core.contract.ledger import ExplainView, LeafView, PartView, PassageView, RecallView, StageValues
     from recall_core.contract.responses import CompletionResponse, ErrorResponse
-    from recall_core.contract.store import FileParts, StoreView
+    from recall_core.contract.store import FileParts, IngestView, SkipView, StoreView
     from recall_core.errors import RecallError
     from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.freshness import State

@@ -15,8 +15,8 @@ from recall_core.adapters import cli, process
 from recall_core.adapters.progress import follow
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
-from recall_core.contract.filling import IngestView
-from recall_core.contract.packing import ContextBlock
+from recall_core.contract.store import IngestView
+from recall_core.contract.views import ContextBlock
 from recall_core.ingest.kinds import wanted
 from recall_core.types import Root
 from recall_tui.app import run

@@ -296,7 +296,7 @@ def compact(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 def backup(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """A copy of the store, checked, watched."""
 
-    steps = api.copies.backup(
+    steps = api.write.backup(
         recall.engine, Path(request.words[0]), force=request.flags.force, mode=mode_of(request.flags)
     )
     return follow(steps, streams=streams, name="copying", kept=lambda _: "no copy was written")

@@ -4,22 +4,6 @@ from recall_core._lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recall_core.api import (
-        changing,
-        compare,
-        copies,
-        filling,
-        get,
-        kept,
-        listing,
-        recall,
-        receipts,
-        replay,
-        report,
-        roots,
-        twins,
-        warm,
-        whynot,
-    )
+    from recall_core.api import answers, compare, engine, get, recall, receipts, report, warm, whynot, write
 else:
     __getattr__ = attach(__name__)

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from recall_core import api, evaluate, explain, retrieve, rql, views
-from recall_core.api.packing import context_view, packing, ranges, terms
+from recall_core.api.context import context_view, packing, ranges, terms
 from recall_core.config import Config
 from recall_core.contract import OK
 from recall_core.errors import SnapshotMismatch, StaleError, UsageError
-from recall_core.retrieve.answer import Answer, candidate_range, packable, page, rows_with_words, with_words_only
+from recall_core.retrieve.answer import (
+    Answer,
+    candidate_range,
+    packable,
+    page,
+    rows_with_words,
+    twins_of,
+    with_words_only,
+)
 from recall_core.retrieve.freshness import State, stale_documents
 from recall_core.retrieve.plan import Plan, plan_rql
 from recall_core.rql.ast import And, Expr, Field, Like, Not, Or
 from recall_core.shell import AGAIN, Hint, flag
+from recall_core.store.port import Store
+from recall_core.types import Hit, Packed, Row, Twins
 from recall_core.views import explain_view
 
 if TYPE_CHECKING:
     from recall_core.api.engine import Engine
     from recall_core.config import GivenSettings
+    from recall_core.contract.explaining import ReceiptPart
     from recall_core.contract.ledger import PassageView
-    from recall_core.contract.packing import AccountPart
-    from recall_core.contract.replaying import ReceiptPart
     from recall_core.contract.responses import (
         CompletionResponse,
         ContextResponse,
@@ -34,11 +43,20 @@ if TYPE_CHECKING:
         SearchResponse,
         SweepResponse,
     )
-    from recall_core.contract.views import CopiesPart, NextPart, PassagePart, ResultView, StatsView, WordHitsPart
+    from recall_core.contract.views import (
+        AccountPart,
+        CopiesPart,
+        CopiesView,
+        NextPart,
+        PassagePart,
+        PlaceView,
+        ResultView,
+        StatsView,
+        WordHitsPart,
+    )
     from recall_core.evaluate.tune_question import PinTarget
     from recall_core.pack.policy import Terms
     from recall_core.retrieve.asking import Ask, Pack
-    from recall_core.store.port import Store
     from recall_core.types import Document, Hit, Packed
 
 
@@ -127,7 +145,7 @@ def refresh(engine: Engine, ask: Ask) -> None:
     """Bring the store up to date first, where the question wants that; what earlier ones have made is kept."""
     engine.keep_vectors()
     if ask.fresh:
-        for _ in api.filling.sync(engine):
+        for _ in api.write.sync(engine):
             pass
 
 
@@ -261,7 +279,7 @@ def _with_twins(hits: dict[str, Hit], made: Packed, found: Answer, store: Store)
     if not found.plan.collapses or not (found.struck or found.known.texts):
         return hits
 
-    return api.twins.with_twins(hits, made, found, store)
+    return with_twins(hits, made, found, store)
 
 
 def _told(hits: Iterable[Hit]) -> Iterator[Document]:
@@ -276,7 +294,7 @@ def _copies_part(hit: Hit) -> CopiesPart:
     if hit.twins is None:
         return {}
 
-    return {"copies": api.twins.copies_view(hit.twins)}
+    return {"copies": copies_view(hit.twins)}
 
 
 def _account(found: Answer, made: Packed, on: Terms, engine: Engine) -> AccountPart:
@@ -369,3 +387,31 @@ _PAST: dict[State, str] = {"modified": "changed", "missing": "deleted or moved"}
 def _timed(found: Answer, stage: str, began: float) -> Answer:
     spent = round((perf_counter() - began) * 1000, 3)
     return found._replace(timings={**found.timings, stage: spent})
+
+
+def with_twins(hits: Mapping[str, Hit], made: Packed, found: Answer, store: Store) -> dict[str, Hit]:
+    """The hits by the ids of their chunks, those that are packed with the other places of their texts."""
+    read = {row.chunk.id: rowid for rowid, row in found.rows.items()}
+    ids = [each for block in made.blocks for each in block.chunk_ids]
+    packed = {each: read[each] if each in read else store.rowid("chunk", each) for each in ids}
+    twins = twins_of(found, list(packed.values()), store)
+    return {**hits, **{each: hits[each]._replace(twins=twins.get(rowid)) for each, rowid in packed.items()}}
+
+
+def copies_view(twins: Twins) -> CopiesView:
+    """How many others have a hit's text, and the first places of these."""
+    return {"count": twins.number, "places": [_place_view(row) for row in twins.first]}
+
+
+def _place_view(row: Row) -> PlaceView:
+    chunk = row.chunk
+    view: PlaceView = {
+        "id": chunk.id,
+        "path": row.doc.path,
+        "offset": chunk.offset,
+        "line_start": chunk.line_start,
+        "line_end": chunk.line_end,
+    }
+    if chunk.place is not None:
+        view["place"] = chunk.place
+    return view

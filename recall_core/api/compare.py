@@ -12,7 +12,7 @@ from recall_core import views
 from recall_core.api.engine import Engine
 from recall_core.config import SETTINGS, Config, load, override
 from recall_core.contract import OK
-from recall_core.contract.comparing import (
+from recall_core.contract.explaining import (
     AbsenceView,
     DiffView,
     MoveView,
@@ -21,7 +21,7 @@ from recall_core.contract.comparing import (
     SideView,
     StandingView,
 )
-from recall_core.contract.evaluation import ConditionView
+from recall_core.contract.judging import ConditionView
 from recall_core.contract.responses import DiffResponse
 from recall_core.contract.views import QueryEcho, QueryPart, StatsView
 from recall_core.embed.trust import RERANKER, FoundSettings

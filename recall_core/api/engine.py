@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from recall_core import api, embed, explain, ingest, retrieve, rql
 from recall_core.api import stores
-from recall_core.api.packing import packing, with_passage
+from recall_core.api.context import packing, with_passage
 from recall_core.config import EMBEDDING, FILE_NAME, WATCH_REST_MS, Config, load, override
 from recall_core.embed.registry import agrees, embedder_of
 from recall_core.embed.trust import AT_HOME, EMBEDDER, RERANKER, FoundSettings

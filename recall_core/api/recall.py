@@ -22,9 +22,8 @@ from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
     from recall_core.api.compare import DiffRequest
-    from recall_core.api.filling import AddFields, ImportFields
-    from recall_core.api.roots import RootsFields
     from recall_core.api.warm import WarmFields
+    from recall_core.api.write import AddFields, ImportFields, RootsFields
     from recall_core.contract import responses
     from recall_core.evaluate.formats import QrelsFormat
     from recall_core.evaluate.options import EvalOptions
@@ -158,7 +157,7 @@ class Recall:
     def replay(self, receipt: Path | str) -> responses.ReplayResponse:
         """The question of a receipt, by its file or its text, asked again; and what is another by now."""
 
-        return api.replay.replay(self.engine, receipt)
+        return api.report.replay(self.engine, receipt)
 
     def explain(
         self,
@@ -224,7 +223,7 @@ class Recall:
     ) -> responses.ListResponse:
         """The live documents whose paths begin so and match a glob, by path; see `api.listing.listed`."""
 
-        return api.listing.listed(self.engine, prefix, glob, limit=limit, offset=offset)
+        return api.get.listed(self.engine, prefix, glob, limit=limit, offset=offset)
 
     def stats(self, *, sizes: bool = False) -> responses.StatsResponse:
         """What the store holds. sizes: what its file is made of, too, which every page of it is looked at for."""
@@ -234,7 +233,7 @@ class Recall:
     def doctor(self, *, fix: bool = False, dups: bool = False) -> responses.DoctorResponse:
         """Every check of the store. fix: repair what can be, after a backup. dups: look for near-duplicates too."""
 
-        return api.copies.doctor(self.engine, fix=fix, dups=dups)
+        return api.write.doctor(self.engine, fix=fix, dups=dups)
 
     def export(self, out: TextIO, *, embeddings: bool = True) -> responses.TransferResponse:
         """Write the whole store as JSONL."""
@@ -244,19 +243,19 @@ class Recall:
     def backup(self, target: Path | str, *, force: bool = False) -> responses.BackupResponse:
         """Copy the store into a file, checked before it gets its name. force: over a file that is there."""
 
-        return result_of(api.copies.backup(self.engine, Path(target), force=force))
+        return result_of(api.write.backup(self.engine, Path(target), force=force))
 
     @staticmethod
     def verify(source: Path | str) -> responses.VerifyResponse:
         """Check a store's file, a backup or an export, of which nothing changes; no store is opened."""
 
-        return api.copies.verify(Path(source))
+        return api.write.verify(Path(source))
 
     @staticmethod
     def recover(old: Path | str, new: Path | str) -> responses.RecoverResponse:
         """Make a new store of what can be read of a damaged one, which is only read, and say what is lost."""
 
-        return api.copies.recover(Path(old), Path(new))
+        return api.write.recover(Path(old), Path(new))
 
     @staticmethod
     def embedders(
@@ -382,19 +381,19 @@ class Recall:
         """Ingest files and folders, as steps that say how far it is; `index` does it in one call. template: what
         holds for the files of each. how: see AddFields; strict, or the content of what is no file."""
 
-        return api.filling.add(self.engine, targets, template, **how)
+        return api.write.add(self.engine, targets, template, **how)
 
     def sync(self, *, reparse: bool = False) -> Generator[Progress, None, responses.IngestResponse]:
         """Bring every remembered folder and file up to date. reparse: read those too that did not change."""
 
-        return api.filling.sync(self.engine, reparse=reparse)
+        return api.write.sync(self.engine, reparse=reparse)
 
     def remove(
         self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False
     ) -> responses.RemoveResponse:
         """Take documents out, or name them. purge: so that no byte of their text, nor a judgement, is left."""
 
-        return api.changing.remove(self.engine, targets, purge=purge, dry_run=dry_run)
+        return api.write.remove(self.engine, targets, purge=purge, dry_run=dry_run)
 
     def compact(self) -> responses.CompactResponse:
         """Drop tombstones and give their space back; keep the index of vectors that the settings want, or none."""
@@ -406,14 +405,14 @@ class Recall:
     ) -> Generator[Progress, None, responses.ReembedResponse]:
         """Make every vector anew with another embedder; recall.toml follows. settings: its own."""
 
-        return api.changing.reembed(self.engine, name, settings)
+        return api.write.reembed(self.engine, name, settings)
 
     def rechunk(
         self, settings: GivenSettings = (), *, dry_run: bool = False
     ) -> Generator[Progress, None, responses.RechunkResponse]:
         """Cut every document anew by these settings, some of `config.CUTTING`, or else recall.toml's; it follows."""
 
-        return api.changing.rechunk(self.engine, settings, dry_run=dry_run)
+        return api.write.rechunk(self.engine, settings, dry_run=dry_run)
 
     def warm(self, **wanted: Unpack[WarmFields]) -> Generator[Progress, None, responses.WarmResponse]:
         """Embed ahead what a reranker will read, of some questions or of every text, and keep it; see WarmFields."""
@@ -423,7 +422,7 @@ class Recall:
     def roots(self, **wanted: Unpack[RootsFields]) -> responses.RootsResponse:
         """What was added, by number, with its rules; accepted, edited or forgotten before: see RootsFields."""
 
-        return api.roots.roots(self.engine, **wanted)
+        return api.write.roots(self.engine, **wanted)
 
     trust = staticmethod(stores.trust)
     """What the recall.toml of a store says that waits for the person; accept, forget: from now on."""
@@ -431,7 +430,7 @@ class Recall:
     def import_(self, source: Path, **options: Unpack[ImportFields]) -> responses.TransferResponse:
         """Read an export into this store, whole or not at all."""
 
-        return api.filling.import_(self.engine, source, options)
+        return api.write.import_(self.engine, source, options)
 
     def _plan(self, words: str | None, rql: str | None, ask: Ask) -> Plan:
         return self.engine.words_plan(words or "", ask) if rql is None else self.engine.rql_plan(rql, ask)

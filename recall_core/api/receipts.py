@@ -8,9 +8,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core._version import __version__
-from recall_core.api.packing import terms
+from recall_core.api.context import terms
 from recall_core.config import Config, settings_of
-from recall_core.contract.replaying import ReceiptView
+from recall_core.contract.explaining import ReceiptView
 from recall_core.maintain import receipts
 from recall_core.maintain.receipts import (
     EffectivePlan,
@@ -29,7 +29,7 @@ from recall_core.store.port import Store
 from recall_core.types import Hit
 
 if TYPE_CHECKING:
-    from recall_core.contract.packing import ContextView
+    from recall_core.contract.views import ContextView
 
 
 def receipt_of_rows(found: Answer, ask: Ask, store: Store) -> ReceiptView:

@@ -216,16 +216,16 @@ def trust(
     if accept:
         found.keep()
     if forget:
-        embed.accepted.forget(found.folder)
+        embed.trust.forget(found.folder)
     acts = found.acts()
     view = contract.views.TrustView(
         toml=str(found.toml),
-        acts=[embed.accepted.told(act) for act in acts],
+        acts=[embed.trust.told(act) for act in acts],
         accepted=found.is_accepted(),
         kept=found.is_kept(),
     )
     if acts:
-        view["sha256"] = embed.accepted.digest(acts)
+        view["sha256"] = embed.trust.digest(acts)
     return {**OK, "trust": view, "warnings": []}
 
 

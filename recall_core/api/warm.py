@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from recall_core import evaluate
+from recall_core.api.engine import Engine
 from recall_core.api.kept import MEGABYTE, StoredVectors
 from recall_core.config import COMMIT_SECONDS, Config, GivenSettings, override
 from recall_core.contract import OK

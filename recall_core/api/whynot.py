@@ -9,8 +9,8 @@ from recall_core import views
 from recall_core.api.answers import asserted, stats_view
 from recall_core.api.engine import Engine
 from recall_core.contract import OK
+from recall_core.contract.explaining import WhyNotView
 from recall_core.contract.responses import ExplainedResponse, TraceResponse, WhyNotResponse
-from recall_core.contract.whynot import WhyNotView
 from recall_core.explain.funnel import trace as traced
 from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.why import why_not as explained

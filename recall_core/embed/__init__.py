@@ -4,6 +4,6 @@ from recall_core._lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recall_core.embed import accepted, hash_batch, registry, rescore
+    from recall_core.embed import hash_batch, registry, rescore, trust
 else:
     __getattr__ = attach(__name__)

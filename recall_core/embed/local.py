@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.embed.installed import ModelFile, digest, missing, read, unavailable
-from recall_core.embed.tokens import Tokens
-from recall_core.embed.windows import unit
+from recall_core.embed.model_files import ModelFile, digest, missing, read, unavailable
+from recall_core.embed.tokens import Tokens, unit
 from recall_core.ports import Share
 from recall_core.types import Vector
 

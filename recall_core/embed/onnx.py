@@ -16,19 +16,21 @@ from recall_core import paths
 from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.embed import windows
-from recall_core.embed.installed import (
+from recall_core.embed import tokens
+from recall_core.embed.model_files import (
     ModelFile,
+    OnnxModel,
     checked,
     digest,
+    fingerprint,
     folder_of,
+    lacks,
     mapped_file,
     missing,
+    read_folder,
     unavailable,
 )
-from recall_core.embed.model_folder import OnnxModel, fingerprint, lacks, read_folder
-from recall_core.embed.tokens import Tokens
-from recall_core.embed.windows import unit
+from recall_core.embed.tokens import Tokens, unit
 from recall_core.errors import ConfigError, EmbedError
 from recall_core.shell import REST, Hint, install_extra
 from recall_core.types import Vector
@@ -95,7 +97,7 @@ class OnnxEmbedder:
     def windows(self, texts: Sequence[str]) -> list[int]:
         """How many windows each text takes, its prompt included."""
         width = self._width
-        return [windows.windows(len(ids), width) for ids in self._ids(texts, is_query=False)]
+        return [tokens.windows(len(ids), width) for ids in self._ids(texts, is_query=False)]
 
     def load(self) -> None:
         """Read and check the model now. Raises EmbedError `embedder_unavailable`, `embedder_damaged`."""
@@ -109,7 +111,7 @@ class OnnxEmbedder:
         """
         width = self._width
         return [
-            windows.mean([self._run(window) for window in windows.cut(ids, width)]) if ids else b""
+            tokens.mean([self._run(window) for window in tokens.cut(ids, width)]) if ids else b""
             for ids in self._ids(texts, is_query=is_query)
         ]
 

@@ -27,7 +27,7 @@ KINDS: dict[str, str] = {
     "openai": "recall_core.embed.providers.openai:OPENAI",
     "ollama": "recall_core.embed.providers.openai:OLLAMA",
     "llamacpp": "recall_core.embed.providers.openai:LLAMACPP",
-    "gemini": "recall_core.embed.providers.gemini:GEMINI",
+    "gemini": "recall_core.embed.providers.openai:GEMINI",
     "sentence-transformers": "recall_core.embed.providers.sentence:SENTENCE",
 }
 

@@ -9,7 +9,7 @@ from statistics import median
 from typing import NamedTuple
 
 from recall_core.config import override
-from recall_core.contract.evaluation import CalibrationView, CeilingView, DistancesView
+from recall_core.contract.judging import CalibrationView, CeilingView, DistancesView
 from recall_core.deadline import check
 from recall_core.evaluate.fixture.causes import left_out
 from recall_core.evaluate.fixture.rates import rate

@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 from recall_core.config import Config, override
 from recall_core.contract import OK
-from recall_core.contract.evaluation import IntervalView
-from recall_core.contract.responses import TuneResponse
-from recall_core.contract.tuning import (
+from recall_core.contract.judging import (
     BandView,
     ChangeView,
     CombinationView,
     CurveView,
+    IntervalView,
     JudgedTuningView,
     PowerView,
     RecommendedView,
@@ -25,6 +24,7 @@ from recall_core.contract.tuning import (
     SurerStepView,
     TuningView,
 )
+from recall_core.contract.responses import TuneResponse
 from recall_core.contract.views import StatsView
 from recall_core.errors import UsageError
 from recall_core.evaluate.grid import differing, not_swept, parse_grid, retrieval, with_each_copy

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from recall_core.config import Config
-from recall_core.contract.tuning import (
+from recall_core.contract.judging import (
     BreakPointView,
     PinnedView,
     ProposedView,

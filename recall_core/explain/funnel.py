@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import NamedTuple, TypeVar, cast
 
-from recall_core.contract.whynot import FunnelStageView, PredicateView, TraceView
+from recall_core.contract.explaining import FunnelStageView, PredicateView, TraceView
 from recall_core.explain.whynot.present import as_asked
 from recall_core.explain.whynot.question import Question, pack_of, planned
 from recall_core.rank.fuse import dropped_by_cosine, rank

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 from recall_core.config import Config
 from recall_core.contract.ledger import ColumnsView, LeafKind, LeafView
 from recall_core.deadline import check
-from recall_core.embed.windows import components
+from recall_core.embed.tokens import components
 from recall_core.explain.factors import shapley
 from recall_core.ports import Additive, Embedder
 from recall_core.rank.bm25 import IDF_FLOOR, contributions

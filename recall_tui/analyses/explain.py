@@ -16,7 +16,7 @@ from recall_tui.state.weighing import differences
 from recall_tui.threads.analysis_thread import AnalysisRun
 
 if TYPE_CHECKING:
-    from recall_core.contract.whynot import FixView, WhyNotView
+    from recall_core.contract.explaining import FixView, WhyNotView
     from recall_core.explain.explanation import Ground
     from recall_core.explain.whynot.kept import KeptAsker
     from recall_core.explain.whynot.question import Question

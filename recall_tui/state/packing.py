@@ -16,7 +16,7 @@ from recall_tui.state.records import Packing
 from recall_tui.state.session import Session, budgeted, is_seen, listed, pointed
 
 if TYPE_CHECKING:
-    from recall_core.contract.packing import AccountView
+    from recall_core.contract.views import AccountView
     from recall_core.retrieve.answer import Answer
     from recall_tui.state.events import Repacked
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
-from recall_core.contract.whynot import FixView
+from recall_core.contract.explaining import FixView
 from recall_core.explain.whynot import spelling
 from recall_core.explain.whynot.fix import Start
 from recall_core.explain.whynot.kept import KeptAsker

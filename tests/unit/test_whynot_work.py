@@ -9,7 +9,7 @@ import pytest
 
 from recall_core.api.engine import Engine
 from recall_core.config import Config
-from recall_core.contract.whynot import WhyNotView
+from recall_core.contract.explaining import WhyNotView
 from recall_core.explain.funnel import trace
 from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.why import why_not

@@ -10,7 +10,7 @@ from math import floor
 from typing import NamedTuple
 
 from recall_core.config import Settings, SettingValue
-from recall_core.contract.whynot import WordsView
+from recall_core.contract.explaining import WordsView
 from recall_core.explain.whynot.fix import Change, Start, by_effort, confirmed, from_start, moved
 from recall_core.explain.whynot.kept import KeptAsker, kept
 from recall_core.explain.whynot.lead import is_led_in_deeper_pools

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from recall_core.contract.whynot import RivalView
+from recall_core.contract.explaining import RivalView
 from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.present import is_packed, place, position, position_in, row_of, standing
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from recall_core.contract.whynot import SoughtTermView
+from recall_core.contract.explaining import SoughtTermView
 from recall_core.explain.whynot.kept import KeptAsker, retrieval
 from recall_core.explain.whynot.present import position, position_in
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over

@@ -7,7 +7,7 @@ from math import inf
 from typing import NamedTuple
 
 from recall_core.config import assignments
-from recall_core.contract.whynot import (
+from recall_core.contract.explaining import (
     FailingView,
     FixView,
     ProofView,

@@ -18,8 +18,8 @@ from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, fol
 from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
+    from recall_core.contract.explaining import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
     from recall_core.contract.ledger import PassageView
-    from recall_core.contract.whynot import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
 
 FIX = "fix"
 """The key under which a line of a fix carries its place."""

@@ -1,4 +1,4 @@
-"""A ranked list packed under a budget, as the options of a question say, and what is told of it."""
+"""A ranked list packed under a budget, as the options of a question say, and what that is worth."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from recall_core.types import Block, Hit, HitPassage, Omission, OmissionReason, 
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
-    from recall_core.contract.packing import AccountPart, ContextBlock, ContextChunk, ContextView, SizesView
+    from recall_core.contract.views import AccountPart, ContextBlock, ContextChunk, ContextView, SizesView
     from recall_core.pack.copies import Alike
     from recall_core.pack.policy import Terms
     from recall_core.retrieve.alike import Citing
     from recall_core.retrieve.freshness import State
-
 
 _CITED_ROWS = 8
 """Candidates whose passages are found at once: a context seldom has more blocks."""
