@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
+import os
 import re
 import select
 import string
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from enum import Enum
@@ -13,9 +16,9 @@ from io import StringIO, TextIOBase
 from typing import Any, TextIO
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual._time import get_time
 from textual._xterm_parser import XTermParser
 from textual.app import App
-from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, Paste
 from textual.keys import _character_to_key
@@ -23,6 +26,8 @@ from textual.message import Message
 
 from recall_tui.actions.table import Table
 
+READ_BYTES = 4_096  # of keys at a time
+LAST_SECONDS = 0.1  # for reports of the mouse that are still on their way, and are no input of the next program
 BEGINNINGS = "[]\\^_OP"
 """Esc begins a sequence of a terminal with these."""
 WORDWISE = "bf"
@@ -54,6 +59,11 @@ class PasteParser(XTermParser):
         self._end = ""
         """The newest characters of the paste, which may begin the mark of its end."""
 
+    @property
+    def patience(self) -> float | None:
+        """Seconds until an Esc that nothing follows is a key of its own; None if no Esc waits."""
+        return None if self._timeout_time is None else max(0.0, self._timeout_time - get_time())
+
     def feed(self, data: str) -> Iterable[Message]:
         """Yield the events of these characters. A paste has its text without colours and other sequences."""
         while True:
@@ -73,9 +83,6 @@ class PasteParser(XTermParser):
             yield Paste(_SEQUENCE.sub("", text))
             if not data:
                 return
-
-
-linux_driver.XTermParser = PasteParser  # type: ignore[attr-defined]
 
 
 class Outlet(TextIOBase):
@@ -104,6 +111,28 @@ class Outlet(TextIOBase):
         return self._terminal.fileno()
 
 
+class InputEnd(threading.Event):
+    """Tells the thread that reads keys to end, and can be waited for together with the terminal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reader, self._writer = os.pipe()
+
+    def set(self) -> None:
+        """End the thread, which waits without a limit."""
+        super().set()
+        os.write(self._writer, b"\0")
+
+    def clear(self) -> None:
+        """Let the next thread begin."""
+        super().clear()
+        os.read(self._reader, 1)
+
+    def fileno(self) -> int:
+        """Return what can be read from while it is set."""
+        return self._reader
+
+
 def apart(key: Key, table: Table) -> tuple[Key, ...]:
     """Esc and a character that come together, as they were pressed: Textual makes the character with Alt of them.
 
@@ -124,6 +153,23 @@ class TerminalDriver(LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._file = Outlet(sys.__stderr__)  # type: ignore[assignment, arg-type]  # it does what the driver asks of it
+        self.exit_event = InputEnd()
+
+    def run_input_thread(self) -> None:
+        """Hand on keys. Textual's own looks for its end ten times a second, most of what an idle workbench costs."""
+        parser, decoder = PasteParser(self._debug), codecs.getincrementaldecoder("utf-8")()
+        while not self.exit_event.is_set():
+            ready, _, _ = select.select([self.fileno, self.exit_event], [], [], parser.patience)
+            if self.fileno in ready:
+                typed = os.read(self.fileno, READ_BYTES)
+                if not typed:
+                    return  # the terminal is gone, which the application notices
+                if text := decoder.decode(typed):
+                    for event in parser.feed(text):
+                        self.process_message(event)
+            for event in parser.tick():
+                self.process_message(event)
+        select.select([self.fileno], [], [], LAST_SECONDS)
 
     def _sigtstp_application(self, *_: Any) -> None:
         """Let go of the terminal and stop, from the loop: the signal may come while the output is locked."""
