@@ -8,7 +8,6 @@ import re
 import select
 import string
 import sys
-import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from enum import Enum
@@ -27,7 +26,7 @@ from textual.message import Message
 from recall_tui.actions.table import Table
 
 READ_BYTES = 4_096  # of keys at a time
-LAST_SECONDS = 0.1  # for reports of the mouse that are still on their way, and are no input of the next program
+LAST_SECONDS = 0.1  # for late reports of the mouse, which the next program must not read as keys
 BEGINNINGS = "[]\\^_OP"
 """Esc begins a sequence of a terminal with these."""
 WORDWISE = "bf"
@@ -58,11 +57,6 @@ class PasteParser(XTermParser):
         self._pasted: StringIO | None = None
         self._end = ""
         """The newest characters of the paste, which may begin the mark of its end."""
-
-    @property
-    def patience(self) -> float | None:
-        """Seconds until an Esc that nothing follows is a key of its own; None if no Esc waits."""
-        return None if self._timeout_time is None else max(0.0, self._timeout_time - get_time())
 
     def feed(self, data: str) -> Iterable[Message]:
         """Yield the events of these characters. A paste has its text without colours and other sequences."""
@@ -111,28 +105,6 @@ class Outlet(TextIOBase):
         return self._terminal.fileno()
 
 
-class InputEnd(threading.Event):
-    """Tells the thread that reads keys to end, and can be waited for together with the terminal."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._reader, self._writer = os.pipe()
-
-    def set(self) -> None:
-        """End the thread, which waits without a limit."""
-        super().set()
-        os.write(self._writer, b"\0")
-
-    def clear(self) -> None:
-        """Let the next thread begin."""
-        super().clear()
-        os.read(self._reader, 1)
-
-    def fileno(self) -> int:
-        """Return what can be read from while it is set."""
-        return self._reader
-
-
 def apart(key: Key, table: Table) -> tuple[Key, ...]:
     """Esc and a character that come together, as they were pressed: Textual makes the character with Alt of them.
 
@@ -153,13 +125,16 @@ class TerminalDriver(LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._file = Outlet(sys.__stderr__)  # type: ignore[assignment, arg-type]  # it does what the driver asks of it
-        self.exit_event = InputEnd()
+        self._input_end, self._end_input = os.pipe()
 
     def run_input_thread(self) -> None:
         """Hand on keys. Textual's own looks for its end ten times a second, most of what an idle workbench costs."""
         parser, decoder = PasteParser(self._debug), codecs.getincrementaldecoder("utf-8")()
-        while not self.exit_event.is_set():
-            ready, _, _ = select.select([self.fileno, self.exit_event], [], [], parser.patience)
+        ready: list[int] = []
+        while self._input_end not in ready:
+            esc_ends = parser._timeout_time  # when an Esc that came alone is a key of its own
+            patience = None if esc_ends is None else max(0.0, esc_ends - get_time())
+            ready, _, _ = select.select([self.fileno, self._input_end], [], [], patience)
             if self.fileno in ready:
                 typed = os.read(self.fileno, READ_BYTES)
                 if not typed:
@@ -170,6 +145,12 @@ class TerminalDriver(LinuxDriver):
             for event in parser.tick():
                 self.process_message(event)
         select.select([self.fileno], [], [], LAST_SECONDS)
+
+    def disable_input(self) -> None:
+        """End the thread that reads keys, which waits without a limit."""
+        os.write(self._end_input, b"\0")
+        super().disable_input()
+        os.read(self._input_end, 1)
 
     def _sigtstp_application(self, *_: Any) -> None:
         """Let go of the terminal and stop, from the loop: the signal may come while the output is locked."""

@@ -27,13 +27,6 @@ def test_a_paste_with_escapes_keeps_its_order() -> None:
     assert read(f"a{START}one \x1btwo \x1b[31mred\x1b[0m{END}b{START}{END}c") == "a<one two red>b<>c"
 
 
-def test_only_an_escape_that_may_go_on_is_waited_for() -> None:
-    parser = PasteParser()
-    for typed, waits in (("a", False), ("\x1b", True), ("[", True), ("A", False), (f"{START}one\x1b", False)):
-        assert list(parser.feed(typed)) is not None
-        assert (parser.patience is not None) == waits, repr(typed)
-
-
 @given(st.text(st.characters(exclude_characters="\x1b\x00", codec="utf-8")), st.lists(st.integers(0, 200)))
 def test_a_paste_may_be_split_anywhere_behind_its_start(text: str, places: list[int]) -> None:
     whole = f"{text}{END}z"
