@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
 LIVE_SECONDS = 0.12  # after the last key: however thirty keys fall into a second, they cause at most 8 searches
 
-LONG_SECONDS = 1.0  # under way for so long, a question is offered to be given up; an offer any sooner would flicker
+TYPING_SECONDS = 0.4  # from one key to the next of a slow typist, who waits for no analysis of half a word
 
 
 def on_typed(app: Host, message: Typed) -> None:
     """A search follows when the keys rest."""
     _rest(app)
+    if app.threads.analysing is not None:
+        app.threads.analysing.hold(TYPING_SECONDS)
     if message.text != app.session.query.text:
         later = partial(app.call_later, _ask_at_rest, app, message.text)  # behind keys that have come meanwhile
         app.typing = app.set_timer(LIVE_SECONDS, later)

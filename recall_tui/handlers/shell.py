@@ -15,6 +15,7 @@ from recall_tui.home.preferences import PaneSizes, Preferences
 from recall_tui.messages import Dragged, Wanted
 from recall_tui.palette import Palette
 from recall_tui.state import session as state
+from recall_tui.widgets.body import Body
 from recall_tui.widgets.picture import picture, plain_text
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def on_dragged(app: Host, message: Dragged) -> None:
     if message.right is not None:
         layout = layout._replace(right=preferences.bounded(message.right))
     if message.below is not None:
-        layout = layout._replace(below=app.bench.bounded(message.below))
+        layout = layout._replace(below=app.bench.query_one(Body).bounded(message.below))
     _take_layout(app, layout, is_kept=message.is_over)
 
 
@@ -76,8 +77,8 @@ def heighten(app: Host, percent: int) -> None:
     """Move the border below the results."""
     if not app.session.zoomed:
         kept = app.layout.below
-        before = app.bench.bounded(kept) if kept is not None else app.bench.measured().below or 0
-        below = app.bench.bounded(before + percent)
+        before = app.bench.query_one(Body).bounded(kept) if kept is not None else app.bench.measured().below or 0
+        below = app.bench.query_one(Body).bounded(before + percent)
         if (below - before) * percent > 0:  # not where that side has no more to give
             _take_layout(app, app.layout._replace(below=below))
 

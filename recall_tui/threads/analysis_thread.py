@@ -84,6 +84,7 @@ class AnalysisThread:
         self._changed = threading.Condition()
         self._wanted: tuple[Wanted, ...] = ()
         self._rests_at = 0.0
+        self._held_until = 0.0
         self._session: Session | None = None
         self._under_way: Wanted | None = None
         self._done: set[Wanted] = set()
@@ -106,6 +107,14 @@ class AnalysisThread:
             self._wanted, self._session = tuple(wanted), session
             self._done.intersection_update(self._wanted)
             if self._recall is not None and self._under_way is not None and self._under_way not in self._wanted:
+                self._recall.interrupt()
+            self._changed.notify()
+
+    def hold(self, seconds: float) -> None:
+        """Analyse nothing for so long; what is under way is aborted, and begun again if it is still wanted."""
+        with self._changed:
+            self._held_until = time.monotonic() + seconds
+            if self._recall is not None and self._under_way is not None:
                 self._recall.interrupt()
             self._changed.notify()
 
@@ -198,7 +207,7 @@ class AnalysisThread:
             while not self._closing and not (self._is_aside and self._is_open):
                 undone = () if self._is_aside else [each for each in self._wanted if each not in self._done]
                 first = next(iter(undone), None)
-                left = self._rests_at - time.monotonic()
+                left = max(self._rests_at, self._held_until) - time.monotonic()
                 if first is not None and self._session is not None and left <= 0:
                     return first, self._session
                 self._changed.wait(None if first is None else left)
@@ -206,7 +215,8 @@ class AnalysisThread:
 
     def _checkpoint(self) -> None:
         with self._changed:
-            if self._closing or self._under_way not in self._wanted:
+            is_held = self._held_until > time.monotonic()
+            if self._closing or is_held or self._under_way not in self._wanted:
                 raise Interrupted("interrupted", "Cancelled: nothing needs it any more.")
 
     def _give_way(self) -> None:

@@ -104,15 +104,15 @@ _WARM_WORDS = "recall"
 _OWN_EMBEDDERS = ("local", "hash")
 
 
-def _nobody(_is_aside: bool) -> None:
-    """There are no other threads."""
-
-
 class QueryThread:
     """Answers the newest request. The mailbox holds one: a newer request replaces an older, and aborts its search."""
 
     def __init__(
-        self, opener: Callable[[], Recall], post: Post, clock: Clock, set_aside: Callable[[bool], None] = _nobody
+        self,
+        opener: Callable[[], Recall],
+        post: Post,
+        clock: Clock,
+        set_aside: Callable[[bool], None] = lambda _is_aside: None,
     ) -> None:
         """set_aside: have the other threads close the store and open it no more, or let them."""
         self._opener = opener
