@@ -63,6 +63,16 @@ def source() -> Path | None:
     return toml.parent if toml.is_file() and f'name = "{DISTRIBUTION}"' in _text(toml) else None
 
 
+def locate_plug_in(distribution: str) -> str | None:
+    """Return what pip installs a plug-in of the project from, a folder or a URL; None if its source is unknown."""
+    subdirectory = Path("plugins", distribution)
+    origin = source() or _came_from()
+    if isinstance(origin, str) and "://" in origin:
+        return f"{origin}#subdirectory={subdirectory}"
+    folder = origin and Path(origin, subdirectory)
+    return str(folder) if folder and folder.is_dir() else None
+
+
 def upgrade() -> str:
     """What brings a newer Recall: a command where it is known where this one came from, else a sentence."""
     folder = source()

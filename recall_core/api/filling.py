@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
@@ -20,6 +21,7 @@ from recall_core.errors import IngestError, StoreLocked, UsageError
 from recall_core.ingest import pipeline, skips
 from recall_core.ingest.discover import Found, walk
 from recall_core.ingest.kinds import wanted
+from recall_core.ingest.parse import PLUG_INS, missing_plug_ins
 from recall_core.ingest.read import RawFile
 from recall_core.ingest.targets import check_labels
 from recall_core.paths import os_path_of, typed
@@ -152,7 +154,9 @@ def _ingested(
     if groups := _skip_groups(engine.store, last.skipped, is_all=is_all):
         view["skipped_by"] = groups
     engine.store.fold()
-    told = [*engine.notes(), *_read_notes(last.notes), *_missing_packages(last.skipped)]
+    known = missing_plug_ins(engine.store.parsers()) if is_all else {}
+    missing = [*_missing_packages(last.skipped), *_missing_plug_ins(last.skipped, known)]
+    told = [*engine.notes(), *_read_notes(last.notes), *missing]
     return {**OK, "ingest": view, "warnings": told}
 
 
@@ -160,6 +164,15 @@ def _missing_packages(skipped: Sequence[Skip]) -> Iterator[str]:
     """What to install for files that were skipped for want of a package."""
     for files, kind, install in wanted(skip.path for skip in skipped if skip.code == "parser_unavailable"):
         yield f"W_PARSER: {files:,} {kind}{'s' * (files > 1)} would be read with: {install}"
+
+
+def _missing_plug_ins(skipped: Sequence[Skip], known: Mapping[str, int]) -> Iterator[str]:
+    """Name each plug-in of Recall's own that is missing, once. known: files of the store that it read, by parser."""
+    waiting = Counter(skip.kind for skip in skipped if skip.code == "parser_missing")
+    for name, plug_in in PLUG_INS.items():
+        counts = {f"{plug_in.kind}s skipped": waiting[plug_in.kind], "files left as it read them": known.get(name, 0)}
+        if parts := [f"{what}: {count:,}" for what, count in counts.items() if count]:
+            yield f"W_PARSER: {plug_in.distribution} is not installed; {', '.join(parts)}; {plug_in.install()}"
 
 
 def _read_notes(notes: Sequence[tuple[str, str]]) -> Iterator[str]:
