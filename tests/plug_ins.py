@@ -19,6 +19,18 @@ def scan_once(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+def scan_only(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Recall find the packages in this folder alone, which is on sys.path from now on."""
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.syspath_prepend(site / "alone")  # what Recall knows of another sys.path is not what it finds now
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda *, group: _in_folder(site, group))
+
+
+def _in_folder(site: Path, group: str) -> list[importlib.metadata.EntryPoint]:
+    points = _scanned(tuple(sys.path)).select(group=group)
+    return [point for point in points if point.dist and Path(str(point.dist.locate_file(""))) == site]
+
+
 @cache
 def _scanned(_path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
     return _ENTRY_POINTS()
