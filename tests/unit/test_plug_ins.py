@@ -73,7 +73,7 @@ def test_nobody_else_stands_for_a_plug_in_of_recalls_own(tmp_path: Path, monkeyp
     for folder, environment in (
         (other, other),
         (here, other),
-    ):  # another name, and a folder where nothing is installed
+    ):  # another name; nothing is installed there
         with monkeypatch.context() as patch:
             patch.setattr(site, "getsitepackages", lambda environment=environment: [str(environment)])
             scan_only(folder, patch)
@@ -103,6 +103,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_without_the_plug_in_its_documents_stay(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Man, "version", 2)
     with Recall.open(str(home), create=True) as recall:
         recall.index(str(home))
         before = recall.store.info().documents

@@ -75,7 +75,11 @@ def parser(name: str) -> Parser:
     an installed one cannot be imported; IngestError `parser_missing` for one of `PLUG_INS` that is not installed.
     """
     target = BUILT_IN.get(name)
-    return _built_in(target) if target else _installed(name)
+    if target is None:
+        return _installed(name)
+    module, _, attribute = target.partition(":")
+    made: Parser = getattr(import_module(module), attribute)()
+    return made
 
 
 def is_own(name: str) -> bool:
@@ -139,12 +143,6 @@ def _version(name: str) -> int:
         return 1
 
 
-def _built_in(target: str) -> Parser:
-    module, _, attribute = target.partition(":")
-    made: Parser = getattr(import_module(module), attribute)()
-    return made
-
-
 def _installed(name: str) -> Parser:
     points = _entry_points(tuple(sys.path))
     if name not in points and name in PLUG_INS:
@@ -182,5 +180,5 @@ def _is_first_party(point: EntryPoint) -> bool:
         return False
     name = re.sub(r"[-_.]+", "-", distribution.name).lower()
     folder = Path(str(distribution.locate_file(""))).resolve()
-    here = (*site.getsitepackages(), site.getusersitepackages(), Path(__file__).parents[3])
+    here = (*site.getsitepackages(), site.getusersitepackages(), str(Path(__file__).parents[3]))
     return name == PLUG_INS[point.name].distribution and folder in {Path(each).resolve() for each in here}
