@@ -18,6 +18,7 @@ from textual.timer import Timer
 
 from recall_core.errors import RecallError
 from recall_core.types import Progress
+from recall_tui import screens
 from recall_tui.actions.action import Action
 from recall_tui.actions.conditions import NEEDS
 from recall_tui.actions.table import is_valid
@@ -179,17 +180,15 @@ class Host(App[None]):
         self, title: str, question: str, then: ScreenResultCallbackType[bool], *, command: str = ""
     ) -> AwaitMount:
         """Ask a question of yes or no; `command` does in a shell what a yes does."""
-        from recall_tui.screens.confirm import ConfirmScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-        return self.push_screen(ConfirmScreen(title, question, command=command), then)
+        return self.push_screen(screens.confirm.ConfirmScreen(title, question, command=command), then)
 
     def prompt(
         self, title: str, value: str, hint: str, check: Check, then: ScreenResultCallbackType[str | None]
     ) -> AwaitMount:
         """Ask for a line of text that `check` has nothing against."""
-        from recall_tui.screens.confirm import PromptScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-        return self.push_screen(PromptScreen(title, value, hint, check), then)
+        return self.push_screen(screens.confirm.PromptScreen(title, value, hint, check), then)
 
     def ask(self) -> None:
         """Ask what is written."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from recall_tui import screens
 from recall_tui.home.history import changed
 from recall_tui.messages import Lacking, Typed
 from recall_tui.state import session as state
@@ -52,11 +53,10 @@ def run(app: Host) -> None:
 
 async def open_history(app: Host) -> None:
     """Choose an earlier query."""
-    from recall_tui.screens.history import HistoryScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
     past = app.texts.past()
     if past:
-        await app.push_screen(HistoryScreen(past), partial(_past_chosen, app))
+        await app.push_screen(screens.history.HistoryScreen(past), partial(_past_chosen, app))
     else:
         app.notify("The history is empty. A query is added once it is answered and you run it or leave the field.")
 

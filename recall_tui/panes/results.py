@@ -40,7 +40,7 @@ from recall_tui.widgets.lines import entitle, strip_of
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
-    from recall_core.retrieve import Answer
+    from recall_core.retrieve.answer import Answer
 
 HIGH = 11
 """Lines of the pane from which a row has two."""

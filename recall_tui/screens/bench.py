@@ -16,7 +16,7 @@ from textual.widgets import Static
 from recall_tui.actions.table import Table
 from recall_tui.home.preferences import PaneSizes
 from recall_tui.panes.context import ContextPane
-from recall_tui.panes.explain import ExplainPane
+from recall_tui.panes.explain.pane import ExplainPane
 from recall_tui.panes.ingest import IngestPane
 from recall_tui.panes.judge import JudgePane
 from recall_tui.panes.query import QueryPane

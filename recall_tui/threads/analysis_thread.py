@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from recall_core import retrieve
 from recall_core.config import EMBEDDING
 from recall_core.errors import Interrupted, RecallError
 from recall_tui.state.analyses import Analysis, Kind, Stamp
@@ -183,9 +184,10 @@ class AnalysisThread:
                 run.session._replace(store=run.session.store._replace(info=run.recall.store.info()))
             ):
                 raise
-            from recall_core.retrieve.answer import outdated  # noqa: PLC0415 - the engine loads behind the first frame
 
-            result = outdated(answer)  # another program purged its rows, and it is about to be asked again
+            result = retrieve.answer.outdated(
+                answer
+            )  # another program purged its rows, and it is about to be asked again
         with self._changed:
             self._done.add(wanted)
         self._post(AnalysisDone(analysis, stamp, result))

@@ -19,7 +19,8 @@ from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import put
 from recall_core.evaluate.names import Spot
 from recall_core.explain.explanation import explanation
-from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.targets import chunk as chunk_row
 from recall_core.types import Progress
 from recall_tui.analyses.document import language_marks

@@ -16,6 +16,7 @@ from string import Template
 from typing import Any, Literal, TypeAlias
 
 from recall_core import files
+from recall_core._lazy import tomlkit, tomllib
 from recall_core.adapters.mcp import json_edit
 from recall_core.errors import RecallError, why_unread
 from recall_core.named import NamedTuple
@@ -204,9 +205,6 @@ def _merged_json(row: Client, text: str, name: str, entry: Entry) -> str:
 
 def _merged_toml(row: Client, text: str, name: str, entry: Entry) -> str:
     """Raises ValueError."""
-    import tomllib  # noqa: PLC0415 - one client has this form
-
-    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415 - as above
 
     former = tomllib.loads(text, parse_float=str)  # as text, because a NaN is not equal to itself
     servers = _table(former.get(row.servers, {}), row.servers)
@@ -218,14 +216,13 @@ def _merged_toml(row: Client, text: str, name: str, entry: Entry) -> str:
             after = change(text, row.servers, name, wanted)
             if tomllib.loads(after, parse_float=str) == {**former, row.servers: {**servers, name: wanted}}:
                 return after
-        except (TOMLKitError, tomllib.TOMLDecodeError):
+        except (tomlkit.exceptions.TOMLKitError, tomllib.TOMLDecodeError):
             continue
     raise ValueError(f"{row.servers} is written in a way that cannot be added to surely")
 
 
 def _with_table_below(text: str, servers: str, name: str, entry: Entry) -> str:
     """Right where there is no such table yet."""
-    import tomlkit  # noqa: PLC0415 - as above
 
     document, table = tomlkit.document(), tomlkit.table(is_super_table=True)
     table[name] = entry
@@ -234,7 +231,6 @@ def _with_table_below(text: str, servers: str, name: str, entry: Entry) -> str:
 
 
 def _with_table_changed(text: str, servers: str, name: str, entry: Entry) -> str:
-    import tomlkit  # noqa: PLC0415 - as above
 
     document: Any = tomlkit.parse(text)
     old = document[servers].get(name)

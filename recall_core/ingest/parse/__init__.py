@@ -11,16 +11,19 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from recall_core._lazy import attach, metadata
 from recall_core.errors import IngestError, UsageError
 from recall_core.installing import locate_plug_in
 from recall_core.named import NamedTuple
 from recall_core.ports import Parser
 from recall_core.shell import INSTALL, Hint
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from recall_core.ingest.parse import jsonfile, magic, pool
+else:
+    __getattr__ = attach(__name__)
 
 BUILT_IN = {
     "text": "recall_core.ingest.parse.text:Text",
@@ -126,7 +129,7 @@ def is_markdown(read_by: str, path: str) -> bool | None:
     alone can tell."""
     match name_of(read_by):
         case "text":
-            from recall_core.ingest.parse import text  # noqa: PLC0415 - a parser is imported where it is used
+            from recall_core.ingest.parse import text  # noqa: PLC0415 - it imports this package
 
             return text.is_markdown(path)
         case name if is_own(name):
@@ -162,15 +165,13 @@ def _installed(name: str) -> Parser:
 
 
 @cache
-def _entry_points(_path: tuple[str, ...]) -> dict[str, EntryPoint]:
+def _entry_points(_path: tuple[str, ...]) -> dict[str, metadata.EntryPoint]:
     """Return the parsers of the plug-ins on sys.path, by name. Scanned once, since that takes 60 ms."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - 60 ms that built-in parsers do not pay
-
-    points = entry_points(group=GROUP)
+    points = metadata.entry_points(group=GROUP)
     return {point.name: point for point in points if point.name not in PLUG_INS or _is_first_party(point)}
 
 
-def _is_first_party(point: EntryPoint) -> bool:
+def _is_first_party(point: metadata.EntryPoint) -> bool:
     """Return True for an entry point of the distribution in `PLUG_INS`, installed where this Recall is.
 
     Detection alone loads such a plug-in, so metadata that merely lies in the current folder does not count.

@@ -12,6 +12,8 @@ from datetime import date, datetime, time
 from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
+from recall_core._lazy import tomllib
+
 Scalar: TypeAlias = str | int | float | bool
 Value: TypeAlias = Scalar | list[Scalar] | None
 
@@ -91,7 +93,6 @@ def _text(value: Scalar) -> str:
 
 
 def _toml(body: str) -> tuple[dict[str, Value], list[str]]:
-    import tomllib  # noqa: PLC0415 - few files need it
 
     try:
         table = tomllib.loads(body.replace("\r\n", "\n"))

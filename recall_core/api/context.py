@@ -1,4 +1,4 @@
-"""A ranked list packed under a budget, as the options of a question say, and what is told of it."""
+"""A ranked list packed under a budget, as the options of a question say, and what that is worth."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from recall_core import pack, retrieve
 from recall_core.config import Config, replace
 from recall_core.errors import UsageError, expect_choice
 from recall_core.rank.columns import positions_of
 from recall_core.rank.fuse import dropped_by_cosine
-from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import candidate_range, candidates, injected, standing_for
+from recall_core.retrieve.answer import Answer, candidate_range, candidates, injected, standing_for
 from recall_core.retrieve.asking import CONTEXT_FORMATS, Pack
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.store.port import Store
@@ -20,12 +20,11 @@ from recall_core.types import Block, Hit, HitPassage, Omission, OmissionReason, 
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
-    from recall_core.contract.packing import AccountPart, ContextBlock, ContextChunk, ContextView, SizesView
+    from recall_core.contract.views import AccountPart, ContextBlock, ContextChunk, ContextView, SizesView
     from recall_core.pack.copies import Alike
     from recall_core.pack.policy import Terms
     from recall_core.retrieve.alike import Citing
     from recall_core.retrieve.freshness import State
-
 
 _CITED_ROWS = 8
 """Candidates whose passages are found at once: a context seldom has more blocks."""
@@ -33,7 +32,6 @@ _CITED_ROWS = 8
 
 def packing(found: Answer, options: Pack, *, store: Store, cite: Citing, seen: list[Hit] | None = None) -> Packed:
     """The ranked list under a budget. found: as `packable` gives it. seen collects every hit whose text was read."""
-    from recall_core.pack.policy import pack  # noqa: PLC0415 - a search never needs it
 
     config, counting, pinned, dropped = terms(found, options, store)
     found, pinned = _led_by_pins(_with_pins(found, pinned, store), pinned, store)
@@ -42,7 +40,7 @@ def packing(found: Answer, options: Pack, *, store: Store, cite: Citing, seen: l
     looked_at += own
     alike, total = _alike(found, store, cite, looked_at)
     stream: Iterable[Hit] = _cited(found, store, cite, looked_at)
-    context = pack(
+    context = pack.policy.pack(
         stream,
         total=total,
         budget_tokens=config.budget_tokens,
@@ -61,13 +59,10 @@ def packing(found: Answer, options: Pack, *, store: Store, cite: Citing, seen: l
 def _alike(found: Answer, store: Store, cite: Citing, looked_at: list[Hit]) -> tuple[Alike, int]:
     """What the candidates stand for, and how many there are in all."""
     if not found.struck:
-        from recall_core.pack.copies import ALONE  # noqa: PLC0415 - a search never needs it
-
         start, stop = candidate_range(found)
-        return ALONE, stop - start
-    from recall_core.retrieve.alike import AlikeInAnswer  # noqa: PLC0415 - few lists are of copies
+        return pack.copies.ALONE, stop - start
 
-    alike = AlikeInAnswer(found, store, looked_at, cite)
+    alike = retrieve.alike.AlikeInAnswer(found, store, looked_at, cite)
     return alike, alike.total()
 
 
@@ -109,11 +104,10 @@ def _led_by_pins(found: Answer, pinned: frozenset[str], store: Store) -> tuple[A
 
 def terms(found: Answer, options: Pack, store: Store) -> Terms:
     """What the packing goes by: the settings, how tokens are counted, the chunks that are pinned and dropped."""
-    from recall_core.pack.policy import Terms  # noqa: PLC0415 - a search never needs it
 
     config = _pack_config(found.plan.config, options)
     counting = counter(options.counter or config.pack_counter or _default(found.counter))
-    return Terms(config, counting, _ids(options.pins, store), _ids(options.drops, store))
+    return pack.policy.Terms(config, counting, _ids(options.pins, store), _ids(options.drops, store))
 
 
 def _default(stored: str) -> str:
@@ -123,10 +117,9 @@ def _default(stored: str) -> str:
 
 def ranges(made: Packed, terms: Terms) -> list[tuple[int, int]]:
     """Where the text of each block is in the context."""
-    from recall_core.pack.layout import draft, layout, text_ranges  # noqa: PLC0415 - as above
 
-    sheet = layout(terms.config, terms.counter)
-    return text_ranges(sheet, [draft(sheet, block) for block in made.blocks])
+    sheet = pack.layout.layout(terms.config, terms.counter)
+    return pack.layout.text_ranges(sheet, [pack.layout.draft(sheet, block) for block in made.blocks])
 
 
 def _pack_config(config: Config, options: Pack) -> Config:
