@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -42,7 +43,7 @@ from recall_core.ingest import pipeline, skips
 from recall_core.ingest.decode import check_encoding
 from recall_core.ingest.discover import Found, walk
 from recall_core.ingest.kinds import wanted
-from recall_core.ingest.parse import check_name
+from recall_core.ingest.parse import PLUG_INS, check_name, missing_plug_ins
 from recall_core.ingest.read import RawFile
 from recall_core.ingest.targets import belongs, check_labels
 from recall_core.paths import os_path_of, typed
@@ -467,14 +468,23 @@ def _ingested(
     if groups := _skip_groups(engine.store, last.skipped, is_all=is_all):
         view["skipped_by"] = groups
     engine.store.fold()
-    told = [*engine.notes(), *_read_notes(last.notes), *_missing_packages(last.skipped)]
+    known = missing_plug_ins(engine.store.parsers()) if is_all else {}
+    told = [*engine.notes(), *_read_notes(last.notes), *_missing_packages(last.skipped, known)]
     return {**OK, "ingest": view, "warnings": told}
 
 
-def _missing_packages(skipped: Sequence[Skip]) -> Iterator[str]:
-    """What to install for files that were skipped for want of a package."""
+def _missing_packages(skipped: Sequence[Skip], known: Mapping[str, int]) -> Iterator[str]:
+    """Name what to install for files that were skipped for want of a package.
+
+    known: how many files of the store were read by a plug-in of Recall's own that is missing, by its parser's name.
+    """
     for files, kind, install in wanted(skip.path for skip in skipped if skip.code == "parser_unavailable"):
         yield f"W_PARSER: {files:,} {kind}{'s' * (files > 1)} would be read with: {install}"
+    waiting = Counter(skip.kind for skip in skipped if skip.code == "parser_missing")
+    for name, plug_in in PLUG_INS.items():
+        counts = {f"{plug_in.kind}s skipped": waiting[plug_in.kind], "files left as it read them": known.get(name, 0)}
+        if parts := [f"{what}: {count:,}" for what, count in counts.items() if count]:
+            yield f"W_PARSER: {plug_in.distribution} is not installed; {', '.join(parts)}; {plug_in.install()}"
 
 
 def _read_notes(notes: Sequence[tuple[str, str]]) -> Iterator[str]:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Protocol
 
-from recall_core.ingest.parse.man import values
-from recall_core.ingest.parse.man.conditions import holds, number
-from recall_core.ingest.parse.man.escapes import NAME, plain, tokens, words
-from recall_core.ingest.parse.man.sink import Sink
+from recall_man.escapes import NAME, plain, tokens, words
 
 DEEPEST = 50  # macros within macros, strings within strings
 _GROWTH, _SPARE = 8, 1 << 20
@@ -26,16 +24,35 @@ _OPEN = re.compile(r"^(?:\\\{[ \t]*+)++")
 _STRUCTURE = frozenset(("TH", "SH", "SS", "Dd", "Dt", "Sh", "Ss"))
 """Macros that mean what they always mean, whatever the page defines."""
 
+_BRACES = re.compile(r"\\[\\{}]")
 
-class _RoffFrame:
-    """Lines that are being read: the page's own, or those of a macro with its arguments."""
+_STRINGS = {
+    "R": "®", "S": "", "Tm": "™", "lq": "“", "rq": "”", "HF": "", ".T": "utf8", "Lq": "“", "Rq": "”", "q": "\\(dq",
+    "<=": "≤", ">=": "≥", "Le": "≤", "Ge": "≥", "Lt": "<", "Gt": ">", "Ne": "≠", "Pm": "±", "If": "∞", "Pi": "π",
+    "Am": "&", "Ba": "|", "Na": "NaN", "lp": "(", "rp": ")", "lb": "{", "rb": "}", "ua": "↑",
+    "aa": "´", "ga": "`", "Aq": "'",
+}  # fmt: skip
+_NUMBERS = {".g": 1, ".x": 1, ".y": 22, ".V": 40, ".H": 24, ".l": 1872, ".u": 1, ".j": 1, ".s": 10, ".v": 40}
 
-    __slots__ = ("arguments", "at", "lines")
+_MOST = 2**31 - 1
+_NUMBER = re.compile(r"(\d{1,10}(?:\.\d*)?|\.\d{1,10})[\d.]*([icpPmMnuvszf]?)")
+_OPERATOR = re.compile(r"<=|>=|==|<\?|>\?|[-+*/%<>=&:]")
+_UNITS = {"i": 240, "c": 94, "p": 3, "P": 40, "m": 24, "n": 24, "v": 40}
+_PARENTHESES = 50  # open in one expression
+_DEFINED = re.compile(r"([drcmFS])[ \t]*(\S+)")
 
-    def __init__(self, lines: list[str], arguments: list[str] | None) -> None:
-        self.lines = lines
-        self.arguments = arguments
-        self.at = 0
+
+class Sink(Protocol):
+    """What the lines of a page go to. number: of the line in the file."""
+
+    def text(self, line: str, number: int) -> None:
+        """A line of text; glyphs and fonts are still escapes."""
+
+    def macro(self, name: str, rest: str, number: int) -> None:
+        """A macro or a request that says how the text looks."""
+
+    def table(self, lines: list[str], number: int) -> None:
+        """The lines between .TS and .TE."""
 
 
 class Roff:
@@ -46,8 +63,8 @@ class Roff:
         self.sources: list[str] = []
         """Other pages that this one asks for, by .so."""
         self.number = 0
-        self._strings = dict(values.STRINGS)
-        self._numbers = dict(values.NUMBERS)
+        self._strings = dict(_STRINGS)
+        self._numbers = dict(_NUMBERS)
         self._macros: dict[str, list[str]] = {}
         self._aliases: dict[str, str] = {}
         self._shown: dict[int, str] = {}
@@ -139,12 +156,12 @@ class Roff:
         escape = found[0]
         match escape[1]:
             case "*":
-                value = values.unquoted(self._strings.get(values.name_of(escape[2:]).partition(" ")[0], ""))
+                value = _unquoted(self._strings.get(_name_of(escape[2:]).partition(" ")[0], ""))
             case "n":
                 value = self._number(escape[2:])
             case "$":
                 arguments = self._frames[-1].arguments if self._frames else None
-                value = escape if arguments is None else values.argument_of(values.name_of(escape[2:]), arguments)
+                value = escape if arguments is None else _argument_of(_name_of(escape[2:]), arguments)
             case '"' | "#":
                 return ""
             case _:
@@ -171,7 +188,7 @@ class Roff:
 
     def _number(self, name: str) -> str:
         step = name[:1] if name[:1] in ("+", "-") else ""
-        name = values.name_of(name.removeprefix(step)) if step else values.name_of(name)
+        name = _name_of(name.removeprefix(step)) if step else _name_of(name)
         if name == ".$":
             return str(len(self._frames[-1].arguments or ()))
         value = self._numbers.get(name, 0)
@@ -241,7 +258,7 @@ class Roff:
         frame = self._frames[-1]
         first = frame.at
         for at in range(first, len(frame.lines)):
-            if values.is_call_of(end, frame.lines[at]):
+            if _is_call_of(end, frame.lines[at]):
                 frame.at = at + 1
                 return frame.lines[first:at]
         frame.at = len(frame.lines)
@@ -263,7 +280,7 @@ class Roff:
     def _register(self, rest: str) -> None:
         name, _, value = rest.replace("\t", " ").partition(" ")
         value = value.strip()
-        result = number(value)
+        result = _amount(value)
         if name and result:
             before = self._numbers.get(name, 0) if value[:1] in ("+", "-") else 0
             self._numbers[name] = before + result[0]
@@ -294,11 +311,11 @@ class Roff:
         return kind in "cFS" or name in self._macros or name in self._strings or name in self._requests
 
     def _if(self, rest: str) -> None:
-        truth, at = holds(rest, 0, self._is_defined)
+        truth, at = _holds(rest, 0, self._is_defined)
         self._branch(truth, rest[at:])
 
     def _if_else(self, rest: str) -> None:
-        truth, at = holds(rest, 0, self._is_defined)
+        truth, at = _holds(rest, 0, self._is_defined)
         self._chosen.append(not truth)
         self._branch(truth, rest[at:])
 
@@ -316,10 +333,10 @@ class Roff:
 
     def _skip(self, rest: str) -> None:
         """Pass over a branch: the rest of the line, and what its braces hold."""
-        depth = values.depth_of(rest)
+        depth = _depth_of(rest)
         frame = self._frames[-1]
         while depth > 0 and frame.at < len(frame.lines):
-            depth += values.depth_of(frame.lines[frame.at])
+            depth += _depth_of(frame.lines[frame.at])
             frame.at += 1
 
     def _source(self, rest: str) -> None:
@@ -345,3 +362,136 @@ class Roff:
         number_of_first = self.number + 1
         lines = self._until("TE")
         self._sink.table(lines, number_of_first)
+
+
+class _RoffFrame:
+    """Lines that are being read: the page's own, or those of a macro with its arguments."""
+
+    __slots__ = ("arguments", "at", "lines")
+
+    def __init__(self, lines: list[str], arguments: list[str] | None) -> None:
+        self.lines = lines
+        self.arguments = arguments
+        self.at = 0
+
+
+def _holds(text: str, at: int, is_defined: Callable[[str, str], bool]) -> tuple[bool, int]:
+    """Whether the condition that begins there holds, and where it ends. is_defined: of `d name` and its like."""
+    expected = True
+    while at < len(text) and text[at] in "! \t":
+        expected ^= text[at] == "!"
+        at += 1
+    sign = text[at : at + 1]
+    after = text[at + 1 : at + 2]
+    if sign and sign in "notev" and not after.isalnum():
+        return (sign in "no") == expected, at + 1
+    if found := _DEFINED.match(text, at):
+        return is_defined(found[1], found[2]) == expected, found.end()
+    if sign and sign not in "0123456789.(+-\\{ \t" and not sign.isalnum():
+        first = text.find(sign, at + 1)
+        last = text.find(sign, first + 1) if first >= 0 else -1
+        if last < 0:
+            return not expected, len(text)
+        return (text[at + 1 : first] == text[first + 1 : last]) == expected, last + 1
+    value = _amount(text, at)
+    if value is None:
+        return not expected, at
+    return (value[0] > 0) == expected, value[1]
+
+
+def _amount(text: str, at: int = 0) -> tuple[int, int] | None:
+    """The value of an expression, from left to right as roff has it, and where it ends; None where there is none."""
+    stack: list[tuple[int, str, bool]] = []
+    total, operator, negative = 0, "+", False
+    is_open, start = True, at
+    while at < len(text):
+        sign = text[at]
+        if sign == " " and stack:
+            at += 1
+        elif is_open and sign in "+-":
+            negative ^= sign == "-"
+            at += 1
+        elif is_open and sign == "(" and len(stack) < _PARENTHESES:
+            stack.append((total, operator, negative))
+            total, operator, negative = 0, "+", False
+            at += 1
+        elif is_open:
+            found = _NUMBER.match(text, at)
+            if not found:
+                break
+            value = int(float(found[1]) * _UNITS.get(found[2], 1))
+            total, negative = _with(total, operator, -value if negative else value), False
+            is_open, at = False, found.end()
+        elif sign == ")" and stack:
+            outer, operator, negative = stack.pop()
+            total = _with(outer, operator, -total if negative else total)
+            negative = False
+            at += 1
+        elif operation := _OPERATOR.match(text, at):
+            operator, is_open, at = operation[0], True, operation.end()
+        else:
+            break
+    return None if is_open and at == start else (total, at)
+
+
+def _with(left: int, operator: str, right: int) -> int:
+    match operator:
+        case "+":
+            value = left + right
+        case "-":
+            value = left - right
+        case "*":
+            value = left * right
+        case "/" | "%":
+            value = 0 if not right else left // right if operator == "/" else left % right
+        case "<" | "<=":
+            value = int(left < right or (operator == "<=" and left == right))
+        case ">" | ">=":
+            value = int(left > right or (operator == ">=" and left == right))
+        case "=" | "==":
+            value = int(left == right)
+        case "&":
+            value = int(left > 0 and right > 0)
+        case ":":
+            value = int(left > 0 or right > 0)
+        case _:
+            value = min(left, right) if operator == "<?" else max(left, right)
+    return max(-_MOST, min(_MOST, value))
+
+
+def _name_of(text: str) -> str:
+    """The name within x, (xx or [name]."""
+    if text[:1] == "[":
+        return text[1:].removesuffix("]")
+    return text[1:] if text[:1] == "(" else text
+
+
+def _argument_of(name: str, arguments: list[str]) -> str:
+    """The argument of that number, or all of them for `*` and, in quotes, for `@`."""
+    if name == "*":
+        return _unquoted(" ".join(arguments))
+    if name == "@":
+        return " ".join(f'"{_unquoted(each)}"' for each in arguments)
+    i = int(name) if name.isdecimal() and len(name) < 4 else 0
+    return _unquoted(arguments[i - 1]) if 0 < i <= len(arguments) else ""
+
+
+def _unquoted(value: str) -> str:
+    """A value whose quotes delimit no arguments."""
+    return value.replace('"', "\\(dq") if '"' in value else value
+
+
+def _is_call_of(name: str, line: str) -> bool:
+    """Whether a line calls the macro of that name; the one named `.` is what ends a definition."""
+    if not line.startswith((".", "'", "\\.")):
+        return False
+    called = line[1 + line.startswith("\\") :].lstrip(" \t")
+    return called.startswith(name) and called[len(name) : len(name) + 1] in ("", " ", "\t", "\\")
+
+
+def _depth_of(line: str) -> int:
+    """How many braces of conditionals a line leaves open."""
+    if "\\{" not in line and "\\}" not in line:
+        return 0
+    found = _BRACES.findall(line)
+    return found.count("\\{") - found.count("\\}")

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from recall_core.ingest.parse.man.layout import ManLayout
-from recall_core.ingest.parse.man.macros import ManMacros
-from recall_core.ingest.parse.man.mdoc import Mdoc
-from recall_core.ingest.parse.man.roff import Roff
 from recall_core.ports import ParsedDocument
+from recall_man.layout import ManLayout
+from recall_man.macros import ManMacros
+from recall_man.mdoc import Mdoc
+from recall_man.roff import Roff
 
 _DESCRIPTION_CHARS = 200
 _NAME_CHARS = 100

@@ -6,11 +6,11 @@ import os
 from hashlib import sha256
 from typing import ClassVar
 
-from recall_core.ingest.parse import parser
-from recall_core.ingest.parse.man.kinds import is_man
+from recall_core.ingest.kinds import is_man
 from recall_core.marks import Outline
 from recall_core.ports import ParsedDocument
-from tests.unit.test_parse_elsewhere import NightlyElsewhere
+from recall_core.testing import ParserConformance
+from recall_man import Man
 
 HEAD = ".Dd $Mdocdate: June 5 2023 $\n.Dt GROW 1\n.Os\n.Sh NAME\n.Nm grow ,\n.Nm shrink\n.Nd change the size\n"
 
@@ -73,7 +73,7 @@ $ grow  -n a
 
 def page(source: str) -> ParsedDocument:
     raw = source.encode()
-    (document,) = parser("man").parse(raw, path="grow.1", digest=sha256(raw).hexdigest())
+    (document,) = Man().parse(raw, path="grow.1", digest=sha256(raw).hexdigest())
     return document
 
 
@@ -82,7 +82,7 @@ def body(source: str, *, section: str = "TEXT") -> str:
     return page(f"{HEAD}.Sh {section}\n{source}").text.partition(f"{section}\n")[2]
 
 
-class TestConformance(NightlyElsewhere):
+class TestConformance(ParserConformance):
     name = "man"
     samples: ClassVar = {"grow.1": PAGE.encode(), "short.3": HEAD.encode()}
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.ingest.chunk import chunk
-from recall_core.ingest.parse import parser
-from recall_core.ingest.parse.man.kinds import is_man
+from recall_core.ingest.kinds import is_man
 from recall_core.marks import Mark, Outline, Places, why_unfit
 from recall_core.ports import ParsedDocument
+from recall_core.testing import ParserConformance
 from recall_core.text import counter
+from recall_man import Man
 from tests.examples import examples
-from tests.unit.test_parse_elsewhere import NightlyElsewhere
 
 HEAD = '.TH COPY 1 "2024-05-01" "tools 1.2" "User Commands"\n.SH NAME\ncopy, move \\- put files elsewhere\n'
 
@@ -303,7 +303,7 @@ more words
 
 def page(source: str, path: str = "copy.1") -> ParsedDocument:
     raw = source.encode()
-    (document,) = parser("man").parse(raw, path=path, digest=sha256(raw).hexdigest())
+    (document,) = Man().parse(raw, path=path, digest=sha256(raw).hexdigest())
     return document
 
 
@@ -327,7 +327,7 @@ def units(document: ParsedDocument, kind: str) -> list[str]:
     return found
 
 
-class TestConformance(NightlyElsewhere):
+class TestConformance(ParserConformance):
     name = "man"
     samples: ClassVar = {
         "split.1p": POD.encode(),
@@ -652,24 +652,3 @@ class TestKinds:
     def test_pages_are_recognized(self) -> None:
         for source in [POD, DOCBOOK, ASCIIDOCTOR, HELP2MAN, SPHINX, SCDOC, RONN, GO_MD2MAN, TXT2MAN]:
             assert is_man("usr/share/man/man1/a.1p", source), source
-
-    def test_names_of_pages(self) -> None:
-        for path in ["ls.1", "perlre.1p", "foo.3pm", "Tk.n", "man3/ssl.3ssl", "a.b.8", "x.man"]:
-            assert is_man(path, HEAD), path
-
-    def test_other_files_are_not_pages(self) -> None:
-        for path in ["libfoo.so.1", "notes.1", "changelog.1", "a.3", "README.n", "data.4"]:
-            for head in [
-                "Version 1.1\n\n.SH is a macro\n",
-                "",
-                "\x7fELF\x01",
-                "...and so on\n",
-                "- a\n- b\n",
-                ".gitignore\n.TH\n",
-                "1 2 3\n",
-            ]:
-                assert not is_man(path, head), (path, head)
-
-    def test_other_names_are_not_those_of_pages(self) -> None:
-        for path in ["ls.txt", "ls.10", "page.md", ".1", "1", "a.html"]:
-            assert not is_man(path, HEAD), path
