@@ -7,9 +7,8 @@ from contextlib import suppress
 
 from recall_core.embed.rescore import VectorKey, VectorMaker
 from recall_core.errors import StoreError
-from recall_core.store.flaws import flaws
 from recall_core.store.port import Store
-from recall_core.store.values import RerankVector
+from recall_core.store.values import RerankVector, flaws
 from recall_core.types import Vector
 
 MEGABYTE = 1_000_000

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from recall_core.config import COMMIT_SECONDS
 from recall_core.errors import EmbedError, StoreError
 from recall_core.ports import Embedder
-from recall_core.store.flaws import flaws
 from recall_core.store.port import Store
+from recall_core.store.values import flaws
 from recall_core.text import embedded_text
 from recall_core.types import NewFile, Vector
 

@@ -18,9 +18,8 @@ from recall_core.ports import Embedder
 from recall_core.rql.ast import Compare, Field
 from recall_core.shell import Hint, flag
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest, store_digest
-from recall_core.store.flaws import flaws
 from recall_core.store.port import Store
-from recall_core.store.values import KnownRoot
+from recall_core.store.values import KnownRoot, flaws
 from recall_core.store.writing import Writer
 from recall_core.text import chunk_id, document_id, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
+from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.store.care import Judgements, Maintenance
 from recall_core.types import (
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from recall_core.marks import Mark
     from recall_core.rank.estimates import Estimates
     from recall_core.rql.complete import Vocabulary
-    from recall_core.store.instances import Instance
     from recall_core.store.one_thread import ThreadGuard
     from recall_core.store.values import (
         Capability,
@@ -427,3 +427,16 @@ class Store(Search, Catalog, Judgements, Maintenance, Protocol):
 
     def close(self) -> None:
         """Let go of the store, as often as one likes."""
+
+
+class Instance(NamedTuple):
+    """One place where the index counts a phrase: a half-open range of code points, of the chunk's text or the title.
+
+    From the first letter of its first token to the last one of its last, as written.
+    """
+
+    phrase: int
+    """Its number in the query, from 0; of phrases that are one to the index, the first."""
+    start: int
+    end: int
+    in_title: bool = False

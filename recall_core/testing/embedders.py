@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from recall_core.config import Config
 from recall_core.ports import Embedder, EmbedderKind
-from recall_core.store.flaws import flaws
+from recall_core.store.values import flaws
 
 TEXTS = (
     "A deployment without downtime drains one server after the other.",

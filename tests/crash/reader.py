@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 from recall_core.api.recall import Recall
 from recall_core.errors import RecallError
-from recall_core.store.sqlite.memory.shared import Lease, Shared
-from recall_core.store.sqlite.memory.snapshot import Snapshot
+from recall_core.store.sqlite.memory.snapshot import Lease, Shared, Snapshot
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,8 +14,7 @@ from recall_core.adapters.render import compacted
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError
 from recall_core.maintain.remove import compact
-from recall_core.store.sqlite.kind import create_store, open_store
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from recall_core.types import LiteralQuery, NewChunk, NewDocument, NewFile, Phrase, Row, Span
 
 EMBEDDER = HashEmbedder(64)

@@ -45,9 +45,8 @@ from recall_core.rank import bm25
 from recall_core.retrieve.query import literal
 from recall_core.rql.filters import parse_filter
 from recall_core.store.sqlite import vectors
-from recall_core.store.sqlite.kind import open_store
 from recall_core.store.sqlite.lexical import stem_spans, stemmed
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, open_store
 from recall_core.text import Counter, counter
 from recall_core.types import Hit, RawQuery
 from tests.builders import EMBEDDER, fish_store, memory_store, new_file, put

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import struct
 
-from recall_core.store.flaws import flaws
+from recall_core.store.values import flaws
 
 
 def test_a_vector_that_cannot_be_stored_has_a_reason() -> None:

@@ -16,14 +16,12 @@ import apsw
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.marks import Outline, Places, loaded
 from recall_core.store.digest import digest_sum
-from recall_core.store.flaws import flaws
 from recall_core.store.sqlite import census, reranked, sums
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
 from recall_core.store.sqlite.records import digest_of, metadata, text_of
-from recall_core.store.sqlite.schema import MIGRATIONS, reading_hash, vector_checksum
-from recall_core.store.sqlite.titles import titles_of
-from recall_core.store.values import READ_AGAIN, Finding, StoreCheck
+from recall_core.store.sqlite.schema import MIGRATIONS, reading_hash, titles_of, vector_checksum
+from recall_core.store.values import READ_AGAIN, Finding, StoreCheck, flaws
 from recall_core.text import chunk_id, counter, document_id, spaced
 
 _BLOCK_ROWS = 4_096

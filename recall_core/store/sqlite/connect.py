@@ -1,4 +1,4 @@
-"""Opening a database file: every way in, and what SQLite's failures mean to a person."""
+"""Opening a database file: every way in, its state, and what SQLite's failures mean to a person."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from recall_core.shell import INSTALL, Hint
 from recall_core.store.sqlite import schema
 from recall_core.store.sqlite.compile import FUNCTIONS
 from recall_core.store.sqlite.lock import holder
+from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, PAGE_SIZE, SCHEMA_VERSION, at_once, migrate
 
 MEMORY = ":memory:"
@@ -448,3 +449,26 @@ def _locked(path: str) -> StoreLocked:
         hint=f"wait for it, or: ps -p {pid}" if pid else "wait for it and try again",
         details={"pid": pid},
     )
+
+
+State: TypeAlias = tuple[int, str, int]
+"""The generation, the sum of the documents' digests, and, for a file in which another store was put, its tables' own
+count of changes."""
+
+FileId: TypeAlias = tuple[int, int]
+"""Device and inode."""
+
+
+def state_of(execute: Execute) -> State:
+    """The state that a connection sees."""
+    kept: dict[str, str] = dict(execute("SELECT key, value FROM meta WHERE key IN ('generation', 'digest_sum')"))
+    return int(kept["generation"]), str(kept["digest_sum"]), int(execute("PRAGMA schema_version")[0][0])
+
+
+def file_at(path: str) -> FileId | None:
+    """What tells the file at this path from every other; None where there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - asked at every transaction
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from recall_core._lazy import np
-from recall_core.store.flaws import flaws
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.check import bad_vectors, blocks
 from recall_core.store.sqlite.vectors import cosines, rows_of
-from recall_core.store.values import NearPairs, Pair
+from recall_core.store.values import NearPairs, Pair, flaws
 from recall_core.types import Vector
 
 if TYPE_CHECKING:

@@ -16,14 +16,20 @@ from recall_core.errors import StoreError
 from recall_core.store import sqlite
 from recall_core.store.one_thread import ThreadGuard
 from recall_core.store.sqlite import memory
-from recall_core.store.sqlite.connect import MEMORY, busy_timeout_ms, making_sense, translated
-from recall_core.store.sqlite.state import State, file_at, state_of
+from recall_core.store.sqlite.connect import (
+    MEMORY,
+    State,
+    busy_timeout_ms,
+    file_at,
+    making_sense,
+    state_of,
+    translated,
+)
 from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.types import StoreInfo
 
 if TYPE_CHECKING:
-    from recall_core.store.sqlite.memory.shared import Lease, OwnLease
-    from recall_core.store.sqlite.memory.snapshot import Snapshot
+    from recall_core.store.sqlite.memory.snapshot import Lease, OwnLease, Snapshot
 
 LOOK_STEPS = 100  # instructions of SQLite between two looks at a deadline, some microseconds
 SIGNAL_STEPS = 10_000  # instructions between two looks at whether a signal has come, some milliseconds at most
@@ -244,7 +250,7 @@ class OpenStore:
     def _leased(self) -> Lease | OwnLease:
         """This connection's part in what the process keeps of the file."""
         if self._lease is None:
-            self._lease = memory.shared.lease(self.db, self.execute, self.path, self._file)
+            self._lease = memory.snapshot.lease(self.db, self.execute, self.path, self._file)
         return self._lease
 
     def _expect_in_place(self) -> None:

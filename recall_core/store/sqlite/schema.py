@@ -1,8 +1,9 @@
-"""The tables, and the numbered steps that bring an older file up to date."""
+"""The tables, what stands in them, and the numbered steps that bring an older file up to date."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,8 +11,7 @@ from typing import Any
 import apsw
 
 from recall_core._lazy import hashlib
-from recall_core.marks import loaded
-from recall_core.store import sqlite
+from recall_core.marks import Mark, Outline, defines, loaded
 from recall_core.store.digest import canonical
 from recall_core.store.sqlite import blocks, copies
 from recall_core.text import embedded_hash, sha256, spaced
@@ -332,9 +332,7 @@ def _name_definitions(db: apsw.Connection) -> None:
         try:
             above = spaced(title.decode())
             chunks: list[tuple[Any, ...]] = db.execute(_SPANS_BELOW, (doc, above)).fetchall()
-            titles = sqlite.titles.titles_of(
-                title.decode(), loaded(marks.decode()), [(start, end) for _, start, end in chunks]
-            )
+            titles = titles_of(title.decode(), loaded(marks.decode()), [(start, end) for _, start, end in chunks])
             found = [(own, row) for own, (row, _, _) in zip(titles, chunks, strict=True) if own != above]
             "".join(own for own, _ in found).encode()
         except (TypeError, ValueError):
@@ -415,3 +413,29 @@ def migrate(
         db.execute("DELETE FROM meta WHERE key GLOB 'sum_*'")  # the next writer takes them of what a step has changed
         db.pragma("application_id", APPLICATION_ID)
         db.pragma("user_version", len(steps))
+
+
+_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+_OF_TESTS = re.compile(r"tests?[_-].*|.*[._-](?:tests?|spec)\.\w+|.*(?:Tests?|Spec)\.\w+")
+"""Names of files that hold tests: test_a.py, a_test.go, a.spec.ts, ATest.java."""
+
+
+def titles_of(title: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[str]:
+    """The titles of a document's chunks, which have these spans in order; "" each where the document has none."""
+    own = spaced(title)
+    if not own or not spans or _OF_TESTS.fullmatch(own) or not any(map(defines, marks)):
+        return [own for _ in spans]
+    outline = Outline(marks, spans[-1][1])
+    return ["\n".join((own, *map(_searchable, outline.names_within(*span)))) for span in spans]
+
+
+def without_names(title: str) -> str:
+    """The title of the document, as it stands in that of a chunk; of a title of several lines the first."""
+    return title.partition("\n")[0]
+
+
+def _searchable(name: str) -> str:
+    """`class NetRCAuth Net RC Auth`: a name, and behind it the words that are written as one."""
+    name = spaced(name)
+    return " ".join((name, *(apart for word in name.split() if (apart := _JOINT.sub(" ", word)) != word)))

@@ -1,45 +1,34 @@
-"""SqliteStore: the Store protocol over one SQLite file."""
+"""The Store protocol over one SQLite file, and how such files are made, opened, copied and taken away."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import apsw
 
 from recall_core import store
-from recall_core.errors import StoreError
+from recall_core.errors import StoreCorrupt, StoreError
+from recall_core.paths import PRIVATE
 from recall_core.rql.ast import Expr, OrderKey, Predicate
+from recall_core.shell import Hint
 from recall_core.store import sqlite
-from recall_core.store.sqlite import blocks, copies, lexical, postings, records, vectors
+from recall_core.store.sqlite import blocks, census, copies, lexical, postings, records, vectors
 from recall_core.store.sqlite.compile import is_native
-from recall_core.store.sqlite.connect import (
-    load_vector_functions,
-    making_sense,
-    translated,
-)
+from recall_core.store.sqlite.connect import connect, create, discard, load_vector_functions, making_sense, translated
 from recall_core.store.sqlite.judgements import SqliteJudgements
 from recall_core.store.sqlite.maintenance import SqliteMaintenance
-from recall_core.types import (
-    Key,
-    LexicalQuery,
-    LiteralQuery,
-    Occurrences,
-    RawQuery,
-    Row,
-    Table,
-    TermStat,
-    Vector,
-)
+from recall_core.store.sqlite.schema import PAGE_SIZE
+from recall_core.types import Key, LexicalQuery, LiteralQuery, Occurrences, RawQuery, Row, Table, TermStat, Vector
 
 if TYPE_CHECKING:
     from recall_core.rank.estimates import Estimates
-    from recall_core.store.instances import Instance
+    from recall_core.store.port import Instance, Store
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.snapshot import Snapshot
-    from recall_core.store.sqlite.memory.terms import TermFrequencies
-    from recall_core.store.sqlite.memory.words import WordSearch
+    from recall_core.store.sqlite.memory.words import TermFrequencies, WordSearch
     from recall_core.store.values import Capability, FilterCounts, Lost, MadeWith, Nearest, Signing
 
 _VECTORS = "SELECT chunk, embedding FROM vec"
@@ -140,7 +129,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         """Where each phrase counts in the texts and titles of these rows. terms: `term_stats` of the same query."""
 
         with translated(self.path):
-            return sqlite.instances.instances(self.db, self.execute, query, terms, rows)
+            return sqlite.postings.instances(self.db, self.execute, query, terms, rows)
 
     def _live_chunks(self) -> int:
         if self._info_read is not None:
@@ -395,4 +384,81 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
         """Put a new store of what can be read of this one in its place, in one step; what cannot."""
 
-        return sqlite.mend.rebuild_in_place(self, copy=copy, made_with=made_with, create=sqlite.kind.create_store)
+        return sqlite.mend.rebuild_in_place(self, copy=copy, made_with=made_with, create=create_store)
+
+
+def create_store(
+    path: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
+) -> SqliteStore:
+    """A new, empty store, or no file at all; `:memory:` keeps it off the disk."""
+    settings = {
+        "embedder": embedder,
+        "dimension": str(dimension),
+        "counter": counter,
+        "chunker": chunker,
+        "generation": "0",
+        "digest_sum": "0" * 64,
+        **census.none(),
+    }
+    return SqliteStore(create(path, settings, mode=mode), path, writable=True)
+
+
+def open_store(path: str) -> SqliteStore:
+    """An existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
+    try:
+        db, writable, upgrade = connect(path)
+    except StoreCorrupt as error:
+        if error.code == "store_corrupt" or _was_store(path):  # doctor could not open it either
+            raise StoreCorrupt(error.code, error.message, hint=Hint("recover", path, "NEW")) from error
+        raise
+    return SqliteStore(db, path, writable=writable, upgrade=upgrade)
+
+
+def _was_store(path: str) -> bool:
+    """Whether the definition of a table of ours stands at the start of the file."""
+    with suppress(OSError), open(path, "rb") as raw:
+        return b"CREATE VIRTUAL TABLE chunk_fts" in raw.read(4 * PAGE_SIZE)
+    return False
+
+
+class SqliteKind:
+    """Stores in SQLite files; see store.port.StoreKind. A path, or `:memory:`."""
+
+    name = "sqlite"
+
+    def open(self, where: str) -> Store:
+        """An existing store."""
+        return open_store(where)
+
+    def create(
+        self, where: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
+    ) -> Store:
+        """A new, empty store, or no file at all."""
+        return create_store(
+            where, embedder=embedder, dimension=dimension, counter=counter, chunker=chunker, mode=mode
+        )
+
+    def discard(self, where: str) -> None:
+        """Take a store's files away, as far as they are there."""
+        discard(where)
+
+    @contextmanager
+    def aside(self, where: str) -> Iterator[Store]:
+        """A copy of the store there, byte for byte, for as long as the block."""
+
+        with sqlite.copying.aside(where) as (db, writable):
+            store = SqliteStore(db, where, writable=writable)
+            try:
+                yield store
+            finally:
+                store.close()
+
+    def recover(
+        self, where: str, target: str, *, made_with: Callable[[], MadeWith | None]
+    ) -> tuple[Store, tuple[Lost, ...]]:
+        """A new store at target of what can be read of the one at where, and what cannot."""
+
+        return sqlite.mend.recover(where, target, made_with=made_with, create=create_store)
+
+
+SQLITE = SqliteKind()

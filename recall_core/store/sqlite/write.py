@@ -1,4 +1,4 @@
-"""One write transaction: files with their documents and chunks go in, tombstones and labels change."""
+"""The write path: one open batch, inside a transaction."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from recall_core.errors import EmbedError
 from recall_core.marks import dumped
 from recall_core.store import sqlite
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
+from recall_core.store.sqlite import blocks
 from recall_core.store.sqlite.blocks import ExecuteMany
 from recall_core.store.sqlite.census import Tally
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.records import Execute, digest_of, text_of
-from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, reading_hash, vector_checksum
-from recall_core.text import spaced, utc
+from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, own_hash, reading_hash, vector_checksum
+from recall_core.text import chunk_id, spaced, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _titles(document: NewDocument) -> list[str]:
         return [spaced(document.title)] * len(document.chunks)
 
     spans = [(chunk.span.offset, chunk.span.end) for chunk in document.chunks]
-    return sqlite.titles.titles_of(document.title, document.marks, spans)
+    return sqlite.schema.titles_of(document.title, document.marks, spans)
 
 
 class SqliteWriter:
@@ -98,7 +99,7 @@ class SqliteWriter:
         self._sum = self._meta("digest_sum")
         self._changed = False
 
-        self._inserts = sqlite.inserts.Inserts(execute, execute_many)
+        self._inserts = Inserts(execute, execute_many)
         with making_sense(path):
             self._tally = Tally(execute)
         self.judgements = SqliteJudgementWriter(execute)
@@ -440,3 +441,72 @@ def keep_rowids(execute: Execute) -> None:
 
 def _last_key(table: str) -> str:
     return f"last_{table}"
+
+
+_WAITING_ROWS = 1_000  # a bound on the texts that wait in memory
+
+_CHUNK = """
+INSERT INTO chunk(rowid, id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text,
+  search_text, text_hash, hash, place)
+VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_USED = "DELETE FROM vec_cache WHERE text_hash = ?"
+_FULL_TEXT = "INSERT INTO chunk_fts(rowid, title, body) VALUES(?, ?, ?)"
+
+
+class Inserts:
+    """The chunks that wait. Whoever reads their tables, or takes from them, has what waits put in first."""
+
+    def __init__(self, execute: Execute, execute_many: ExecuteMany) -> None:
+        self._execute = execute
+        self._execute_many = execute_many
+        self._chunks: list[tuple[Any, ...]] = []
+        self._vectors: list[blocks.NewVector] = []
+        self._texts: list[tuple[int, str, str]] = []
+        self._made: dict[bytes, tuple[Vector, int]] = {}
+
+    def add(
+        self, chunk: NewChunk, vector: Vector, windows: int, *, rowid: int, doc: int, doc_id: str, title: str
+    ) -> None:
+        """A chunk of the document with this rowid and id. title: with CJK characters apart, "" for none above it."""
+        span = chunk.span
+        self._chunks.append(
+            (
+                rowid,
+                chunk_id(doc_id, span.offset),
+                doc,
+                span.offset,
+                span.end,
+                chunk.line_start,
+                chunk.line_end,
+                span.tokens,
+                span.heading,
+                title,
+                chunk.text,
+                chunk.search_text,
+                chunk.text_hash,
+                own_hash(chunk.text),
+                chunk.place,
+            )
+        )
+        self._texts.append((rowid, title, chunk.text if chunk.search_text is None else chunk.search_text))
+        if vector:
+            self._vectors.append((rowid, vector, windows, vector_checksum(vector, windows)))
+            self._made[chunk.text_hash] = vector, windows
+        if len(self._chunks) >= _WAITING_ROWS:
+            self.put()
+
+    def vector_of(self, text_hash: bytes) -> tuple[Vector, int] | None:
+        """The vector, with its windows, of a text among those that wait."""
+        return self._made.get(text_hash)
+
+    def put(self) -> None:
+        """Everything that waits into the tables."""
+        if not self._chunks:
+            return
+        self._execute_many(_CHUNK, self._chunks)
+        if self._vectors:
+            blocks.put(self._execute, self._execute_many, self._vectors)
+            self._execute_many(_USED, [(text_hash,) for text_hash in self._made])
+        self._execute_many(_FULL_TEXT, self._texts)
+        self._chunks, self._vectors, self._texts, self._made = [], [], [], {}

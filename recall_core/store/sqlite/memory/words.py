@@ -1,26 +1,36 @@
-"""Lexical scores from postings: FTS5's own formula in its own order of operations, and `rank.bm25` of phrases."""
+"""Words in memory: terms, postings, and lexical scores from them, operation by operation as FTS5 makes them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import reduce
+from array import array
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, reduce
+from itertools import accumulate
 from operator import add
+from random import Random
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
 
 from recall_core._lazy import np
 from recall_core.config import BM25_K1, Config
 from recall_core.deadline import check
 from recall_core.rank import bm25
 from recall_core.rank.bm25 import idf, phrase_idf
+from recall_core.store.sqlite.lexical import Stems
 from recall_core.store.sqlite.memory.matrix import kth_best, places_at_least
-from recall_core.types import LiteralQuery, Occurrences, TermStat
+from recall_core.store.sqlite.memory.rows import SIZES, LiveRows
+from recall_core.store.sqlite.postings import phrase_counts
+from recall_core.store.sqlite.schema import TOKENIZER
+from recall_core.types import LiteralQuery, Occurrences, Phrase, TermStat
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from recall_core.store.sqlite.lexical import Stems
-    from recall_core.store.sqlite.memory.postings import Posting
     from recall_core.store.sqlite.memory.rows import LiveRows, Places
 
 _FEW = 8  # one row in so many, or fewer, are looked up in postings; more are taken out of the sums of all rows
@@ -249,3 +259,210 @@ def _best(found: Matches, k: int) -> Matches:
 def _sorted(found: Matches) -> Matches:
     order = (-found.raws).argsort(kind="stable")
     return Matches(found.places[order], found.raws[order])
+
+
+if TYPE_CHECKING:
+    import apsw
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from recall_core.store.sqlite.memory.rows import LiveRows, Places
+    from recall_core.store.sqlite.records import Execute
+
+    Integers = NDArray[np.int64]
+
+_OCCURRENCES = """
+SELECT group_concat((doc << 1) + (col = 'body')) FROM chunk_instance WHERE term = ?
+"""
+
+
+class Posting(NamedTuple):
+    """The rows that hold a word or a phrase, by place, ascending, and how often, in numbers as small as they may be.
+
+    in_title: None where no title holds it.
+    """
+
+    places: Places
+    in_title: NDArray[np.unsignedinteger] | None
+    in_body: NDArray[np.unsignedinteger]
+
+    def times(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How often in title and body."""
+
+        body = self.in_body.astype(np.float64)
+        return np.zeros_like(body) if self.in_title is None else self.in_title.astype(np.float64), body
+
+    def at(self, numbers: NDArray[np.intp]) -> Posting:
+        """The entries of these numbers alone."""
+        title = None if self.in_title is None else self.in_title[numbers]
+        return Posting(self.places[numbers], title, self.in_body[numbers])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+        return self.places.nbytes + self.in_body.nbytes + (0 if self.in_title is None else self.in_title.nbytes)
+
+
+class Postings:
+    """Those that were asked for last, by their stems; `room` bytes of them. For several threads."""
+
+    def __init__(self, rows: LiveRows, room: int) -> None:
+        self._rows = rows
+        self._room = room
+        self._kept: OrderedDict[Stems, Posting] = OrderedDict()
+        self._lock = Lock()
+        self.nbytes = 0
+
+    def of(self, stems: Stems, tokens: tuple[str, ...], db: apsw.Connection, execute: Execute) -> Posting:
+        """Of a word, or of words that stand one behind the other in a column, which FTS5 finds by their tokens.
+
+        db, execute: of a connection that reads the state of these rows.
+        """
+        with self._lock:
+            if stems in self._kept:
+                self._kept.move_to_end(stems)
+                return self._kept[stems]
+        check()
+        found = self._word(stems[0], execute) if len(stems) == 1 else self._phrase(tokens, db, execute)
+        with self._lock:
+            self._keep(stems, found)
+        return found
+
+    @property
+    def is_half_full(self) -> bool:
+        """Whether what is read ahead leaves as much room for what is asked for."""
+        return 2 * self.nbytes >= self._room
+
+    def _keep(self, stems: Stems, found: Posting) -> None:
+        if stems in self._kept:
+            return
+        self._kept[stems] = found
+        self.nbytes += found.nbytes
+        while self.nbytes > self._room and len(self._kept) > 1:
+            self.nbytes -= self._kept.popitem(last=False)[1].nbytes
+
+    def _word(self, stem: str, execute: Execute) -> Posting:
+
+        joined = execute(_OCCURRENCES, (stem,))[0][0]
+        found = np.fromstring(joined or "", dtype=np.int64, sep=",")
+        rowids, is_body = found >> 1, found & 1
+        first = np.flatnonzero(np.diff(rowids, prepend=-1))
+        times = np.diff(first, append=len(rowids))
+        body = np.add.reduceat(is_body, first) if len(first) else times
+        return self._posting(rowids[first], times - body, body)
+
+    def _phrase(self, tokens: tuple[str, ...], db: apsw.Connection, execute: Execute) -> Posting:
+
+        counts = phrase_counts(db, execute, tokens)
+        pairs = np.array(list(counts.values()), dtype=np.int64).reshape(-1, 2)
+        return self._posting(np.array(list(counts), dtype=np.int64), pairs[:, 0], pairs[:, 1])
+
+    def _posting(self, rowids: Integers, title: Integers, body: Integers) -> Posting:
+
+        places = self._rows.places(rowids)
+        if len(places) > 1 and bool((np.diff(places) < 0).any()):
+            order = np.argsort(places)
+            places, title, body = places[order], title[order], body[order]
+        small = np.min_scalar_type(int(max(title.max(initial=0), body.max(initial=0))))
+        return Posting(places, title.astype(small) if title.any() else None, body.astype(small))
+
+
+_BEHIND_ALL = b"\xff"
+"""A byte that UTF-8 does not have: what begins with a letter comes before the letter with it."""
+
+
+class TermFrequencies:
+    """All terms of one state of a store, in ascending order, in as few bytes as they may take."""
+
+    def __init__(self) -> None:
+        self._text = bytearray()
+        self._ends = array("i")
+        self._lengths = array("i")
+        self._frequencies = array("i")
+
+    def put(self, terms: Sequence[tuple[str, int]]) -> None:
+        """The next terms, behind all that were put before."""
+        encoded = [term.encode() for term, _ in terms]
+        self._ends.extend(accumulate(map(len, encoded[1:]), initial=len(self._text) + len(encoded[0])))
+        self._text += b"".join(encoded)
+        self._lengths.extend([len(term) for term, _ in terms])
+        self._frequencies.extend([df for _, df in terms])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+        numbers = (self._ends, self._lengths, self._frequencies)
+        return len(self._text) + sum(each.itemsize * len(each) for each in numbers)
+
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """How many rows hold each of these terms, of those that any holds."""
+        found: dict[str, int] = {}
+        for term in terms:
+            wanted = term.encode()
+            at = bisect_left(range(len(self._ends)), wanted, key=self._term)
+            if at < len(self._ends) and self._term(at) == wanted:
+                found[term] = self._frequencies[at]
+        return found
+
+    def beginning(self, letters: str, shortest: int, longest: int) -> dict[str, int]:
+        """How many rows hold each term of so many code points that begins with one of these letters."""
+
+        lengths, every = np.frombuffer(self._lengths, dtype=np.intc), range(len(self._ends))
+        found: dict[str, int] = {}
+        for letter in letters:
+            first = bisect_left(every, letter.encode(), key=self._term)
+            stop = bisect_left(every, letter.encode() + _BEHIND_ALL, key=self._term)
+            of_letter = lengths[first:stop]
+            if not len(of_letter):
+                continue
+            text = self._text[self._ends[first - 1] if first else 0 : self._ends[stop - 1]].decode()
+            ends, chosen = np.cumsum(of_letter), np.flatnonzero((of_letter >= shortest) & (of_letter <= longest))
+            starts = (ends - of_letter)[chosen].tolist()
+            terms = [text[start:end] for start, end in zip(starts, ends[chosen].tolist(), strict=True)]
+            frequencies = np.frombuffer(self._frequencies, dtype=np.intc)[first:stop][chosen].tolist()
+            found.update(zip(terms, frequencies, strict=True))
+        return found
+
+    def _term(self, at: int) -> bytes:
+        return bytes(self._text[self._ends[at - 1] if at else 0 : self._ends[at]])
+
+
+_ROWS = 200
+_WORDS = ("ant", "bee", "cat", "dog", "elk", "fox")
+_WEIGHTS = (3.0, 1.7)
+
+_TABLES = f"""
+CREATE VIRTUAL TABLE chunk_fts USING fts5(title, body, tokenize='{TOKENIZER}');
+CREATE VIRTUAL TABLE chunk_instance USING fts5vocab(chunk_fts, instance);
+"""
+_KEYS = "SELECT id, id, '', id, 0 FROM chunk_fts_docsize ORDER BY id"
+_SCORES = "SELECT rowid, -bm25(chunk_fts, ?, 1.0) FROM chunk_fts WHERE chunk_fts MATCH ? ORDER BY rowid"
+
+
+@cache
+def is_that_of_fts5() -> bool:
+    """Scores some invented rows in both ways. A compiler may join a product and a sum and round them once."""
+    db = apsw.Connection(":memory:")
+    db.execute(_TABLES)
+    random = Random(0)  # noqa: S311 - rows to score
+    for _ in range(_ROWS):
+        title, body = (" ".join(random.choices(_WORDS, k=random.randint(1, most))) for most in (5, 60))
+        db.execute("INSERT INTO chunk_fts(title, body) VALUES(?, ?)", (title, body))
+
+    def execute(sql: str, parameters: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+        return db.execute(sql, parameters).fetchall()
+
+    rows = LiveRows()
+    for _ in rows.read(db.execute(_KEYS), db.execute(SIZES)):
+        pass
+    postings = Postings(rows, 1 << 20)
+    query = LiteralQuery("", tuple(Phrase(word, (word,)) for word in _WORDS))
+    stems: list[Stems] = [(word,) for word in _WORDS]
+    held = {one: postings.of(one, one, db, execute) for one in stems}
+    words = WordSearch(rows, query, stems, held, {})
+    for weight in _WEIGHTS:
+        found = words.all(None, weight)
+        ours = list(zip(rows.keys.rowids[found.places].tolist(), found.raws.tolist(), strict=True))
+        if ours != execute(_SCORES, (weight, " OR ".join(_WORDS))):
+            return False
+    return True
