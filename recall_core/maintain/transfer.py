@@ -48,8 +48,8 @@ def export(store: Store, out: TextIO, *, embeddings: bool = True) -> TransferVie
         for file in store.live_files():
             for line in lines.lines_of(file, roots, embeddings=embeddings):
                 write(line)
-    digest = checksum.hexdigest()
-    out.write(lines.encoded(End(digest)))
+        digest = checksum.hexdigest()
+        out.write(lines.encoded(End(digest)))
     return TransferView(documents=info.documents, chunks=info.chunks, sha256=digest)
 
 

@@ -147,9 +147,10 @@ class SqliteCatalog(OpenStore):
 
     def info(self) -> StoreInfo:
         """Identity, sizes, generation and digest; an answer, which is of one state, reads them once."""
-        info = self._info_read or self._read_info()
-        self._info_read = info if self._is_reading else None
-        return info
+        with self.guard.turn():
+            info = self._info_read or self._read_info()
+            self._info_read = info if self._is_reading else None
+            return info
 
     def _read_info(self) -> StoreInfo:
         rows = self.execute("SELECT key, value FROM meta WHERE key <> ?", (TOLD_SKIPS,))

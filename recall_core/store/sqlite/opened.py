@@ -73,7 +73,10 @@ class OpenStore:
         db.set_progress_handler(_heed_signals, SIGNAL_STEPS)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Every row of one statement; SQLite's failures become RecallErrors."""
+        """Return every row of one statement; SQLite's failures become RecallErrors."""
+        if not self.guard.is_held:
+            with self.guard.turn():
+                return self.execute(sql, parameters)
         with translated(self.path):
             if self._is_ended:
                 raise apsw.InterruptError
@@ -82,8 +85,8 @@ class OpenStore:
             return self.db.execute(sql, parameters).fetchall()
 
     def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """One statement that returns nothing, once with each of these rows of parameters."""
-        with translated(self.path):
+        """Execute a statement that returns nothing, once with each of these rows of parameters."""
+        with self.guard.turn(), translated(self.path):
             if self._is_ended:
                 raise apsw.InterruptError
             if deadline.is_set():
@@ -194,21 +197,22 @@ class OpenStore:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Everything read inside this block is of one state of the store."""
-        if self.db.in_transaction:
-            yield
-            return
-        try:  # a time that is over can end BEGIN, too, once it has begun
-            self.execute("BEGIN")
-            self._expect_in_place()
-            self._is_reading = True
-            yield
-        finally:
-            self._is_reading, self._info_read = False, None
-            self._asked, self._memory, self._has_looked = {}, None, False
-            if self._is_making_way and self._lease is not None:
-                self._is_making_way = False
-                self._lease.end()
-            self._roll_back()
+        with self.guard.turn():
+            if self.db.in_transaction:
+                yield
+                return
+            try:  # a time that is over can end BEGIN, too, once it has begun
+                self.execute("BEGIN")
+                self._expect_in_place()
+                self._is_reading = True
+                yield
+            finally:
+                self._is_reading, self._info_read = False, None
+                self._asked, self._memory, self._has_looked = {}, None, False
+                if self._is_making_way and self._lease is not None:
+                    self._is_making_way = False
+                    self._lease.end()
+                self._roll_back()
 
     def remember(self, asked: object) -> Snapshot | None:
         """What is in memory of the state that is read, for a search for these words or this vector.
@@ -228,7 +232,7 @@ class OpenStore:
 
     def in_memory(self) -> Snapshot | None:
         """What is in memory of the state that is read; only inside `reading`, all of which is of one state."""
-        if not self._is_reading or not self._may_look():
+        if not (self._is_reading and self.guard.is_held and self._may_look()):
             return None
         if self._lease is not None and not self._is_making_way:
             self._lease.begin()
@@ -266,11 +270,12 @@ class OpenStore:
     @contextmanager
     def unlocked(self) -> Iterator[None]:
         """SQLite refuses to write through this connection outside this block."""
-        try:
-            self.execute("PRAGMA query_only = OFF")  # it holds even where an interrupt meets it
-            yield
-        finally:
-            self._put_back("PRAGMA query_only = ON")
+        with self.guard.turn():
+            try:
+                self.execute("PRAGMA query_only = OFF")  # it holds even where an interrupt meets it
+                yield
+            finally:
+                self._put_back("PRAGMA query_only = ON")
 
     def _roll_back(self) -> None:
         """End the transaction, if there still is one."""
@@ -322,14 +327,15 @@ class OpenStore:
         """
         if not self.writable or _size_at(f"{self.path}-wal") == 0:
             return self.writable
-        self.db.set_busy_timeout(wait_ms)
-        try:
-            busy, _, _ = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
-        except apsw.Error:
-            return False  # all of it stands in the log, for the next one who folds
-        finally:
-            self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
-        return busy == 0
+        with self.guard.turn():
+            self.db.set_busy_timeout(wait_ms)
+            try:
+                busy, _, _ = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
+            except apsw.Error:
+                return False  # all of it stands in the log, for the next one who folds
+            finally:
+                self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
+            return busy == 0
 
     def is_replaced(self) -> bool:
         """True when another file stands in the place of the open one by now, or none; it would answer for good."""
@@ -364,7 +370,7 @@ class OpenStore:
     def size_bytes(self) -> int:
         """Bytes of the file, its log included."""
         if self.path == MEMORY:
-            return int(self.db.pragma("page_count")) * int(self.db.pragma("page_size"))
+            return int(self.execute("PRAGMA page_count")[0][0]) * int(self.execute("PRAGMA page_size")[0][0])
         return _size_at(self.path) + _size_at(f"{self.path}-wal")
 
 

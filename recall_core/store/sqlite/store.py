@@ -55,12 +55,12 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def tokens(self, text: str) -> tuple[str, ...]:
         """The text as the index folds it, before stemming."""
-        with translated(self.path):
+        with self.guard.turn(), translated(self.path):
             return lexical.folded_tokens(self.db, text)
 
     def stems(self, text: str) -> tuple[str, ...]:
         """The text as the index holds it."""
-        with translated(self.path):
+        with self.guard.turn(), translated(self.path):
             return lexical.stemmed_tokens(self.db, text)
 
     def spans(self, texts: Sequence[str], phrases: Sequence[str]) -> list[list[tuple[int, int]]]:
@@ -74,7 +74,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def term_stats(self, query: LexicalQuery, *, is_searched: bool = True) -> tuple[TermStat, ...]:
         """One entry a phrase, in query order. is_searched: a search for these words follows."""
-        with translated(self.path):
+        with self.guard.turn(), translated(self.path):
             # How long a word's posting is, the index tells faster than the posting is read.
             if is_searched and (memory := self._words_in_memory(query)) is not None:
                 return memory.terms
@@ -108,7 +108,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
         is_asked_of_few = rowids is not None and len(rowids) <= _FEW_ROWS  # for which no posting is read as a whole
-        with translated(self.path):
+        with self.guard.turn(), translated(self.path):
             if self._knows(query) or not is_asked_of_few:
                 memory = self._words_in_memory(query)
                 if memory is not None:
@@ -117,7 +117,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
         """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
-        with translated(self.path):
+        with self.guard.turn(), translated(self.path):
             is_plain = isinstance(query, LiteralQuery) and query.match == "any" and not query.long_phrases
             if is_plain and (memory := self._words_in_memory(query)) is not None:
                 return memory.occurrences(rowids)._replace(phrases=tuple(terms))
@@ -128,7 +128,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     ) -> list[tuple[Instance, ...]]:
         """Where each phrase counts in the texts and titles of these rows. terms: `term_stats` of the same query."""
 
-        with translated(self.path):
+        with self.guard.turn(), translated(self.path):
             return sqlite.postings.instances(self.db, self.execute, query, terms, rows)
 
     def _live_chunks(self) -> int:
@@ -175,7 +175,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
     ) -> Mapping[int, float]:
         """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
-        with translated(self.path):
+        with self.guard.turn(), translated(self.path):
             if (memory := self._words_in_memory(query, begins=True)) is not None:
                 among = None if where is None else self._passing(where)
                 return memory.scores(k=k, among=among, title_weight=title_weight, also=also)
@@ -192,7 +192,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float
     ) -> Mapping[int, float]:
         """rowid to raw BM25 of those of these rows that match."""
-        with translated(self.path):
+        with self.guard.turn(), translated(self.path):
             if (memory := self._words_in_memory(query)) is not None:
                 return memory.scores_of(rowids, title_weight=title_weight)
             if postings.is_long(query):
