@@ -232,7 +232,7 @@ def trust(
 def tokenizers() -> tuple[Words, Words]:
     """How a text becomes words, folded and stemmed, for those who have no store at hand."""
 
-    return sqlite.lexical.tokenizers()
+    return sqlite.lexical.fold_tokens, sqlite.lexical.stem_tokens
 
 
 class NewStore(NamedTuple):

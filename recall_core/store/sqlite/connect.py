@@ -18,7 +18,7 @@ from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, why_unread
 from recall_core.named import NamedTuple
 from recall_core.shell import INSTALL, Hint
-from recall_core.store.sqlite import schema
+from recall_core.store.sqlite import postings, schema
 from recall_core.store.sqlite.compile import FUNCTIONS
 from recall_core.store.sqlite.lock import holder
 from recall_core.store.sqlite.records import Execute
@@ -270,6 +270,7 @@ def _prepare(db: apsw.Connection) -> None:
     db.pragma("foreign_keys", True)  # and no mmap_size: a file that is cut short would end the process by SIGBUS
     for name, (arguments, function) in FUNCTIONS.items():
         db.create_scalar_function(name, function, arguments, deterministic=True)
+    postings.register(db)
 
 
 def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:

@@ -23,17 +23,36 @@ from recall_core.types import LexicalQuery, LiteralQuery, Phrase, RawQuery, Term
 Each = TypeVar("Each")
 
 
-def folded_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:
-    """The text as unicode61 folds it: lower case, without diacritics, before stemming."""
-    tokenizer = db.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
-    return _run(tokenizer, text)
+def fold_tokens(text: str) -> tuple[str, ...]:
+    """Return the text as unicode61 folds it: lower case, without diacritics, before stemming."""
+    return tuple(_tokenize(_FOLDING, text.encode(), include_offsets=False))
 
 
-def stemmed_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:
-    """The text as the index holds it."""
+def stem_tokens(text: str) -> tuple[str, ...]:
+    """Return the text as the index holds it."""
     check()
-    name, *arguments = TOKENIZER.split()
-    return _run(db.fts5_tokenizer(name, arguments), text)
+    return tuple(_tokenize(TOKENIZER, text.encode(), include_offsets=False))
+
+
+def place_tokens(content: bytes) -> list[tuple[int, int, str]]:
+    """Return the tokens of a text as the index holds them, each with its first byte and the end of its last."""
+    tokens: list[tuple[int, int, str]] = _tokenize(TOKENIZER, content, include_offsets=True)
+    return tokens
+
+
+_FOLDING = "unicode61 remove_diacritics 2"
+
+
+def _tokenize(settings: str, content: bytes, *, include_offsets: bool) -> Any:
+    tokenizer = _tokenizer(settings)
+    reason = apsw.FTS5_TOKENIZE_DOCUMENT
+    return tokenizer(content, reason, None, include_offsets=include_offsets, include_colocated=False)
+
+
+@cache
+def _tokenizer(settings: str) -> Any:  # apsw gives its tokenizers no public type
+    name, *arguments = settings.split()
+    return apsw.Connection(":memory:").fts5_tokenizer(name, arguments)
 
 
 Stems = tuple[str, ...]
@@ -42,53 +61,32 @@ OfStems = Callable[[Iterable[str]], dict[str, int]]
 """How many rows hold each of these stems, of those that any holds."""
 
 
-def stems_of(db: apsw.Connection, query: LiteralQuery) -> list[Stems] | None:
+def stems_of(query: LiteralQuery) -> list[Stems] | None:
     """The stems of each phrase, one a token; None where the index holds several for one, or none."""
     found: list[Stems] = []
     for phrase in query.phrases:
-        each = [stemmed_tokens(db, token) for token in phrase.tokens]
+        each = [stem_tokens(token) for token in phrase.tokens]
         if not each or any(len(stems) != 1 for stems in each):
             return None
         found.append(tuple(stems[0] for stems in each))
     return found
 
 
-def own_tokenizer(db: apsw.Connection) -> Callable[[bytes], list[tuple[int, int, str]]]:
-    """What tells the tokens of a text as the index holds them, each with its first byte and the end of its last."""
-    name, *arguments = TOKENIZER.split()
-    tokenizer: Any = db.fts5_tokenizer(name, arguments)  # apsw gives its tokenizers no public type
-    reason = apsw.FTS5_TOKENIZE_DOCUMENT
-    return lambda content: tokenizer(content, reason, None, include_offsets=True, include_colocated=False)
-
-
-def tokenizers() -> tuple[Callable[[str], tuple[str, ...]], Callable[[str], tuple[str, ...]]]:
-    """`folded_tokens` and `stemmed_tokens` of a text, for those who have no store at hand."""
-    db = apsw.Connection(":memory:")
-    return partial(folded_tokens, db), partial(stemmed_tokens, db)
-
-
-def _run(tokenizer: Any, text: str) -> tuple[str, ...]:  # apsw gives its tokenizers no public type
-    found = tokenizer(
-        text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
-    )
-    return tuple(found)
-
-
 def term_stats(
-    db: apsw.Connection, execute: Execute, query: LexicalQuery, rows: int, of_stems: OfStems | None = None
+    execute: Execute, query: LexicalQuery, rows: int, of_stems: OfStems | None = None
 ) -> tuple[TermStat, ...]:
     """One entry a phrase, in query order. rows: how many rows the index holds. of_stems: see `frequencies`."""
     if isinstance(query, RawQuery):
-        found = _raw_frequencies(db, execute, query)
+        found = _raw_frequencies(execute, query)
         return tuple(TermStat(text, df, idf(df, rows)) for text, df in found)
-    held = frequencies(db, execute, [phrase.tokens for phrase in query.phrases], of_stems)
-    return tuple(phrase_stat(db, execute, phrase, held[phrase.tokens], rows) for phrase in query.phrases)
+    held = frequencies(execute, [phrase.tokens for phrase in query.phrases], of_stems)
+    return tuple(phrase_stat(execute, phrase, held[phrase.tokens], rows) for phrase in query.phrases)
 
 
-def phrase_stat(db: apsw.Connection, execute: Execute, phrase: Phrase, df: int, rows: int) -> TermStat:
+def phrase_stat(execute: Execute, phrase: Phrase, df: int, rows: int) -> TermStat:
     """The weight of a phrase that df of so many rows hold."""
     check()
-    of_words = [df] if len(phrase.tokens) == 1 else [frequency(db, execute, (each,)) for each in phrase.tokens]
+    of_words = [df] if len(phrase.tokens) == 1 else [frequency(execute, (each,)) for each in phrase.tokens]
     return TermStat(phrase.text, df, phrase_idf(df, of_words, rows), len(of_words))
 
 
@@ -135,7 +133,6 @@ def quoted(tokens: Sequence[str]) -> str:
 
 
 def frequencies(
-    db: apsw.Connection,
     execute: Execute,
     phrases: Sequence[tuple[str, ...]],
     of_stems: OfStems | None = None,
@@ -144,7 +141,7 @@ def frequencies(
 
     of_stems: who knows without one how many rows hold a stem.
     """
-    stems = {tokens: stemmed_tokens(db, tokens[0]) for tokens in phrases if len(tokens) == 1}
+    stems = {tokens: stem_tokens(tokens[0]) for tokens in phrases if len(tokens) == 1}
     words = {tokens: found[0] for tokens, found in stems.items() if len(found) == 1}
     held = (of_stems or partial(stem_frequencies, execute))(words.values()) if words else {}
     return {
@@ -160,18 +157,17 @@ def stem_frequencies(execute: Execute, stems: Iterable[str]) -> dict[str, int]:
 _FREQUENCIES = "SELECT term, doc FROM chunk_vocab WHERE term IN (SELECT value FROM json_each(?))"
 
 
-def frequency(db: apsw.Connection, execute: Execute, tokens: tuple[str, ...]) -> int:
+def frequency(execute: Execute, tokens: tuple[str, ...]) -> int:
     """How many rows hold the phrase."""
-    return frequencies(db, execute, [tokens])[tokens]
+    return frequencies(execute, [tokens])[tokens]
 
 
 def _frequency(execute: Execute, tokens: tuple[str, ...]) -> int:
     return int(execute("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (quoted(tokens),))[0][0])
 
 
-def _raw_frequencies(db: apsw.Connection, execute: Execute, query: RawQuery) -> list[tuple[str, int]]:
+def _raw_frequencies(execute: Execute, query: RawQuery) -> list[tuple[str, int]]:
     """Each phrase of a raw FTS5 expression with its own document frequency, whatever its shape."""
-    db.register_fts5_function("recall_phrases", _phrase_frequencies)
     sql = "SELECT recall_phrases(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1"
     found = execute(sql, (expression(query),))
     frequencies = [(text, df) for text, df in json.loads(found[0][0])] if found else []
@@ -187,7 +183,8 @@ def repeated(query: LexicalQuery, found: Sequence[Each]) -> list[Each]:
     return [of_phrase[phrase] for phrase in written]
 
 
-def _phrase_frequencies(api: apsw.FTS5ExtensionApi, *_: object) -> str:
+def count_rows_of_phrases(api: apsw.FTS5ExtensionApi, *_: object) -> str:
+    """Return each phrase of the expression with the number of rows that contain it, as JSON."""
     frequencies = []
     for number, phrase in enumerate(api.phrases):
         rows: list[int] = []
@@ -308,19 +305,10 @@ def _tokens(text: str) -> Iterator[_StemSpan]:
     """The stems of a text as the index holds them; its own places, whatever was spaced out for the index."""
     indexed = spaced(text)
     places = _places(text, indexed)
-    found = _tokenizer()(
-        indexed.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=True, include_colocated=False
-    )
     code_points = _code_points(indexed)
-    for start, end, stem in found:
+    for start, end, stem in place_tokens(indexed.encode()):
         first, last = code_points[start], code_points[end] - 1
         yield _StemSpan(places[first], places[last] + 1, stem)
-
-
-@cache
-def _tokenizer() -> Any:  # apsw gives its tokenizers no public type
-    name, *arguments = TOKENIZER.split()
-    return apsw.Connection(":memory:").fts5_tokenizer(name, arguments)
 
 
 def _code_points(text: str) -> Sequence[int]:

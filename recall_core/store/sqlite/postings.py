@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -23,21 +23,32 @@ from recall_core.store.sqlite.lexical import (
     OfStems,
     Stems,
     alternatives,
+    count_rows_of_phrases,
     expression,
     frequencies,
-    own_tokenizer,
     phrase_stat,
+    place_tokens,
     quoted,
     repeated,
     scores,
     scores_of,
     stem_frequencies,
-    stemmed_tokens,
+    stem_tokens,
     stems_of,
 )
 from recall_core.store.sqlite.records import Execute
 from recall_core.text import alone_places, spaced
 from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, RawQuery, Row, TermStat
+
+
+def register(db: apsw.Connection) -> None:
+    """Make the functions known that statements of full text call."""
+    db.register_fts5_function("recall_phrases", count_rows_of_phrases)
+    db.register_fts5_function("recall_occurrences", _count_occurrences)
+    db.register_fts5_function("recall_counted", _count_phrases)
+    db.register_fts5_function("recall_instances", _locate)
+    db.create_scalar_function("recall_tokens", _tokens_of, 1, deterministic=True)
+
 
 _LOOK_UP = 40  # entries of a posting list are read in the time in which FTS5 finds one row in it
 
@@ -57,7 +68,6 @@ Counts = dict[int, tuple[int, int]]
 
 
 def occurrences(
-    db: apsw.Connection,
     execute: Execute,
     query: LiteralQuery,
     rowids: Sequence[int] | None,
@@ -65,15 +75,14 @@ def occurrences(
 ) -> Occurrences:
     """See store.port.Search. of_stems: see `lexical.frequencies`."""
     rows, totals = index_totals(execute)
-    dfs = frequencies(db, execute, [phrase.tokens for phrase in query.phrases], of_stems)
-    db.register_fts5_function("recall_occurrences", _count_occurrences)
+    dfs = frequencies(execute, [phrase.tokens for phrase in query.phrases], of_stems)
     if rowids is not None and _LOOK_UP * len(rowids) < sum(dfs.values()):
         counts = _in_rows(execute, list(dfs), rowids)
     else:
         wanted = None if rowids is None else frozenset(rowids)
-        counts = {tokens: _among(_everywhere(db, execute, tokens), wanted) for tokens in dfs}
+        counts = {tokens: _among(_everywhere(execute, tokens), wanted) for tokens in dfs}
     return Occurrences(
-        phrases=tuple(phrase_stat(db, execute, phrase, dfs[phrase.tokens], rows) for phrase in query.phrases),
+        phrases=tuple(phrase_stat(execute, phrase, dfs[phrase.tokens], rows) for phrase in query.phrases),
         counts=tuple(counts[phrase.tokens] for phrase in query.phrases),
         lengths=lengths(execute, sorted(set().union(*counts.values()))),
         averages=(totals[0] / rows, totals[1] / rows) if rows else (0.0, 0.0),
@@ -108,17 +117,16 @@ def _in_rows(
     return counts
 
 
-def _everywhere(db: apsw.Connection, execute: Execute, tokens: tuple[str, ...]) -> Counts:
+def _everywhere(execute: Execute, tokens: tuple[str, ...]) -> Counts:
     """One phrase in every row that holds it. A single word has its postings; FTS5 puts together those of several."""
-    stems = [stem for token in tokens for stem in stemmed_tokens(db, token)]
+    stems = [stem for token in tokens for stem in stem_tokens(token)]
     if len(stems) == 1:
         return {rowid: (title, body) for rowid, title, body in execute(_WORD, (stems[0],))}
-    return phrase_counts(db, execute, tokens)
+    return phrase_counts(execute, tokens)
 
 
-def phrase_counts(db: apsw.Connection, execute: Execute, tokens: tuple[str, ...]) -> Counts:
+def phrase_counts(execute: Execute, tokens: tuple[str, ...]) -> Counts:
     """A phrase in every row that holds it, by rowid."""
-    db.register_fts5_function("recall_occurrences", _count_occurrences)
     return {rowid: _two(json.loads(found)[0]) for rowid, found in execute(_MATCHING, (quoted(tokens),))}
 
 
@@ -165,15 +173,12 @@ _THESE = "rowid IN (SELECT value FROM json_each(?))"
 _WALKING = "+" + _THESE
 
 
-def counted(
-    db: apsw.Connection, execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]
-) -> Occurrences:
+def counted(execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
     """Each phrase of the expression in these rows, as FTS5's bm25() counts it; rows that do not match are left out.
 
     Only places that satisfy the column filter, NEAR, ^ and the operators around a phrase count: in a row that
     `a OR (b AND c)` finds by a alone, b counts 0. terms: `term_stats` of the same query, one a phrase.
     """
-    db.register_fts5_function("recall_counted", _count_phrases)
     sql = _COUNTED + (_WALKING if isinstance(query, RawQuery) else _THESE)
     found = [] if query.is_empty or not rowids else execute(sql, (expression(query), json.dumps(list(rowids))))
     counts: list[dict[int, tuple[int, int]]] = []
@@ -208,8 +213,8 @@ ORDER BY d.path, c.offset
 class Phrased:
     """Scores of a literal query with phrases of several words: FTS5 finds the rows, `rank.bm25` scores them."""
 
-    def __init__(self, db: apsw.Connection, execute: Execute, query: LiteralQuery) -> None:
-        self._db, self._execute, self._query = db, execute, query
+    def __init__(self, execute: Execute, query: LiteralQuery) -> None:
+        self._execute, self._query = execute, query
         self._match = expression(query)
 
     def scores(
@@ -250,11 +255,11 @@ class Phrased:
         """Expressions in FTS5's words. A row that matches all of a query holds each of its phrases."""
         if self._query.match == "all":
             return [self._match]
-        dfs = frequencies(self._db, self._execute, [each.tokens for each in self._query.long_phrases])
+        dfs = frequencies(self._execute, [each.tokens for each in self._query.long_phrases])
         return [quoted(tokens) for tokens in sorted(dfs, key=dfs.__getitem__)]
 
     def _scored(self, rowids: Sequence[int], title_weight: float) -> dict[int, float]:
-        found = occurrences(self._db, self._execute, self._query, rowids)
+        found = occurrences(self._execute, self._query, rowids)
         values = bm25.scores(found, rowids, Config(title_weight=title_weight))
         return dict(zip(rowids, values, strict=True))
 
@@ -291,7 +296,6 @@ def is_long(query: LexicalQuery) -> bool:
 
 
 def long_scores(
-    db: apsw.Connection,
     execute: Execute,
     query: LexicalQuery,
     *,
@@ -301,7 +305,7 @@ def long_scores(
     also: Sequence[int] = (),
 ) -> dict[int, float]:
     """As `lexical.scores`."""
-    raws = _raws(db, execute, query, title_weight)
+    raws = _raws(execute, query, title_weight)
     if where is None and k is None:
         return dict(sorted(raws.items()))
     passing = Compiled("1") if where is None else compile_filter(where, table="chunk")
@@ -314,14 +318,14 @@ def long_scores(
 
 
 def long_scores_of(
-    db: apsw.Connection, execute: Execute, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float
+    execute: Execute, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float
 ) -> dict[int, float]:
     """As `lexical.scores_of`."""
-    raws = _raws(db, execute, query, title_weight) if rowids else {}
+    raws = _raws(execute, query, title_weight) if rowids else {}
     return {rowid: raws[rowid] for rowid in sorted(rowids) if rowid in raws}
 
 
-def _raws(db: apsw.Connection, execute: Execute, query: LexicalQuery, title_weight: float) -> dict[int, float]:
+def _raws(execute: Execute, query: LexicalQuery, title_weight: float) -> dict[int, float]:
     """rowid to raw BM25 of every row that holds a phrase: the sum over phrases, taken in parts."""
     if isinstance(query, RawQuery):
         by_times: dict[int, list[str]] = {}
@@ -330,24 +334,24 @@ def _raws(db: apsw.Connection, execute: Execute, query: LexicalQuery, title_weig
         return _added_up(execute, by_times, {}, title_weight)
     words: Counter[str] = Counter()
     others: list[str] = []
-    stems = {token: stemmed_tokens(db, token) for tokens in _tokens(query) if len(tokens) == 1 for token in tokens}
+    stems = {token: stem_tokens(token) for tokens in _tokens(query) if len(tokens) == 1 for token in tokens}
     for phrase in query.phrases:
         first, *more = phrase.tokens
         if not more and len(stems[first]) == 1:
             words[stems[first][0]] += 1
         elif not more:
             others.append(quoted(phrase.tokens))
-    raws = _added_up(execute, {1: others}, _by_words(db, execute, words, title_weight), title_weight)
-    return _with_phrases(db, execute, query, raws, title_weight)
+    raws = _added_up(execute, {1: others}, _by_words(execute, words, title_weight), title_weight)
+    return _with_phrases(execute, query, raws, title_weight)
 
 
 def _with_phrases(
-    db: apsw.Connection, execute: Execute, query: LiteralQuery, raws: dict[int, float], title_weight: float
+    execute: Execute, query: LiteralQuery, raws: dict[int, float], title_weight: float
 ) -> dict[int, float]:
     """raws with what phrases of several words give, each the weight of its words."""
     if not query.long_phrases:
         return raws
-    found = occurrences(db, execute, query._replace(phrases=query.long_phrases), None)
+    found = occurrences(execute, query._replace(phrases=query.long_phrases), None)
     rowids = sorted(set().union(*found.counts))
     values = bm25.scores(found, rowids, Config(title_weight=title_weight))
     return raws | {rowid: raws.get(rowid, 0.0) + value for rowid, value in zip(rowids, values, strict=True)}
@@ -365,12 +369,11 @@ def _added_up(
     return raws
 
 
-def _by_words(db: apsw.Connection, execute: Execute, words: Counter[str], title_weight: float) -> dict[int, float]:
+def _by_words(execute: Execute, words: Counter[str], title_weight: float) -> dict[int, float]:
     """The same of single words, with how often each stands in the query."""
     rows, lengths = index_totals(execute)
     if not rows or not sum(lengths):
         return {}
-    db.create_scalar_function("recall_tokens", _tokens_of, 1, deterministic=True)
     dfs = stem_frequencies(execute, words)
     weights = [[word, idf(df, rows) * words[word]] for word, df in dfs.items()]
     return dict(execute(_HELD, (json.dumps(weights), BM25_K1, sum(lengths) / rows, title_weight, FTS5_B)))
@@ -390,37 +393,32 @@ _HOLDING = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid IN (SE
 
 _SEEK = 1_000  # entries of posting lists that FTS5 walks past in the time in which it finds one row in them
 
-Tokens = Callable[[bytes], Sequence[tuple[int, int, str]]]
-"""A text's tokens, each from its first byte to the end of its last."""
-
 _Place = tuple[int, int, int, int]
 """Column, first token, tokens and phrase of what counts in a row."""
 
 
 def instances(
-    db: apsw.Connection, execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
+    execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
 ) -> list[tuple[Instance, ...]]:
     """See store.port.Search."""
     if query.is_empty or not rows:
         return [() for _ in rows]
-    tokens = own_tokenizer(db)
-    if isinstance(query, LiteralQuery) and (stems := stems_of(db, query)) is not None:
+    if isinstance(query, LiteralQuery) and (stems := stems_of(query)) is not None:
         numbers: dict[Stems, int] = {}
         for number, each in enumerate(stems):
             numbers.setdefault(each, number)
         matching = _matching(execute, query, rows) if query.match == "all" else {row.rowid for row in rows}
-        return [_in_tokens(row, numbers, tokens) if row.rowid in matching else () for row in rows]
-    found = _asked_for(db, execute, query, terms, rows)
-    return [_in_row(row, sorted(found.get(row.rowid, ())), tokens) for row in rows]
+        return [_in_tokens(row, numbers) if row.rowid in matching else () for row in rows]
+    found = _asked_for(execute, query, terms, rows)
+    return [_in_row(row, sorted(found.get(row.rowid, ()))) for row in rows]
 
 
 def _asked_for(
-    db: apsw.Connection, execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
+    execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
 ) -> Mapping[int, set[_Place]]:
     """By rowid what FTS5 says counts there."""
     found: dict[int, set[_Place]] = {}
     first_of: dict[Hashable, int] = {}
-    db.register_fts5_function("recall_instances", _locate)
     rowids = json.dumps([row.rowid for row in rows])
     for match, numbers in _groups(query, len(terms)):
         walks = isinstance(query, RawQuery) or sum(terms[number].df for number in numbers) <= _SEEK * len(rows)
@@ -458,14 +456,14 @@ def _locate(api: apsw.FTS5ExtensionApi, *_: object) -> str:
     return json.dumps([[stems, api.phrase_locations(number)] for number, stems in enumerate(api.phrases)])
 
 
-def _in_row(row: Row, places: Sequence[_Place], tokens: Tokens) -> tuple[Instance, ...]:
+def _in_row(row: Row, places: Sequence[_Place]) -> tuple[Instance, ...]:
     """places: of all that counts in the row, sorted."""
     check()
     found: list[Instance] = []
     for column, text in enumerate((row.doc.title, row.chunk.text)):
         held = [place for place in places if place[0] == column]
         if held:
-            read = _tokenize(text, tokens)
+            read = _indexed(text)
             own = [place for place in held if place[1] + place[2] <= len(read[1])]  # names stand behind the title
             found += _spanned(text, own, *read)
     return tuple(found)
@@ -477,7 +475,7 @@ def _matching(execute: Execute, query: LiteralQuery, rows: Sequence[Row]) -> set
     return {rowid for (rowid,) in execute(_HOLDING, (expression(query), rowids))}
 
 
-def _in_tokens(row: Row, phrases: Mapping[Stems, int], tokens: Tokens) -> tuple[Instance, ...]:
+def _in_tokens(row: Row, phrases: Mapping[Stems, int]) -> tuple[Instance, ...]:
     """The same of phrases that count wherever their stems stand."""
     check()
     by_first: dict[str, list[tuple[Stems, int]]] = {}
@@ -485,7 +483,7 @@ def _in_tokens(row: Row, phrases: Mapping[Stems, int], tokens: Tokens) -> tuple[
         by_first.setdefault(stems[0], []).append((stems, number))
     found: list[Instance] = []
     for column, text in enumerate((row.doc.title, row.chunk.text)):
-        read = _tokenize(text, tokens)
+        read = _indexed(text)
         own = [token[2] for token in read[1]]
         held = [
             (column, first, len(stems), number)
@@ -499,9 +497,9 @@ def _in_tokens(row: Row, phrases: Mapping[Stems, int], tokens: Tokens) -> tuple[
     return tuple(found)
 
 
-def _tokenize(text: str, tokens: Tokens) -> tuple[bytes, Sequence[tuple[int, int, str]]]:
+def _indexed(text: str) -> tuple[bytes, list[tuple[int, int, str]]]:
     content = spaced(text).encode()
-    return content, tokens(content)
+    return content, place_tokens(content)
 
 
 def _spanned(

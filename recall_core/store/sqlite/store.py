@@ -55,13 +55,11 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def tokens(self, text: str) -> tuple[str, ...]:
         """The text as the index folds it, before stemming."""
-        with self.guard.turn(), translated(self.path):
-            return lexical.folded_tokens(self.db, text)
+        return lexical.fold_tokens(text)
 
     def stems(self, text: str) -> tuple[str, ...]:
         """The text as the index holds it."""
-        with self.guard.turn(), translated(self.path):
-            return lexical.stemmed_tokens(self.db, text)
+        return lexical.stem_tokens(text)
 
     def spans(self, texts: Sequence[str], phrases: Sequence[str]) -> list[list[tuple[int, int]]]:
         """For each text the half-open ranges of code points that a phrase matches, in order and merged."""
@@ -78,7 +76,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             # How long a word's posting is, the index tells faster than the posting is read.
             if is_searched and (memory := self._words_in_memory(query)) is not None:
                 return memory.terms
-            return lexical.term_stats(self.db, self.execute, query, self._live_chunks(), self._frequencies())
+            return lexical.term_stats(self.execute, query, self._live_chunks(), self._frequencies())
 
     def terms_beginning(
         self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
@@ -113,7 +111,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
                 memory = self._words_in_memory(query)
                 if memory is not None:
                     return memory.occurrences(rowids)
-            return postings.occurrences(self.db, self.execute, query, rowids, self._frequencies())
+            return postings.occurrences(self.execute, query, rowids, self._frequencies())
 
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
         """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
@@ -121,7 +119,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             is_plain = isinstance(query, LiteralQuery) and query.match == "any" and not query.long_phrases
             if is_plain and (memory := self._words_in_memory(query)) is not None:
                 return memory.occurrences(rowids)._replace(phrases=tuple(terms))
-            return postings.counted(self.db, self.execute, query, terms, rowids)
+            return postings.counted(self.execute, query, terms, rowids)
 
     def instances(
         self, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
@@ -129,7 +127,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         """Where each phrase counts in the texts and titles of these rows. terms: `term_stats` of the same query."""
 
         with self.guard.turn(), translated(self.path):
-            return sqlite.postings.instances(self.db, self.execute, query, terms, rows)
+            return sqlite.postings.instances(self.execute, query, terms, rows)
 
     def _live_chunks(self) -> int:
         if self._info_read is not None:
@@ -150,7 +148,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             return None
         if self._words is None or self._words[0] is not memory or self._words[1] != query:
             with making_sense(self.path):
-                self._words = memory, query, memory.words(self.db, self.execute, query)
+                self._words = memory, query, memory.words(self.execute, query)
         return self._words[2]
 
     def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> Sequence[Key]:
@@ -181,7 +179,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
                 return memory.scores(k=k, among=among, title_weight=title_weight, also=also)
             if postings.is_long(query):
                 return postings.long_scores(
-                    self.db, self.execute, query, where=where, k=k, title_weight=title_weight, also=also
+                    self.execute, query, where=where, k=k, title_weight=title_weight, also=also
                 )
             if (phrased := self._phrased(query)) is not None:
                 return phrased.scores(where=where, k=k, title_weight=title_weight, also=also)
@@ -196,7 +194,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             if (memory := self._words_in_memory(query)) is not None:
                 return memory.scores_of(rowids, title_weight=title_weight)
             if postings.is_long(query):
-                return postings.long_scores_of(self.db, self.execute, query, rowids, title_weight=title_weight)
+                return postings.long_scores_of(self.execute, query, rowids, title_weight=title_weight)
             if (phrased := self._phrased(query)) is not None:
                 return phrased.scores_of(rowids, title_weight=title_weight)
         return lexical.scores_of(self.execute, lexical.expression(query), rowids, title_weight=title_weight)
@@ -211,7 +209,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         """Who scores a query with phrases of several words."""
         if not (isinstance(query, LiteralQuery) and query.long_phrases):
             return None
-        return postings.Phrased(self.db, self.execute, query)
+        return postings.Phrased(self.execute, query)
 
     def cosines(
         self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None

@@ -63,17 +63,17 @@ class Snapshot:
         self._rounds_alike = is_that_of_fts5()
         self._lock = Lock()
 
-    def words(self, db: apsw.Connection, execute: Execute, query: LiteralQuery) -> WordSearch | None:
+    def words(self, execute: Execute, query: LiteralQuery) -> WordSearch | None:
         """The query over these rows; None where FTS5 itself has to be asked what it means, or scores it otherwise."""
         if not self._rounds_alike:
             return None
-        stems = lexical.stems_of(db, query)
+        stems = lexical.stems_of(query)
         if stems is None:
             return None
         tokens = {each: phrase.tokens for each, phrase in zip(stems, query.phrases, strict=True)}
-        postings = {each: self._postings.of(each, tokens[each], db, execute) for each in tokens}
+        postings = {each: self._postings.of(each, tokens[each], execute) for each in tokens}
         words = dict.fromkeys((token,) for phrase in query.long_phrases for token in phrase.tokens)
-        dfs = {token: df for (token,), df in lexical.frequencies(db, execute, list(words)).items()}
+        dfs = {token: df for (token,), df in lexical.frequencies(execute, list(words)).items()}
         return WordSearch(self.rows, query, stems, postings, dfs)
 
     def read_words(self, db: apsw.Connection, execute: Execute) -> Iterator[None]:
@@ -87,12 +87,12 @@ class Snapshot:
             yield
         if vocabulary.nbytes <= self._vocabulary_room:
             self.vocabulary = vocabulary
-        silent = {stem for word in STOP_WORDS for stem in lexical.stemmed_tokens(db, word)}
+        silent = {stem for word in STOP_WORDS for stem in lexical.stem_tokens(word)}
         for _, stem in sorted(found, reverse=True):
             if stem not in silent:
                 if self._postings.is_half_full:
                     return
-                self._postings.of((stem,), (stem,), db, execute)
+                self._postings.of((stem,), (stem,), execute)
                 yield
 
     def cosines(self, query: Vector, among: Places | None) -> Mapping[int, float]:

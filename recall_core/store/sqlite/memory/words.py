@@ -313,17 +313,17 @@ class Postings:
         self._lock = Lock()
         self.nbytes = 0
 
-    def of(self, stems: Stems, tokens: tuple[str, ...], db: apsw.Connection, execute: Execute) -> Posting:
+    def of(self, stems: Stems, tokens: tuple[str, ...], execute: Execute) -> Posting:
         """Of a word, or of words that stand one behind the other in a column, which FTS5 finds by their tokens.
 
-        db, execute: of a connection that reads the state of these rows.
+        execute: of a connection that reads the state of these rows.
         """
         with self._lock:
             if stems in self._kept:
                 self._kept.move_to_end(stems)
                 return self._kept[stems]
         check()
-        found = self._word(stems[0], execute) if len(stems) == 1 else self._phrase(tokens, db, execute)
+        found = self._word(stems[0], execute) if len(stems) == 1 else self._phrase(tokens, execute)
         with self._lock:
             self._keep(stems, found)
         return found
@@ -351,9 +351,9 @@ class Postings:
         body = np.add.reduceat(is_body, first) if len(first) else times
         return self._posting(rowids[first], times - body, body)
 
-    def _phrase(self, tokens: tuple[str, ...], db: apsw.Connection, execute: Execute) -> Posting:
+    def _phrase(self, tokens: tuple[str, ...], execute: Execute) -> Posting:
 
-        counts = phrase_counts(db, execute, tokens)
+        counts = phrase_counts(execute, tokens)
         pairs = np.array(list(counts.values()), dtype=np.int64).reshape(-1, 2)
         return self._posting(np.array(list(counts), dtype=np.int64), pairs[:, 0], pairs[:, 1])
 
@@ -458,7 +458,7 @@ def is_that_of_fts5() -> bool:
     postings = Postings(rows, 1 << 20)
     query = LiteralQuery("", tuple(Phrase(word, (word,)) for word in _WORDS))
     stems: list[Stems] = [(word,) for word in _WORDS]
-    held = {one: postings.of(one, one, db, execute) for one in stems}
+    held = {one: postings.of(one, one, execute) for one in stems}
     words = WordSearch(rows, query, stems, held, {})
     for weight in _WEIGHTS:
         found = words.all(None, weight)
