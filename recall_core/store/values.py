@@ -210,7 +210,7 @@ class ReembedTarget(NamedTuple):
     command: str
 
 
-def flaws(vectors: Sequence[Vector], *, dimension: int) -> dict[int, str]:
+def find_flaws(vectors: Sequence[Vector], *, dimension: int) -> dict[int, str]:
     """Index to reason, for the vectors that must not be stored: wrong size, NaN or infinity, not of length 1. An
     empty vector, which stands for a text without a feature, has no flaw."""
 

@@ -73,7 +73,7 @@ def plain(query: Vector, rows: Sequence[Vector]) -> list[float]:
 
 
 def vectorised(query: Vector, rows: Sequence[Vector]) -> list[float]:
-    return vectors._vectorised(query, vectors.rows_of(list(enumerate(rows))))
+    return vectors._multiply(query, vectors.rows_of(list(enumerate(rows))))
 
 
 each_way = [plain, vectorised]

@@ -156,7 +156,7 @@ class SqliteCatalog(OpenStore):
         rows = self.execute("SELECT key, value FROM meta WHERE key <> ?", (TOLD_SKIPS,))
         with making_sense(self.path):
             meta = {key: records.text_of(value) for key, value in rows}
-            windowed, newest = census.told(self.execute, meta)
+            windowed, newest = census.read_windowed_and_newest(self.execute, meta)
             return StoreInfo(
                 path=self.path,
                 schema_version=SCHEMA_VERSION,
@@ -318,7 +318,7 @@ class SqliteCatalog(OpenStore):
         scan = records.listing_of(prefix, glob)
         rows = self.execute(scan.page.sql, (*scan.page.params, -1 if limit is None else limit, offset))
         with making_sense(self.path):
-            page = list(map(records.listed, rows))
+            page = list(map(records.check_listed, rows))
         is_last = (limit is None or len(page) < limit) and (page or not offset)
         return offset + len(page) if is_last else self.execute(*scan.total)[0][0], page
 
@@ -330,7 +330,7 @@ class SqliteCatalog(OpenStore):
     def text_of(self, doc_id: str) -> str:
         """A document's whole text, put together from its chunks, which overlap and leave no gap."""
         with making_sense(self.path):
-            return records.joined(self.execute, doc_id, self.chunks_of(doc_id))
+            return records.join_text(self.execute, doc_id, self.chunks_of(doc_id))
 
     def marks_of(self, doc_id: str) -> tuple[Mark, ...]:
         """A document's marks."""
@@ -508,7 +508,7 @@ class SqliteVocabulary:
 
     def keys(self, prefix: str) -> Sequence[KnownValue]:
         """Metadata keys that begin with the prefix."""
-        return _known(self._execute(_META_KEYS, (prefix, self._most)))
+        return _known_values(self._execute(_META_KEYS, (prefix, self._most)))
 
     def values(self, field: Field, prefix: str) -> Sequence[KnownValue]:
         """Values that begin with the prefix; none of a chunk's fields, which are too many to help."""
@@ -516,11 +516,11 @@ class SqliteVocabulary:
             return ()
         if field.key is not None:
             rows = self._execute(_META_VALUES, (prefix, self._most, json_path(field)))
-            return _known((_typed(value, kind), count) for value, kind, count in rows)
-        return _known(self._execute(_COLUMNS[field.name], (prefix, self._most)))
+            return _known_values((_typed(value, kind), count) for value, kind, count in rows)
+        return _known_values(self._execute(_COLUMNS[field.name], (prefix, self._most)))
 
 
-def _known(rows: Iterable[tuple[Any, ...]]) -> list[KnownValue]:
+def _known_values(rows: Iterable[tuple[Any, ...]]) -> list[KnownValue]:
 
     return [rql.complete.KnownValue(value, count) for value, count in rows]
 

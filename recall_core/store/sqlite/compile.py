@@ -130,16 +130,16 @@ def _compile(expr: Expr, *, names_rows: bool) -> Compiled:
         return Compiled(f"NOT {inner.sql}", inner.params)
     if isinstance(expr, And | Or):
         terms = [_compile(term, names_rows=names_rows) for term in expr.terms]
-        return _joined(terms, "AND" if isinstance(expr, And) else "OR")
+        return _join(terms, "AND" if isinstance(expr, And) else "OR")
     return _predicate(expr, names_rows=names_rows)
 
 
-def _joined(parts: list[Compiled], operator: str) -> Compiled:
+def _join(parts: list[Compiled], operator: str) -> Compiled:
     """The parts as a balanced tree: SQLite limits the depth of an expression, not its width."""
     if len(parts) == 1:
         return parts[0]
     half = len(parts) // 2
-    left, right = _joined(parts[:half], operator), _joined(parts[half:], operator)
+    left, right = _join(parts[:half], operator), _join(parts[half:], operator)
     return Compiled(f"({left.sql} {operator} {right.sql})", left.params + right.params)
 
 
@@ -258,7 +258,7 @@ def _meta_in(expr: In) -> Compiled:
         if wanted:
             has_type, test = _has_type(path, *types), _test(In(expr.field, wanted), value)
             parts.append(Compiled(f"({has_type.sql} AND {test.sql})", has_type.params + test.params))
-    return _joined(parts, "OR")
+    return _join(parts, "OR")
 
 
 _NUMBER, _TEXT, _MISSING = ("integer", "real"), ("text",), ("null", "array", "object")

@@ -78,7 +78,7 @@ def _is_locked(folder: int, path: str) -> bool:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if monotonic() > last:
-                raise _locked(path) from None
+                raise _locked_error(path) from None
             sleep(0.01)
         except OSError:
             return False
@@ -189,7 +189,7 @@ def connect(path: str) -> Connected:
     if not is_there:
         raise StoreError("no_store", f"There is no store at {path}.", hint=Hint("init", path))
     if is_emptied:  # SQLite would take the log away
-        raise damaged(path, "it is empty, and its log is not")
+        raise damage_error(path, "it is empty, and its log is not")
     with translated(path):
         db, writable = _open_somehow(path)
         try:
@@ -286,7 +286,7 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
     if version == SCHEMA_VERSION:
         return ""
     if writable:
-        return _upgraded(db, path)
+        return _upgrade(db, path)
     if version < schema.READABLE_VERSION:
         raise StoreError("schema_older", f"{path} needs an upgrade and cannot be written.", hint=f"ls -l {path}")
     for since, view in schema.AS_NEWER.items():
@@ -295,7 +295,7 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
     return ""
 
 
-def _upgraded(db: apsw.Connection, path: str) -> str:
+def _upgrade(db: apsw.Connection, path: str) -> str:
     """What is to be told of an upgrade; of several processes that want it one makes it, and the others wait."""
     with at_once(db):
         version = db.pragma("user_version")
@@ -363,7 +363,7 @@ class translated:  # noqa: N801 - read as a verb; a generator would cost every s
         if isinstance(error, apsw.Error):
             raise _meaning(error, self._path) from error
         if isinstance(error, UnicodeDecodeError):
-            raise damaged(self._path, f"a text in it is no text: {error}") from error
+            raise damage_error(self._path, f"a text in it is no text: {error}") from error
 
 
 class making_sense:  # noqa: N801 - as above
@@ -378,10 +378,10 @@ class making_sense:  # noqa: N801 - as above
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Raises StoreCorrupt in the place of what a value could not be made of."""
         if isinstance(error, ValueError | TypeError | LookupError | OverflowError):
-            raise damaged(self._path, f"{type(error).__name__}: {error}") from error
+            raise damage_error(self._path, f"{type(error).__name__}: {error}") from error
 
 
-def damaged(path: str, how: str) -> StoreCorrupt:
+def damage_error(path: str, how: str) -> StoreCorrupt:
     """The error of a file whose content is not what was stored."""
     return StoreCorrupt("store_corrupt", f"{path} is damaged: {how}", hint=_examine(path))
 
@@ -389,9 +389,9 @@ def damaged(path: str, how: str) -> StoreCorrupt:
 def _meaning(error: apsw.Error, path: str) -> RecallError:
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         deadline.check()
-        return _locked(path)
+        return _locked_error(path)
     if _BLOB in str(error):
-        return damaged(path, "a text in it is none any more")
+        return damage_error(path, "a text in it is none any more")
     if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
         error = apsw.FullError()  # the index of the log found no room
     for kinds, kind, code, sentence, hint in _MEANINGS:
@@ -442,7 +442,7 @@ _MEANINGS: tuple[tuple[_Kinds, type[RecallError], str, str, Callable[[str], str]
 )
 
 
-def _locked(path: str) -> StoreLocked:
+def _locked_error(path: str) -> StoreLocked:
     pid = holder(path)
     return StoreLocked(
         "store_locked",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
 from recall_core.deadline import check
 from recall_core.errors import StoreError
-from recall_core.rank.bm25 import idf, phrase_idf
+from recall_core.rank.bm25 import phrase_idf
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.compile import Compiled, compile_filter
 from recall_core.store.sqlite.records import Execute
@@ -23,36 +23,30 @@ from recall_core.types import LexicalQuery, LiteralQuery, Phrase, RawQuery, Term
 Each = TypeVar("Each")
 
 
+_DOCUMENT = apsw.FTS5_TOKENIZE_DOCUMENT
+_TOKENIZERS = apsw.Connection(":memory:")
+"""Tokenizers need a connection; that of a store may be in use."""
+_FOLDING: Any = _TOKENIZERS.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
+_STEMMING: Any = _TOKENIZERS.fts5_tokenizer(TOKENIZER.split()[0], TOKENIZER.split()[1:])
+
+
 def fold_tokens(text: str) -> tuple[str, ...]:
     """Return the text as unicode61 folds it: lower case, without diacritics, before stemming."""
-    return tuple(_tokenize(_FOLDING, text.encode(), include_offsets=False))
+    return tuple(_FOLDING(text.encode(), _DOCUMENT, None, include_offsets=False, include_colocated=False))
 
 
 def stem_tokens(text: str) -> tuple[str, ...]:
     """Return the text as the index holds it."""
     check()
-    return tuple(_tokenize(TOKENIZER, text.encode(), include_offsets=False))
+    return tuple(_STEMMING(text.encode(), _DOCUMENT, None, include_offsets=False, include_colocated=False))
 
 
 def place_tokens(content: bytes) -> list[tuple[int, int, str]]:
     """Return the tokens of a text as the index holds them, each with its first byte and the end of its last."""
-    tokens: list[tuple[int, int, str]] = _tokenize(TOKENIZER, content, include_offsets=True)
+    tokens: list[tuple[int, int, str]] = _STEMMING(
+        content, _DOCUMENT, None, include_offsets=True, include_colocated=False
+    )
     return tokens
-
-
-_FOLDING = "unicode61 remove_diacritics 2"
-
-
-def _tokenize(settings: str, content: bytes, *, include_offsets: bool) -> Any:
-    tokenizer = _tokenizer(settings)
-    reason = apsw.FTS5_TOKENIZE_DOCUMENT
-    return tokenizer(content, reason, None, include_offsets=include_offsets, include_colocated=False)
-
-
-@cache
-def _tokenizer(settings: str) -> Any:  # apsw gives its tokenizers no public type
-    name, *arguments = settings.split()
-    return apsw.Connection(":memory:").fts5_tokenizer(name, arguments)
 
 
 Stems = tuple[str, ...]
@@ -72,17 +66,6 @@ def stems_of(query: LiteralQuery) -> list[Stems] | None:
     return found
 
 
-def term_stats(
-    execute: Execute, query: LexicalQuery, rows: int, of_stems: OfStems | None = None
-) -> tuple[TermStat, ...]:
-    """One entry a phrase, in query order. rows: how many rows the index holds. of_stems: see `frequencies`."""
-    if isinstance(query, RawQuery):
-        found = _raw_frequencies(execute, query)
-        return tuple(TermStat(text, df, idf(df, rows)) for text, df in found)
-    held = frequencies(execute, [phrase.tokens for phrase in query.phrases], of_stems)
-    return tuple(phrase_stat(execute, phrase, held[phrase.tokens], rows) for phrase in query.phrases)
-
-
 def phrase_stat(execute: Execute, phrase: Phrase, df: int, rows: int) -> TermStat:
     """The weight of a phrase that df of so many rows hold."""
     check()
@@ -94,7 +77,7 @@ def expression(query: LexicalQuery) -> str:
     """The query in FTS5's words; "" when nothing can match. Of very many alternatives equal ones stand there once."""
     if isinstance(query, RawQuery):
         return " OR ".join(dict.fromkeys(alternatives(query))) or query.text
-    return (" OR " if query.match == "any" else " AND ").join(quoted(phrase.tokens) for phrase in query.phrases)
+    return (" OR " if query.match == "any" else " AND ").join(quote(phrase.tokens) for phrase in query.phrases)
 
 
 AT_ONCE = 100
@@ -127,7 +110,7 @@ def alternatives(query: RawQuery) -> tuple[str, ...]:
     return tuple(found) if len(found) > AT_ONCE else ()
 
 
-def quoted(tokens: Sequence[str]) -> str:
+def quote(tokens: Sequence[str]) -> str:
     """The phrase in FTS5's words. No token of the index holds a double quote."""
     return '"' + " ".join(tokens) + '"'
 
@@ -163,18 +146,18 @@ def frequency(execute: Execute, tokens: tuple[str, ...]) -> int:
 
 
 def _frequency(execute: Execute, tokens: tuple[str, ...]) -> int:
-    return int(execute("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (quoted(tokens),))[0][0])
+    return int(execute("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (quote(tokens),))[0][0])
 
 
-def _raw_frequencies(execute: Execute, query: RawQuery) -> list[tuple[str, int]]:
+def raw_frequencies(execute: Execute, query: RawQuery) -> list[tuple[str, int]]:
     """Each phrase of a raw FTS5 expression with its own document frequency, whatever its shape."""
     sql = "SELECT recall_phrases(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1"
     found = execute(sql, (expression(query),))
     frequencies = [(text, df) for text, df in json.loads(found[0][0])] if found else []
-    return repeated(query, frequencies) if frequencies else []
+    return repeat_for_phrases(query, frequencies) if frequencies else []
 
 
-def repeated(query: LexicalQuery, found: Sequence[Each]) -> list[Each]:
+def repeat_for_phrases(query: LexicalQuery, found: Sequence[Each]) -> list[Each]:
     """What was found for every phrase of its `expression`, for every phrase of the query itself."""
     written = alternatives(query) if isinstance(query, RawQuery) else ()
     if not written:
@@ -268,7 +251,7 @@ class _StemSpan(NamedTuple):
 
 
 @lru_cache(maxsize=1)  # a pasted text has thousands, and its rows are drawn at every step of a weight
-def stemmed(phrases: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+def stem_phrases(phrases: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """The stems of each phrase, for `stem_spans` of many texts."""
     return frozenset(tuple(token.stem for token in _tokens(phrase)) for phrase in phrases) - {()}
 
@@ -288,10 +271,10 @@ def stem_spans(text: str, wanted: frozenset[tuple[str, ...]]) -> list[tuple[int,
             run = found[at : at + len(stems)]
             if tuple(each.stem for each in run) == stems:
                 spans.append((token.start, run[-1].end))
-    return _merged(sorted(spans))
+    return _merge(sorted(spans))
 
 
-def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for start, end in spans:
         if merged and start < merged[-1][1]:

@@ -96,10 +96,10 @@ def sign(execute: Execute, execute_many: ExecuteMany) -> None:
     last = -1
     while rows := execute(_UNSIGNED, (last,)):
         last = rows[-1][0]
-        execute_many(_SIGN, _signed(rows, signing))
+        execute_many(_SIGN, _make_signatures(rows, signing))
 
 
-def _signed(rows: Sequence[tuple[Any, ...]], signing: Signing) -> Iterator[tuple[int, bytes]]:
+def _make_signatures(rows: Sequence[tuple[Any, ...]], signing: Signing) -> Iterator[tuple[int, bytes]]:
     """Chunk and signature of these chunks and vectors; lengths differ where some are damaged."""
 
     by_size: defaultdict[int, list[tuple[int, Vector]]] = defaultdict(list)
@@ -129,6 +129,6 @@ def wrong(execute: Execute) -> int:
     count, last = int(execute(_UNPAIRED)[0][0]), -1
     while rows := execute(_SIGNED, (last,)):
         last = rows[-1][0]
-        made = dict(_signed(rows, signing))
+        made = dict(_make_signatures(rows, signing))
         count += sum(made.get(chunk) != signature for chunk, _, signature in rows)
     return count

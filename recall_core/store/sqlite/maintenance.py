@@ -296,7 +296,7 @@ class SqliteMaintenance(SqliteCatalog):
     def reranked_bytes(self) -> int:
         """What those that are kept take."""
 
-        return sqlite.reranked.held(self.execute)
+        return sqlite.reranked.total_bytes(self.execute)
 
     def texts_reranked(self, maker: str) -> int:
         """How many distinct texts of live chunks have one of this maker."""

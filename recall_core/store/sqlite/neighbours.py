@@ -11,7 +11,7 @@ from recall_core._lazy import np
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.check import bad_vectors, blocks
 from recall_core.store.sqlite.vectors import cosines, rows_of
-from recall_core.store.values import NearPairs, Pair, flaws
+from recall_core.store.values import NearPairs, Pair, find_flaws
 from recall_core.types import Vector
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def bests(store: SqliteCatalog, asked: Mapping[int, Vector]) -> dict[int, tuple[
     own: dict[int, float] = {}
     best = dict.fromkeys(asked, -1.0)
     for found in blocks(store, _VECTORS):
-        wrong = flaws([vector for _, vector in found], dimension=dimension)
+        wrong = find_flaws([vector for _, vector in found], dimension=dimension)
         rows = rows_of([row for place, row in enumerate(found) if row[1] and place not in wrong])
         for rowid, vector in asked.items() if rows.rowids else ():
             near = cosines(vector, rows)

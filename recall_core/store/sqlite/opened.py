@@ -224,16 +224,22 @@ class OpenStore:
         if self._is_reading and not (kind in self._asked and self._asked[kind] == asked):
             is_new = kind in self._asked or not self._asked
             self._asked = {kind: asked} if is_new else self._asked | {kind: asked}
-            if is_new and self._memory is None and self.memory_mb and self._may_look():
-                state = self.state()
-                if _is_asked_again(self._file or id(self), state):
+            is_written = self.db.txn_state() == apsw.SQLITE_TXN_WRITE
+            if is_new and self._memory is None and self.memory_mb and not is_written:
+                with making_sense(self.path):
+                    state = state_of(self.execute)
+                where = self._file or id(self)
+                is_again, _asked_last[where] = _asked_last.get(where) == state, state
+                if is_again:
                     self._memory = self._leased().get(state, self.memory_mb)
         return self.in_memory()
 
     def in_memory(self) -> Snapshot | None:
         """What is in memory of the state that is read; only inside `reading`, all of which is of one state."""
-        if not (self._is_reading and self.guard.is_held and self._may_look()):
+        if not (self._is_reading and self.guard.is_held):
             return None
+        if self.db.txn_state() == apsw.SQLITE_TXN_WRITE:
+            return None  # what this connection has written may still be rolled back
         if self._lease is not None and not self._is_making_way:
             self._lease.begin()
             self._is_making_way = True
@@ -241,10 +247,6 @@ class OpenStore:
             self._has_looked = True
             self._memory = self._lease.kept(self.state())
         return self._memory
-
-    def _may_look(self) -> bool:
-        """False while this connection writes what may still be rolled back."""
-        return self.db.txn_state() != apsw.SQLITE_TXN_WRITE
 
     def fill_memory(self) -> bool:
         """Read what a second question would have read, and wait for it; False where it cannot be."""
@@ -376,13 +378,6 @@ class OpenStore:
 
 _asked_last: dict[object, State] = {}
 """By file or connection: the state that the last question was about."""
-
-
-def _is_asked_again(where: object, state: State) -> bool:
-    """Whether it is the second question, or a later one, about this state."""
-    is_again = _asked_last.get(where) == state
-    _asked_last[where] = state
-    return is_again
 
 
 def _heed_signals() -> bool:

@@ -28,8 +28,8 @@ from recall_core.store.sqlite.lexical import (
     frequencies,
     phrase_stat,
     place_tokens,
-    quoted,
-    repeated,
+    quote,
+    repeat_for_phrases,
     scores,
     scores_of,
     stem_frequencies,
@@ -45,7 +45,7 @@ def register(db: apsw.Connection) -> None:
     """Make the functions known that statements of full text call."""
     db.register_fts5_function("recall_phrases", count_rows_of_phrases)
     db.register_fts5_function("recall_occurrences", _count_occurrences)
-    db.register_fts5_function("recall_counted", _count_phrases)
+    db.register_fts5_function("recall_counted", _count_in_row)
     db.register_fts5_function("recall_instances", _locate)
     db.create_scalar_function("recall_tokens", _tokens_of, 1, deterministic=True)
 
@@ -109,7 +109,7 @@ def _in_rows(
     counts: dict[tuple[str, ...], Counts] = {tokens: {} for tokens in phrases}
     if not phrases or not rowids:
         return counts
-    anywhere = " OR ".join(map(quoted, phrases))
+    anywhere = " OR ".join(map(quote, phrases))
     for rowid, found in execute(_MATCHING + _AMONG, (anywhere, json.dumps(list(rowids)))):
         for tokens, (title, body) in zip(phrases, json.loads(found), strict=True):
             if title or body:
@@ -127,7 +127,7 @@ def _everywhere(execute: Execute, tokens: tuple[str, ...]) -> Counts:
 
 def phrase_counts(execute: Execute, tokens: tuple[str, ...]) -> Counts:
     """A phrase in every row that holds it, by rowid."""
-    return {rowid: _two(json.loads(found)[0]) for rowid, found in execute(_MATCHING, (quoted(tokens),))}
+    return {rowid: _two(json.loads(found)[0]) for rowid, found in execute(_MATCHING, (quote(tokens),))}
 
 
 def _among(counts: Counts, rowids: frozenset[int] | None) -> Counts:
@@ -173,7 +173,9 @@ _THESE = "rowid IN (SELECT value FROM json_each(?))"
 _WALKING = "+" + _THESE
 
 
-def counted(execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
+def count_phrases(
+    execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]
+) -> Occurrences:
     """Each phrase of the expression in these rows, as FTS5's bm25() counts it; rows that do not match are left out.
 
     Only places that satisfy the column filter, NEAR, ^ and the operators around a phrase count: in a row that
@@ -192,11 +194,11 @@ def counted(execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], ro
             if title or body:
                 phrase[rowid] = (title, body)
     averages = (totals[0] / rows, totals[1] / rows) if rows else (0.0, 0.0)
-    of_terms = repeated(query, counts) if counts else [{} for _ in terms]
+    of_terms = repeat_for_phrases(query, counts) if counts else [{} for _ in terms]
     return Occurrences(tuple(terms), tuple(of_terms), lengths, averages, rows)
 
 
-def _count_phrases(api: apsw.FTS5ExtensionApi, *_: object) -> str:
+def _count_in_row(api: apsw.FTS5ExtensionApi, *_: object) -> str:
     """Of the row at hand: each phrase's places a column, tokens a column; of the index: tokens a column, rows."""
     places = [[len(column) for column in api.phrase_locations(number)] for number in range(api.phrase_count)]
     columns = range(api.column_count)
@@ -223,10 +225,10 @@ class Phrased:
         """As `lexical.scores`; of a bounded list see `Search.lexical`."""
         if k is None:
             matching = scores(self._execute, self._match, where=where, k=None, title_weight=title_weight)
-            return self._scored(list(matching), title_weight)
+            return self._score(list(matching), title_weight)
         holding = self._holding(where, k, title_weight)
         near = scores(self._execute, self._match, where=where, k=k + len(holding), title_weight=title_weight)
-        raws = self._scored(list({**near, **holding}), title_weight)
+        raws = self._score(list({**near, **holding}), title_weight)
         order = [rowid for (rowid,) in self._execute(_NATURAL, (json.dumps(list(raws)),))]
         order.sort(key=lambda rowid: -raws[rowid])
         best = {rowid: raws[rowid] for place, rowid in enumerate(order) if place < k or rowid in holding}
@@ -236,7 +238,7 @@ class Phrased:
     def scores_of(self, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
         """As `lexical.scores_of`."""
         matching = scores_of(self._execute, self._match, rowids, title_weight=title_weight)
-        return self._scored(list(matching), title_weight)
+        return self._score(list(matching), title_weight)
 
     def _holding(self, where: Expr | None, k: int, title_weight: float) -> dict[int, float]:
         """At most k rows that match and hold a phrase of several words: the rarest phrase first, its best rows first.
@@ -256,9 +258,9 @@ class Phrased:
         if self._query.match == "all":
             return [self._match]
         dfs = frequencies(self._execute, [each.tokens for each in self._query.long_phrases])
-        return [quoted(tokens) for tokens in sorted(dfs, key=dfs.__getitem__)]
+        return [quote(tokens) for tokens in sorted(dfs, key=dfs.__getitem__)]
 
-    def _scored(self, rowids: Sequence[int], title_weight: float) -> dict[int, float]:
+    def _score(self, rowids: Sequence[int], title_weight: float) -> dict[int, float]:
         found = occurrences(self._execute, self._query, rowids)
         values = bm25.scores(found, rowids, Config(title_weight=title_weight))
         return dict(zip(rowids, values, strict=True))
@@ -273,7 +275,7 @@ _HELD = """
 WITH wanted(term, weight) AS MATERIALIZED (SELECT value ->> 0, value ->> 1 FROM json_each(?1)),
      norm(row, held) AS MATERIALIZED (
          SELECT id, ?2 * (1 - ?5 + ?5 * recall_tokens(sz) / ?3) FROM chunk_fts_docsize),
-     counted(row, weight, frequency) AS (
+     count_phrases(row, weight, frequency) AS (
          SELECT i.doc, w.weight, sum(CASE i.col WHEN 'title' THEN ?4 ELSE 1.0 END)
          FROM wanted w JOIN chunk_instance i ON i.term = w.term GROUP BY w.term, i.doc)
 SELECT counted.row, sum(weight * frequency * (?2 + 1) / (frequency + norm.held)) AS raw
@@ -340,7 +342,7 @@ def _raws(execute: Execute, query: LexicalQuery, title_weight: float) -> dict[in
         if not more and len(stems[first]) == 1:
             words[stems[first][0]] += 1
         elif not more:
-            others.append(quoted(phrase.tokens))
+            others.append(quote(phrase.tokens))
     raws = _added_up(execute, {1: others}, _by_words(execute, words, title_weight), title_weight)
     return _with_phrases(execute, query, raws, title_weight)
 
@@ -438,7 +440,7 @@ def _groups(query: LexicalQuery, phrases: int) -> Iterator[tuple[str, Sequence[i
     """
     written = alternatives(query) if isinstance(query, RawQuery) else ()
     if not isinstance(query, RawQuery) and query.match == "any":
-        written = tuple(quoted(phrase.tokens) for phrase in query.phrases)
+        written = tuple(quote(phrase.tokens) for phrase in query.phrases)
     if not written:
         yield expression(query), range(phrases)
         return
@@ -465,7 +467,7 @@ def _in_row(row: Row, places: Sequence[_Place]) -> tuple[Instance, ...]:
         if held:
             read = _indexed(text)
             own = [place for place in held if place[1] + place[2] <= len(read[1])]  # names stand behind the title
-            found += _spanned(text, own, *read)
+            found += _span(text, own, *read)
     return tuple(found)
 
 
@@ -493,7 +495,7 @@ def _in_tokens(row: Row, phrases: Mapping[Stems, int]) -> tuple[Instance, ...]:
             if len(stems) == 1 or tuple(own[first : first + len(stems)]) == stems
         ]
         held.sort()
-        found += _spanned(text, held, *read)
+        found += _span(text, held, *read)
     return tuple(found)
 
 
@@ -502,7 +504,7 @@ def _indexed(text: str) -> tuple[bytes, list[tuple[int, int, str]]]:
     return content, place_tokens(content)
 
 
-def _spanned(
+def _span(
     text: str, places: Sequence[_Place], content: bytes, found: Sequence[tuple[int, int, str]]
 ) -> Iterator[Instance]:
     """Places in a text, whose content the index has in these tokens, by code points of the text."""

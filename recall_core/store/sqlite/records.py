@@ -149,7 +149,7 @@ def document(row: Sequence[Any]) -> Document:
     return Document(doc_id, path, digest, mtime, size, title, source, tuple(json.loads(tags)), metadata(meta))
 
 
-def listed(row: tuple[Any, ...]) -> ListedDocument:
+def check_listed(row: tuple[Any, ...]) -> ListedDocument:
     """From a row of a listing. Raises TypeError."""
     expect(row, _LISTED_TYPES)
     return row
@@ -215,7 +215,7 @@ def reading(row: Sequence[Any], path: str) -> tuple[str, tuple[Mark, ...]]:
     return read_by, loaded(marks)
 
 
-def joined(execute: Execute, doc_id: str, rows: Sequence[Row]) -> str:
+def join_text(execute: Execute, doc_id: str, rows: Sequence[Row]) -> str:
     """A document's whole text, from its chunks by offset, which overlap and leave no gap.
 
     Raises ValueError where the document is not the one whose digest was kept: a part of it may be missing.

@@ -115,11 +115,6 @@ END;
 """
 
 
-def _create(db: apsw.Connection) -> None:
-    # apsw stops a multi-statement execute at the first statement that returns rows; none of these does.
-    db.execute(_TABLES)
-
-
 _EVALUATION = """
 DROP TRIGGER chunk_tombstone;
 CREATE TRIGGER chunk_tombstone AFTER UPDATE OF deleted ON chunk WHEN old.deleted = 0 AND new.deleted = 1
@@ -150,10 +145,7 @@ CREATE VIRTUAL TABLE chunk_instance USING fts5vocab(chunk_fts, instance);
 """
 
 
-def _evaluate(db: apsw.Connection) -> None:
-    """Vectors of several windows, vectors on their way in, and judgements: of a document where end_offset is -1."""
-    db.execute(_EVALUATION)
-
+"""Vectors of several windows, vectors on their way in, and judgements: of a document where end_offset is -1."""
 
 _PROOF = """
 DROP TRIGGER chunk_tombstone;
@@ -210,9 +202,7 @@ CREATE TABLE vec_rerank(
 """
 
 
-def _keep_for_reranking(db: apsw.Connection) -> None:
-    """Vectors that rerankers made of texts and of questions, in the order in which they came."""
-    db.execute(_KEPT_FOR_RERANKING)
+"""Vectors that rerankers made of texts and of questions, in the order in which they came."""
 
 
 def _checksum(*row: Any) -> int:
@@ -272,16 +262,6 @@ def _gather_vectors(db: apsw.Connection) -> None:
     db.execute("DROP TABLE vec_row")
 
 
-def _keep_copies(db: apsw.Connection) -> None:
-    """Which chunks hold the very text of others: see `copies`."""
-    db.execute(copies.SCHEMA + copies.FILL)
-
-
-def _keep_places(db: apsw.Connection) -> None:
-    """Where a file has what a parser made a document of, see `types.Chunk`; files tell once they are read again."""
-    db.execute("ALTER TABLE chunk ADD COLUMN place TEXT")
-
-
 _READINGS = """
 CREATE TABLE doc_reading(
   doc INTEGER PRIMARY KEY REFERENCES doc(rowid) ON DELETE CASCADE,
@@ -325,7 +305,7 @@ INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild');
 
 
 def _name_definitions(db: apsw.Connection) -> None:
-    """The names of what code defines, in the titles of full text: see `titles`. Damage stays for doctor to find."""
+    """Add the names of what code defines to the titles of full text. Damage stays for doctor to find."""
 
     renamed: list[tuple[str, int]] = []
     for doc, title, marks in db.execute(_DEFINING):
@@ -356,18 +336,23 @@ def reading_hash(read_by: str, marks: str) -> bytes:
     return sha256(f"{read_by}\0{marks}".encode()).digest()
 
 
-MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (
-    _create,
-    _evaluate,
+Step = str | Callable[[apsw.Connection], None]
+
+MIGRATIONS: tuple[Step, ...] = (
+    _TABLES,
+    _EVALUATION,
     _prove,
-    _keep_for_reranking,
+    _KEPT_FOR_RERANKING,
     _gather_vectors,
-    _keep_copies,
-    _keep_places,
+    copies.SCHEMA + copies.FILL,
+    "ALTER TABLE chunk ADD COLUMN place TEXT",
     _keep_readings,
     _name_definitions,
 )
-"""Step i brings a file from schema version i to i + 1. Steps are only ever appended."""
+"""Step i, a function or statements that return no rows, brings a file from schema version i to i + 1.
+
+Steps are only ever appended. The places of chunks are known once their files are read again.
+"""
 
 SCHEMA_VERSION = len(MIGRATIONS)
 
@@ -404,38 +389,43 @@ def migrate(
     db: apsw.Connection,
     *,
     version: int,
-    steps: Sequence[Callable[[apsw.Connection], None]] = MIGRATIONS,
+    steps: Sequence[Step] = MIGRATIONS,
 ) -> None:
     """Run every step the file has not seen, all in one transaction."""
     with at_once(db):
         for step in steps[version:]:
-            step(db)
+            db.execute(step) if isinstance(step, str) else step(db)
         db.execute("DELETE FROM meta WHERE key GLOB 'sum_*'")  # the next writer takes them of what a step has changed
         db.pragma("application_id", APPLICATION_ID)
         db.pragma("user_version", len(steps))
 
 
-_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_JOINT = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 
-_OF_TESTS = re.compile(r"tests?[_-].*|.*[._-](?:tests?|spec)\.\w+|.*(?:Tests?|Spec)\.\w+")
+_OF_TESTS = r"tests?[_-].*|.*[._-](?:tests?|spec)\.\w+|.*(?:Tests?|Spec)\.\w+"
 """Names of files that hold tests: test_a.py, a_test.go, a.spec.ts, ATest.java."""
 
 
 def titles_of(title: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[str]:
-    """The titles of a document's chunks, which have these spans in order; "" each where the document has none."""
+    """Return the titles that full text has for a document's chunks with these spans in order; "" each without one.
+
+    Below the document's title are the names of all definitions of which a chunk has a part. They weigh as titles do,
+    so that the place where something is defined ranks before those where it is used. Files of tests give none: what
+    they define is named after what it tests, which would rank behind it.
+    """
     own = spaced(title)
-    if not own or not spans or _OF_TESTS.fullmatch(own) or not any(map(defines, marks)):
+    if not own or not spans or re.fullmatch(_OF_TESTS, own) or not any(map(defines, marks)):
         return [own for _ in spans]
     outline = Outline(marks, spans[-1][1])
     return ["\n".join((own, *map(_searchable, outline.names_within(*span)))) for span in spans]
 
 
 def without_names(title: str) -> str:
-    """The title of the document, as it stands in that of a chunk; of a title of several lines the first."""
+    """Return the document's title from that of a chunk: its first line."""
     return title.partition("\n")[0]
 
 
 def _searchable(name: str) -> str:
-    """`class NetRCAuth Net RC Auth`: a name, and behind it the words that are written as one."""
+    """Return a name and, behind it, the words that are written as one: `class NetRCAuth Net RC Auth`."""
     name = spaced(name)
-    return " ".join((name, *(apart for word in name.split() if (apart := _JOINT.sub(" ", word)) != word)))
+    return " ".join((name, *(apart for word in name.split() if (apart := re.sub(_JOINT, " ", word)) != word)))

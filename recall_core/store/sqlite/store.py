@@ -12,6 +12,7 @@ import apsw
 from recall_core import store
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.paths import PRIVATE
+from recall_core.rank.bm25 import idf
 from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.shell import Hint
 from recall_core.store import sqlite
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from recall_core.store.port import Instance, Store
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.snapshot import Snapshot
-    from recall_core.store.sqlite.memory.words import TermFrequencies, WordSearch
+    from recall_core.store.sqlite.memory.words import WordSearch
     from recall_core.store.values import Capability, FilterCounts, Lost, MadeWith, Nearest, Signing
 
 _VECTORS = "SELECT chunk, embedding FROM vec"
@@ -63,7 +64,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def spans(self, texts: Sequence[str], phrases: Sequence[str]) -> list[list[tuple[int, int]]]:
         """For each text the half-open ranges of code points that a phrase matches, in order and merged."""
-        wanted = lexical.stemmed(tuple(phrases))
+        wanted = lexical.stem_phrases(tuple(phrases))
         return [lexical.stem_spans(text, wanted) for text in texts]
 
     def syntax_error(self, raw: RawQuery) -> str | None:
@@ -76,13 +77,19 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             # How long a word's posting is, the index tells faster than the posting is read.
             if is_searched and (memory := self._words_in_memory(query)) is not None:
                 return memory.terms
-            return lexical.term_stats(self.execute, query, self._live_chunks(), self._frequencies())
+            rows = self._count("chunks") if self._info_read is None else self._info_read.chunks
+            if isinstance(query, RawQuery):
+                counted = lexical.raw_frequencies(self.execute, query)
+                return tuple(TermStat(text, df, idf(df, rows)) for text, df in counted)
+            dfs = lexical.frequencies(self.execute, [each.tokens for each in query.phrases], self._frequencies())
+            return tuple(lexical.phrase_stat(self.execute, each, dfs[each.tokens], rows) for each in query.phrases)
 
     def terms_beginning(
         self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
     ) -> dict[str, int]:
         """See store.port.Search."""
-        known = self._vocabulary()
+        memory = self.in_memory()
+        known = None if memory is None else memory.vocabulary
         if known is not None:
             found = known.frequencies(also) | known.beginning(letters, shortest, longest)
         else:
@@ -94,23 +101,18 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return dict(sorted(found.items(), key=lambda each: (-each[1], each[0]))[:most])
 
     def _frequencies(self) -> lexical.OfStems | None:
-        """How many rows hold each stem, as the terms in memory have it."""
-        known = self._vocabulary()
-        return None if known is None else known.frequencies
-
-    def _vocabulary(self) -> TermFrequencies | None:
-        """All terms of the state that is read, where they are in memory."""
+        """Return the function that counts rows of stems in memory, if the terms are there."""
         memory = self.in_memory()
-        return None if memory is None else memory.vocabulary
+        return None if memory is None or memory.vocabulary is None else memory.vocabulary.frequencies
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
-        is_asked_of_few = rowids is not None and len(rowids) <= _FEW_ROWS  # for which no posting is read as a whole
+        # For a few rows no posting is read as a whole, unless without it phrases would be looked for twice.
+        is_known = self._words is not None and self._words[1] == query
+        reads_postings = rowids is None or len(rowids) > _FEW_ROWS or is_known or bool(query.long_phrases)
         with self.guard.turn(), translated(self.path):
-            if self._knows(query) or not is_asked_of_few:
-                memory = self._words_in_memory(query)
-                if memory is not None:
-                    return memory.occurrences(rowids)
+            if reads_postings and (memory := self._words_in_memory(query)) is not None:
+                return memory.occurrences(rowids)
             return postings.occurrences(self.execute, query, rowids, self._frequencies())
 
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
@@ -119,7 +121,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             is_plain = isinstance(query, LiteralQuery) and query.match == "any" and not query.long_phrases
             if is_plain and (memory := self._words_in_memory(query)) is not None:
                 return memory.occurrences(rowids)._replace(phrases=tuple(terms))
-            return postings.counted(self.execute, query, terms, rowids)
+            return postings.count_phrases(self.execute, query, terms, rowids)
 
     def instances(
         self, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
@@ -129,22 +131,10 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         with self.guard.turn(), translated(self.path):
             return sqlite.postings.instances(self.execute, query, terms, rows)
 
-    def _live_chunks(self) -> int:
-        if self._info_read is not None:
-            return self._info_read.chunks
-        return self._count("chunks")
-
-    def _knows(self, query: LexicalQuery) -> bool:
-        """Whether its postings are at hand, or phrases would be looked for twice without them."""
-        is_at_hand = self._words is not None and self._words[1] == query
-        return is_at_hand or (isinstance(query, LiteralQuery) and bool(query.long_phrases))
-
-    def _words_in_memory(self, query: LexicalQuery, *, begins: bool = False) -> WordSearch | None:
-        """The query over what is in memory; None where it has to be asked of FTS5. begins: a search with it."""
-        if isinstance(query, RawQuery) or query.is_empty or postings.is_long(query):
-            return None
-        memory = self.remember(query) if begins else self.in_memory()
-        if memory is None:
+    def _words_in_memory(self, query: LexicalQuery) -> WordSearch | None:
+        """Return the query over what is in memory, or None if it has to be asked of FTS5."""
+        memory = self.in_memory()
+        if memory is None or isinstance(query, RawQuery) or query.is_empty or postings.is_long(query):
             return None
         if self._words is None or self._words[0] is not memory or self._words[1] != query:
             with making_sense(self.path):
@@ -174,14 +164,17 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     ) -> Mapping[int, float]:
         """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
         with self.guard.turn(), translated(self.path):
-            if (memory := self._words_in_memory(query, begins=True)) is not None:
+            if not (isinstance(query, RawQuery) or query.is_empty or postings.is_long(query)):
+                self.remember(query)
+            if (memory := self._words_in_memory(query)) is not None:
                 among = None if where is None else self._passing(where)
                 return memory.scores(k=k, among=among, title_weight=title_weight, also=also)
             if postings.is_long(query):
                 return postings.long_scores(
                     self.execute, query, where=where, k=k, title_weight=title_weight, also=also
                 )
-            if (phrased := self._phrased(query)) is not None:
+            if isinstance(query, LiteralQuery) and query.long_phrases:
+                phrased = postings.Phrased(self.execute, query)
                 return phrased.scores(where=where, k=k, title_weight=title_weight, also=also)
         match = lexical.expression(query)
         return lexical.scores(self.execute, match, where=where, k=k, title_weight=title_weight, also=also)
@@ -195,8 +188,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
                 return memory.scores_of(rowids, title_weight=title_weight)
             if postings.is_long(query):
                 return postings.long_scores_of(self.execute, query, rowids, title_weight=title_weight)
-            if (phrased := self._phrased(query)) is not None:
-                return phrased.scores_of(rowids, title_weight=title_weight)
+            if isinstance(query, LiteralQuery) and query.long_phrases:
+                return postings.Phrased(self.execute, query).scores_of(rowids, title_weight=title_weight)
         return lexical.scores_of(self.execute, lexical.expression(query), rowids, title_weight=title_weight)
 
     def _passing(self, where: Expr) -> Places:
@@ -204,12 +197,6 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         assert memory is not None  # noqa: S101 - asked for where something is in memory
         with making_sense(self.path):
             return memory.passing(where, self.execute)
-
-    def _phrased(self, query: LexicalQuery) -> postings.Phrased | None:
-        """Who scores a query with phrases of several words."""
-        if not (isinstance(query, LiteralQuery) and query.long_phrases):
-            return None
-        return postings.Phrased(self.execute, query)
 
     def cosines(
         self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None
@@ -224,17 +211,12 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
                 return memory.cosines(vector, among)
         with making_sense(self.path):
             if where is None and rowids is None:
-                return vectors.cosines(vector, self._all_vectors())
+                has_blocks = blocks.are_here(self.execute)
+                rows = blocks.everything(self.execute) if has_blocks else None
+                every = vectors.rows_of(self.execute(_VECTORS)) if rows is None else vectors.Rows(*rows)
+                return vectors.cosines(vector, every)
             condition, parameters = records.condition_of(where, rowids)
             return vectors.cosines(vector, vectors.rows_of(self.execute(f"{_VECTORS_WHERE} {condition}", parameters)))
-
-    def _all_vectors(self) -> vectors.Rows:
-        if self._has_blocks():
-            return vectors.Rows(*blocks.everything(self.execute))
-        return vectors.rows_of(self.execute(_VECTORS))
-
-    def _has_blocks(self) -> bool:
-        return blocks.are_here(self.execute)
 
     def estimates(self, vector: Vector, *, where: Expr | None) -> Estimates | None:
         """Every live chunk that the filter lets through, in natural order, with its cosine within a proven bound.
@@ -247,7 +229,9 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         condition, parameters = records.condition_of(where, None)
         try:
             load_vector_functions(self.db)
-            return vectors.estimates(self.execute, vector, condition, parameters, in_blocks=self._has_blocks())
+            return vectors.estimates(
+                self.execute, vector, condition, parameters, in_blocks=blocks.are_here(self.execute)
+            )
         except apsw.ExtensionLoadingError:
             return None
         except StoreError as error:
@@ -269,7 +253,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
                 return store.values.Nearest(memory.best(vector, k, places), is_exact=True)
             near = memory.rows.keys.rowids[places].tolist()
         else:
-            near = self._proposed(vector, where, k)
+            near = self._propose(vector, where, k)
         exact = self.cosines(vector, where=None, rowids=near)
         order = [key.rowid for key in self.candidates(None, rowids=near)]
         best = sorted(order, key=lambda rowid: -exact[rowid])[:k]
@@ -314,10 +298,10 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         order = [key.rowid for key in self.candidates(None, rowids=level)]
         return nearer + sorted(order, key=lambda each: -exact[each]).index(rowid)
 
-    def _proposed(self, vector: Vector, where: Expr | None, k: int) -> list[int]:
+    def _propose(self, vector: Vector, where: Expr | None, k: int) -> list[int]:
         """Rowids of the k nearest by sqlite-vec's distance, and of all that could tie with the last of them."""
         load_vector_functions(self.db)
-        if where is None and self._has_blocks():
+        if where is None and blocks.are_here(self.execute):
             near = vectors.near_of_all(self.execute, vector, k=k)
             if near is not None and len(self.candidates(None, rowids=near)) == len(near):
                 return near
@@ -362,7 +346,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def filter_counts(self, where: Expr, *, table: Table) -> FilterCounts:
         """What every part of a filter lets through."""
 
-        return sqlite.funnel.filter_counts(self, where, table=table)
+        return sqlite.funnel.filter_counts(self.execute, where, table=table)
 
     def scan(
         self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...], limit: int | None, offset: int

@@ -89,7 +89,7 @@ def cosines(query: Vector, rows: Rows) -> dict[int, float]:
     bits could decide the sixth decimal, the sum is taken again exactly (math.fsum), so every way gives one result.
     """
     is_small = len(rows.rowids) * len(_places(array("f", query))) < _PLAIN_PRODUCTS
-    values = (_plain if is_small and "numpy" not in sys.modules else _vectorised)(query, rows)
+    values = (_plain if is_small and "numpy" not in sys.modules else _multiply)(query, rows)
     return dict(zip(rows.rowids, values, strict=True))
 
 
@@ -213,7 +213,7 @@ def _settle(scaled: float, q: array[float], row: array[float]) -> float:
     return max(-1.0, min(1.0, value)) + _UNSIGNED
 
 
-def _vectorised(query: Vector, rows: Rows) -> list[float]:
+def _multiply(query: Vector, rows: Rows) -> list[float]:
 
     q = np.frombuffer(query, dtype="<f4").astype(np.float64)
     matrix = np.frombuffer(rows.components, dtype="<f4").reshape(-1, len(q))
@@ -221,11 +221,13 @@ def _vectorised(query: Vector, rows: Rows) -> list[float]:
     for start in range(0, len(matrix), _BLOCK_ROWS):
         check()
         scaled[start : start + _BLOCK_ROWS] = matrix[start : start + _BLOCK_ROWS].astype(np.float64) @ q
-    values: list[float] = settled(scaled, query, lambda place: array("f", matrix[place].tobytes())).tolist()
+    values: list[float] = settle_all(scaled, query, lambda place: array("f", matrix[place].tobytes())).tolist()
     return values
 
 
-def settled(sums: NDArray[np.float64], query: Vector, row_of: Callable[[int], array[float]]) -> NDArray[np.float64]:
+def settle_all(
+    sums: NDArray[np.float64], query: Vector, row_of: Callable[[int], array[float]]
+) -> NDArray[np.float64]:
     """Cosines from float64 dot products, which are changed: rounded, those in doubt worked out again exactly.
 
     row_of: the vector at a place.

@@ -159,7 +159,7 @@ class Matrix:
             place = number if among is None else int(among[number])
             return array("f", columns[:, place].tobytes())
 
-        return vectors.settled(sums, query, row_of)
+        return vectors.settle_all(sums, query, row_of)
 
 
 def _both(components: NDArray[np.intp], places: Places | None) -> Any:

@@ -82,7 +82,7 @@ class WordSearch:
     def all(self, among: Places | None, title_weight: float) -> Matches:
         """Every row that matches, among these where they are given, in natural order."""
         found = self._matching(self._stems, among, title_weight)
-        return self._rescored(found, title_weight) if self.query.long_phrases else found
+        return self._score_again(found, title_weight) if self.query.long_phrases else found
 
     def best(self, k: int, among: Places | None, title_weight: float) -> Matches:
         """The k best, best first, ties in natural order; see `Search.lexical` for phrases of several words."""
@@ -93,7 +93,7 @@ class WordSearch:
 
         near = _best(matching, k + len(holding)).places
         both = np.union1d(near, holding).astype(np.int32)
-        ranked = _sorted(self._rescored(Matches(both, np.zeros(len(both))), title_weight))
+        ranked = _sort(self._score_again(Matches(both, np.zeros(len(both))), title_weight))
         kept = np.isin(ranked.places, holding)
         kept[:k] = True
         return Matches(ranked.places[kept], ranked.raws[kept])
@@ -215,7 +215,7 @@ class WordSearch:
             self._last = (phrases, title_weight), (totals, holds)
         return totals, holds
 
-    def _rescored(self, found: Matches, title_weight: float) -> Matches:
+    def _score_again(self, found: Matches, title_weight: float) -> Matches:
         """The same rows by the formula of `rank.bm25`, which weighs a phrase by its words."""
 
         rows = self._rows
@@ -252,11 +252,11 @@ def _best(found: Matches, k: int) -> Matches:
     if len(found.places) > k:
         chosen = places_at_least(found.raws, kth_best(found.raws, k))
         found = Matches(found.places[chosen], found.raws[chosen])
-    ranked = _sorted(found)
+    ranked = _sort(found)
     return Matches(ranked.places[:k], ranked.raws[:k])
 
 
-def _sorted(found: Matches) -> Matches:
+def _sort(found: Matches) -> Matches:
     order = (-found.raws).argsort(kind="stable")
     return Matches(found.places[order], found.raws[order])
 
