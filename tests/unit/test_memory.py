@@ -203,7 +203,7 @@ def test_who_waits_for_a_state_that_somebody_has_written_over_waits_no_longer(pa
         with reading.reading():
             state = reading.state()
             put(writing, new_file("b.txt", ["unheard"]))
-            assert reading._leased().wait(state, 512) is None
+            assert reading._shared().wait(state, 512) is None
         assert reading.fill_memory()
 
 
@@ -339,7 +339,7 @@ def test_where_fts5_rounds_otherwise_it_scores_the_words_itself(path: str, monke
             with store.reading():
                 held = store.in_memory()
                 assert held is not None
-                assert held.words(store.db, store.execute, query(store, "ant")) is None
+                assert held.words(store.execute, query(store, "ant")) is None
             assert ask(store)
     finally:
         arithmetic.is_that_of_fts5.cache_clear()

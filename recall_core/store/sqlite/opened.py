@@ -29,7 +29,7 @@ from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.types import StoreInfo
 
 if TYPE_CHECKING:
-    from recall_core.store.sqlite.memory.snapshot import Lease, OwnLease, Snapshot
+    from recall_core.store.sqlite.memory.snapshot import Lease, OwnSnapshot, Shared, Snapshot
 
 LOOK_STEPS = 100  # instructions of SQLite between two looks at a deadline, some microseconds
 SIGNAL_STEPS = 10_000  # instructions between two looks at whether a signal has come, some milliseconds at most
@@ -61,7 +61,7 @@ class OpenStore:
         self.memory_mb = MEMORY_MB
         self._info_read: StoreInfo | None = None
         """What `info` said in the `reading` block that runs, all of which is of one state."""
-        self._lease: Lease | OwnLease | None = None
+        self._lease: Lease | OwnSnapshot | None = None
         self._asked: dict[type, object] = {}
         """The question that was begun last in this block, by what it is in: words or a vector."""
         self._memory: Snapshot | None = None
@@ -211,7 +211,7 @@ class OpenStore:
                 self._asked, self._memory, self._has_looked = {}, None, False
                 if self._is_making_way and self._lease is not None:
                     self._is_making_way = False
-                    self._lease.end()
+                    self._lease.shared.end()
                 self._roll_back()
 
     def remember(self, asked: object) -> Snapshot | None:
@@ -231,7 +231,7 @@ class OpenStore:
                 where = self._file or id(self)
                 is_again, _asked_last[where] = _asked_last.get(where) == state, state
                 if is_again:
-                    self._memory = self._leased().get(state, self.memory_mb)
+                    self._memory = self._shared().get(state, self.memory_mb)
         return self.in_memory()
 
     def in_memory(self) -> Snapshot | None:
@@ -241,23 +241,23 @@ class OpenStore:
         if self.db.txn_state() == apsw.SQLITE_TXN_WRITE:
             return None  # what this connection has written may still be rolled back
         if self._lease is not None and not self._is_making_way:
-            self._lease.begin()
+            self._lease.shared.begin()
             self._is_making_way = True
         if not self._has_looked and self._memory is None and self._lease is not None and self.memory_mb:
             self._has_looked = True
-            self._memory = self._lease.kept(self.state())
+            self._memory = self._lease.shared.find(self.state())
         return self._memory
 
     def fill_memory(self) -> bool:
         """Read what a second question would have read, and wait for it; False where it cannot be."""
         with self.reading():
-            return self._leased().wait(self.state(), self.memory_mb) is not None
+            return self._shared().wait(self.state(), self.memory_mb) is not None
 
-    def _leased(self) -> Lease | OwnLease:
-        """This connection's part in what the process keeps of the file."""
+    def _shared(self) -> Shared | OwnSnapshot:
+        """Return what the process keeps of the file, and take part in it."""
         if self._lease is None:
             self._lease = memory.snapshot.lease(self.db, self.execute, self.path, self._file)
-        return self._lease
+        return self._lease.shared
 
     def _expect_in_place(self) -> None:
         """Raises StoreError `store_replaced` where what is open is no more the file of this name: whatever were read

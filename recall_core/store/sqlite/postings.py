@@ -275,7 +275,7 @@ _HELD = """
 WITH wanted(term, weight) AS MATERIALIZED (SELECT value ->> 0, value ->> 1 FROM json_each(?1)),
      norm(row, held) AS MATERIALIZED (
          SELECT id, ?2 * (1 - ?5 + ?5 * recall_tokens(sz) / ?3) FROM chunk_fts_docsize),
-     count_phrases(row, weight, frequency) AS (
+     counted(row, weight, frequency) AS (
          SELECT i.doc, w.weight, sum(CASE i.col WHEN 'title' THEN ?4 ELSE 1.0 END)
          FROM wanted w JOIN chunk_instance i ON i.term = w.term GROUP BY w.term, i.doc)
 SELECT counted.row, sum(weight * frequency * (?2 + 1) / (frequency + norm.held)) AS raw

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from os import register_at_fork
 from threading import Condition, Lock, RLock, Thread
 from time import perf_counter
@@ -235,28 +236,28 @@ class Shared:
             self._kept = None
             return True
 
-    def kept(self, state: State) -> Snapshot | None:
-        """The snapshot of that state, if there is one."""
+    def find(self, state: State) -> Snapshot | None:
+        """Return the snapshot of that state, if there is one."""
         kept = self._kept
         return kept if kept is not None and kept.state == state else None
 
     def get(self, state: State, megabytes: int) -> Snapshot | None:
         """The same; where there is none a thread begins to read it, which may take so much memory."""
         with self._changed:
-            found = self.kept(state)
+            found = self.find(state)
             if found is None and not self._is_reading and self._failed != state and self._users:
                 self._is_reading = True
                 self.reads += 1
                 Thread(target=self._read, args=(megabytes,), name="recall-memory", daemon=True).start()
             return found
 
-    def ask(self) -> None:
-        """A question begins: who reads makes way."""
+    def begin(self) -> None:
+        """Note that a question begins: the thread that reads makes way."""
         with self._changed:
             self._asking += 1
 
-    def answered(self) -> None:
-        """It has ended."""
+    def end(self) -> None:
+        """Note that it has ended."""
         with self._changed:
             self._asking -= 1
             self._changed.notify_all()
@@ -278,7 +279,7 @@ class Shared:
                         return found
                     is_begun = self.reads > before
                     self._changed.wait_for(lambda: not self._is_reading)
-                return self.kept(state)
+                return self.find(state)
             finally:
                 self._waiting -= 1
 
@@ -323,60 +324,36 @@ class Shared:
 
 
 class Lease:
-    """One connection's part in a `Shared`: it says when a question begins and ends, and when it asks no more."""
+    """One connection's part in what is shared of its file. `leave` it where the connection is closed."""
 
     def __init__(self, shared: Shared, file: FileId) -> None:
-        self._shared = shared
-        self._file = file
+        self.shared: Shared | OwnSnapshot = shared
         shared.join()
-        self._dropped = finalize(self, _Files.leave, file, shared, is_waited_for=False)
+        self._leave = partial(_Files.leave, file, shared)
+        self._dropped = finalize(self, self._leave, is_waited_for=False)
         """What happens where nobody closes the connection. It may happen in any thread, so it waits for none."""
         self._dropped.atexit = False
 
-    def kept(self, state: State) -> Snapshot | None:
-        """See `Shared.kept`."""
-        return self._shared.kept(state)
-
-    def get(self, state: State, megabytes: int) -> Snapshot | None:
-        """See `Shared.get`."""
-        return self._shared.get(state, megabytes)
-
-    def wait(self, state: State, megabytes: int) -> Snapshot | None:
-        """See `Shared.wait`."""
-        return self._shared.wait(state, megabytes)
-
-    @property
-    def reads(self) -> int:
-        """See `Shared.reads`."""
-        return self._shared.reads
-
-    def begin(self) -> None:
-        """A question begins."""
-        self._shared.ask()
-
-    def end(self) -> None:
-        """It has ended."""
-        self._shared.answered()
-
     def leave(self) -> None:
-        """No more questions. Who leaves last waits for the thread, which needs no longer than a piece."""
+        """Ask no more questions. Who leaves last waits for the thread, which needs no longer than a piece."""
         if self._dropped.detach():
-            _Files.leave(self._file, self._shared, is_waited_for=True)
+            self._leave(is_waited_for=True)
 
 
-class OwnLease:
-    """The same of a store that no other connection can see: what is asked for is read at once."""
+class OwnSnapshot:
+    """What `Shared` is, of a store that no other connection can see: what is asked for is read at once."""
 
     def __init__(self, db: apsw.Connection, execute: Execute) -> None:
         self._db, self._execute = db, execute
         self._kept: tuple[State, Snapshot | None] | None = None
+        self.shared = self
 
-    def kept(self, state: State) -> Snapshot | None:
-        """The snapshot of that state, if there is one."""
+    def find(self, state: State) -> Snapshot | None:
+        """Return the snapshot of that state, if there is one."""
         return self._kept[1] if self._kept is not None and self._kept[0] == state else None
 
     def get(self, state: State, megabytes: int) -> Snapshot | None:
-        """The snapshot of that state."""
+        """Return the snapshot of that state."""
         if self._kept is None or self._kept[0] != state:
             self._kept = state, read_at_once(self._db, self._execute, state, megabytes * MEGABYTE)
         return self._kept[1]
@@ -384,14 +361,14 @@ class OwnLease:
     wait = get
 
     def begin(self) -> None:
-        """Nobody else has to make way."""
+        """Do nothing: no thread has to make way."""
 
     end = leave = begin
 
 
-def lease(db: apsw.Connection, execute: Execute, path: str, file: FileId | None) -> Lease | OwnLease:
-    """The part of a connection to the file at this path, None for a store in memory."""
-    return OwnLease(db, execute) if file is None else _Files.lease(path, file)
+def lease(db: apsw.Connection, execute: Execute, path: str, file: FileId | None) -> Lease | OwnSnapshot:
+    """Return the part of a connection to the file at this path, None for a store in memory."""
+    return OwnSnapshot(db, execute) if file is None else _Files.lease(path, file)
 
 
 class _Files:
