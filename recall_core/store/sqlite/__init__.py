@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         copying,
         funnel,
         lexical,
+        lock,
         lsh,
         mend,
         neighbours,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from recall_core import rql, store
+from recall_core.store import sqlite
 from recall_core.store.digest import store_digest
 from recall_core.store.sqlite import census, records
 from recall_core.store.sqlite.compile import json_path
@@ -17,7 +18,6 @@ from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.records import LIVE, Execute
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER, TOLD_SKIPS
-from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.text import STOP_WORDS_NAME, is_storable
 from recall_core.types import Document, Fingerprint, NewDocument, NewFile, Root, Row, Stamp, StoreInfo, Vector
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from recall_core.marks import Mark
     from recall_core.rql.ast import Field
     from recall_core.rql.complete import KnownValue
+    from recall_core.store.sqlite.write import SqliteWriter
     from recall_core.store.values import FolderListing, KnownRoot, ListedDocument, Sizes, Source, Totals
 
 _LIVE_CHUNKS = f"SELECT c.rowid FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {LIVE}"
@@ -259,10 +260,12 @@ class SqliteCatalog(OpenStore):
     @contextmanager
     def writer(self) -> Iterator[SqliteWriter]:
         """A transaction in which files are put and taken away; what was settled meanwhile is written down."""
-        with super().writer() as batch:
+        with self.writing():
+            batch = sqlite.write.SqliteWriter(self.execute, self.execute_many, self.path)
             for path, settled in self._settled.items():
                 batch.settle(path, settled.hash, settled.stamp)
             yield batch
+            batch.finish()
 
     def roots(self) -> tuple[Root, ...]:
         """Every remembered root that is active, in the order they were added."""
@@ -516,14 +519,10 @@ class SqliteVocabulary:
             return ()
         if field.key is not None:
             rows = self._execute(_META_VALUES, (prefix, self._most, json_path(field)))
-            return _known_values((_typed(value, kind), count) for value, kind, count in rows)
+            truths = ("true", "false")
+            return _known_values((kind == "true" if kind in truths else value, n) for value, kind, n in rows)
         return _known_values(self._execute(_COLUMNS[field.name], (prefix, self._most)))
 
 
 def _known_values(rows: Iterable[tuple[Any, ...]]) -> list[KnownValue]:
-
     return [rql.complete.KnownValue(value, count) for value, count in rows]
-
-
-def _typed(value: str | int | float, kind: str) -> str | int | float | bool:
-    return kind == "true" if kind in ("true", "false") else value

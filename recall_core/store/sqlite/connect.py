@@ -18,9 +18,9 @@ from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, why_unread
 from recall_core.named import NamedTuple
 from recall_core.shell import INSTALL, Hint
+from recall_core.store import sqlite
 from recall_core.store.sqlite import postings, schema
 from recall_core.store.sqlite.compile import FUNCTIONS
-from recall_core.store.sqlite.lock import holder
 from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, PAGE_SIZE, SCHEMA_VERSION, at_once, migrate
 
@@ -61,29 +61,14 @@ def _alone(path: str) -> Iterator[bool]:
     except OSError:
         folder = None  # making the file says why, or can do without
     try:
-        yield folder is not None and _is_locked(folder, path)
+        try:
+            is_locked = folder is not None and sqlite.lock.lock_folder(folder, BUSY_TIMEOUT_MS / 1000)
+        except TimeoutError:
+            raise _locked_error(path) from None
+        yield is_locked
     finally:
         if folder is not None:
             os.close(folder)
-
-
-def _is_locked(folder: int, path: str) -> bool:
-    """Wait for the lock of a folder, as long as for that of a store. Raises StoreLocked."""
-    import fcntl  # noqa: PLC0415 - only for a new store
-    from time import monotonic, sleep  # noqa: PLC0415
-
-    last = monotonic() + BUSY_TIMEOUT_MS / 1000
-    while True:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if monotonic() > last:
-                raise _locked_error(path) from None
-            sleep(0.01)
-        except OSError:
-            return False
-        else:
-            return True
 
 
 def discard(path: str) -> None:
@@ -443,7 +428,7 @@ _MEANINGS: tuple[tuple[_Kinds, type[RecallError], str, str, Callable[[str], str]
 
 
 def _locked_error(path: str) -> StoreLocked:
-    pid = holder(path)
+    pid = sqlite.lock.holder(path)
     return StoreLocked(
         "store_locked",
         f"{path} is being written by {f'process {pid}' if pid else 'another process'}.",

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from recall_core import store
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.opened import OpenStore
-from recall_core.store.sqlite.records import expect
-from recall_core.store.sqlite.write import SqliteJudgementWriter
+from recall_core.store.sqlite.records import Execute, expect
 
 if TYPE_CHECKING:
     from recall_core.store.values import JudgementRow
@@ -27,6 +26,14 @@ _ORDER = "ORDER BY query, path, offset, end_offset"
 
 _QUERY_TYPES: frozenset[tuple[type, ...]] = frozenset([(str, str)])
 _JUDGEMENT_TYPES: frozenset[tuple[type, ...]] = frozenset([(str, str, int, int, int)])
+
+
+_PUT_JUDGEMENT = """
+INSERT INTO judgement(query, path, offset, end_offset, grade) VALUES(?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET grade = excluded.grade
+"""
+
+_REMOVE_JUDGEMENT = "DELETE FROM judgement WHERE query = ? AND path = ? AND offset = ? AND end_offset = ?"
 
 
 class SqliteJudgements(OpenStore):
@@ -58,6 +65,30 @@ class SqliteJudgements(OpenStore):
         """A write transaction over judgements."""
         with self.writing():
             yield SqliteJudgementWriter(self.execute)
+
+
+class SqliteJudgementWriter:
+    """Changes inside an open transaction; see store.care.JudgementWriter. The digest knows nothing of them."""
+
+    def __init__(self, execute: Execute) -> None:
+        self._execute = execute
+
+    def put_query(self, query: str, text: str) -> None:
+        """Keep a query by its id; one that is there stays as it is."""
+        self._execute("INSERT INTO judged_query(id, text) VALUES(?, ?) ON CONFLICT DO NOTHING", (query, text))
+
+    def drop_query(self, query: str) -> None:
+        """Forget a query, unless it has a judgement."""
+        if not self._execute("SELECT 1 FROM judgement WHERE query = ? LIMIT 1", (query,)):
+            self._execute("DELETE FROM judged_query WHERE id = ?", (query,))
+
+    def put(self, row: JudgementRow) -> None:
+        """Keep a judgement; a span of a path that was judged for this query takes the new grade."""
+        self._execute(_PUT_JUDGEMENT, row)
+
+    def remove(self, query: str, path: str, offset: int, end: int) -> None:
+        """Forget a judgement, if it is there."""
+        self._execute(_REMOVE_JUDGEMENT, (query, path, offset, end))
 
 
 def _query(row: tuple[Any, ...]) -> tuple[str, str]:

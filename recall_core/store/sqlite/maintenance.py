@@ -21,7 +21,6 @@ from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, making_sense
 from recall_core.store.sqlite.records import digest_of, text_of
 from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, vector_checksum
-from recall_core.store.sqlite.write import keep_rowids
 from recall_core.text import embedded_text
 from recall_core.types import Vector
 
@@ -260,7 +259,7 @@ class SqliteMaintenance(SqliteCatalog):
         """Delete what rm and edits left behind, and the vectors kept for their texts; returns how many documents."""
 
         with self.transaction():
-            keep_rowids(self.execute)
+            sqlite.write.keep_rowids(self.execute)
             gone = len(self.execute("DELETE FROM doc WHERE deleted = 1 RETURNING rowid"))
             self.execute("DELETE FROM vec_cache")
             self.execute(

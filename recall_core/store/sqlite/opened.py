@@ -25,7 +25,6 @@ from recall_core.store.sqlite.connect import (
     state_of,
     translated,
 )
-from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.types import StoreInfo
 
 if TYPE_CHECKING:
@@ -185,14 +184,6 @@ class OpenStore:
 
     def end_unfinished(self) -> None:
         """End what was begun in this store and interrupted, as far as can be."""
-
-    @contextmanager
-    def writer(self) -> Iterator[SqliteWriter]:
-        """A transaction in which files are put and taken away; see store.writing.Writer."""
-        with self.writing():
-            batch = SqliteWriter(self.execute, self.execute_many, self.path)
-            yield batch
-            batch.finish()
 
     @contextmanager
     def reading(self) -> Iterator[None]:

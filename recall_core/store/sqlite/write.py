@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recall_core.config import EDITED
 from recall_core.errors import EmbedError
 from recall_core.marks import dumped
-from recall_core.store import sqlite
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
 from recall_core.store.sqlite import blocks
 from recall_core.store.sqlite.blocks import ExecuteMany
 from recall_core.store.sqlite.census import Tally
 from recall_core.store.sqlite.connect import making_sense
+from recall_core.store.sqlite.judgements import SqliteJudgementWriter
 from recall_core.store.sqlite.records import Execute, digest_of, text_of
-from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, own_hash, reading_hash, vector_checksum
-from recall_core.text import chunk_id, spaced, utc
+from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, own_hash, reading_hash, titles_of, vector_checksum
+from recall_core.text import chunk_id, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
-
-if TYPE_CHECKING:
-    from recall_core.store.values import JudgementRow
 
 _INSERT_DOC = """
 INSERT INTO doc(rowid, id, path, file, mtime, size, hash, title, source, meta, digest)
@@ -67,23 +64,6 @@ _FIND_VECTOR = """
 SELECT v.embedding, v.windows FROM chunk c JOIN vec v ON v.chunk = c.rowid WHERE c.text_hash = ?1
 UNION ALL SELECT embedding, windows FROM vec_cache WHERE text_hash = ?1 LIMIT 1
 """
-
-
-_PUT_JUDGEMENT = """
-INSERT INTO judgement(query, path, offset, end_offset, grade) VALUES(?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET grade = excluded.grade
-"""
-
-_REMOVE_JUDGEMENT = "DELETE FROM judgement WHERE query = ? AND path = ? AND offset = ? AND end_offset = ?"
-
-
-def _titles(document: NewDocument) -> list[str]:
-    """What full text has above each of its chunks."""
-    if not document.marks:
-        return [spaced(document.title)] * len(document.chunks)
-
-    spans = [(chunk.span.offset, chunk.span.end) for chunk in document.chunks]
-    return sqlite.schema.titles_of(document.title, document.marks, spans)
 
 
 class SqliteWriter:
@@ -305,7 +285,9 @@ class SqliteWriter:
         with making_sense(self._path):
             self._sum = digest_sum((own,), before=self._sum)
         self._tally.come([chunk.span.tokens for chunk in document.chunks])
-        for chunk, title in zip(document.chunks, _titles(document), strict=True):
+        spans_in_order = [(chunk.span.offset, chunk.span.end) for chunk in document.chunks]
+        titles = titles_of(document.title, document.marks, spans_in_order)
+        for chunk, title in zip(document.chunks, titles, strict=True):
             self._insert_chunk(chunk, doc_id, rowid, "" if chunk.is_title else title)
 
     def _is_read_so(self, rowid: int, document: NewDocument) -> bool:
@@ -394,30 +376,6 @@ class SqliteWriter:
 
     def _set_meta(self, key: str, value: str) -> None:
         self._execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, value))
-
-
-class SqliteJudgementWriter:
-    """Changes inside an open transaction; see store.care.JudgementWriter. The digest knows nothing of them."""
-
-    def __init__(self, execute: Execute) -> None:
-        self._execute = execute
-
-    def put_query(self, query: str, text: str) -> None:
-        """Keep a query by its id; one that is there stays as it is."""
-        self._execute("INSERT INTO judged_query(id, text) VALUES(?, ?) ON CONFLICT DO NOTHING", (query, text))
-
-    def drop_query(self, query: str) -> None:
-        """Forget a query, unless it has a judgement."""
-        if not self._execute("SELECT 1 FROM judgement WHERE query = ? LIMIT 1", (query,)):
-            self._execute("DELETE FROM judged_query WHERE id = ?", (query,))
-
-    def put(self, row: JudgementRow) -> None:
-        """Keep a judgement; a span of a path that was judged for this query takes the new grade."""
-        self._execute(_PUT_JUDGEMENT, row)
-
-    def remove(self, query: str, path: str, offset: int, end: int) -> None:
-        """Forget a judgement, if it is there."""
-        self._execute(_REMOVE_JUDGEMENT, (query, path, offset, end))
 
 
 def _spec(root: Root) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from recall_core._lazy import np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     Places = NDArray[np.int32]
 
 PIECE_ROWS = 2_000
-"""LiveRows that are read in one piece; between two pieces others are let through."""
+"""Rows that are read in one piece; between two pieces others are let through."""
 
 _NAME_BYTES = 150  # of a path in memory, beside its characters
 
@@ -145,7 +146,5 @@ def _numbers(texts: NDArray[np.int32]) -> dict[int, int]:
 
 def pieces_of(rows: Iterator[Any]) -> Iterator[list[Any]]:
     """What a statement gives, PIECE_ROWS at a time."""
-    from itertools import islice  # noqa: PLC0415 - as above
-
     while piece := list(islice(rows, PIECE_ROWS)):
         yield piece
