@@ -47,7 +47,6 @@ def _plain(vector: Vector, signing: Signing) -> bytes:
 
 def signatures(vectors: Sequence[Vector], signing: Signing) -> list[bytes]:
     """The signatures of vectors of one length, as `signature` makes each."""
-
     floats = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)
     dimension, used = floats.shape[1], np.flatnonzero(floats.any(axis=0))
     numbers = np.rint(floats[:, used].astype(np.float64) * _SCALE)
@@ -64,7 +63,6 @@ def signatures(vectors: Sequence[Vector], signing: Signing) -> list[bytes]:
 @lru_cache(maxsize=2)
 def _signs(signing: Signing, dimension: int, first: int, count: int) -> NDArray[np.int8]:
     """The components of some hyperplanes, one a row."""
-
     planes = np.frombuffer(b"".join(_planes(signing, dimension)), dtype=np.uint8).reshape(signing.bits, -1)
     bits = np.unpackbits(planes[first : first + count], axis=1, count=dimension)
     return 2 * bits.astype(np.int8) - 1

@@ -213,7 +213,6 @@ class ReembedTarget(NamedTuple):
 def find_flaws(vectors: Sequence[Vector], *, dimension: int) -> dict[int, str]:
     """Index to reason, for the vectors that must not be stored: wrong size, NaN or infinity, not of length 1. An
     empty vector, which stands for a text without a feature, has no flaw."""
-
     found = {
         i: f"{len(vector) / 4:g} components instead of {dimension}"
         for i, vector in enumerate(vectors)

@@ -203,7 +203,7 @@ def test_who_waits_for_a_state_that_somebody_has_written_over_waits_no_longer(pa
         with reading.reading():
             state = reading.state()
             put(writing, new_file("b.txt", ["unheard"]))
-            assert reading._shared().wait(state, 512) is None
+            assert reading._share().wait(state, 512) is None
         assert reading.fill_memory()
 
 

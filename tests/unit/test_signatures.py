@@ -167,7 +167,7 @@ def test_the_shortlist_equals_a_full_comparison_of_filtered_rows(store: SqliteSt
 
 def test_a_shortlist_holds_live_rows_alone(store: SqliteStore) -> None:
     (gone,) = by_rule(store, EMBEDDER.embed(["ant"])[0], None, 1)
-    with store.unlocked():
+    with store.unlock():
         store.execute("UPDATE doc SET deleted = 1 WHERE rowid = (SELECT doc FROM chunk WHERE rowid = ?)", (gone,))
     found = store.shortlist(EMBEDDER.embed(["ant"])[0], SIGNING, where=None, k=5)
     assert found == by_rule(store, EMBEDDER.embed(["ant"])[0], None, 5)

@@ -177,16 +177,13 @@ class SqliteCatalog(OpenStore):
             )
 
     def generation(self) -> int:
-        """How many transactions have changed what is stored."""
-        return self._count("generation")
+        """Return how many transactions have changed what is stored."""
+        with making_sense(self.path):
+            return int(self._meta("generation"))
 
     def embedder(self) -> str:
         """Identity of the embedder that made the vectors."""
         return self._meta("embedder")
-
-    def _count(self, key: str) -> int:
-        with making_sense(self.path):
-            return int(self._meta(key))
 
     def _meta(self, key: str) -> str:
         with making_sense(self.path):
@@ -199,7 +196,6 @@ class SqliteCatalog(OpenStore):
 
     def sizes(self) -> Sizes:
         """Where the bytes of the file are; every page is looked at. Pages of small tables count nowhere."""
-
         pages: dict[str, int] = dict(self.execute(_PAGES))
         return store.values.Sizes(
             text=pages.get("chunk", 0),
@@ -274,7 +270,6 @@ class SqliteCatalog(OpenStore):
 
     def known_roots(self) -> tuple[KnownRoot, ...]:
         """Every remembered root with what is known of it, in the same order."""
-
         with making_sense(self.path):
             return tuple(
                 store.values.KnownRoot(records.root_of(spec), bool(active), tuple(json.loads(left_out)))
@@ -283,7 +278,6 @@ class SqliteCatalog(OpenStore):
 
     def root_sources(self) -> tuple[Source, ...]:
         """What came of every remembered root, in the order they were added."""
-
         with making_sense(self.path):
             return tuple(
                 store.values.Source(records.root_of(spec), count, newest)
@@ -382,7 +376,6 @@ class SqliteCatalog(OpenStore):
 
     def folder(self, path: str, most: int) -> FolderListing:
         """The folders and files right in a folder, at most so many of them; documents below it by their paths."""
-
         within = "d.path >= ?1 AND d.path < ?3" if path else "?3 = ''"
         end = path[:-1] + chr(ord("/") + 1) if path else ""
         rows = self.execute(_FOLDER.format(within=within), (path, most, end))
@@ -456,7 +449,6 @@ class SqliteCatalog(OpenStore):
 
     def vocabulary(self, most: int) -> SqliteVocabulary:
         """What may be suggested while a query is typed, at most so many entries a call."""
-
         return SqliteVocabulary(self.execute, most)
 
     def _rowids(self, sql: str, parameters: tuple[object, ...]) -> list[int]:

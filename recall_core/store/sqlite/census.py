@@ -72,7 +72,6 @@ def take_census(execute: Execute) -> Census:
 
 def totals(execute: Execute) -> Totals:
     """What the live chunks come to, as it is kept, or else as it is counted."""
-
     own = read_census(_meta(execute)) or take_census(execute)
     return store.values.Totals(own[0], own[2])
 
@@ -119,21 +118,21 @@ class Tally:
         own = read_census(meta)
         self._census = None if own is None else dict(zip(NAMES[:-1], own[:-1], strict=True))
 
-    def come(self, tokens: Sequence[int]) -> None:
+    def add_document(self, tokens: Sequence[int]) -> None:
         """A live document with chunks of so many tokens each."""
         self._add(1, documents=1, chunks=len(tokens), tokens=sum(tokens), without_text=not tokens)
 
-    def embedded(self, windows: int) -> None:
+    def add_vector(self, windows: int) -> None:
         """A vector of so many windows."""
         self._add(1, vectors=1, windowed=windows > 1)
 
-    def go(self, rowid: int) -> None:
+    def remove_document(self, rowid: int) -> None:
         """A live document that is about to become a tombstone, all of it being in the tables."""
         chunks, tokens, vectors, windowed = self._execute(_OF_DOCUMENT, (rowid,))[0]
         named = {"vectors": vectors, "windowed": windowed}
         self._add(-1, documents=1, tombstones=-1, chunks=chunks, tokens=tokens, without_text=not chunks, **named)
 
-    def drop(self, tombstones: int) -> None:
+    def drop_tombstones(self, tombstones: int) -> None:
         """So many tombstones that were deleted."""
         self._add(-1, tombstones=tombstones)
 

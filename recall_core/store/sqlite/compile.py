@@ -37,22 +37,14 @@ class Compiled(NamedTuple):
 # SQLite may ask these before the type test that stands before them, so they take any value.
 
 
-def _like(pattern: str, value: object) -> int:
-    return int(isinstance(value, str) and like_match(pattern, value))
-
-
-def _ilike(pattern: str, value: object) -> int:
-    return int(isinstance(value, str) and ilike_match(pattern, value))
-
-
-def _glob(pattern: str, value: object) -> int:
-    return int(isinstance(value, str) and glob_match(pattern, value))
+def _on_any_value(match: Callable[[str, str], bool]) -> Callable[..., int]:
+    return lambda pattern, value: int(isinstance(value, str) and match(pattern, value))
 
 
 FUNCTIONS: dict[str, tuple[int, Callable[..., int]]] = {
-    "recall_like": (2, _like),
-    "recall_ilike": (2, _ilike),
-    "recall_glob": (2, _glob),
+    "recall_like": (2, _on_any_value(like_match)),
+    "recall_ilike": (2, _on_any_value(ilike_match)),
+    "recall_glob": (2, _on_any_value(glob_match)),
 }
 """SQL functions that compiled filters call, with their number of arguments; all are deterministic."""
 
@@ -113,15 +105,12 @@ def order_sql(keys: Iterable[OrderKey], table: Table) -> Compiled:
 
 
 def _names_rows(expr: Expr) -> bool:
-    """True when the filter asks for certain paths or ids among other things, so that few rows are left to test."""
-    terms = expr.terms if isinstance(expr, And) else (expr,)
-    return any(_names_row(term) for term in terms)
-
-
-def _names_row(expr: Expr) -> bool:
-    if isinstance(expr, In) or (isinstance(expr, Compare) and expr.op == "="):
-        return f"{expr.field.table}.{expr.field.name}" in _UNIQUE
-    return False
+    """Return True if the filter asks for certain paths or ids among other things: few rows are left to test."""
+    return any(
+        (isinstance(term, In) or (isinstance(term, Compare) and term.op == "="))
+        and f"{term.field.table}.{term.field.name}" in _UNIQUE
+        for term in (expr.terms if isinstance(expr, And) else (expr,))
+    )
 
 
 def _compile(expr: Expr, *, names_rows: bool) -> Compiled:
@@ -166,14 +155,11 @@ def _test(expr: Predicate, column: Compiled) -> Compiled:
     if isinstance(expr, Between):
         return Compiled(f"({column.sql} BETWEEN ? AND ?)", (*column.params, expr.low, expr.high))
     if isinstance(expr, In | Has):
-        return Compiled(f"({column.sql} IN ({_marks(expr.values)}))", column.params + expr.values)
+        marks = ", ".join("?" * len(expr.values))
+        return Compiled(f"({column.sql} IN ({marks}))", column.params + expr.values)
     if isinstance(expr, Like):
         return _pattern(expr, column)
     return Compiled("0")
-
-
-def _marks(values: tuple[Value, ...]) -> str:
-    return ", ".join("?" * len(values))
 
 
 def _pattern(expr: Like, column: Compiled) -> Compiled:
@@ -232,17 +218,10 @@ def _on_meta(expr: Predicate) -> Compiled:
         return _has_type(path, "true" if expr.value else "false")
     if isinstance(expr, In):
         return _meta_in(expr)
-    operand = _operand(expr)
+    operand = expr.value if isinstance(expr, Compare) else expr.low if isinstance(expr, Between) else ""
     types = _has_type(path, *(_TEXT if isinstance(operand, str) else _NUMBER))
     test = _test(expr, Compiled("json_extract(d.meta, ?)", (path,)))
     return Compiled(f"({types.sql} AND {test.sql})", types.params + test.params)
-
-
-def _operand(expr: Predicate) -> Value:
-    """A value of the type that the predicate asks for."""
-    if isinstance(expr, Compare):
-        return expr.value
-    return expr.low if isinstance(expr, Between) else ""
 
 
 def _meta_in(expr: In) -> Compiled:

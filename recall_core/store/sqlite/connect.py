@@ -303,7 +303,6 @@ def backup(db: apsw.Connection, path: str) -> None:
 
 
 def _make_private(path: str, mode: int) -> None:
-
     recall_core.files.make_private(Path(path), mode)
 
 

@@ -42,7 +42,10 @@ class SqliteJudgements(OpenStore):
     def judged_queries(self) -> dict[str, str]:
         """Query id to text, by id."""
         with making_sense(self.path):
-            return dict(map(_query, self.execute("SELECT id, text FROM judged_query ORDER BY id")))
+            rows = self.execute("SELECT id, text FROM judged_query ORDER BY id")
+            for row in rows:
+                expect(row, _QUERY_TYPES)
+            return dict(rows)
 
     def judgements(self) -> list[JudgementRow]:
         """Every judgement by query, path, offset and end."""
@@ -91,13 +94,7 @@ class SqliteJudgementWriter:
         self._execute(_REMOVE_JUDGEMENT, (query, path, offset, end))
 
 
-def _query(row: tuple[Any, ...]) -> tuple[str, str]:
-    expect(row, _QUERY_TYPES)
-    return row[0], row[1]
-
-
 def _rows(found: list[tuple[Any, ...]]) -> list[JudgementRow]:
-
     for row in found:
         expect(row, _JUDGEMENT_TYPES)
     return [store.values.JudgementRow(*row) for row in found]

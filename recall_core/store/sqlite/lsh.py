@@ -101,7 +101,6 @@ def sign(execute: Execute, execute_many: ExecuteMany) -> None:
 
 def _make_signatures(rows: Sequence[tuple[Any, ...]], signing: Signing) -> Iterator[tuple[int, bytes]]:
     """Chunk and signature of these chunks and vectors; lengths differ where some are damaged."""
-
     by_size: defaultdict[int, list[tuple[int, Vector]]] = defaultdict(list)
     for chunk, vector, *_ in rows:
         by_size[len(vector)].append((chunk, vector))

@@ -109,7 +109,7 @@ class OpenStore:
         """A write transaction: all of it or, when the block fails, nothing."""
         self._follow_sums()
         with self.without_writers():
-            self._learn_sums()
+            sqlite.sums.learn(self.execute)
             yield
 
             sqlite.lsh.sign(self.execute, self.execute_many)
@@ -122,7 +122,7 @@ class OpenStore:
         """Nobody writes inside this block, nor does the block. A damaged file could not be committed to."""
         if not self.writable:
             raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
-        with self.unlocked():
+        with self.unlock():
             try:  # as in `reading`
                 self.execute("BEGIN IMMEDIATE")
                 self._expect_in_place()
@@ -151,7 +151,7 @@ class OpenStore:
             yield False
             return
         self._follow_sums()
-        with self.unlocked():
+        with self.unlock():
             try:
                 is_begun = self._begins_now()
                 yield is_begun
@@ -163,13 +163,9 @@ class OpenStore:
     def _follow_sums(self) -> None:
         """From the first transaction on; the triggers are this connection's own, and leave the file as it is."""
         if self.writable and not self._has_sums:
-            with self.unlocked(), translated(self.path):
+            with self.unlock(), translated(self.path):
                 sqlite.sums.follow(self.db)
             self._has_sums = True
-
-    def _learn_sums(self) -> None:
-
-        sqlite.sums.learn(self.execute)
 
     def _begins_now(self) -> bool:
         self.db.set_busy_timeout(0)
@@ -222,7 +218,7 @@ class OpenStore:
                 where = self._file or id(self)
                 is_again, _asked_last[where] = _asked_last.get(where) == state, state
                 if is_again:
-                    self._memory = self._shared().get(state, self.memory_mb)
+                    self._memory = self._share().get(state, self.memory_mb)
         return self.in_memory()
 
     def in_memory(self) -> Snapshot | None:
@@ -242,9 +238,9 @@ class OpenStore:
     def fill_memory(self) -> bool:
         """Read what a second question would have read, and wait for it; False where it cannot be."""
         with self.reading():
-            return self._shared().wait(self.state(), self.memory_mb) is not None
+            return self._share().wait(self.state(), self.memory_mb) is not None
 
-    def _shared(self) -> Shared | OwnSnapshot:
+    def _share(self) -> Shared | OwnSnapshot:
         """Return what the process keeps of the file, and take part in it."""
         if self._lease is None:
             self._lease = memory.snapshot.lease(self.db, self.execute, self.path, self._file)
@@ -261,7 +257,7 @@ class OpenStore:
             )
 
     @contextmanager
-    def unlocked(self) -> Iterator[None]:
+    def unlock(self) -> Iterator[None]:
         """SQLite refuses to write through this connection outside this block."""
         with self.guard.turn():
             try:

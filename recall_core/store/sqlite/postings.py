@@ -80,7 +80,11 @@ def occurrences(
         counts = _in_rows(execute, list(dfs), rowids)
     else:
         wanted = None if rowids is None else frozenset(rowids)
-        counts = {tokens: _among(_everywhere(execute, tokens), wanted) for tokens in dfs}
+        counts = {}
+        for tokens in dfs:
+            counts[tokens] = _everywhere(execute, tokens)
+            if wanted is not None:
+                counts[tokens] = {rowid: found for rowid, found in counts[tokens].items() if rowid in wanted}
     return Occurrences(
         phrases=tuple(phrase_stat(execute, phrase, dfs[phrase.tokens], rows) for phrase in query.phrases),
         counts=tuple(counts[phrase.tokens] for phrase in query.phrases),
@@ -128,10 +132,6 @@ def _everywhere(execute: Execute, tokens: tuple[str, ...]) -> Counts:
 def phrase_counts(execute: Execute, tokens: tuple[str, ...]) -> Counts:
     """A phrase in every row that holds it, by rowid."""
     return {rowid: _two(json.loads(found)[0]) for rowid, found in execute(_MATCHING, (quote(tokens),))}
-
-
-def _among(counts: Counts, rowids: frozenset[int] | None) -> Counts:
-    return counts if rowids is None else {rowid: found for rowid, found in counts.items() if rowid in rowids}
 
 
 def _count_occurrences(api: apsw.FTS5ExtensionApi, *_: object) -> str:
@@ -336,7 +336,8 @@ def _raws(execute: Execute, query: LexicalQuery, title_weight: float) -> dict[in
         return _added_up(execute, by_times, {}, title_weight)
     words: Counter[str] = Counter()
     others: list[str] = []
-    stems = {token: stem_tokens(token) for tokens in _tokens(query) if len(tokens) == 1 for token in tokens}
+    single = {phrase.tokens[0] for phrase in query.phrases if len(phrase.tokens) == 1}
+    stems = {token: stem_tokens(token) for token in single}
     for phrase in query.phrases:
         first, *more = phrase.tokens
         if not more and len(stems[first]) == 1:
@@ -383,10 +384,6 @@ def _by_words(execute: Execute, words: Counter[str], title_weight: float) -> dic
 
 def _tokens_of(*sizes: Any) -> int:  # what SQLite hands over has no narrower type
     return sum(sum(pair(size)) for size in sizes)
-
-
-def _tokens(query: LiteralQuery) -> set[tuple[str, ...]]:
-    return {phrase.tokens for phrase in query.phrases}
 
 
 _FOUND = "SELECT rowid, recall_instances(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ? AND "

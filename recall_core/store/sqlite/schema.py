@@ -216,7 +216,6 @@ def own_hash(text: str) -> bytes:
 
 def vector_checksum(vector: bytes, windows: int) -> int:
     """64 bits that a damaged vector does not have, as SQLite keeps a whole number."""
-
     return int.from_bytes(
         hashlib.blake2b(vector, digest_size=8, salt=windows.to_bytes(8, "big")).digest(), "big", signed=True
     )
@@ -306,7 +305,6 @@ INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild');
 
 def _name_definitions(db: apsw.Connection) -> None:
     """Add the names of what code defines to the titles of full text. Damage stays for doctor to find."""
-
     renamed: list[tuple[str, int]] = []
     for doc, title, marks in db.execute(_DEFINING):
         try:

@@ -77,7 +77,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             # How long a word's posting is, the index tells faster than the posting is read.
             if is_searched and (memory := self._words_in_memory(query)) is not None:
                 return memory.terms
-            rows = self._count("chunks") if self._info_read is None else self._info_read.chunks
+            with making_sense(self.path):
+                rows = int(self._meta("chunks")) if self._info_read is None else self._info_read.chunks
             if isinstance(query, RawQuery):
                 counted = lexical.raw_frequencies(self.execute, query)
                 return tuple(TermStat(text, df, idf(df, rows)) for text, df in counted)
@@ -127,7 +128,6 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         self, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
     ) -> list[tuple[Instance, ...]]:
         """Where each phrase counts in the texts and titles of these rows. terms: `term_stats` of the same query."""
-
         with self.guard.turn(), translated(self.path):
             return sqlite.postings.instances(self.execute, query, terms, rows)
 
@@ -244,7 +244,6 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
         float32 products, or sqlite-vec's distances, only propose: every row that could tie with the k-th is settled.
         """
-
         memory = self.remember(vector)
         if memory is not None and memory.matrix is not None:
             among = None if where is None else self._passing(where)
@@ -261,7 +260,6 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def shortlist(self, vector: Vector, signing: Signing, *, where: Expr | None, k: int) -> Sequence[int] | None:
         """Rowids of the k rows of the filter whose signatures are nearest, ties in natural order; None without."""
-
         if not sqlite.lsh.is_whole(self.execute, signing):
             return None
         own, memory = store.signatures.signature(vector, signing), self.remember(vector)
@@ -332,7 +330,6 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def reranked(self, maker: str, hashes: Sequence[bytes], *, is_query: bool) -> dict[bytes, Vector]:
         """text_hash to vector of those that this reranker made and that are kept; a damaged one is not."""
-
         return sqlite.reranked.find(self.execute, maker, hashes, is_query=is_query)
 
     def is_indexed(self, rowid: int) -> bool:
@@ -345,7 +342,6 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def filter_counts(self, where: Expr, *, table: Table) -> FilterCounts:
         """What every part of a filter lets through."""
-
         return sqlite.funnel.filter_counts(self.execute, where, table=table)
 
     def scan(
@@ -365,7 +361,6 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
         """Put a new store of what can be read of this one in its place, in one step; what cannot."""
-
         return sqlite.mend.rebuild_in_place(self, copy=copy, made_with=made_with, create=create_store)
 
 
@@ -427,7 +422,6 @@ class SqliteKind:
     @contextmanager
     def aside(self, where: str) -> Iterator[Store]:
         """A copy of the store there, byte for byte, for as long as the block."""
-
         with sqlite.copying.aside(where) as (db, writable):
             store = SqliteStore(db, where, writable=writable)
             try:
@@ -439,7 +433,6 @@ class SqliteKind:
         self, where: str, target: str, *, made_with: Callable[[], MadeWith | None]
     ) -> tuple[Store, tuple[Lost, ...]]:
         """A new store at target of what can be read of the one at where, and what cannot."""
-
         return sqlite.mend.recover(where, target, made_with=made_with, create=create_store)
 
 

@@ -135,7 +135,6 @@ def estimates(
     That is 1 - distance, the cosine of two directions in single precision. Products of whole vectors are estimated by
     it times the query's length.
     """
-
     q = array("f", query)
     length = sqrt(fsum(map(mul, q, q)))
     found = _distances_by_block(execute, query, condition, parameters) if in_blocks else None
@@ -214,7 +213,6 @@ def _settle(scaled: float, q: array[float], row: array[float]) -> float:
 
 
 def _multiply(query: Vector, rows: Rows) -> list[float]:
-
     q = np.frombuffer(query, dtype="<f4").astype(np.float64)
     matrix = np.frombuffer(rows.components, dtype="<f4").reshape(-1, len(q))
     scaled = np.empty(len(matrix))
@@ -232,7 +230,6 @@ def settle_all(
 
     row_of: the vector at a place.
     """
-
     sums *= SCALE
     nearest = np.rint(sums)
     doubtful = np.abs(np.abs(sums - nearest) - 0.5) < _DOUBT

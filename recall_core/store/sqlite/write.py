@@ -142,9 +142,7 @@ class SqliteWriter:
         """
         gone = 0
         for path in paths:
-            rowids = self._documents_of(path) or [
-                row[0] for row in self._execute("SELECT rowid FROM doc WHERE path = ? AND deleted = 0", (path,))
-            ]
+            rowids = self._documents_of(path) or self._documents_at(path)
             files = self._execute(_FILES_OF, (json.dumps(rowids),))
             gone += self._tombstone_rows(rowids)
             with making_sense(self._path):
@@ -173,7 +171,8 @@ class SqliteWriter:
     def begin_purge(self, paths: Iterable[str], *, asked: Iterable[str] = ()) -> None:
         """Record that nothing of these documents may be left, and hashes of the names that were asked for."""
         self._set_meta(PURGED, " ".join(sorted(asked)))
-        pending = json.loads(self._optional("purge") or "[]")
+        rows = self._execute("SELECT value FROM meta WHERE key = 'purge'")
+        pending = json.loads(rows[0][0]) if rows else []
         self._set_meta("purge", json.dumps(sorted({*pending, *paths}), ensure_ascii=False))
 
     def renew_root(self, root: Root) -> None:
@@ -259,15 +258,10 @@ class SqliteWriter:
             self._execute_many(_PLACE, places)
             self._put_reading(kept, document)
             return
-        self._displace(document.path)
-        self._tally.drop(len(self._execute("DELETE FROM doc WHERE id = ? RETURNING 1", (doc_id,))))
+        # A path has one live document, whichever file (plain or of records) or cut brought the other one.
+        self._tombstone_rows(self._documents_at(document.path))
+        self._tally.drop_tombstones(len(self._execute("DELETE FROM doc WHERE id = ? RETURNING 1", (doc_id,))))
         self._insert(document, doc_id, file_rowid, utc(file.mtime_ns))
-
-    def _displace(self, path: str) -> None:
-        """A path has one live document, whichever file (plain or of records) or cut brought the other one."""
-        self._tombstone_rows(
-            row[0] for row in self._execute("SELECT rowid FROM doc WHERE path = ? AND deleted = 0", (path,))
-        )
 
     def _insert(self, document: NewDocument, doc_id: str, file_rowid: int, mtime: str) -> None:
         self._last_doc += 1
@@ -284,7 +278,7 @@ class SqliteWriter:
         self._put_reading(rowid, document)
         with making_sense(self._path):
             self._sum = digest_sum((own,), before=self._sum)
-        self._tally.come([chunk.span.tokens for chunk in document.chunks])
+        self._tally.add_document([chunk.span.tokens for chunk in document.chunks])
         spans_in_order = [(chunk.span.offset, chunk.span.end) for chunk in document.chunks]
         titles = titles_of(document.title, document.marks, spans_in_order)
         for chunk, title in zip(document.chunks, titles, strict=True):
@@ -309,7 +303,7 @@ class SqliteWriter:
         if vector is None:
             vector, windows = self._found_vector(chunk.text_hash)
         if vector:
-            self._tally.embedded(windows)
+            self._tally.add_vector(windows)
         self._inserts.add(chunk, vector, windows, rowid=self._last_chunk, doc=doc_rowid, doc_id=doc_id, title=title)
 
     def _found_vector(self, text_hash: bytes) -> tuple[bytes, int]:
@@ -327,7 +321,7 @@ class SqliteWriter:
             if not digest:
                 continue
             self._inserts.put()  # what is taken out must be in
-            self._tally.go(rowid)
+            self._tally.remove_document(rowid)
             with making_sense(self._path):
                 self._sum = digest_sum((), gone=(digest[0][0],), before=self._sum)
             self._execute("UPDATE doc SET deleted = 1, file = NULL WHERE rowid = ?", (rowid,))
@@ -350,6 +344,9 @@ class SqliteWriter:
         )
         return [row[0] for row in rows]
 
+    def _documents_at(self, path: str) -> list[int]:
+        return [row[0] for row in self._execute("SELECT rowid FROM doc WHERE path = ? AND deleted = 0", (path,))]
+
     def _tags(self, rowid: int) -> tuple[str, ...]:
         return tuple(row[0] for row in self._execute("SELECT tag FROM doc_tag WHERE doc = ? ORDER BY tag", (rowid,)))
 
@@ -369,10 +366,6 @@ class SqliteWriter:
         rows = self._execute("SELECT value FROM meta WHERE key = ?", (key,))
         with making_sense(self._path):
             return text_of(rows[0][0])
-
-    def _optional(self, key: str) -> str | None:
-        rows = self._execute("SELECT value FROM meta WHERE key = ?", (key,))
-        return str(rows[0][0]) if rows else None
 
     def _set_meta(self, key: str, value: str) -> None:
         self._execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, value))

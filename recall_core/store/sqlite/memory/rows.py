@@ -45,7 +45,6 @@ class LiveRows:
 
     def read(self, cursor: Iterator[Sequence[Any]], sizes: Iterator[tuple[int, bytes]]) -> Iterator[None]:
         """Read KEYS and SIZES to their ends, piece by piece. Raises ValueError where the two do not name the same."""
-
         pieces = [np.empty((4, 0), dtype=np.int64)]
         names: dict[int, str] = {}
         for piece in pieces_of(cursor):
@@ -63,14 +62,12 @@ class LiveRows:
 
     def put_copies(self, numbers: Mapping[int, int]) -> None:
         """rowid to the number of a text that stands more than once. Raises ValueError for one of no live chunk."""
-
         if numbers:
             self.texts = np.zeros(len(self), dtype=np.int32)
             self.texts[self.places(list(numbers))] = list(numbers.values())
 
     def same_texts(self, rowids: Sequence[int]) -> dict[int, int]:
         """Place among these rowids to the number of a text, of those whose text stands more than once."""
-
         if self.texts is None:
             return {}
         if isinstance(rowids, Series) and rowids.array is self.keys.rowids:
@@ -82,7 +79,6 @@ class LiveRows:
         return _numbers(np.where(places < 0, 0, self.texts[places]))
 
     def _read_lengths(self, sizes: Iterator[tuple[int, bytes]]) -> Iterator[None]:
-
         lengths = np.full((2, len(self)), -1.0)
         read = 0
         for sized in pieces_of(sizes):
@@ -123,14 +119,12 @@ class LiveRows:
 
     def known_places(self, rowids: Any) -> Places:
         """The same, those of no live chunk passed over."""
-
         asked = np.asarray(rowids, dtype=np.int64)
         found: Places = self._place_of[np.clip(asked, -1, len(self._place_of) - 1)]
         return found[found >= 0]
 
     def natural(self, rowids: Any, *, among: Places | None = None) -> Places:
         """The places of these rows, ascending, each once; those of no live chunk, or not among these, passed over."""
-
         is_asked = np.zeros(len(self), dtype=np.bool_)
         is_asked[self.known_places(rowids)] = True
         if among is None:

@@ -111,7 +111,6 @@ class Snapshot:
 
     def passing(self, where: Expr, execute: Execute) -> Places:
         """The places, ascending, of the rows that a filter lets through."""
-
         condition, parameters = records.condition_of(where, None)
         with self._lock:
             kept = self._passing.get((condition, parameters))

@@ -114,7 +114,6 @@ class WordSearch:
 
     def occurrences(self, rowids: Sequence[int] | None) -> Occurrences:
         """See `Search.occurrences`."""
-
         rows = self._rows
         wanted = np.ones(len(rows), dtype=np.bool_)
         if rowids is not None:
@@ -150,7 +149,6 @@ class WordSearch:
 
     def _holding(self, matching: Matches, k: int, among: Places | None, title_weight: float) -> Places:
         """At most k rows that match and hold a phrase of several words: the rarest first, its best rows first."""
-
         if self.query.match == "all":
             return _best(matching, k).places
         held = np.empty(0, dtype=np.int32)
@@ -176,7 +174,6 @@ class WordSearch:
         self, phrases: Sequence[Stems], among: Places, title_weight: float
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """For each of these rows its score, and how many of the phrases it holds."""
-
         totals = np.zeros(len(among))
         holds = np.zeros(len(among), dtype=np.int32)
         for stems in phrases:
@@ -199,7 +196,6 @@ class WordSearch:
         self, phrases: tuple[Stems, ...], title_weight: float
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """For every row its score, and how many of the phrases it holds; that of the whole query is kept."""
-
         if self._last is not None and self._last[0] == (phrases, title_weight):
             return self._last[1]
         rows = self._rows
@@ -217,7 +213,6 @@ class WordSearch:
 
     def _score_again(self, found: Matches, title_weight: float) -> Matches:
         """The same rows by the formula of `rank.bm25`, which weighs a phrase by its words."""
-
         rows = self._rows
         totals = np.zeros(len(rows))
         config = Config(title_weight=title_weight)
@@ -232,7 +227,6 @@ class WordSearch:
 
 def _frequencies(found: Posting, title_weight: float) -> NDArray[np.float64]:
     """The title's weight for each place there and 1 for each of the body, added one by one as FTS5 does."""
-
     title, body = found.times()
     if found.in_title is None:
         return body
@@ -288,7 +282,6 @@ class Posting(NamedTuple):
 
     def times(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """How often in title and body."""
-
         body = self.in_body.astype(np.float64)
         return np.zeros_like(body) if self.in_title is None else self.in_title.astype(np.float64), body
 
@@ -342,7 +335,6 @@ class Postings:
             self.nbytes -= self._kept.popitem(last=False)[1].nbytes
 
     def _word(self, stem: str, execute: Execute) -> Posting:
-
         joined = execute(_OCCURRENCES, (stem,))[0][0]
         found = np.fromstring(joined or "", dtype=np.int64, sep=",")
         rowids, is_body = found >> 1, found & 1
@@ -352,13 +344,11 @@ class Postings:
         return self._posting(rowids[first], times - body, body)
 
     def _phrase(self, tokens: tuple[str, ...], execute: Execute) -> Posting:
-
         counts = phrase_counts(execute, tokens)
         pairs = np.array(list(counts.values()), dtype=np.int64).reshape(-1, 2)
         return self._posting(np.array(list(counts), dtype=np.int64), pairs[:, 0], pairs[:, 1])
 
     def _posting(self, rowids: Integers, title: Integers, body: Integers) -> Posting:
-
         places = self._rows.places(rowids)
         if len(places) > 1 and bool((np.diff(places) < 0).any()):
             order = np.argsort(places)
@@ -406,7 +396,6 @@ class TermFrequencies:
 
     def beginning(self, letters: str, shortest: int, longest: int) -> dict[str, int]:
         """How many rows hold each term of so many code points that begins with one of these letters."""
-
         lengths, every = np.frombuffer(self._lengths, dtype=np.intc), range(len(self._ends))
         found: dict[str, int] = {}
         for letter in letters:
