@@ -112,7 +112,7 @@ class Signing(NamedTuple):
 
 
 def signing_of(config: Config) -> Signing | None:
-    """What the settings want signatures made with; None where they want none."""
+    """Return what the settings want signatures made with; None where they want none."""
     return Signing(config.ann_bits, config.ann_seed) if config.vector_index == "lsh" else None
 
 

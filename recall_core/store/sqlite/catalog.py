@@ -147,7 +147,7 @@ class SqliteCatalog(OpenStore):
         """A generation, and marks of documents in it by id: a server cites the same ones again and again."""
 
     def info(self) -> StoreInfo:
-        """Identity, sizes, generation and digest; an answer, which is of one state, reads them once."""
+        """Return the identity, sizes, generation and digest; an answer, which is of one state, reads them once."""
         with self.guard.turn():
             info = self._info_read or self._read_info()
             self._info_read = info if self._is_reading else None
@@ -182,7 +182,7 @@ class SqliteCatalog(OpenStore):
             return int(self._meta("generation"))
 
     def embedder(self) -> str:
-        """Identity of the embedder that made the vectors."""
+        """Return the identity of the embedder that made the vectors."""
         return self._meta("embedder")
 
     def _meta(self, key: str) -> str:
@@ -190,12 +190,12 @@ class SqliteCatalog(OpenStore):
             return records.text_of(self.execute("SELECT value FROM meta WHERE key = ?", (key,))[0][0])
 
     def totals(self) -> Totals:
-        """What the live chunks come to; kept, as what `info` says."""
+        """Return what the live chunks come to; kept, as what `info` says."""
         with making_sense(self.path):
             return census.totals(self.execute)
 
     def sizes(self) -> Sizes:
-        """Where the bytes of the file are; every page is looked at. Pages of small tables count nowhere."""
+        """Return where the bytes of the file are; every page is looked at. Pages of small tables count nowhere."""
         pages: dict[str, int] = dict(self.execute(_PAGES))
         return store.values.Sizes(
             text=pages.get("chunk", 0),
@@ -204,17 +204,17 @@ class SqliteCatalog(OpenStore):
         )
 
     def all_chunks(self) -> int:
-        """How many chunks there are, those of removed documents too."""
+        """Return how many chunks there are, those of removed documents too."""
         return int(self.execute("SELECT count(*) FROM chunk")[0][0])
 
     def known(self, path: str) -> Fingerprint | None:
-        """The file as last read, or None."""
+        """Return the file as last read, or None."""
         rows = self.execute(f"SELECT {records.FILE} FROM file f WHERE f.path = ?", (path,))
         with making_sense(self.path):
             return records.file_of(rows[0]) if rows else None
 
     def files(self) -> Iterator[Fingerprint]:
-        """Every live file by path."""
+        """Return every live file by path."""
         with making_sense(self.path):
             return iter(list(map(records.file_of, self.execute(_FINGERPRINTS))))
 
@@ -264,12 +264,12 @@ class SqliteCatalog(OpenStore):
             batch.finish()
 
     def roots(self) -> tuple[Root, ...]:
-        """Every remembered root that is active, in the order they were added."""
+        """Return every remembered root that is active, in the order they were added."""
         with making_sense(self.path):
             return tuple(records.root_of(spec) for (spec,) in self.execute(_ACTIVE_ROOTS))
 
     def known_roots(self) -> tuple[KnownRoot, ...]:
-        """Every remembered root with what is known of it, in the same order."""
+        """Return every remembered root with what is known of it, in the same order."""
         with making_sense(self.path):
             return tuple(
                 store.values.KnownRoot(records.root_of(spec), bool(active), tuple(json.loads(left_out)))
@@ -277,7 +277,7 @@ class SqliteCatalog(OpenStore):
             )
 
     def root_sources(self) -> tuple[Source, ...]:
-        """What came of every remembered root, in the order they were added."""
+        """Return what came of every remembered root, in the order they were added."""
         with making_sense(self.path):
             return tuple(
                 store.values.Source(records.root_of(spec), count, newest)
@@ -285,25 +285,25 @@ class SqliteCatalog(OpenStore):
             )
 
     def cached_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Vectors of this embedder already known for these texts."""
+        """Return vectors of this embedder already known for these texts."""
         rows = self.execute(records.CACHED, (json.dumps([digest.hex() for digest in text_hashes]),))
         return {bytes.fromhex(digest): bytes(vector) for digest, vector in rows if vector is not None}
 
     def documents(self, rowids: Sequence[int]) -> dict[int, Document]:
-        """Documents by rowid, with or without chunks."""
+        """Return documents by rowid, with or without chunks."""
         sql = f"SELECT d.rowid, {records.DOCUMENT} FROM json_each(?) j JOIN doc d ON d.rowid = j.value"
         rows = self.execute(sql, (json.dumps(list(rowids)),))
         with making_sense(self.path):
             return {row[0]: records.document(row[1:10]) for row in rows}
 
     def document_at(self, path: str) -> str | None:
-        """The id of the live document of that path."""
+        """Return the id of the live document of that path."""
         found = self.execute("SELECT id FROM doc WHERE path = ? AND deleted = 0", (path,))
         with making_sense(self.path):
             return records.text_of(found[0][0]) if found else None
 
     def document_files(self) -> list[tuple[str, str | None]]:
-        """Every live document's path with the path of its file, by path; they differ for records."""
+        """Return every live document's path with the path of its file, by path; they differ for records."""
         with making_sense(self.path):
             rows = self.execute(_DOCUMENT_FILES)
             return [(records.text_of(path), file and records.text_of(file)) for path, file in rows]
@@ -320,17 +320,17 @@ class SqliteCatalog(OpenStore):
         return offset + len(page) if is_last else self.execute(*scan.total)[0][0], page
 
     def parsers(self) -> dict[str, int]:
-        """How many files were read by what."""
+        """Return how many files were read by what."""
         with making_sense(self.path):
             return {records.text_of(name): int(files) for name, files in self.execute(_PARSERS)}
 
     def text_of(self, doc_id: str) -> str:
-        """A document's whole text, put together from its chunks, which overlap and leave no gap."""
+        """Return a document's whole text, put together from its chunks, which overlap and leave no gap."""
         with making_sense(self.path):
             return records.join_text(self.execute, doc_id, self.chunks_of(doc_id))
 
     def marks_of(self, doc_id: str) -> tuple[Mark, ...]:
-        """A document's marks."""
+        """Return a document's marks."""
         generation, known = self._marks
         if self._is_reading and generation != self.info().generation:
             known = {}
@@ -345,7 +345,7 @@ class SqliteCatalog(OpenStore):
         return marks
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
-        """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
+        """Return what a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
         if not is_storable(target):
             return []
         live = self.document_at(target)
@@ -360,12 +360,12 @@ class SqliteCatalog(OpenStore):
         return [(kind, full) for kind, full in found]
 
     def rowid(self, kind: str, full_id: str) -> int:
-        """The rowid behind a full id."""
+        """Return the rowid behind a full id."""
         with making_sense(self.path):
             return int(self.execute(f"SELECT rowid FROM {kind} WHERE id = ?", (full_id,))[0][0])
 
     def paths_below(self, folder: str) -> list[str]:
-        """Paths of the live documents in this folder and its folders, or of the records in this file, sorted.
+        """Return paths of the live documents in this folder and its folders, or of the records in this file, sorted.
 
         "." is the store's own folder; what lies outside of it has a path from the root, and is not below.
         """
@@ -410,11 +410,11 @@ class SqliteCatalog(OpenStore):
         return [path for (path,) in self.execute(_REMOVED_BELOW, (prefix, folder))]
 
     def copies_of(self, paths: Sequence[str]) -> list[str]:
-        """Paths of other live documents that share a chunk's text with any version of these, sorted."""
+        """Return paths of other live documents that share a chunk's text with any version of these, sorted."""
         return [path for (path,) in self.execute(_COPIES_OF, (json.dumps(list(paths)),))]
 
     def short_documents(self, threshold: int) -> list[int]:
-        """A chunk rowid of every live document with at most so many chunks, by path."""
+        """Return a chunk rowid of every live document with at most so many chunks, by path."""
         return [rowid for (rowid,) in self.execute(_SHORT, (threshold,))]
 
     def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
@@ -424,7 +424,7 @@ class SqliteCatalog(OpenStore):
         return dict(self.execute(sql, (json.dumps(list(doc_rowids)),)))
 
     def chunks_of(self, doc_id: str) -> list[Row]:
-        """A live document's chunks by offset."""
+        """Return a live document's chunks by offset."""
         with making_sense(self.path):
             return [records.row_of(row) for row in self.execute(_CHUNKS_OF, (doc_id,))]
 
@@ -434,21 +434,21 @@ class SqliteCatalog(OpenStore):
         return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (path, place))
 
     def chunks_of_lines(self, doc_id: str, first: int, last: int) -> list[int]:
-        """Rowids of a document's live chunks that reach into these lines, by offset."""
+        """Return rowids of a document's live chunks that reach into these lines, by offset."""
         where = "AND d.id = ? AND c.line_start <= ? AND c.line_end >= ?"
         return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (doc_id, last, first))
 
     def chunks_near(self, doc_id: str, first: int, last: int) -> list[int]:
-        """Rowids of a document's live chunks that reach into these code points, by offset."""
+        """Return rowids of a document's live chunks that reach into these code points, by offset."""
         where = 'AND d.id = ? AND c."offset" < ? AND c.end_offset > ?'
         return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (doc_id, last, first))
 
     def chunks_with(self, text: str) -> list[int]:
-        """Rowids of the live chunks that contain a text verbatim, in natural order."""
+        """Return rowids of the live chunks that contain a text verbatim, in natural order."""
         return self._rowids(f"{_LIVE_CHUNKS} AND instr(c.text, ?) > 0 {_NATURAL}", (text,))
 
     def vocabulary(self, most: int) -> SqliteVocabulary:
-        """What may be suggested while a query is typed, at most so many entries a call."""
+        """Return what may be suggested while a query is typed, at most so many entries a call."""
         return SqliteVocabulary(self.execute, most)
 
     def _rowids(self, sql: str, parameters: tuple[object, ...]) -> list[int]:

@@ -66,7 +66,7 @@ _UNIQUE = ("doc.id", "doc.path", "chunk.id", "chunk.doc_id")
 
 
 def compile_filter(expr: Expr, *, table: Table) -> Compiled:
-    """A condition that is 1 for the rows of `rql.match` and 0, never NULL, for all others.
+    """Return a condition that is 1 for the rows of `rql.match` and 0, never NULL, for all others.
 
     table "chunk" stands in a query over `chunk c JOIN doc d ON d.rowid = c.doc`; table "doc" in one over `doc d`,
     where a filter that mentions a chunk asks whether one live chunk satisfies all of it. Liveness of the rows
@@ -80,21 +80,21 @@ def compile_filter(expr: Expr, *, table: Table) -> Compiled:
 
 
 def is_native(expr: Predicate) -> bool:
-    """True when SQLite alone compares a column or a tag, by an index where it has one; otherwise a pattern or a
+    """Return True if SQLite alone compares a column or a tag, by an index where it has one; otherwise a pattern or a
     metadata value is worked out for each row."""
     sql = _predicate(expr).sql
     return "recall_" not in sql and "json_" not in sql
 
 
 def begins_with(column: str, prefix: str) -> Compiled:
-    """A condition for the texts that begin so: a range, which an index serves. Every text begins with ""."""
+    """Return a condition for the texts that begin so: a range, which an index serves. Every text begins with ""."""
     beyond = _beyond(prefix)
     sql = f"({column} >= ? AND {column} < ?)" if beyond else f"({column} >= ?)"
     return Compiled(sql, (prefix, beyond) if beyond else (prefix,))
 
 
 def order_sql(keys: Iterable[OrderKey], table: Table) -> Compiled:
-    """What follows ORDER BY: the keys, rows without a value last, then path, offset and id.
+    """Return what follows ORDER BY: the keys, rows without a value last, then path, offset and id.
 
     Keys by score are passed over: rows that SQL orders have none.
     """
@@ -124,7 +124,7 @@ def _compile(expr: Expr, *, names_rows: bool) -> Compiled:
 
 
 def _join(parts: list[Compiled], operator: str) -> Compiled:
-    """The parts as a balanced tree: SQLite limits the depth of an expression, not its width."""
+    """Return the parts as a balanced tree: SQLite limits the depth of an expression, not its width."""
     if len(parts) == 1:
         return parts[0]
     half = len(parts) // 2
@@ -149,7 +149,7 @@ def _predicate(expr: Predicate, *, names_rows: bool = False) -> Compiled:
 
 
 def _test(expr: Predicate, column: Compiled) -> Compiled:
-    """The predicate on an expression that is not NULL and of the values' type."""
+    """Return the predicate on an expression that is not NULL and of the values' type."""
     if isinstance(expr, Compare):
         return Compiled(f"({column.sql} {expr.op} ?)", (*column.params, expr.value))
     if isinstance(expr, Between):
@@ -181,7 +181,7 @@ _PREFIX: dict[str, Callable[[str], str]] = {
 
 
 def _beyond(prefix: str) -> str:
-    """The least text greater than every text that begins with the prefix, or "" where there is none."""
+    """Return the least text greater than every text that begins with the prefix, or "" where there is none."""
     stem = prefix.rstrip("\U0010ffff")
     if not stem:
         return ""
@@ -249,7 +249,7 @@ def _has_type(path: str, *types: str) -> Compiled:
 
 
 def json_path(field: Field) -> str:
-    """The key as a JSON path; quoted as a JSON string, so that a key may hold dots, quotes and backslashes."""
+    """Return the key as a JSON path; quoted as a JSON string, so that a key may hold dots, quotes and backslashes."""
     return "$." + json.dumps(field.key or "", ensure_ascii=False)
 
 

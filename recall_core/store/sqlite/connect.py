@@ -32,7 +32,7 @@ _READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN
 
 
 def create(path: str, settings: Mapping[str, str], *, mode: int) -> apsw.Connection:
-    """A connection to a new, empty store with these settings: what fails leaves no file behind.
+    """Return a connection to a new, empty store with these settings: what fails leaves no file behind.
 
     mode: of its file. An empty file, as whoever is killed here leaves it, is taken over. Raises StoreError
     `store_exists` when something else is there already.
@@ -108,7 +108,7 @@ def _is_left_over(path: str) -> bool:
 
 
 def _is_blank(db: apsw.Connection) -> bool:
-    """Whether a database never held anything."""
+    """Return True if a database never held anything."""
     marks = db.pragma("application_id"), db.pragma("user_version")
     return marks == (0, 0) and db.execute("SELECT count(*) FROM sqlite_schema").fetchall() == [(0,)]
 
@@ -128,7 +128,7 @@ def _exists(path: str) -> StoreError:
 
 
 def _is_store(path: str) -> bool:
-    """False where the file is known to be none; one that cannot be read just now may be one."""
+    """Return False if the file is known to be none; one that cannot be read just now may be one."""
     if _size(path) == 0:  # SQLite would take its log away
         return _size(f"{path}-wal") > 0
     try:
@@ -144,12 +144,12 @@ def _is_store(path: str) -> bool:
 
 
 def _way_out(path: str) -> str:
-    """What makes room for a store where another file stands."""
+    """Return what makes room for a store where another file stands."""
     return f"mv {shell.quote(path)} {shell.quote(f'{path}.old')} && {_init(path)}"
 
 
 def _init(path: str) -> Hint:
-    """What makes a store in the folder of this file."""
+    """Return what makes a store in the folder of this file."""
     folder = Path(path).absolute().parent
     return Hint("init") if folder == paths.known() else Hint("init", str(folder))
 
@@ -163,7 +163,7 @@ class Connected(NamedTuple):
 
 
 def connect(path: str) -> Connected:
-    """An open connection to an existing store, of the schema before this one too: that one is upgraded.
+    """Return an open connection to an existing store, of the schema before this one too: that one is upgraded.
 
     Falls back to read-only where the media or its permissions demand it. Raises StoreError `no_store`,
     `schema_newer`, `store_needs_recovery`, `store_unreadable`; StoreCorrupt; StoreLocked.
@@ -187,7 +187,7 @@ def connect(path: str) -> Connected:
 
 
 def unmade(path: str) -> StoreError:
-    """The error of a file in which no store was made yet."""
+    """Return the error of a file in which no store was made yet."""
     message = f"{path} is no store yet: nothing is in it, as an init leaves it that was interrupted."
     return StoreError("no_store", message, hint=_init(path))
 
@@ -210,7 +210,7 @@ def _open_somehow(path: str) -> tuple[apsw.Connection, bool]:
 
 
 def _read_once(name: str, flags: int) -> apsw.Connection:
-    """A connection that has reached the file: opening alone does not."""
+    """Return a connection that has reached the file: opening alone does not."""
     db = _connection(name, flags)
     try:
         db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -228,7 +228,7 @@ def _connection(name: str, flags: int) -> apsw.Connection:
 
 
 def busy_timeout_ms() -> int:
-    """How long another process is waited for: never past the deadline, if there is one."""
+    """Return how long another process is waited for: never past the deadline, if there is one."""
     return int(min(BUSY_TIMEOUT_MS, 1 + deadline.seconds_left() * 1000))
 
 
@@ -259,7 +259,7 @@ def _prepare(db: apsw.Connection) -> None:
 
 
 def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
-    """What is to be told of the upgrade that the store needed, or ""."""
+    """Return what is to be told of the upgrade that the store needed, or ""."""
     version = db.pragma("user_version")
     if db.pragma("application_id") != APPLICATION_ID:
         if _is_blank(db):
@@ -366,7 +366,7 @@ class making_sense:  # noqa: N801 - as above
 
 
 def damage_error(path: str, how: str) -> StoreCorrupt:
-    """The error of a file whose content is not what was stored."""
+    """Return the error of a file whose content is not what was stored."""
     return StoreCorrupt("store_corrupt", f"{path} is damaged: {how}", hint=_examine(path))
 
 
@@ -445,13 +445,13 @@ FileId: TypeAlias = tuple[int, int]
 
 
 def state_of(execute: Execute) -> State:
-    """The state that a connection sees."""
+    """Return the state that a connection sees."""
     kept: dict[str, str] = dict(execute("SELECT key, value FROM meta WHERE key IN ('generation', 'digest_sum')"))
     return int(kept["generation"]), str(kept["digest_sum"]), int(execute("PRAGMA schema_version")[0][0])
 
 
 def file_at(path: str) -> FileId | None:
-    """What tells the file at this path from every other; None where there is none."""
+    """Return what tells the file at this path from every other; None where there is none."""
     try:
         status = os.stat(path)  # noqa: PTH116 - asked at every transaction
     except (OSError, ValueError):

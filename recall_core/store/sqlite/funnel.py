@@ -22,7 +22,7 @@ _ROWS = {
 
 
 def filter_counts(execute: Execute, where: Expr, *, table: Table) -> FilterCounts:
-    """The counts of every part of a filter. An AND at the top is the chain whose terms remove."""
+    """Return the counts of every part of a filter. An AND at the top is the chain whose terms remove."""
     chain = where.terms if isinstance(where, And) else (where,)
     parts = {print_filter(part): part for term in chain for part in parts_of(term)}
     is_rowwise = table == "chunk" or not mentions_chunk(where)
@@ -32,7 +32,7 @@ def filter_counts(execute: Execute, where: Expr, *, table: Table) -> FilterCount
 
 
 def parts_of(expr: Expr) -> list[Expr]:
-    """The expression and everything in it, outermost first."""
+    """Return the expression and everything in it, outermost first."""
     if isinstance(expr, Not):
         return [expr, *parts_of(expr.operand)]
     if isinstance(expr, And | Or):
@@ -41,7 +41,7 @@ def parts_of(expr: Expr) -> list[Expr]:
 
 
 def _at_once(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> FilterCounts:
-    """Each row is tested once against every predicate; all counts are sums over the results."""
+    """Test each row once against every predicate; all counts are sums over the results."""
     leaves = {text: part for text, part in parts.items() if not isinstance(part, And | Or | Not)}
     tests = [compile_filter(leaf, table=table) for leaf in leaves.values()]
     tests += [compile_filter(IsNull(leaf.field), table=table) for leaf in leaves.values()]
@@ -74,7 +74,7 @@ def _at_once(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Expr],
 
 
 def _over(expr: Expr, named: Mapping[str, str]) -> str:
-    """The expression over the columns that hold its predicates' results."""
+    """Return the expression over the columns that hold its predicates' results."""
     if isinstance(expr, Not):
         return f"(NOT {_over(expr.operand, named)})"
     if isinstance(expr, And | Or):

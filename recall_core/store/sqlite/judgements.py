@@ -48,19 +48,19 @@ class SqliteJudgements(OpenStore):
             return dict(rows)
 
     def judgements(self) -> list[JudgementRow]:
-        """Every judgement by query, path, offset and end."""
+        """Return every judgement by query, path, offset and end."""
         with making_sense(self.path):
             return _rows(self.execute(f"{_ROWS} {_ORDER}"))
 
     def stray_judgements(self, queries: Collection[str] | None = None) -> list[JudgementRow]:
-        """Those kept under a path that no live document has, of these queries or of all, in the same order."""
+        """Return those kept under a path that no live document has, of these queries or of all, in the same order."""
         among = "" if queries is None else f" AND {_OF_QUERIES}"
         given = () if queries is None else (json.dumps(sorted(queries)),)
         with making_sense(self.path):
             return _rows(self.execute(f"{_ROWS} WHERE {_STRAY}{among} {_ORDER}", given))
 
     def judgement_count(self) -> int:
-        """How many judgements are kept."""
+        """Return how many judgements are kept."""
         return int(self.execute("SELECT count(*) FROM judgement")[0][0])
 
     @contextmanager

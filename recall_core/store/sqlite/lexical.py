@@ -56,7 +56,7 @@ OfStems = Callable[[Iterable[str]], dict[str, int]]
 
 
 def stems_of(query: LiteralQuery) -> list[Stems] | None:
-    """The stems of each phrase, one a token; None where the index holds several for one, or none."""
+    """Return the stems of each phrase, one a token; None where the index holds several for one, or none."""
     found: list[Stems] = []
     for phrase in query.phrases:
         each = [stem_tokens(token) for token in phrase.tokens]
@@ -67,7 +67,7 @@ def stems_of(query: LiteralQuery) -> list[Stems] | None:
 
 
 def phrase_stat(execute: Execute, phrase: Phrase, df: int, rows: int) -> TermStat:
-    """The weight of a phrase that df of so many rows hold."""
+    """Return the weight of a phrase that df of so many rows hold."""
     check()
     of_words = [df] if len(phrase.tokens) == 1 else [frequency(execute, (each,)) for each in phrase.tokens]
     return TermStat(phrase.text, df, phrase_idf(df, of_words, rows), len(of_words))
@@ -92,7 +92,7 @@ _ALTERNATIVE = rf"{_SPACE}({_PHRASES}){_SPACE}(?:OR(?!{_BARE})|(\Z))"
 
 @lru_cache(maxsize=2)  # a question asks several times for those of its query
 def alternatives(query: RawQuery) -> tuple[str, ...]:
-    """The phrases of an expression that joins more than 100 by OR, and nothing otherwise, as they are written.
+    """Return the phrases of an expression that joins more than 100 by OR, and nothing otherwise, as they are written.
 
     () for any other expression. A row's score is the sum of what these give, each by itself.
     """
@@ -111,7 +111,7 @@ def alternatives(query: RawQuery) -> tuple[str, ...]:
 
 
 def quote(tokens: Sequence[str]) -> str:
-    """The phrase in FTS5's words. No token of the index holds a double quote."""
+    """Return the phrase in FTS5's words. No token of the index holds a double quote."""
     return '"' + " ".join(tokens) + '"'
 
 
@@ -133,7 +133,7 @@ def frequencies(
 
 
 def stem_frequencies(execute: Execute, stems: Iterable[str]) -> dict[str, int]:
-    """How many rows hold each stem, of those that any holds."""
+    """Return how many rows hold each stem, of those that any holds."""
     return dict(execute(_FREQUENCIES, (json.dumps(sorted(set(stems))),)))
 
 
@@ -141,7 +141,7 @@ _FREQUENCIES = "SELECT term, doc FROM chunk_vocab WHERE term IN (SELECT value FR
 
 
 def frequency(execute: Execute, tokens: tuple[str, ...]) -> int:
-    """How many rows hold the phrase."""
+    """Return how many rows hold the phrase."""
     return frequencies(execute, [tokens])[tokens]
 
 
@@ -150,7 +150,7 @@ def _frequency(execute: Execute, tokens: tuple[str, ...]) -> int:
 
 
 def raw_frequencies(execute: Execute, query: RawQuery) -> list[tuple[str, int]]:
-    """Each phrase of a raw FTS5 expression with its own document frequency, whatever its shape."""
+    """Return each phrase of a raw FTS5 expression with its own document frequency, whatever its shape."""
     sql = "SELECT recall_phrases(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1"
     found = execute(sql, (expression(query),))
     frequencies = [(text, df) for text, df in json.loads(found[0][0])] if found else []
@@ -158,7 +158,7 @@ def raw_frequencies(execute: Execute, query: RawQuery) -> list[tuple[str, int]]:
 
 
 def repeat_for_phrases(query: LexicalQuery, found: Sequence[Each]) -> list[Each]:
-    """What was found for every phrase of its `expression`, for every phrase of the query itself."""
+    """Return what was found for every phrase of its `expression`, for every phrase of the query itself."""
     written = alternatives(query) if isinstance(query, RawQuery) else ()
     if not written:
         return list(found)
@@ -252,7 +252,7 @@ class _StemSpan(NamedTuple):
 
 @lru_cache(maxsize=1)  # a pasted text has thousands, and its rows are drawn at every step of a weight
 def stem_phrases(phrases: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
-    """The stems of each phrase, for `stem_spans` of many texts."""
+    """Return the stems of each phrase, for `stem_spans` of many texts."""
     return frozenset(tuple(token.stem for token in _tokens(phrase)) for phrase in phrases) - {()}
 
 
@@ -285,7 +285,7 @@ def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _tokens(text: str) -> Iterator[_StemSpan]:
-    """The stems of a text as the index holds them; its own places, whatever was spaced out for the index."""
+    """Yield the stems of a text as the index holds them; its own places, whatever was spaced out for the index."""
     indexed = spaced(text)
     places = _places(text, indexed)
     code_points = _code_points(indexed)

@@ -64,13 +64,13 @@ SIGNATURES = "SELECT chunk, signature FROM ann_lsh WHERE signature IS NOT NULL"
 
 
 def made_with(execute: Execute) -> Signing | None:
-    """What the signatures are made with; None where none are kept."""
+    """Return what the signatures are made with; None where none are kept."""
     found: dict[str, int] = dict(execute(_MADE_WITH))
     return Signing(found["ann_bits"], found["ann_seed"]) if len(found) == len(Signing._fields) else None
 
 
 def is_whole(execute: Execute, signing: Signing) -> bool:
-    """Whether every vector has a signature that is made so."""
+    """Return True if every vector has a signature that is made so."""
     return made_with(execute) == signing and not execute(_IS_UNSIGNED)[0][0]
 
 

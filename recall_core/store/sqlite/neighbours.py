@@ -33,7 +33,7 @@ _NAMED = "SELECT v.embedding FROM json_each(?) j JOIN vec v ON v.chunk = j.value
 
 
 def in_order(store: SqliteCatalog) -> array[int]:
-    """The rowids of all live chunks in natural order."""
+    """Return the rowids of all live chunks in natural order."""
     found = blocks(store, f"SELECT c.rowid {_LIVE} ORDER BY d.path, c.offset")
     return array("q", [rowid for rows in found for (rowid,) in rows])
 

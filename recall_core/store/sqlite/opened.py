@@ -202,7 +202,7 @@ class OpenStore:
                 self._roll_back()
 
     def remember(self, asked: object) -> Snapshot | None:
-        """What is in memory of the state that is read, for a search for these words or this vector.
+        """Return what is in memory of the state that is read, for a search for these words or this vector.
 
         The first question about a state of the store gives None: a process that asks once should not read, nor hold,
         what it does not need. With the second a thread begins to read it, and until it has there is None.
@@ -222,7 +222,7 @@ class OpenStore:
         return self.in_memory()
 
     def in_memory(self) -> Snapshot | None:
-        """What is in memory of the state that is read; only inside `reading`, all of which is of one state."""
+        """Return what is in memory of the state that is read; only inside `reading`, all of which is of one state."""
         if not (self._is_reading and self.guard.is_held):
             return None
         if self.db.txn_state() == apsw.SQLITE_TXN_WRITE:
@@ -280,11 +280,11 @@ class OpenStore:
                 self.db.execute(sql)
 
     def changes(self) -> int:
-        """Another number once anyone but this connection has committed anything."""
+        """Return another number once anyone but this connection has committed anything."""
         return int(self.execute("PRAGMA data_version")[0][0])
 
     def state(self) -> State:
-        """Another one once anything that a question may see is another; see `state_of`."""
+        """Return another one once anything that a question may see is another; see `state_of`."""
         with making_sense(self.path):
             return state_of(self.execute)
 
@@ -332,7 +332,7 @@ class OpenStore:
         return self._is_left or has_other_log or file_at(self.path) != self._file
 
     def is_there(self) -> bool:
-        """True when a file stands in the store's place, be it this one or another."""
+        """Return True if a file stands in the store's place, be it this one or another."""
         return file_at(self.path) is not None
 
     def leave(self) -> None:
@@ -357,7 +357,7 @@ class OpenStore:
         self._is_left = True
 
     def size_bytes(self) -> int:
-        """Bytes of the file, its log included."""
+        """Return the bytes of the file, its log included."""
         if self.path == MEMORY:
             return int(self.execute("PRAGMA page_count")[0][0]) * int(self.execute("PRAGMA page_size")[0][0])
         return _size_at(self.path) + _size_at(f"{self.path}-wal")

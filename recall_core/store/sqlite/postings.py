@@ -100,7 +100,7 @@ def lengths(execute: Execute, rowids: Sequence[int]) -> Counts:
 
 
 def index_totals(execute: Execute) -> tuple[int, tuple[int, int]]:
-    """How many rows the index holds, and their tokens in title and body: FTS5's averages record."""
+    """Return how many rows the index holds, and their tokens in title and body: FTS5's averages record."""
     (record,) = execute("SELECT block FROM chunk_fts_data WHERE id = 1")[0]
     rows, *totals = _varints(record) or [0, 0, 0]
     return rows, _two(totals)
@@ -109,7 +109,7 @@ def index_totals(execute: Execute) -> tuple[int, tuple[int, int]]:
 def _in_rows(
     execute: Execute, phrases: Sequence[tuple[str, ...]], rowids: Sequence[int]
 ) -> dict[tuple[str, ...], Counts]:
-    """Every phrase in these rows, in one pass over those that hold any."""
+    """Return every phrase in these rows, in one pass over those that hold any."""
     counts: dict[tuple[str, ...], Counts] = {tokens: {} for tokens in phrases}
     if not phrases or not rowids:
         return counts
@@ -130,7 +130,7 @@ def _everywhere(execute: Execute, tokens: tuple[str, ...]) -> Counts:
 
 
 def phrase_counts(execute: Execute, tokens: tuple[str, ...]) -> Counts:
-    """A phrase in every row that holds it, by rowid."""
+    """Return a phrase in every row that holds it, by rowid."""
     return {rowid: _two(json.loads(found)[0]) for rowid, found in execute(_MATCHING, (quote(tokens),))}
 
 
@@ -291,7 +291,7 @@ JOIN doc d ON d.rowid = c.doc WHERE ({}) ORDER BY {} LIMIT ?
 
 
 def is_long(query: LexicalQuery) -> bool:
-    """Whether the query joins more phrases than FTS5 should be given at once."""
+    """Return True if the query joins more phrases than FTS5 should be given at once."""
     if isinstance(query, RawQuery):
         return bool(alternatives(query))
     return query.match == "any" and len(query.phrases) > FEW
@@ -373,7 +373,7 @@ def _added_up(
 
 
 def _by_words(execute: Execute, words: Counter[str], title_weight: float) -> dict[int, float]:
-    """The same of single words, with how often each stands in the query."""
+    """Return the same of single words, with how often each stands in the query."""
     rows, lengths = index_totals(execute)
     if not rows or not sum(lengths):
         return {}
@@ -469,13 +469,13 @@ def _in_row(row: Row, places: Sequence[_Place]) -> tuple[Instance, ...]:
 
 
 def _matching(execute: Execute, query: LiteralQuery, rows: Sequence[Row]) -> set[int]:
-    """The rowids of those that hold every phrase."""
+    """Return the rowids of those that hold every phrase."""
     rowids = json.dumps([row.rowid for row in rows])
     return {rowid for (rowid,) in execute(_HOLDING, (expression(query), rowids))}
 
 
 def _in_tokens(row: Row, phrases: Mapping[Stems, int]) -> tuple[Instance, ...]:
-    """The same of phrases that count wherever their stems stand."""
+    """Return the same of phrases that count wherever their stems stand."""
     check()
     by_first: dict[str, list[tuple[Stems, int]]] = {}
     for stems, number in phrases.items():
@@ -504,7 +504,7 @@ def _indexed(text: str) -> tuple[bytes, list[tuple[int, int, str]]]:
 def _span(
     text: str, places: Sequence[_Place], content: bytes, found: Sequence[tuple[int, int, str]]
 ) -> Iterator[Instance]:
-    """Places in a text, whose content the index has in these tokens, by code points of the text."""
+    """Yield places in a text, whose content the index has in these tokens, by code points of the text."""
     if len(content) == len(text):  # ASCII, where bytes are code points and nothing was spaced out
         for column, first, size, phrase in places:
             yield Instance(phrase, found[first][0], found[first + size - 1][1], in_title=column == 0)

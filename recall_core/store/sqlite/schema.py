@@ -323,14 +323,14 @@ def _name_definitions(db: apsw.Connection) -> None:
 
 
 def with_encoding(spec: str) -> str:
-    """A root as it is kept from this version on. Raises ValueError, LookupError for what is none."""
+    """Return a root as it is kept from this version on. Raises ValueError, LookupError for what is none."""
     root = json.loads(spec)
     parser = "text" if root["parser"] == "auto" else root["parser"]
     return canonical({**root, "parser": parser, "encoding": ""})
 
 
 def reading_hash(read_by: str, marks: str) -> bytes:
-    """What a damaged row of doc_reading does not have."""
+    """Return what a damaged row of doc_reading does not have."""
     return sha256(f"{read_by}\0{marks}".encode()).digest()
 
 

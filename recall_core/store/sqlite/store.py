@@ -18,7 +18,7 @@ from recall_core.shell import Hint
 from recall_core.store import sqlite
 from recall_core.store.sqlite import blocks, census, copies, lexical, postings, records, vectors
 from recall_core.store.sqlite.compile import is_native
-from recall_core.store.sqlite.connect import connect, create, discard, load_vector_functions, making_sense, translated
+from recall_core.store.sqlite.connect import connect, create, discard, load_vector_functions, making_sense
 from recall_core.store.sqlite.judgements import SqliteJudgements
 from recall_core.store.sqlite.maintenance import SqliteMaintenance
 from recall_core.store.sqlite.schema import PAGE_SIZE
@@ -55,11 +55,11 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         """The words of the question that was asked last."""
 
     def tokens(self, text: str) -> tuple[str, ...]:
-        """The text as the index folds it, before stemming."""
+        """Return the text as the index folds it, before stemming."""
         return lexical.fold_tokens(text)
 
     def stems(self, text: str) -> tuple[str, ...]:
-        """The text as the index holds it."""
+        """Return the text as the index holds it."""
         return lexical.stem_tokens(text)
 
     def spans(self, texts: Sequence[str], phrases: Sequence[str]) -> list[list[tuple[int, int]]]:
@@ -68,22 +68,21 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return [lexical.stem_spans(text, wanted) for text in texts]
 
     def syntax_error(self, raw: RawQuery) -> str | None:
-        """What the full-text index finds wrong with a raw expression, or None."""
+        """Return what the full-text index finds wrong with a raw expression, or None."""
         return lexical.check_syntax(self.execute, lexical.expression(raw))
 
     def term_stats(self, query: LexicalQuery, *, is_searched: bool = True) -> tuple[TermStat, ...]:
         """One entry a phrase, in query order. is_searched: a search for these words follows."""
-        with self.guard.turn(), translated(self.path):
-            # How long a word's posting is, the index tells faster than the posting is read.
-            if is_searched and (memory := self._words_in_memory(query)) is not None:
-                return memory.terms
-            with making_sense(self.path):
-                rows = int(self._meta("chunks")) if self._info_read is None else self._info_read.chunks
-            if isinstance(query, RawQuery):
-                counted = lexical.raw_frequencies(self.execute, query)
-                return tuple(TermStat(text, df, idf(df, rows)) for text, df in counted)
-            dfs = lexical.frequencies(self.execute, [each.tokens for each in query.phrases], self._frequencies())
-            return tuple(lexical.phrase_stat(self.execute, each, dfs[each.tokens], rows) for each in query.phrases)
+        # How long a word's posting is, the index tells faster than the posting is read.
+        if is_searched and (memory := self._words_in_memory(query)) is not None:
+            return memory.terms
+        with making_sense(self.path):
+            rows = int(self._meta("chunks")) if self._info_read is None else self._info_read.chunks
+        if isinstance(query, RawQuery):
+            counted = lexical.raw_frequencies(self.execute, query)
+            return tuple(TermStat(text, df, idf(df, rows)) for text, df in counted)
+        dfs = lexical.frequencies(self.execute, [each.tokens for each in query.phrases], self._frequencies())
+        return tuple(lexical.phrase_stat(self.execute, each, dfs[each.tokens], rows) for each in query.phrases)
 
     def terms_beginning(
         self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
@@ -107,29 +106,26 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return None if memory is None or memory.vocabulary is None else memory.vocabulary.frequencies
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
-        """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
+        """Return how often each phrase of a literal query stands in these rows, or in every row that holds one."""
         # For a few rows no posting is read as a whole, unless without it phrases would be looked for twice.
         is_known = self._words is not None and self._words[1] == query
         reads_postings = rowids is None or len(rowids) > _FEW_ROWS or is_known or bool(query.long_phrases)
-        with self.guard.turn(), translated(self.path):
-            if reads_postings and (memory := self._words_in_memory(query)) is not None:
-                return memory.occurrences(rowids)
-            return postings.occurrences(self.execute, query, rowids, self._frequencies())
+        if reads_postings and (memory := self._words_in_memory(query)) is not None:
+            return memory.occurrences(rowids)
+        return postings.occurrences(self.execute, query, rowids, self._frequencies())
 
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
-        """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
-        with self.guard.turn(), translated(self.path):
-            is_plain = isinstance(query, LiteralQuery) and query.match == "any" and not query.long_phrases
-            if is_plain and (memory := self._words_in_memory(query)) is not None:
-                return memory.occurrences(rowids)._replace(phrases=tuple(terms))
-            return postings.count_phrases(self.execute, query, terms, rowids)
+        """Return each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
+        is_plain = isinstance(query, LiteralQuery) and query.match == "any" and not query.long_phrases
+        if is_plain and (memory := self._words_in_memory(query)) is not None:
+            return memory.occurrences(rowids)._replace(phrases=tuple(terms))
+        return postings.count_phrases(self.execute, query, terms, rowids)
 
     def instances(
         self, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
     ) -> list[tuple[Instance, ...]]:
         """Where each phrase counts in the texts and titles of these rows. terms: `term_stats` of the same query."""
-        with self.guard.turn(), translated(self.path):
-            return sqlite.postings.instances(self.execute, query, terms, rows)
+        return sqlite.postings.instances(self.execute, query, terms, rows)
 
     def _words_in_memory(self, query: LexicalQuery) -> WordSearch | None:
         """Return the query over what is in memory, or None if it has to be asked of FTS5."""
@@ -163,19 +159,16 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
     ) -> Mapping[int, float]:
         """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
-        with self.guard.turn(), translated(self.path):
-            if not (isinstance(query, RawQuery) or query.is_empty or postings.is_long(query)):
-                self.remember(query)
-            if (memory := self._words_in_memory(query)) is not None:
-                among = None if where is None else self._passing(where)
-                return memory.scores(k=k, among=among, title_weight=title_weight, also=also)
-            if postings.is_long(query):
-                return postings.long_scores(
-                    self.execute, query, where=where, k=k, title_weight=title_weight, also=also
-                )
-            if isinstance(query, LiteralQuery) and query.long_phrases:
-                phrased = postings.Phrased(self.execute, query)
-                return phrased.scores(where=where, k=k, title_weight=title_weight, also=also)
+        if not (isinstance(query, RawQuery) or query.is_empty or postings.is_long(query)):
+            self.remember(query)
+        if (memory := self._words_in_memory(query)) is not None:
+            among = None if where is None else self._passing(where)
+            return memory.scores(k=k, among=among, title_weight=title_weight, also=also)
+        if postings.is_long(query):
+            return postings.long_scores(self.execute, query, where=where, k=k, title_weight=title_weight, also=also)
+        if isinstance(query, LiteralQuery) and query.long_phrases:
+            phrased = postings.Phrased(self.execute, query)
+            return phrased.scores(where=where, k=k, title_weight=title_weight, also=also)
         match = lexical.expression(query)
         return lexical.scores(self.execute, match, where=where, k=k, title_weight=title_weight, also=also)
 
@@ -183,13 +176,12 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float
     ) -> Mapping[int, float]:
         """rowid to raw BM25 of those of these rows that match."""
-        with self.guard.turn(), translated(self.path):
-            if (memory := self._words_in_memory(query)) is not None:
-                return memory.scores_of(rowids, title_weight=title_weight)
-            if postings.is_long(query):
-                return postings.long_scores_of(self.execute, query, rowids, title_weight=title_weight)
-            if isinstance(query, LiteralQuery) and query.long_phrases:
-                return postings.Phrased(self.execute, query).scores_of(rowids, title_weight=title_weight)
+        if (memory := self._words_in_memory(query)) is not None:
+            return memory.scores_of(rowids, title_weight=title_weight)
+        if postings.is_long(query):
+            return postings.long_scores_of(self.execute, query, rowids, title_weight=title_weight)
+        if isinstance(query, LiteralQuery) and query.long_phrases:
+            return postings.Phrased(self.execute, query).scores_of(rowids, title_weight=title_weight)
         return lexical.scores_of(self.execute, lexical.expression(query), rowids, title_weight=title_weight)
 
     def _passing(self, where: Expr) -> Places:
@@ -240,7 +232,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             raise
 
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
-        """The k best of `cosines`, best first, ties in natural order; always exactly those.
+        """Return the k best of `cosines`, best first, ties in natural order; always exactly those.
 
         float32 products, or sqlite-vec's distances, only propose: every row that could tie with the k-th is settled.
         """
@@ -277,7 +269,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return sorted(order, key=distances.__getitem__)[:k]
 
     def ahead(self, vector: Vector, rowid: int, *, where: Expr | None) -> int | None:
-        """How many rows of the filter come before this one by `cosines`; None where it is not among them."""
+        """Return how many rows of the filter come before this one by `cosines`; None where it is not among them."""
         memory = self.remember(vector)
         if memory is not None and memory.matrix is not None:
             among = None if where is None else self._passing(where)
@@ -319,7 +311,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return copies.twins(self.execute, rowids)
 
     def fetch(self, rowids: Sequence[int]) -> list[Row]:
-        """Chunks with their documents, in the order asked for."""
+        """Return chunks with their documents, in the order asked for."""
         with making_sense(self.path):
             return [records.row_of(row) for row in self.execute(records.FETCH, (json.dumps(list(rowids)),))]
 
@@ -333,28 +325,28 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return sqlite.reranked.find(self.execute, maker, hashes, is_query=is_query)
 
     def is_indexed(self, rowid: int) -> bool:
-        """Whether the full-text index holds a chunk."""
+        """Return True if the full-text index holds a chunk."""
         return bool(self.execute("SELECT 1 FROM chunk_fts_docsize WHERE id = ?", (rowid,)))
 
     def is_native(self, predicate: Predicate) -> bool:
-        """Whether SQLite compares a column or a tag by itself."""
+        """Return True if SQLite compares a column or a tag by itself."""
         return is_native(predicate)
 
     def filter_counts(self, where: Expr, *, table: Table) -> FilterCounts:
-        """What every part of a filter lets through."""
+        """Return what every part of a filter lets through."""
         return sqlite.funnel.filter_counts(self.execute, where, table=table)
 
     def scan(
         self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...], limit: int | None, offset: int
     ) -> tuple[int, list[tuple[int, int | None]]]:
-        """How many rows pass, and one page of (doc rowid, chunk rowid or None) in the asked order."""
+        """Return how many rows pass, and one page of (doc rowid, chunk rowid or None) in the asked order."""
         scan = records.scan_of(where, table=table, order=order)
         total = self.execute(scan.total.sql, scan.total.params)[0][0]
         page = self.execute(scan.page.sql, (*scan.page.params, -1 if limit is None else limit, offset))
         return total, [(row[0], row[1]) for row in page]
 
     def steps(self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...]) -> tuple[str, ...]:
-        """How SQLite carries `scan` out: the lines of its query plan."""
+        """Return how SQLite carries `scan` out: the lines of its query plan."""
         page = records.scan_of(where, table=table, order=order).page
         rows = self.execute(f"EXPLAIN QUERY PLAN {page.sql}", (*page.params, -1, 0))
         return tuple(row[3] for row in rows)
@@ -367,7 +359,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 def create_store(
     path: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
 ) -> SqliteStore:
-    """A new, empty store, or no file at all; `:memory:` keeps it off the disk."""
+    """Return a new, empty store, or no file at all; `:memory:` keeps it off the disk."""
     settings = {
         "embedder": embedder,
         "dimension": str(dimension),
@@ -381,7 +373,7 @@ def create_store(
 
 
 def open_store(path: str) -> SqliteStore:
-    """An existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
+    """Return an existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
     try:
         db, writable, upgrade = connect(path)
     except StoreCorrupt as error:
@@ -392,7 +384,7 @@ def open_store(path: str) -> SqliteStore:
 
 
 def _was_store(path: str) -> bool:
-    """Whether the definition of a table of ours stands at the start of the file."""
+    """Return True if the definition of a table of ours stands at the start of the file."""
     with suppress(OSError), open(path, "rb") as raw:
         return b"CREATE VIRTUAL TABLE chunk_fts" in raw.read(4 * PAGE_SIZE)
     return False
@@ -404,13 +396,13 @@ class SqliteKind:
     name = "sqlite"
 
     def open(self, where: str) -> Store:
-        """An existing store."""
+        """Return an existing store."""
         return open_store(where)
 
     def create(
         self, where: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
     ) -> Store:
-        """A new, empty store, or no file at all."""
+        """Return a new, empty store, or no file at all."""
         return create_store(
             where, embedder=embedder, dimension=dimension, counter=counter, chunker=chunker, mode=mode
         )
@@ -432,7 +424,7 @@ class SqliteKind:
     def recover(
         self, where: str, target: str, *, made_with: Callable[[], MadeWith | None]
     ) -> tuple[Store, tuple[Lost, ...]]:
-        """A new store at target of what can be read of the one at where, and what cannot."""
+        """Return a new store at target of what can be read of the one at where, and what cannot."""
         return sqlite.mend.recover(where, target, made_with=made_with, create=create_store)
 
 

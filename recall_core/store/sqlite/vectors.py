@@ -150,7 +150,7 @@ def estimates(
 def _distances_by_block(
     execute: Execute, query: Vector, condition: str, parameters: Sequence[Any]
 ) -> list[tuple[Any, ...]] | None:
-    """What `_ESTIMATES` finds; None where few rows pass, and each is better looked up."""
+    """Return what `_ESTIMATES` finds; None where few rows pass, and each is better looked up."""
     natural = execute(_NATURAL.format(condition=condition), parameters)
     if _MOST * len(natural) < execute("SELECT count(*) FROM vec_place")[0][0]:
         return None
@@ -162,7 +162,7 @@ def _distances_by_block(
 
 
 def _spread(dimension: int, places: int, length: float) -> tuple[float, float]:
-    """How far a cosine, as `cosines` gives it, may lie from its estimate: (floor, slope) of `Estimates`.
+    """Return how far a cosine, as `cosines` gives it, may lie from its estimate: (floor, slope) of `Estimates`.
 
     With u = 2 ** -24: a float32 sum of n terms that are not 0, in whatever order, is off by n * u times the sum of
     their sizes, to first order (Higham 2002, section 3.1); terms that are 0 add no error. So the sum of products is
@@ -179,7 +179,7 @@ def _spread(dimension: int, places: int, length: float) -> tuple[float, float]:
 
 
 def _doubt(dimension: int) -> float:
-    """How far behind the k-th distance a row may lie that is among the k best, or ties with the last of them.
+    """Return how far behind the k-th distance a row may lie that is among the k best, or ties with the last of them.
 
     Both distances may be off by the rounding of three float32 sums, one operation a component each (Higham 2002,
     section 3.1), both rows may be as much too long or short as a stored vector may, which a product feels and a
@@ -200,7 +200,7 @@ def _plain(query: Vector, rows: Rows) -> list[float]:
 
 
 def _places(q: array[float]) -> list[int]:
-    """Where a query is not 0: in few places, when it is the hash of a few words."""
+    """Return where a query is not 0: in few places, when it is the hash of a few words."""
     return [place for place, component in enumerate(q) if component]
 
 

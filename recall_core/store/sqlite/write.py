@@ -376,7 +376,7 @@ def _spec(root: Root) -> str:
 
 
 def last_rowid(execute: Execute, table: str) -> int:
-    """The highest rowid that a row of doc or chunk ever had.
+    """Return the highest rowid that a row of doc or chunk ever had.
 
     Rows that come later get higher ones, so that whoever holds the rowid of a purged row never reads another's text.
     """
@@ -448,7 +448,7 @@ class Inserts:
             self.put()
 
     def vector_of(self, text_hash: bytes) -> tuple[Vector, int] | None:
-        """The vector, with its windows, of a text among those that wait."""
+        """Return the vector, with its windows, of a text among those that wait."""
         return self._made.get(text_hash)
 
     def put(self) -> None:

@@ -61,7 +61,7 @@ class Matrix:
         self.is_full = bool(self._has.all())
 
     def present(self, among: Places | None) -> Places:
-        """The places, of these or of all, whose row has a vector."""
+        """Return the places, of these or of all, whose row has a vector."""
         if among is None:
             return np.flatnonzero(self._has).astype(np.int32)
         return among if self.is_full else among[self._has[among]]
@@ -95,7 +95,7 @@ class Matrix:
 
     @property
     def doubt(self) -> float:
-        """How far below the k-th product that of a row may lie which is among the k best cosines.
+        """Return how far below the k-th product that of a row may lie which is among the k best cosines.
 
         A dot product of d float32 is off by at most (d + 1) * 2^-24 times the lengths of both vectors, whatever the
         order of its sums (Higham 2002, section 3.1), on either side; cosines tie within a unit of the sixth decimal.
@@ -158,7 +158,7 @@ class Matrix:
 
 
 def kth_best(values: NDArray[np.floating], k: int) -> float:
-    """The k-th highest of more than k values. What lies in blocks without a chance is never sorted."""
+    """Return the k-th highest of more than k values. What lies in blocks without a chance is never sorted."""
     if (block := len(values) // (2 * k)) >= _LEAST_BLOCK:
         best = values[: 2 * k * block].reshape(-1, block).max(axis=1)
         values = values[values >= np.partition(best, len(best) - k)[len(best) - k]]
@@ -166,7 +166,7 @@ def kth_best(values: NDArray[np.floating], k: int) -> float:
 
 
 def places_at_least(values: NDArray[Any], least: float) -> Places:
-    """Where they are, ascending."""
+    """Return where they are, ascending."""
     return np.flatnonzero(values >= least).astype(np.int32)
 
 
@@ -183,7 +183,7 @@ class Nearby:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes."""
+        """Return the bytes that it takes."""
         return self._words.nbytes + self._has.nbytes
 
     def put(self, places: Places, found: list[bytes]) -> None:
@@ -192,7 +192,7 @@ class Nearby:
         self._has[places] = True
 
     def near(self, signature: bytes, k: int, among: Places | None) -> Places:
-        """The places, of these or of all, of the k nearest by Hamming distance; ties in natural order."""
+        """Return the places, of these or of all, of the k nearest by Hamming distance; ties in natural order."""
         asked = np.flatnonzero(self._has) if among is None else among[self._has[among]]
         is_few = len(asked) * _FEW < len(self._has)
         distances = self._distances(signature, self._words[:, asked] if is_few else self._words)
@@ -217,7 +217,7 @@ class Nearby:
 
 
 def ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """How many bits of each are 1."""
+    """Return how many bits of each are 1."""
     if hasattr(np, "bitwise_count"):  # from NumPy 2.0 on
         counted: NDArray[np.uint8] = np.bitwise_count(words)
         return counted
@@ -225,7 +225,7 @@ def ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
 
 
 def ones_by_byte(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """The same, looked up a byte at a time."""
+    """Return the same, looked up a byte at a time."""
     table = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint8)
     counted: NDArray[np.uint8] = table[words.view(np.uint8).reshape(-1, 8)].sum(axis=1, dtype=np.uint8)
     return counted

@@ -97,7 +97,7 @@ class LiveRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes, about."""
+        """Return the bytes that it takes, about."""
         keys = self.keys
         arrays = (keys.rowids, keys.doc_rowids, keys.offsets, keys.tokens, self._place_of)
         names = sum(map(len, keys.paths.values())) + _NAME_BYTES * len(keys.paths)
@@ -111,14 +111,14 @@ class LiveRows:
         return Scores(rowids, values, is_ascending=self.is_ascending and is_natural)
 
     def places(self, rowids: Any) -> Places:
-        """The places of these rowids, in their order. Raises ValueError for one of no live chunk."""
+        """Return the places of these rowids, in their order. Raises ValueError for one of no live chunk."""
         found = self.known_places(rowids)
         if len(found) != len(rowids):
             raise ValueError("a row is indexed that is no live chunk")
         return found
 
     def known_places(self, rowids: Any) -> Places:
-        """The same, those of no live chunk passed over."""
+        """Return the same, those of no live chunk passed over."""
         asked = np.asarray(rowids, dtype=np.int64)
         found: Places = self._place_of[np.clip(asked, -1, len(self._place_of) - 1)]
         return found[found >= 0]
@@ -139,6 +139,6 @@ def _numbers(texts: NDArray[np.int32]) -> dict[int, int]:
 
 
 def pieces_of(rows: Iterator[Any]) -> Iterator[list[Any]]:
-    """What a statement gives, PIECE_ROWS at a time."""
+    """Yield what a statement gives, PIECE_ROWS at a time."""
     while piece := list(islice(rows, PIECE_ROWS)):
         yield piece

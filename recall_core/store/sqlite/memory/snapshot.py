@@ -110,7 +110,7 @@ class Snapshot:
         return dict(self.rows.scores(places[order], values[order], is_natural=False))
 
     def passing(self, where: Expr, execute: Execute) -> Places:
-        """The places, ascending, of the rows that a filter lets through."""
+        """Return the places, ascending, of the rows that a filter lets through."""
         condition, parameters = records.condition_of(where, None)
         with self._lock:
             kept = self._passing.get((condition, parameters))
@@ -174,13 +174,13 @@ class SnapshotReader:
             yield [row for row, _ in piece], [vector for _, vector in piece]
 
     def _nearby(self, rows: LiveRows, room: int) -> Nearby | None:
-        """An empty one, where signatures are kept and there is room for them."""
+        """Return an empty one, where signatures are kept and there is room for them."""
         signing = lsh.made_with(self._execute)
         nearby = None if signing is None else Nearby(len(rows), signing.bits)
         return nearby if nearby is not None and nearby.nbytes <= room else None
 
     def _matrix(self, rows: LiveRows, room: int) -> Matrix | None:
-        """An empty one, as wide as there is room for."""
+        """Return an empty one, as wide as there is room for."""
         dimension = int(self._execute("SELECT value FROM meta WHERE key = 'dimension'")[0][0])
         for is_wide in (True, False):
             if len(rows) * (1 + dimension * (4 if is_wide else 2)) <= room:
@@ -241,7 +241,7 @@ class Shared:
         return kept if kept is not None and kept.state == state else None
 
     def get(self, state: State, megabytes: int) -> Snapshot | None:
-        """The same; where there is none a thread begins to read it, which may take so much memory."""
+        """Return the same; where there is none a thread begins to read it, which may take so much memory."""
         with self._changed:
             found = self.find(state)
             if found is None and not self._is_reading and self._failed != state and self._users:
@@ -262,7 +262,7 @@ class Shared:
             self._changed.notify_all()
 
     def wait(self, state: State, megabytes: int) -> Snapshot | None:
-        """The same once all of it is read; None where it cannot be, as where somebody has written since.
+        """Return the same once all of it is read; None where it cannot be, as where somebody has written since.
 
         Questions that run do not hold it up.
         """

@@ -80,12 +80,12 @@ class WordSearch:
         return len(self._postings[stems].places)
 
     def all(self, among: Places | None, title_weight: float) -> Matches:
-        """Every row that matches, among these where they are given, in natural order."""
+        """Return every row that matches, among these where they are given, in natural order."""
         found = self._matching(self._stems, among, title_weight)
         return self._score_again(found, title_weight) if self.query.long_phrases else found
 
     def best(self, k: int, among: Places | None, title_weight: float) -> Matches:
-        """The k best, best first, ties in natural order; see `Search.lexical` for phrases of several words."""
+        """Return the k best, best first, ties in natural order; see `Search.lexical` for phrases of several words."""
         matching = self._matching(self._stems, among, title_weight)
         if not self.query.long_phrases:
             return _best(matching, k)
@@ -187,7 +187,7 @@ class WordSearch:
         return totals, holds
 
     def _gives(self, found: Posting, df: int, title_weight: float) -> NDArray[np.float64]:
-        """What a phrase that df rows hold gives to each of these."""
+        """Return what a phrase that df rows hold gives to each of these."""
         held, times = self._rows.held[found.places], _frequencies(found, title_weight)
         given: NDArray[np.float64] = idf(df, len(self._rows)) * (times * (BM25_K1 + 1.0) / (times + held))
         return given
@@ -212,7 +212,7 @@ class WordSearch:
         return totals, holds
 
     def _score_again(self, found: Matches, title_weight: float) -> Matches:
-        """The same rows by the formula of `rank.bm25`, which weighs a phrase by its words."""
+        """Return the same rows by the formula of `rank.bm25`, which weighs a phrase by its words."""
         rows = self._rows
         totals = np.zeros(len(rows))
         config = Config(title_weight=title_weight)
@@ -226,7 +226,7 @@ class WordSearch:
 
 
 def _frequencies(found: Posting, title_weight: float) -> NDArray[np.float64]:
-    """The title's weight for each place there and 1 for each of the body, added one by one as FTS5 does."""
+    """Return the title's weight for each place there and 1 for each of the body, added one by one as FTS5 does."""
     title, body = found.times()
     if found.in_title is None:
         return body
@@ -240,7 +240,7 @@ def _frequencies(found: Posting, title_weight: float) -> NDArray[np.float64]:
 
 
 def _best(found: Matches, k: int) -> Matches:
-    """The k best, best first; ties in natural order, in which they are given."""
+    """Return the k best, best first; ties in natural order, in which they are given."""
     if k <= 0:
         return Matches(found.places[:0], found.raws[:0])
     if len(found.places) > k:
@@ -281,18 +281,18 @@ class Posting(NamedTuple):
     in_body: NDArray[np.unsignedinteger]
 
     def times(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How often in title and body."""
+        """Return how often in title and body."""
         body = self.in_body.astype(np.float64)
         return np.zeros_like(body) if self.in_title is None else self.in_title.astype(np.float64), body
 
     def at(self, numbers: NDArray[np.intp]) -> Posting:
-        """The entries of these numbers alone."""
+        """Return the entries of these numbers alone."""
         title = None if self.in_title is None else self.in_title[numbers]
         return Posting(self.places[numbers], title, self.in_body[numbers])
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes."""
+        """Return the bytes that it takes."""
         return self.places.nbytes + self.in_body.nbytes + (0 if self.in_title is None else self.in_title.nbytes)
 
 
@@ -323,7 +323,7 @@ class Postings:
 
     @property
     def is_half_full(self) -> bool:
-        """Whether what is read ahead leaves as much room for what is asked for."""
+        """Return True if what is read ahead leaves as much room for what is asked for."""
         return 2 * self.nbytes >= self._room
 
     def _keep(self, stems: Stems, found: Posting) -> None:
@@ -380,12 +380,12 @@ class TermFrequencies:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes."""
+        """Return the bytes that it takes."""
         numbers = (self._ends, self._lengths, self._frequencies)
         return len(self._text) + sum(each.itemsize * len(each) for each in numbers)
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """How many rows hold each of these terms, of those that any holds."""
+        """Return how many rows hold each of these terms, of those that any holds."""
         found: dict[str, int] = {}
         for term in terms:
             wanted = term.encode()
@@ -395,7 +395,7 @@ class TermFrequencies:
         return found
 
     def beginning(self, letters: str, shortest: int, longest: int) -> dict[str, int]:
-        """How many rows hold each term of so many code points that begins with one of these letters."""
+        """Return how many rows hold each term of so many code points that begins with one of these letters."""
         lengths, every = np.frombuffer(self._lengths, dtype=np.intc), range(len(self._ends))
         found: dict[str, int] = {}
         for letter in letters:
