@@ -14,8 +14,7 @@ from typing import NamedTuple
 from benchmarks.timing import Comparison, Spread, compare, cpu
 from recall_core.rql.ast import Query
 from recall_core.rql.parser import parse_query
-from recall_core.store.sqlite.kind import create_store
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.types import NewChunk, NewDocument, NewFile, Span
 
 CHUNKS = 100_000

@@ -218,7 +218,40 @@ def index(chunks: Iterable[Piece], store: Recall, *, mtime_ns: int = 0) -> dict[
         pieces = documents.setdefault(nfc(piece.doc_id), {})
         if pieces.setdefault(piece.chunk_index, piece) != piece:
             raise bad_pieces(piece.doc_id, f"two pieces have chunk_index {piece.chunk_index}")
-    return store.guard.call(_indexed, documents, store, mtime_ns)
+    with store.store.guard.turn():
+        before = cut_by(store.store)
+        counting = counter(before.counter)
+        files = [
+            file_of(path, [pieces[n] for n in sorted(pieces)], mtime_ns=mtime_ns, counter=counting)
+            for path, pieces in documents.items()
+        ]
+        known = {file.path: store.store.known(file.path) for file in files}
+        changed = [
+            file
+            for file in files
+            if (old := known[file.path]) is None
+            or (old.hash, old.settings, old.mtime_ns) != (file.hash, file.settings, file.mtime_ns)
+        ]
+        missing = missing_texts(changed, store.store)
+        made = {
+            text_hash: one
+            for part in made_in_turn(missing, store.engine.embedder, Pace())
+            for text_hash, one in part.items()
+        }
+        if changed:
+            with store.store.writer() as writer:
+                check_cut(store.store, before)
+                for file in changed:
+                    writer.put(with_vectors(file, made))
+        added = sum(known[file.path] is None for file in changed)
+        return {
+            "documents": len(files),
+            "chunks": sum(map(len, documents.values())),
+            "added": added,
+            "updated": len(changed) - added,
+            "unchanged": len(files) - len(changed),
+            "embedded": len(missing),
+        }
 
 
 def retrieve(query: str, plan: RetrievePlan, store: Recall) -> list[Candidate]:
@@ -227,7 +260,27 @@ def retrieve(query: str, plan: RetrievePlan, store: Recall) -> list[Candidate]:
     One signal's score is its stage value, from 0 to 1; of two it is their fusion as the settings say.
     Ties by doc_id and chunk_index. Nothing is injected or scored again.
     """
-    return store.guard.call(_retrieved, query, plan, store)
+    asked = store.engine.words_plan(query, Ask(mode=plan.mode, filter=plan.filter, settings=plan.settings))
+    config = asked.config._replace(
+        pool=max(plan.k, asked.config.pool), sparse_recall=False, rerank="", collapse=False
+    )
+    with store.store.reading():
+        answer = store.engine.answer(asked._replace(config=config))
+        if answer.pool is None or answer.ranked is None:
+            return []
+        chosen = [
+            each
+            for each in answer.ranked[: answer.ranked.kept]
+            if any(part.rank is not None and part.rank <= plan.k for part in each.parts)
+        ]
+        rows = store.store.fetch([answer.pool.keys[each.position].rowid for each in chosen])
+        paths = tuple(sorted({row.doc.path for row in rows}))
+        numbers: dict[int, int] = {}  # chunk_index by rowid: the place among the chunks of the document, by offset
+        seen: dict[str, int] = {}
+        for key in store.store.candidates(In(Field("doc", "path"), paths)) if paths else ():
+            numbers[key.rowid] = seen.get(key.path, 0)
+            seen[key.path] = numbers[key.rowid] + 1
+    return [_candidate(row, numbers[row.rowid], each.score) for row, each in zip(rows, chosen, strict=True)]
 
 
 def fuse(
@@ -288,66 +341,6 @@ def compress(query: str, candidates: Sequence[Candidate], policy: CompressPolicy
         budget_tokens=policy.budget_tokens,
         counter=counter(policy.counter),
     )
-
-
-def _indexed(documents: Mapping[str, Mapping[int, Piece]], store: Recall, mtime_ns: int) -> dict[str, int]:
-    before = cut_by(store.store)
-    counting = counter(before.counter)
-    files = [
-        file_of(path, [pieces[n] for n in sorted(pieces)], mtime_ns=mtime_ns, counter=counting)
-        for path, pieces in documents.items()
-    ]
-    known = {file.path: store.store.known(file.path) for file in files}
-    changed = [
-        file
-        for file in files
-        if (old := known[file.path]) is None
-        or (old.hash, old.settings, old.mtime_ns) != (file.hash, file.settings, file.mtime_ns)
-    ]
-    missing = missing_texts(changed, store.store)
-    made = {
-        text_hash: one
-        for part in made_in_turn(missing, store.engine.embedder, Pace())
-        for text_hash, one in part.items()
-    }
-    if changed:
-        with store.store.writer() as writer:
-            check_cut(store.store, before)
-            for file in changed:
-                writer.put(with_vectors(file, made))
-    added = sum(known[file.path] is None for file in changed)
-    return {
-        "documents": len(files),
-        "chunks": sum(map(len, documents.values())),
-        "added": added,
-        "updated": len(changed) - added,
-        "unchanged": len(files) - len(changed),
-        "embedded": len(missing),
-    }
-
-
-def _retrieved(query: str, plan: RetrievePlan, store: Recall) -> list[Candidate]:
-    asked = store.engine.words_plan(query, Ask(mode=plan.mode, filter=plan.filter, settings=plan.settings))
-    config = asked.config._replace(
-        pool=max(plan.k, asked.config.pool), sparse_recall=False, rerank="", collapse=False
-    )
-    with store.store.reading():
-        answer = store.engine.answer(asked._replace(config=config))
-        if answer.pool is None or answer.ranked is None:
-            return []
-        chosen = [
-            each
-            for each in answer.ranked[: answer.ranked.kept]
-            if any(part.rank is not None and part.rank <= plan.k for part in each.parts)
-        ]
-        rows = store.store.fetch([answer.pool.keys[each.position].rowid for each in chosen])
-        paths = tuple(sorted({row.doc.path for row in rows}))
-        numbers: dict[int, int] = {}  # chunk_index by rowid: the place among the chunks of the document, by offset
-        seen: dict[str, int] = {}
-        for key in store.store.candidates(In(Field("doc", "path"), paths)) if paths else ():
-            numbers[key.rowid] = seen.get(key.path, 0)
-            seen[key.path] = numbers[key.rowid] + 1
-    return [_candidate(row, numbers[row.rowid], each.score) for row, each in zip(rows, chosen, strict=True)]
 
 
 def _candidate(row: Row, chunk_index: int, score: float) -> Candidate:

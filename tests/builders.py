@@ -16,8 +16,7 @@ from recall_core.api import stores
 from recall_core.api.engine import Engine
 from recall_core.api.recall import Recall
 from recall_core.embed.hash import HashEmbedder
-from recall_core.store.sqlite.kind import create_store
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.text import embedded_hash, embedded_text, spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Span
 

@@ -8,8 +8,7 @@ from recall_core.config import Config, chunker_identity
 from recall_core.embed.hash import HashEmbedder
 from recall_core.ingest import pipeline
 from recall_core.ports import Embedder
-from recall_core.store.sqlite.kind import create_store
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.types import Document, Progress, Root, Row
 
 DIMENSION = 64

@@ -42,7 +42,7 @@ _COMMANDS = (
     "recall_core.retrieve.passage",
     "recall_core.retrieve.query",
     "recall_core.rql.fields",
-    "recall_core.store.sqlite.kind",
+    "recall_core.store.sqlite.store",
     "recall_core.store.sqlite.store",
     "recall_core.store.sqlite.vectors",
 )

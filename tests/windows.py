@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from recall_core.pack.graphemes import floor_boundary
 from recall_core.retrieve.passage import LONGEST
-from recall_core.store.instances import Instance
+from recall_core.store.port import Instance
 
 Span = tuple[int, int]
 ENDS = re.compile(r"[.!?…]+[)\]\"'”’»*_]*\s++(?![a-z])|[。！？｡]+[」』）〉》”’]*\s*")

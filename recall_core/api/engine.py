@@ -19,7 +19,6 @@ from recall_core.retrieve import answer as answering
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.plan import Plan, mode_named, plan_rql, plan_words, replan
-from recall_core.store.one_thread import from_any_thread, one_thread_at_a_time
 from recall_core.store.port import Store
 from recall_core.text import ESTIMATES
 from recall_core.types import Hit, Packed, Pool, Progress, Vector
@@ -46,7 +45,6 @@ def result_of(steps: Generator[Progress, None, Result]) -> Result:
             return result
 
 
-@one_thread_at_a_time
 class Engine:
     """One store and what it takes to ask it, for one thread at a time, as class Recall says.
 
@@ -65,9 +63,7 @@ class Engine:
         found: FoundSettings | None = None,
     ) -> None:
         self.store = store
-        """Its methods are not guarded: they are for the thread that uses this object."""
-        self.guard = store.guard
-        """Of the connection: whoever else stands on the same store shares it."""
+        """Its guard lets in one thread at a time, whatever else uses the same store."""
         self._config = config
         store.memory_mb = config.memory_mb
         self.base = base
@@ -108,11 +104,12 @@ class Engine:
 
     @config.setter
     def config(self, config: Config) -> None:
-        if any(getattr(config, key) != getattr(self._config, key) for key in EMBEDDING):
-            self._embedder, self._rerankers, self._kept = None, {}, {}
-        self._config = config
-        self.store.memory_mb = config.memory_mb
-        self.found, self._may_embed = self.found._replace(config=config), False
+        with self.store.guard.turn():
+            if any(getattr(config, key) != getattr(self._config, key) for key in EMBEDDING):
+                self._embedder, self._rerankers, self._kept = None, {}, {}
+            self._config = config
+            self.store.memory_mb = config.memory_mb
+            self.found, self._may_embed = self.found._replace(config=config), False
 
     @property
     def embedder(self) -> Embedder:
@@ -184,30 +181,26 @@ class Engine:
             for kept in self._kept.values():
                 kept.keep(megabytes=self.config.rerank_mb)
 
-    @from_any_thread
     def close(self) -> None:
         """Let go of the file, as often as one likes. Raises UsageError `wrong_thread` in the midst of any call.
 
         What rerankers have made is kept before, where that waits for nobody.
         """
-        self.guard.last_call(self._close)
+        with self.store.guard.last_turn():
+            try:
+                with suppress(RecallError):  # what is not kept is made again
+                    self.keep_vectors()
+            finally:
+                self._kept.clear()
+                self.store.close()
 
-    def _close(self) -> None:
-        try:
-            with suppress(RecallError):  # nobody asks any more, and what is not kept is made again
-                self.keep_vectors()
-        finally:
-            self._kept.clear()
-            self.store.close()
-
-    @from_any_thread
     def interrupt(self) -> None:
         """From any thread: end a watch, and abort the statement that runs; its call raises Interrupted.
 
         So does one that asks an embedder's server, or else the next one that does: it can meet only one.
         Where no statement runs, or all is closed, there is none to abort.
         """
-        self.guard.expect_own_process()
+        self.store.guard.expect_own_process()
         if self._watched is not None:
             self._watched.set()
         self.store.interrupt()
@@ -215,23 +208,21 @@ class Engine:
         if isinstance(embedder, Interruptible):
             embedder.interrupt()
 
-    @from_any_thread
     def end(self) -> None:
         """The same for good: between two statements there is none to abort, and the next one raises Interrupted."""
-        self.guard.expect_own_process()
+        self.store.guard.expect_own_process()
         self.store.end()
         self.interrupt()
 
-    @from_any_thread
     def changes(self, stop: Stop | None = None, *, rest_ms: int = WATCH_REST_MS) -> Iterator[tuple[str, ...]]:
         """The places below the remembered roots that changed, as they change; sync after each answer.
 
         Only this call reads the store: waiting for the next answer keeps no thread out.
         """
 
-        roots, config = self.guard.call(lambda: (self.store.roots(), self.config))
+        stop = stop or self._end_of_watch()
         return ingest.watch.changes(
-            roots, base=self.base, config=config, stop=stop or self._end_of_watch(), rest_ms=rest_ms
+            self.store.roots(), base=self.base, config=self.config, stop=stop, rest_ms=rest_ms
         )
 
     def _end_of_watch(self) -> Event:
@@ -257,11 +248,12 @@ class Engine:
 
         is_read_on: the caller is done with the answer within the block of `store.reading` that it asks in.
         """
-        self.keep_vectors()
-        with self.store.reading():  # the question's vector and those it meets are of one embedder
-            embedder = self.embedder if plan.semantic is not None else None
-        reranker = self.reranker(plan.config) if plan.config.rerank else None
-        return answering.answer(plan, self.store, embedder, reranker, is_read_on=is_read_on)
+        with self.store.guard.turn():
+            self.keep_vectors()
+            with self.store.reading():  # the question's vector and those it meets are of one embedder
+                embedder = self.embedder if plan.semantic is not None else None
+            reranker = self.reranker(plan.config) if plan.config.rerank else None
+            return answering.answer(plan, self.store, embedder, reranker, is_read_on=is_read_on)
 
     def vector(self, plan: Plan) -> Vector | None:
         """What the question means, as its embedder has it: b"" without a feature, None where it does not ask."""

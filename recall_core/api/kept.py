@@ -7,9 +7,8 @@ from contextlib import suppress
 
 from recall_core.embed.rescore import VectorKey, VectorMaker
 from recall_core.errors import StoreError
-from recall_core.store.flaws import flaws
 from recall_core.store.port import Store
-from recall_core.store.values import RerankVector
+from recall_core.store.values import RerankVector, find_flaws
 from recall_core.types import Vector
 
 MEGABYTE = 1_000_000
@@ -52,7 +51,7 @@ class StoredVectors:
         generation = self._store.generation()
         self.made += sum(not key.is_query for key in made)
         size = max(map(len, made.values()), default=0) // 4
-        bad = flaws(list(made.values()), dimension=size) if size else {}
+        bad = find_flaws(list(made.values()), dimension=size) if size else {}
         for place, (key, vector) in enumerate(made.items()):
             if place not in bad:
                 self._waiting[key] = RerankVector(*key, vector, generation)

@@ -17,7 +17,6 @@ from recall_core.evaluate import fixture
 from recall_core.paths import spot
 from recall_core.retrieve.asking import Ask, AskFields, Pack, QuestionFields, asked, asked_and_packed
 from recall_core.retrieve.plan import Plan
-from recall_core.store.one_thread import Steps, from_any_thread, one_thread_at_a_time
 from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
@@ -34,14 +33,14 @@ if TYPE_CHECKING:
 __all__ = ["Ask", "Pack", "Recall"]
 
 
-@one_thread_at_a_time
 @checks_types
 class Recall:
     """One store. Close it, or use it in a `with` block.
 
     It serves one thread at a time: open one in each thread, or hand one on, also between two steps of a generator.
-    A call beside another thread's raises UsageError `wrong_thread`, as `close` does in the midst of any call, and
-    every call in a process that was forked off since it was opened. `interrupt` and `end` may come from any thread.
+    What reads or writes the store during another thread's call raises UsageError `wrong_thread`, as `close` does
+    during any call, and every use of the store in a process that was forked off since. A generator whose step is
+    refused ends. `interrupt` and `end` may come from any thread.
     What asks a question takes an Ask, or its fields as keywords; what packs a context takes a Pack, or its fields.
     """
 
@@ -49,8 +48,7 @@ class Recall:
         self.engine = engine
         """The finer steps: plan, answer, rank again, fetch hits, pack."""
         self.store = engine.store
-        """Its methods are not guarded: they are for the thread that uses this object."""
-        self.guard = engine.guard
+        """The store itself. It serves one thread at a time, as this object does."""
 
     @classmethod
     def open(
@@ -88,7 +86,6 @@ class Recall:
         """The settings."""
         return self.engine.config
 
-    @from_any_thread
     def close(self) -> None:
         """Let go of the file, as often as one likes. Raises UsageError `wrong_thread` in the midst of any call."""
         self.engine.close()
@@ -104,13 +101,11 @@ class Recall:
                 raise
             error.add_note(str(refused))  # what ends the block is not hidden by what that leaves open
 
-    @from_any_thread
     def interrupt(self) -> None:
         """From any thread: end a watch, and abort the statement that runs, where one does; its call raises
         Interrupted, as does one that asks an embedder's server, or else the next one that does."""
         self.engine.interrupt()
 
-    @from_any_thread
     def end(self) -> None:
         """The same for good: between two statements there is none to abort, and the next one raises Interrupted."""
         self.engine.end()
@@ -119,7 +114,6 @@ class Recall:
     """`with Recall.within(2.5):` gives all that this thread asks in the block, of any Recall, so many seconds.
     Then TimedOut is raised, nothing was written for the answer, and the Recall goes on to be of use."""
 
-    @from_any_thread
     def changes(self, stop: Stop | None = None, *, rest_ms: int = WATCH_REST_MS) -> Iterator[tuple[str, ...]]:
         """The places below the remembered roots that changed, once nothing has for a while; sync after each."""
         return self.engine.changes(stop, rest_ms=rest_ms)
@@ -274,7 +268,8 @@ class Recall:
     ) -> Generator[Progress, None, responses.DiffResponse]:
         """What another store, or the same one under other settings, answers beside what this one answers."""
 
-        return Steps(other.guard, api.compare.beside(self.engine, other.engine, request, asked(ask, {})))
+        steps = api.compare.beside(self.engine, other.engine, request, asked(ask, {}))
+        return self.store.guard.steps(other.store.guard.steps(steps))
 
     def report(
         self,
@@ -315,12 +310,14 @@ class Recall:
     def evaluate(self, options: EvalOptions) -> Generator[Progress, None, responses.EvaluationResponse]:
         """Measure the ranking on judged queries; documents are ranked by their best chunk."""
 
-        return evaluate.run.evaluate(options, self.engine.once() if options.is_semantic else self.engine)
+        return self.store.guard.steps(
+            evaluate.run.evaluate(options, self.engine.once() if options.is_semantic else self.engine)
+        )
 
     def tune(self, options: TuneOptions, ask: Ask = Ask()) -> Generator[Progress, None, responses.TuneResponse]:
         """The weights that judged queries speak for, written into recall.toml if that is asked for."""
 
-        return evaluate.tune.tune(options, self.engine.once(), ask, toml=self.engine.toml)
+        return self.store.guard.steps(evaluate.tune.tune(options, self.engine.once(), ask, toml=self.engine.toml))
 
     def sweep(
         self,
@@ -358,7 +355,8 @@ class Recall:
     ) -> responses.FixturesResponse:
         """Whether contexts hold the facts of a file of fixtures. baseline: an earlier answer to them, as JSON."""
 
-        view, warnings = fixture.rates.checked(fixtures, self.engine, ask, baseline=baseline, gate=gate)
+        with self.store.guard.turn():
+            view, warnings = fixture.rates.checked(fixtures, self.engine, ask, baseline=baseline, gate=gate)
         return {**OK, "fixtures": view, "warnings": [*self.engine.notes(), *warnings]}
 
     def calibrate_sparse(
@@ -381,12 +379,12 @@ class Recall:
         """Ingest files and folders, as steps that say how far it is; `index` does it in one call. template: what
         holds for the files of each. how: see AddFields; strict, or the content of what is no file."""
 
-        return api.write.add(self.engine, targets, template, **how)
+        return self.store.guard.steps(api.write.add(self.engine, targets, template, **how))
 
     def sync(self, *, reparse: bool = False) -> Generator[Progress, None, responses.IngestResponse]:
         """Bring every remembered folder and file up to date. reparse: read those too that did not change."""
 
-        return api.write.sync(self.engine, reparse=reparse)
+        return self.store.guard.steps(api.write.sync(self.engine, reparse=reparse))
 
     def remove(
         self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False
@@ -405,19 +403,19 @@ class Recall:
     ) -> Generator[Progress, None, responses.ReembedResponse]:
         """Make every vector anew with another embedder; recall.toml follows. settings: its own."""
 
-        return api.write.reembed(self.engine, name, settings)
+        return self.store.guard.steps(api.write.reembed(self.engine, name, settings))
 
     def rechunk(
         self, settings: GivenSettings = (), *, dry_run: bool = False
     ) -> Generator[Progress, None, responses.RechunkResponse]:
         """Cut every document anew by these settings, some of `config.CUTTING`, or else recall.toml's; it follows."""
 
-        return api.write.rechunk(self.engine, settings, dry_run=dry_run)
+        return self.store.guard.steps(api.write.rechunk(self.engine, settings, dry_run=dry_run))
 
     def warm(self, **wanted: Unpack[WarmFields]) -> Generator[Progress, None, responses.WarmResponse]:
         """Embed ahead what a reranker will read, of some questions or of every text, and keep it; see WarmFields."""
 
-        return api.warm.warm(self.engine, **wanted)
+        return self.store.guard.steps(api.warm.warm(self.engine, **wanted))
 
     def roots(self, **wanted: Unpack[RootsFields]) -> responses.RootsResponse:
         """What was added, by number, with its rules; accepted, edited or forgotten before: see RootsFields."""

@@ -44,7 +44,7 @@ from recall_core.types import StoreInfo
 if TYPE_CHECKING:
     from recall_core.contract.responses import TrustResponse
 
-STORE_KINDS: dict[str, str] = {"sqlite": "recall_core.store.sqlite.kind:SQLITE"}
+STORE_KINDS: dict[str, str] = {"sqlite": "recall_core.store.sqlite.store:SQLITE"}
 """What is built in: name to `module:attribute` of a StoreKind, imported when a store of that kind is meant."""
 STORE_GROUP = "recall.store"
 """The entry points of plug-ins, each a StoreKind; looked at when a name is not built in."""
@@ -232,7 +232,7 @@ def trust(
 def tokenizers() -> tuple[Words, Words]:
     """How a text becomes words, folded and stemmed, for those who have no store at hand."""
 
-    return sqlite.lexical.tokenizers()
+    return sqlite.lexical.fold_tokens, sqlite.lexical.stem_tokens
 
 
 class NewStore(NamedTuple):

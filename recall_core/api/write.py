@@ -108,15 +108,16 @@ def verify(source: Path) -> VerifyResponse:
 def doctor(engine: Engine, *, fix: bool, dups: bool) -> DoctorResponse:
     """Every check of the store, mended where that is wanted; an embedder that waits to be accepted is not asked."""
 
-    checks = maintain.doctor.doctor(
-        engine.store,
-        engine.base,
-        config=engine.usable,
-        own=lambda: engine.embedder,
-        is_known=engine.usable == engine.config,
-        fix=fix,
-        dups=dups,
-    )
+    with engine.store.guard.turn():  # a check that is refused would read as damage
+        checks = maintain.doctor.doctor(
+            engine.store,
+            engine.base,
+            config=engine.usable,
+            own=lambda: engine.embedder,
+            is_known=engine.usable == engine.config,
+            fix=fix,
+            dups=dups,
+        )
     return {**OK, "checks": checks, "warnings": []}
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from recall_core.config import COMMIT_SECONDS
 from recall_core.errors import EmbedError, StoreError
 from recall_core.ports import Embedder
-from recall_core.store.flaws import flaws
 from recall_core.store.port import Store
+from recall_core.store.values import find_flaws
 from recall_core.text import embedded_text
 from recall_core.types import NewFile, Vector
 
@@ -121,7 +121,7 @@ def embed(texts: Sequence[str], embedder: Embedder) -> list[TextVector]:
     vectors = embedder.embed(texts)
     if len(vectors) != len(texts):
         raise _invalid(embedder, f"{len(vectors)} vectors for {len(texts)} texts")
-    for reason in flaws(vectors, dimension=embedder.dimension).values():
+    for reason in find_flaws(vectors, dimension=embedder.dimension).values():
         raise _invalid(embedder, reason)
     if embedder.max_input is None:
         return [TextVector(vector) for vector in vectors]

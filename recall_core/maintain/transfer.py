@@ -18,9 +18,8 @@ from recall_core.ports import Embedder
 from recall_core.rql.ast import Compare, Field
 from recall_core.shell import Hint, flag
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest, store_digest
-from recall_core.store.flaws import flaws
 from recall_core.store.port import Store
-from recall_core.store.values import KnownRoot
+from recall_core.store.values import KnownRoot, find_flaws
 from recall_core.store.writing import Writer
 from recall_core.text import chunk_id, document_id, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root
@@ -49,8 +48,8 @@ def export(store: Store, out: TextIO, *, embeddings: bool = True) -> TransferVie
         for file in store.live_files():
             for line in lines.lines_of(file, roots, embeddings=embeddings):
                 write(line)
-    digest = checksum.hexdigest()
-    out.write(lines.encoded(End(digest)))
+        digest = checksum.hexdigest()
+        out.write(lines.encoded(End(digest)))
     return TransferView(documents=info.documents, chunks=info.chunks, sha256=digest)
 
 
@@ -338,5 +337,5 @@ def _with_vectors(file: NewFile, store: Store, embedder: Embedder, *, keep: bool
 def _check_vectors(file: NewFile, dimension: int) -> None:
     for document in file.documents:
         vectors = [chunk.vector for chunk in document.chunks if chunk.vector is not None]
-        if len(vectors) < len(document.chunks) or flaws(vectors, dimension=dimension):
+        if len(vectors) < len(document.chunks) or find_flaws(vectors, dimension=dimension):
             raise lines.invalid(f"{document.path} has a chunk whose vector is missing or cannot be one")

@@ -26,8 +26,7 @@ from recall_core.retrieve.pool import lexical_query
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
     from recall_core.retrieve.answer import Answer
-    from recall_core.store.instances import Instance
-    from recall_core.store.port import Store
+    from recall_core.store.port import Instance, Store
     from recall_core.types import Chunk, Hit, Row, TermStat
 
 LONGEST = 240

@@ -32,22 +32,22 @@ class DocumentState(NamedTuple):
 
 
 def canonical(value: object) -> str:
-    """The one spelling of a value as JSON."""
+    """Return the one spelling of a value as JSON."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def document_digest(document: DocumentState) -> str:
-    """The hash of one live document, in hexadecimal."""
+    """Return the hash of one live document, in hexadecimal."""
     *fields, spans, tags = document
     return sha256(canonical([fields, spans, [[tag] for tag in tags]]).encode()).hexdigest()
 
 
 def digest_sum(come: Iterable[str], *, gone: Iterable[str] = (), before: str = "0") -> str:
-    """The sum of documents' hashes: of those that come, added to one before, less those that have gone."""
+    """Return the sum of documents' hashes: of those that come, added to one before, less those that have gone."""
     total = int(before, 16) + sum(int(each, 16) for each in come) - sum(int(each, 16) for each in gone)
     return f"{total % _MODULUS:064x}"
 
 
 def store_digest(embedder: str, total: str) -> str:
-    """What `info` tells and answers carry: who made the vectors, and the sum over all live documents."""
+    """Return what `info` tells and answers carry: who made the vectors, and the sum over all live documents."""
     return sha256(f"{embedder}:{total}".encode()).hexdigest()

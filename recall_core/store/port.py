@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
+from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, OrderKey, Predicate
 from recall_core.store.care import Judgements, Maintenance
 from recall_core.types import (
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from recall_core.marks import Mark
     from recall_core.rank.estimates import Estimates
     from recall_core.rql.complete import Vocabulary
-    from recall_core.store.instances import Instance
     from recall_core.store.one_thread import ThreadGuard
     from recall_core.store.values import (
         Capability,
@@ -66,23 +66,23 @@ class Search(Protocol):
     def scan(
         self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...], limit: int | None, offset: int
     ) -> tuple[int, list[tuple[int, int | None]]]:
-        """How many rows pass, and one page of (doc rowid, chunk rowid or None) in the asked order."""
+        """Return how many rows pass, and one page of (doc rowid, chunk rowid or None) in the asked order."""
 
     def steps(self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...]) -> tuple[str, ...]:
-        """How the store carries `scan` out, in its own words, a line a step."""
+        """Return how the store carries `scan` out, in its own words, a line a step."""
 
     def filter_counts(self, where: Expr, *, table: Table) -> FilterCounts:
-        """What every part of a filter lets through. An AND at the top is the chain whose terms remove."""
+        """Return what every part of a filter lets through. An AND at the top is the chain whose terms remove."""
 
     def is_native(self, predicate: Predicate) -> bool:
         """Whether the database compares a column or a tag by itself, by an index where it has one; False where a
         pattern or a metadata value is worked out for each row."""
 
     def tokens(self, text: str) -> tuple[str, ...]:
-        """The text as the index folds it, before stemming."""
+        """Return the text as the index folds it, before stemming."""
 
     def stems(self, text: str) -> tuple[str, ...]:
-        """The text as the index holds it."""
+        """Return the text as the index holds it."""
 
     def spans(self, texts: Sequence[str], phrases: Sequence[str]) -> list[list[tuple[int, int]]]:
         """For each text the half-open ranges of code points that a phrase matches, by the index's own stems.
@@ -91,7 +91,7 @@ class Search(Protocol):
         """
 
     def syntax_error(self, raw: RawQuery) -> str | None:
-        """What the full-text index finds wrong with a raw expression, or None.
+        """Return what the full-text index finds wrong with a raw expression, or None.
 
         Without the capability `lexical_fts` neither this nor a RawQuery is ever asked of a store.
         """
@@ -105,17 +105,17 @@ class Search(Protocol):
     def terms_beginning(
         self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
     ) -> Mapping[str, int]:
-        """Terms, as `stems` gives them, each with the number of chunks that hold it.
+        """Return the terms, as `stems` gives them, each with the number of chunks that hold it.
 
         Those of so many code points that begin with one of these letters, and those of `also` that the index has.
         Of more than `most` those of the most chunks, ties in code point order.
         """
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
-        """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
+        """Return how often each phrase of a literal query stands in these rows, or in every row that holds one."""
 
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
-        """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
+        """Return each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
 
     def instances(
         self, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
@@ -175,7 +175,7 @@ class Search(Protocol):
         """
 
     def is_indexed(self, rowid: int) -> bool:
-        """Whether the full-text index holds a chunk."""
+        """Return True if the full-text index holds a chunk."""
 
     def same_texts(self, rowids: Sequence[int]) -> Mapping[int, int]:
         """Place in rowids to a number that chunks of the very same text share; none where a text stands once."""
@@ -184,38 +184,38 @@ class Search(Protocol):
         """chunk rowid to all live chunks with its very text, by rowid; none where it stands once."""
 
     def fetch(self, rowids: Sequence[int]) -> list[Row]:
-        """Chunks with their documents, in the order asked for."""
+        """Return chunks with their documents, in the order asked for."""
 
 
 class Catalog(Protocol):
     """What the store holds: files, documents, chunks by their place, roots, names, counts."""
 
     def info(self) -> StoreInfo:
-        """Identity, sizes, generation and digest."""
+        """Return the identity, sizes, generation and digest."""
 
     def generation(self) -> int:
-        """How many transactions have changed what is stored."""
+        """Return how many transactions have changed what is stored."""
 
     def embedder(self) -> str:
-        """Identity of the embedder that made the vectors."""
+        """Return the identity of the embedder that made the vectors."""
 
     def size_bytes(self) -> int:
-        """Bytes the store takes, its log included."""
+        """Return the bytes that the store takes, its log included."""
 
     def totals(self) -> Totals:
-        """What the live chunks come to; kept, as what `info` says."""
+        """Return what the live chunks come to; kept, as what `info` says."""
 
     def sizes(self) -> Sizes:
-        """What takes up the room; every page is looked at. What is small counts nowhere."""
+        """Return what takes up the room; every page is looked at. What is small counts nowhere."""
 
     def all_chunks(self) -> int:
-        """How many chunks there are, those of removed documents too."""
+        """Return how many chunks there are, those of removed documents too."""
 
     def known(self, path: str) -> Fingerprint | None:
-        """The file as last read, or None."""
+        """Return the file as last read, or None."""
 
     def files(self) -> Iterator[Fingerprint]:
-        """Every live file by path."""
+        """Return every live file by path."""
 
     def settle(self, file: Fingerprint, stamp: Stamp) -> None:
         """Keep in mind that a file with this status still has the bytes that were read; for `sources` alone.
@@ -224,7 +224,7 @@ class Catalog(Protocol):
         """
 
     def live_files(self) -> Iterator[NewFile]:
-        """Every live file by path, as it would be put into another store, one at a time.
+        """Return every live file by path, as it would be put into another store, one at a time.
 
         Its documents stand by path and their chunks by offset, each with its vector, b"" for none.
         """
@@ -233,25 +233,25 @@ class Catalog(Protocol):
         """doc.id to the file it was read from, for those that are live."""
 
     def roots(self) -> tuple[Root, ...]:
-        """Every remembered root that is active, in the order they were added."""
+        """Return every remembered root that is active, in the order they were added."""
 
     def known_roots(self) -> tuple[KnownRoot, ...]:
-        """Every remembered root with what is known of it, in the same order."""
+        """Return every remembered root with what is known of it, in the same order."""
 
     def root_sources(self) -> tuple[Source, ...]:
-        """What came of every remembered root, in the order they were added."""
+        """Return what came of every remembered root, in the order they were added."""
 
     def cached_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Vectors of this embedder already known for these texts."""
+        """Return vectors of this embedder already known for these texts."""
 
     def documents(self, rowids: Sequence[int]) -> dict[int, Document]:
-        """Documents by rowid, with or without chunks."""
+        """Return documents by rowid, with or without chunks."""
 
     def document_at(self, path: str) -> str | None:
-        """The id of the live document of that path."""
+        """Return the id of the live document of that path."""
 
     def document_files(self) -> list[tuple[str, str | None]]:
-        """Every live document's path with the path of its file, by path; they differ for records."""
+        """Return every live document's path with the path of its file, by path; they differ for records."""
 
     def list_documents(
         self, prefix: str, *, glob: str | None, limit: int | None, offset: int
@@ -260,28 +260,28 @@ class Catalog(Protocol):
         `rql.patterns.glob_match` has it; and a page of them by path. limit: None for all from the offset on."""
 
     def parsers(self) -> dict[str, int]:
-        """How many files were read by what, as the first word of their settings says; by name."""
+        """Return how many files were read by what, as the first word of their settings says; by name."""
 
     def text_of(self, doc_id: str) -> str:
-        """A document's whole text, put together from its chunks."""
+        """Return a document's whole text, put together from its chunks."""
 
     def marks_of(self, doc_id: str) -> tuple[Mark, ...]:
         """A document's marks, as they were put; none where there are none. Raises StoreCorrupt for damaged ones."""
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
-        """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
+        """Return what a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
 
     def rowid(self, kind: str, full_id: str) -> int:
-        """The rowid behind a full id; kind is "doc" or "chunk"."""
+        """Return the rowid behind a full id; kind is "doc" or "chunk"."""
 
     def paths_below(self, folder: str) -> list[str]:
-        """Paths of the live documents in this folder and its folders, or of the records in this file, sorted.
+        """Return paths of the live documents in this folder and its folders, or of the records in this file, sorted.
 
         "." is the store's own folder; what lies outside of it has a path from the root, and is not below.
         """
 
     def folder(self, path: str, most: int) -> FolderListing:
-        """The folders and files right in a folder, at most so many of them.
+        """Return the folders and files right in a folder, at most so many of them.
 
         path: with a slash at its end; "" is where paths begin, and "/" what lies outside of the store's own folder.
         """
@@ -297,34 +297,34 @@ class Catalog(Protocol):
         live ones, that of the folder itself too."""
 
     def copies_of(self, paths: Sequence[str]) -> list[str]:
-        """Paths of other live documents that share a chunk's text with any version of these, sorted."""
+        """Return paths of other live documents that share a chunk's text with any version of these, sorted."""
 
     def removed_path(self, target: str) -> str | None:
         """The path of a document that has left, by its path, its id or a chunk's; None where nothing so named has."""
 
     def short_documents(self, threshold: int) -> list[int]:
-        """A chunk rowid of every live document with at most so many chunks, by path."""
+        """Return a chunk rowid of every live document with at most so many chunks, by path."""
 
     def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
         """doc rowid to how many live chunks the document has."""
 
     def chunks_of(self, doc_id: str) -> list[Row]:
-        """A live document's chunks by offset."""
+        """Return a live document's chunks by offset."""
 
     def chunks_of_file(self, path: str, *, place: str | None = None) -> list[int]:
         """Rowids of the live chunks of every document in a file, in natural order. place: of those at this one."""
 
     def chunks_of_lines(self, doc_id: str, first: int, last: int) -> list[int]:
-        """Rowids of a document's live chunks that reach into these lines, by offset."""
+        """Return rowids of a document's live chunks that reach into these lines, by offset."""
 
     def chunks_near(self, doc_id: str, first: int, last: int) -> list[int]:
-        """Rowids of a document's live chunks that reach into these code points, by offset."""
+        """Return rowids of a document's live chunks that reach into these code points, by offset."""
 
     def chunks_with(self, text: str) -> list[int]:
-        """Rowids of the live chunks that contain a text verbatim, in natural order."""
+        """Return rowids of the live chunks that contain a text verbatim, in natural order."""
 
     def vocabulary(self, most: int) -> Vocabulary:
-        """What may be suggested while a query is typed, at most so many entries a call.
+        """Return what may be suggested while a query is typed, at most so many entries a call.
 
         Values come the most frequent first, but paths and ids in code point order and days the newest first.
         """
@@ -338,15 +338,15 @@ class StoreKind(Protocol):
 
     @property
     def name(self) -> str:
-        """What stands before the colon."""
+        """Return what stands before the colon."""
 
     def open(self, where: str) -> Store:
-        """An existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
+        """Return an existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
 
     def create(
         self, where: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = ...
     ) -> Store:
-        """A new, empty store, or nothing at all; see `StoreInfo` for what it is to know. Raises StoreError.
+        """Return a new, empty store, or nothing at all; see `StoreInfo` for what it is to know. Raises StoreError.
 
         mode: of the files of a store that is one, 0600 by default.
         """
@@ -375,11 +375,11 @@ class Store(Search, Catalog, Judgements, Maintenance, Protocol):
 
     @property
     def path(self) -> str:
-        """Where it is kept, as errors and answers name it."""
+        """Return where it is kept, as errors and answers name it."""
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What it can do that not every store can."""
+        """Return what it can do that not every store can."""
 
     memory_mb: int
     """Megabytes that what is kept in memory may take, from the second question about a state on; 0 for nothing."""
@@ -399,7 +399,7 @@ class Store(Search, Catalog, Judgements, Maintenance, Protocol):
         """A write transaction; StoreLocked when another process keeps the lock past the busy timeout."""
 
     def changes(self) -> int:
-        """Another number once anyone but this connection has committed anything."""
+        """Return another number once anyone but this connection has committed anything."""
 
     def fold(self, wait_ms: int = ...) -> bool:
         """Put what was written where a copy of the store takes it along; False where that cannot be for now.
@@ -408,7 +408,7 @@ class Store(Search, Catalog, Judgements, Maintenance, Protocol):
         """
 
     def is_there(self) -> bool:
-        """True when a store stands in this one's place, be it this one or another."""
+        """Return True if a store stands in this one's place, be it this one or another."""
 
     def is_replaced(self) -> bool:
         """True when another one stands in the place of the open one by now, or none; it would answer for good."""
@@ -427,3 +427,16 @@ class Store(Search, Catalog, Judgements, Maintenance, Protocol):
 
     def close(self) -> None:
         """Let go of the store, as often as one likes."""
+
+
+class Instance(NamedTuple):
+    """One place where the index counts a phrase: a half-open range of code points, of the chunk's text or the title.
+
+    From the first letter of its first token to the last one of its last, as written.
+    """
+
+    phrase: int
+    """Its number in the query, from 0; of phrases that are one to the index, the first."""
+    start: int
+    end: int
+    in_title: bool = False

@@ -32,7 +32,7 @@ _BITS = bytes.maketrans(b"01", b"\0\1")
 
 
 def signature(vector: Vector, signing: Signing) -> bytes:
-    """The signature of one vector, its first bit the highest of the first byte."""
+    """Return the signature of one vector, its first bit the highest of the first byte."""
     return signatures([vector], signing)[0] if "numpy" in sys.modules else _plain(vector, signing)
 
 
@@ -46,8 +46,7 @@ def _plain(vector: Vector, signing: Signing) -> bytes:
 
 
 def signatures(vectors: Sequence[Vector], signing: Signing) -> list[bytes]:
-    """The signatures of vectors of one length, as `signature` makes each."""
-
+    """Return the signatures of vectors of one length, as `signature` makes each."""
     floats = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)
     dimension, used = floats.shape[1], np.flatnonzero(floats.any(axis=0))
     numbers = np.rint(floats[:, used].astype(np.float64) * _SCALE)
@@ -63,8 +62,7 @@ def signatures(vectors: Sequence[Vector], signing: Signing) -> list[bytes]:
 
 @lru_cache(maxsize=2)
 def _signs(signing: Signing, dimension: int, first: int, count: int) -> NDArray[np.int8]:
-    """The components of some hyperplanes, one a row."""
-
+    """Return the components of some hyperplanes, one a row."""
     planes = np.frombuffer(b"".join(_planes(signing, dimension)), dtype=np.uint8).reshape(signing.bits, -1)
     bits = np.unpackbits(planes[first : first + count], axis=1, count=dimension)
     return 2 * bits.astype(np.int8) - 1
@@ -72,7 +70,7 @@ def _signs(signing: Signing, dimension: int, first: int, count: int) -> NDArray[
 
 @lru_cache(maxsize=2)
 def _planes(signing: Signing, dimension: int) -> tuple[bytes, ...]:
-    """Each hyperplane, a bit a component. More bits, or components, leave the others as they are."""
+    """Return each hyperplane, a bit a component. More bits, or components, leave the others as they are."""
     parts = range(-(-dimension // _PART))
     unused = -dimension % _PART
     whole = [

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.shell import Hint
-from recall_core.types import Root, Vector
+from recall_core.types import UNIT_TOLERANCE, Root, Vector
 
 
 class Removed(NamedTuple):
@@ -111,7 +112,7 @@ class Signing(NamedTuple):
 
 
 def signing_of(config: Config) -> Signing | None:
-    """What the settings want signatures made with; None where they want none."""
+    """Return what the settings want signatures made with; None where they want none."""
     return Signing(config.ann_bits, config.ann_seed) if config.vector_index == "lsh" else None
 
 
@@ -207,3 +208,23 @@ class ReembedTarget(NamedTuple):
     embedder: str
     dimension: int
     command: str
+
+
+def find_flaws(vectors: Sequence[Vector], *, dimension: int) -> dict[int, str]:
+    """Index to reason, for the vectors that must not be stored: wrong size, NaN or infinity, not of length 1. An
+    empty vector, which stands for a text without a feature, has no flaw."""
+    found = {
+        i: f"{len(vector) / 4:g} components instead of {dimension}"
+        for i, vector in enumerate(vectors)
+        if len(vector) not in (0, 4 * dimension)
+    }
+    sized = [i for i, vector in enumerate(vectors) if len(vector) == 4 * dimension]
+    matrix = np.frombuffer(b"".join(vectors[i] for i in sized), dtype="<f4").reshape(len(sized), dimension)
+    is_finite = np.isfinite(matrix).all(axis=1)
+    lengths = np.sqrt((np.where(is_finite[:, None], matrix, 0.0).astype(np.float64) ** 2).sum(axis=1))
+    for i, finite, length in zip(sized, is_finite.tolist(), lengths.tolist(), strict=True):
+        if not finite:
+            found[i] = "a component is NaN or infinite"
+        elif abs(length - 1) > UNIT_TOLERANCE:
+            found[i] = f"its length is {length:.4g}, not 1"
+    return dict(sorted(found.items()))

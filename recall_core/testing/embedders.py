@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from recall_core.config import Config
 from recall_core.ports import Embedder, EmbedderKind
-from recall_core.store.flaws import flaws
+from recall_core.store.values import find_flaws
 
 TEXTS = (
     "A deployment without downtime drains one server after the other.",
@@ -55,12 +55,12 @@ class EmbedderConformance:
         embedder = self.embedder()
         vectors = embedder.embed(TEXTS)
         assert [len(vector) for vector in vectors] == [4 * embedder.dimension] * len(TEXTS)
-        assert flaws(vectors, dimension=embedder.dimension) == {}
+        assert find_flaws(vectors, dimension=embedder.dimension) == {}
 
     def test_a_question_has_a_vector_of_the_same_kind(self) -> None:
         embedder = self.embedder()
         (vector,) = embedder.embed(["how do I deploy without downtime?"], is_query=True)
-        assert flaws([vector], dimension=embedder.dimension) == {}
+        assert find_flaws([vector], dimension=embedder.dimension) == {}
         assert len(vector) == 4 * embedder.dimension
 
     def test_a_text_without_a_visible_character_has_no_vector(self) -> None:

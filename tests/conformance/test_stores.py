@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.store.port import Store
-from recall_core.store.sqlite.kind import SQLITE
+from recall_core.store.sqlite.store import SQLITE
 from recall_core.testing import StoreConformance
 
 

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 from recall_core.api.recall import Recall
 from recall_core.errors import RecallError
-from recall_core.store.sqlite.memory.shared import Lease, Shared
-from recall_core.store.sqlite.memory.snapshot import Snapshot
+from recall_core.store.sqlite.memory.snapshot import Shared, Snapshot
 
 ROOT = Path(__file__).parents[2]
 
@@ -140,7 +139,7 @@ def _followed() -> list[bool]:
 
         return followed
 
-    Lease.kept, Lease.get = follow(Lease.kept), follow(Lease.get)  # type: ignore[method-assign]
+    Shared.find, Shared.get = follow(Shared.find), follow(Shared.get)  # type: ignore[method-assign]
     return used
 
 

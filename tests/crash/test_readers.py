@@ -12,8 +12,8 @@ from time import monotonic
 import pytest
 
 from recall_core import Recall, RecallError
-from recall_core.store.sqlite.memory.shared import Shared, _Files
-from recall_core.store.sqlite.state import file_at
+from recall_core.store.sqlite.connect import file_at
+from recall_core.store.sqlite.memory.snapshot import Shared, _Files
 from recall_core.store.sqlite.store import SqliteStore
 from tests.crash import reader
 from tests.crash.harness import SETTINGS, command, notes

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.store.sqlite import neighbours
-from recall_core.store.sqlite.kind import create_store
 from recall_core.store.sqlite.neighbours import in_order, near_pairs
+from recall_core.store.sqlite.store import create_store
 from recall_core.types import Vector
 from tests.builders import EMBEDDER, new_file, put
 

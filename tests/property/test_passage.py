@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recall_core.retrieve.passage import best_window
 from recall_core.retrieve.query import literal
-from recall_core.store.instances import Instance
+from recall_core.store.port import Instance
 from recall_core.store.sqlite.lexical import expression
 from recall_core.types import RawQuery, TermStat
 from tests.builders import memory_store, new_file, put

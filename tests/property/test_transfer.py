@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError
 from recall_core.maintain.transfer import export, import_
-from recall_core.store.sqlite.kind import create_store
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.text import nfc, spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span
 from tests.examples import examples

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from recall_core.store.sqlite import blocks, records, vectors
 from recall_core.store.sqlite.connect import load_vector_functions
-from recall_core.store.sqlite.kind import create_store
 from recall_core.store.sqlite.memory.snapshot import read_at_once
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, create_store
 from tests.builders import new_file, put
 
 DIMENSION = 16

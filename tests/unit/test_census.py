@@ -68,7 +68,7 @@ def found_wrong(recall: Recall) -> tuple[list[str], bool]:
     """What is kept otherwise than it is counted, and whether the census is of the store as it is."""
     execute = recall.store.execute
     meta = dict(execute("SELECT key, value FROM meta"))
-    return census.wrong(execute, meta), census.kept(meta) is not None
+    return census.find_wrong(execute, meta), census.read_census(meta) is not None
 
 
 def _sync(recall: Recall) -> None:

@@ -448,7 +448,7 @@ def assert_kept(store: SqliteStore) -> None:
 def test_doctor_finds_a_copy_that_is_not_kept_and_keeps_it_again() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["two words"]), new_file("b.txt", ["two words"]))
-    with store.unlocked():
+    with store.unlock():
         store.execute("DELETE FROM chunk_copy WHERE chunk = 1")
     assert store.check("counts").evidence == "wrong: copies"
     store.repair(embedder=HashEmbedder().identity, made={})
@@ -564,7 +564,7 @@ def test_a_store_of_an_earlier_schema_tells_copies_by_the_hashes_of_its_rows() -
     put(store, *[new_file(f"{n}.txt", [f"text {n % 3}", f"own {n}"]) for n in range(5)])
     rows = [row for (row,) in store.execute("SELECT rowid FROM chunk ORDER BY rowid")]
     kept = store.same_texts(rows), store.twins(rows), store.has_copies()
-    with store.unlocked():
+    with store.unlock():
         store.execute("DROP TABLE chunk_copy")
         store.execute("DROP INDEX chunk_live_hash")
     numbers = store.same_texts(rows)

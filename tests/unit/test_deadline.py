@@ -44,9 +44,8 @@ from recall_core.rank import bm25
 from recall_core.retrieve.query import literal
 from recall_core.rql.filters import parse_filter
 from recall_core.store.sqlite import vectors
-from recall_core.store.sqlite.kind import open_store
-from recall_core.store.sqlite.lexical import stem_spans, stemmed
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.lexical import stem_phrases, stem_spans
+from recall_core.store.sqlite.store import SqliteStore, open_store
 from recall_core.text import Counter, counter
 from recall_core.types import Hit, RawQuery
 from tests.builders import EMBEDDER, fish_store, memory_store, new_file, put
@@ -316,7 +315,7 @@ LOOPS: dict[str, Callable[[], Callable[[], Any]]] = {
     "near-duplicates": lambda: lambda: near_duplicates(["a b c", "a b c"]),
     "scores in Python": lambda: scoring(bm25.plain),
     "scores in NumPy": lambda: scoring(bm25.vectorised),
-    "cosines": lambda: lambda: vectors._vectorised(VECTOR, vectors.rows_of([(1, VECTOR)])),
+    "cosines": lambda: lambda: vectors._multiply(VECTOR, vectors.rows_of([(1, VECTOR)])),
     "hash vectors": lambda: lambda: HashEmbedder(64).embed(["a text"]),
     "sweep": lambda: lambda: sweep(LINES, 2),
     "stretches": lambda: lambda: stretches(SWEPT),
@@ -325,7 +324,7 @@ LOOPS: dict[str, Callable[[], Callable[[], Any]]] = {
     "curve": lambda: lambda: list(blocks(StepCurve((), np.array([0.0, 1.0])))),
     "sign flips": lambda: lambda: sign_flip(np.ones((2, 2))),
     "predicates to drop": dropping,
-    "spans": lambda: lambda: stem_spans("fish", stemmed(("fish",))),
+    "spans": lambda: lambda: stem_spans("fish", stem_phrases(("fish",))),
     "tokens of a model": lambda: lambda: model_tokens("a few words"),
 }
 

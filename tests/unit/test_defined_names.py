@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from recall_core import Recall
 from recall_core.marks import Mark, Outline
 from recall_core.store.sqlite.check import texts
-from recall_core.store.sqlite.schema import MIGRATIONS
+from recall_core.store.sqlite.schema import MIGRATIONS, titles_of, without_names
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.store.sqlite.titles import titles_of, without_names
 from tests.builders import memory_store, new_file, put
 
 WITHOUT_SOURCE = ignore_patterns("source")

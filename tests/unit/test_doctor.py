@@ -22,8 +22,7 @@ from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import EmbedError, Interrupted, StoreError
 from recall_core.maintain.doctor import check_one, codes, doctor
 from recall_core.shell import INSTALL, Hint
-from recall_core.store.sqlite.kind import create_store, open_store
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from recall_core.store.values import ReembedTarget
 from recall_core.text import spaced
 from recall_core.types import NewChunk, NewDocument, NewFile, Span

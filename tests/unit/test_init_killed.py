@@ -14,7 +14,7 @@ import pytest
 
 from recall_core import Recall, RecallError
 from recall_core.errors import StoreError
-from recall_core.store.sqlite.kind import create_store
+from recall_core.store.sqlite.store import create_store
 
 KILLED = """
 import os, shutil, signal, sys

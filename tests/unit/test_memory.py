@@ -17,11 +17,11 @@ import pytest
 from recall_core.errors import StoreCorrupt
 from recall_core.retrieve.query import literal
 from recall_core.rql.parser import parse_filter
-from recall_core.store.sqlite.kind import open_store
-from recall_core.store.sqlite.memory import arithmetic, matrix, shared, snapshot
+from recall_core.store.sqlite.connect import state_of
+from recall_core.store.sqlite.memory import matrix, snapshot
+from recall_core.store.sqlite.memory import words as arithmetic
 from recall_core.store.sqlite.memory.rows import PIECE_ROWS
-from recall_core.store.sqlite.state import state_of
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, open_store
 from recall_core.types import LiteralQuery, Occurrences, Vector
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
@@ -145,7 +145,7 @@ def test_a_narrow_matrix_proposes_what_a_wide_one_does(made: str, monkeypatch: p
 
 
 def test_a_store_without_room_for_vectors_keeps_the_rest(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared, "MEGABYTE", 20_000)
+    monkeypatch.setattr(snapshot, "MEGABYTE", 20_000)
     with opened(path, memory_mb=0) as cold, opened(path, memory_mb=1) as memory:
         assert memory.fill_memory()
         with memory.reading():
@@ -203,15 +203,15 @@ def test_who_waits_for_a_state_that_somebody_has_written_over_waits_no_longer(pa
         with reading.reading():
             state = reading.state()
             put(writing, new_file("b.txt", ["unheard"]))
-            assert reading._leased().wait(state, 512) is None
+            assert reading._share().wait(state, 512) is None
         assert reading.fill_memory()
 
 
 def test_nothing_is_left_once_the_last_one_closes(path: str) -> None:
     with opened(path) as store:
         assert store.fill_memory()
-        assert store._file in shared._Files.shared
-    assert store._file not in shared._Files.shared
+        assert store._file in snapshot._Files.shared
+    assert store._file not in snapshot._Files.shared
 
 
 def test_nothing_is_left_of_one_that_is_never_closed(path: str) -> None:
@@ -220,7 +220,7 @@ def test_nothing_is_left_of_one_that_is_never_closed(path: str) -> None:
     file = store._file
     del store
     gc.collect()
-    assert file not in shared._Files.shared
+    assert file not in snapshot._Files.shared
 
 
 def test_what_this_connection_writes_is_seen_at_once(path: str) -> None:
@@ -301,7 +301,7 @@ def test_after_a_fork_nothing_of_the_parent_is_taken_for_read(path: str) -> None
         assert store.fill_memory()
         child = os.fork()
         if not child:
-            os._exit(len(shared._Files.shared))
+            os._exit(len(snapshot._Files.shared))
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
@@ -339,7 +339,7 @@ def test_where_fts5_rounds_otherwise_it_scores_the_words_itself(path: str, monke
             with store.reading():
                 held = store.in_memory()
                 assert held is not None
-                assert held.words(store.db, store.execute, query(store, "ant")) is None
+                assert held.words(store.execute, query(store, "ant")) is None
             assert ask(store)
     finally:
         arithmetic.is_that_of_fts5.cache_clear()

@@ -19,7 +19,7 @@ from recall_core.ingest.metadata import DEEPEST, why_unfit
 from recall_core.maintain.transfer import export, import_
 from recall_core.ports import ParsedDocument
 from recall_core.steps import Segment, chunk, index
-from recall_core.store.sqlite.kind import create_store
+from recall_core.store.sqlite.store import create_store
 from recall_core.types import Progress, Root
 
 INFINITE = float("inf")

@@ -26,7 +26,8 @@ from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
 from recall_core.errors import RecallError, UsageError
 from recall_core.evaluate.options import EvalOptions
-from recall_core.store.one_thread import Steps, ThreadGuard
+from recall_core.evaluate.tune import TuneOptions
+from recall_core.store.one_thread import ThreadGuard
 from recall_core.types import Root
 from tests.builders import memory_store
 
@@ -144,19 +145,109 @@ def measuring(recall: Recall, out: io.StringIO) -> Generator[object, None, objec
     return recall.evaluate(EvalOptions(Path("q.tsv"), Path("r.tsv"), modes="bm25", metrics="mrr", write_run=written))
 
 
-def public(kind: type) -> list[str]:
-    return sorted(name for name in dir(kind) if not name.startswith("_") and name not in NO_CONNECTION)
+def public(kind: type) -> set[str]:
+    return {name for name in dir(kind) if not name.startswith("_")} - NO_CONNECTION - FROM_ANY_THREAD
 
 
-def test_every_method_is_refused_during_a_call_of_another_thread(recall: Recall) -> None:
-    owners = {Recall: recall, Engine: recall.engine}
-    uses = [(kind, name) for kind in owners for name in public(kind) if name not in FROM_ANY_THREAD]
+def uses_of_recall(recall: Recall) -> dict[str, Callable[[], object]]:
+    """Every public method that reads or writes the store."""
+    out, file = io.StringIO(), Path("export.jsonl")
+    receipt = recall.search("red", mode="lexical", receipt=True)["receipt"]["text"]
+    recall.export(out)
+    file.write_text(out.getvalue())
+    judged = {"queries": Path("q.tsv"), "qrels": Path("r.tsv")}
+    return {
+        "add": lambda: finished(recall.add(["docs"])),
+        "backup": lambda: recall.backup("copy.db"),
+        "calibrate_sparse": lambda: recall.calibrate_sparse(**judged),
+        "changes": recall.changes,
+        "check_fixtures": lambda: recall.check_fixtures(Path("fixtures.jsonl")),
+        "close": recall.close,
+        "compact": recall.compact,
+        "complete_rql": lambda: recall.complete_rql("SELECT * FROM chunk WHERE doc.tags = ", 37),
+        "context": lambda: recall.context("red", budget_tokens=50),
+        "diff": lambda: finished(recall.diff(recall, DiffRequest(queries=Path("q.tsv")))),
+        "doctor": recall.doctor,
+        "evaluate": lambda: finished(recall.evaluate(EvalOptions(**judged))),
+        "explain": lambda: recall.explain("red"),
+        "explain_rql": lambda: recall.explain_rql("SELECT * FROM chunk"),
+        "export": lambda: recall.export(io.StringIO()),
+        "get": lambda: recall.get("docs/1.txt"),
+        "import_": lambda: recall.import_(file),
+        "index": lambda: recall.index("docs"),
+        "judge_export": lambda: recall.judge_export(queries=io.StringIO(), qrels=None),
+        "judge_import": lambda: recall.judge_import(**judged),
+        "list": recall.list,
+        "query": lambda: recall.query("SELECT * FROM chunk"),
+        "rechunk": lambda: finished(recall.rechunk()),
+        "reembed": lambda: finished(recall.reembed("local")),
+        "remove": lambda: recall.remove(["docs/1.txt"]),
+        "replay": lambda: recall.replay(receipt),
+        "report": lambda: recall.report("red"),
+        "roots": recall.roots,
+        "search": lambda: recall.search("red"),
+        "stats": recall.stats,
+        "sweep": lambda: recall.sweep("red"),
+        "sync": lambda: finished(recall.sync()),
+        "trace": lambda: recall.trace("red"),
+        "tune": lambda: finished(recall.tune(TuneOptions(**judged))),
+        "warm": lambda: finished(recall.warm(all=True)),
+        "why_not": lambda: recall.why_not("red", "docs/2.txt"),
+    }
 
-    with beside(recall.export):
-        outcomes = {use: outcome(lambda use=use: getattr(owners[use[0]], use[1])()) for use in uses}  # type: ignore[misc]
 
-    assert len(uses) > 50
-    assert outcomes == dict.fromkeys(uses, "wrong_thread")
+def uses_of_engine(engine: Engine) -> dict[str, Callable[[], object]]:
+    """The same of the finer steps."""
+    plan = engine.plan("red")
+    answer = engine.answer(plan)
+    hits = engine.hits(answer, 0, 2)
+    return {
+        "answer": lambda: engine.answer(plan),
+        "changes": engine.changes,
+        "close": engine.close,
+        "embedder": lambda: engine.embedder,
+        "hits": lambda: engine.hits(engine.answer(plan), 0, 2),
+        "leaves": lambda: engine.leaves(answer, hits),
+        "notes": engine.notes,
+        "once": engine.once,
+        "pack": lambda: engine.pack(answer),
+        "passages": lambda: engine.passages(answer, hits),
+        "store_config": engine.store_config,
+        "vector": lambda: engine.vector(plan),
+    }
+
+
+WITHOUT_STORE = {
+    Recall: {"config", "under"},
+    Engine: {
+        "beside",
+        "cited",
+        "config",
+        "has_vectors_to_keep",
+        "keep_vectors",
+        "plan",
+        "replan",
+        "reranker",
+        "rql_plan",
+        "take_over",
+        "untrusted",
+        "usable",
+        "use_embedder",
+        "vectors_of_reranker",
+        "weigh",
+        "words_plan",
+    },
+}
+"""Methods that read nothing of the store, at least not here."""
+
+
+def test_every_use_of_the_store_is_refused_during_a_call_of_another_thread(recall: Recall) -> None:
+    for kind, uses in ((Recall, uses_of_recall(recall)), (Engine, uses_of_engine(recall.engine))):
+        with beside(recall.export):
+            outcomes = {name: outcome(use) for name, use in uses.items()}
+
+        assert set(uses) == public(kind) - WITHOUT_STORE[kind]
+        assert outcomes == dict.fromkeys(uses, "wrong_thread")
 
 
 def test_what_touches_no_connection_is_static() -> None:
@@ -246,15 +337,39 @@ def test_a_step_of_a_generator_is_a_call(recall: Recall) -> None:
         assert outcome(lambda: recall.search("red")) == "wrong_thread"
 
 
-@pytest.mark.parametrize("step", ["__next__", "close"])
-def test_a_generator_is_not_resumed_beside_a_call(recall: Recall, step: str) -> None:
+def test_a_generator_resumed_during_a_call_is_refused_and_ends(recall: Recall) -> None:
+    work = measuring(recall, io.StringIO())
+    next(work)
+    assert recall.store.db.in_transaction  # type: ignore[attr-defined]
+
+    with beside(recall.export):
+        assert outcome(lambda: next(work)) == "wrong_thread"
+    assert outcome(lambda: next(work, None)) == "done"
+    paths(recall)
+
+    assert not recall.store.db.in_transaction  # type: ignore[attr-defined]
+    assert finished(measuring(recall, io.StringIO()))["evaluation"]["queries"] == 2
+
+
+def test_a_generator_closed_during_a_call_ends_with_the_next_one(recall: Recall) -> None:
     work = measuring(recall, io.StringIO())
     next(work)
 
     with beside(recall.export):
-        assert outcome(getattr(work, step)) == "wrong_thread"
+        work.close()
+        assert recall.store.db.in_transaction  # type: ignore[attr-defined]
+    paths(recall)
 
-    assert finished(work)["evaluation"]["queries"] == 2
+    assert not recall.store.db.in_transaction  # type: ignore[attr-defined]
+
+
+def test_a_generator_that_is_closed_between_calls_ends_at_once(recall: Recall) -> None:
+    work = measuring(recall, io.StringIO())
+    next(work)
+
+    work.close()
+
+    assert not recall.store.db.in_transaction  # type: ignore[attr-defined]
 
 
 def test_a_comparison_is_a_call_to_both_of_its_stores(recall: Recall) -> None:
@@ -422,6 +537,11 @@ def test_a_signal_ends_a_statement_that_would_not_end(recall: Recall) -> None:
     assert recall.search("red")["results"]
 
 
+def called(guard: ThreadGuard) -> None:
+    with guard.turn():
+        threading.get_ident()
+
+
 def test_an_exception_that_comes_with_a_signal_leaves_the_way_free_wherever_it_comes() -> None:
     guard, may_break, rounds = ThreadGuard("s.db"), threading.Semaphore(0), 60
     main = threading.get_ident()
@@ -443,14 +563,14 @@ def test_an_exception_that_comes_with_a_signal_leaves_the_way_free_wherever_it_c
             try:
                 may_break.release()
                 while True:
-                    guard.call(int)
+                    called(guard)
             except Broken:
                 broken += 1
     finally:
         breaking.join(WAIT)
         signal.signal(signal.SIGUSR1, before)
 
-    assert elsewhere(lambda: guard.call(int)) == "done"
+    assert elsewhere(lambda: called(guard)) == "done"
 
 
 def stepping(said: list[str]) -> Generator[int, None, None]:
@@ -463,7 +583,7 @@ def stepping(said: list[str]) -> Generator[int, None, None]:
 
 def test_a_generator_that_nobody_keeps_ends_with_the_next_call_and_not_beside_the_one_that_runs() -> None:
     guard, said = ThreadGuard("s.db"), list[str]()
-    steps = Steps(guard, stepping(said))
+    steps = guard.steps(stepping(said))
     next(steps)
 
     def forget() -> None:
@@ -472,8 +592,10 @@ def test_a_generator_that_nobody_keeps_ends_with_the_next_call_and_not_beside_th
         gc.collect()
         said.append("forgotten")
 
-    guard.call(lambda: elsewhere(forget))
-    guard.call(lambda: said.append("called"))
+    with guard.turn():
+        elsewhere(forget)
+    with guard.turn():
+        said.append("called")
 
     assert said == ["forgotten", "ended", "called"]
 
@@ -524,7 +646,6 @@ next(work)
 calls = {
     "search": lambda: recall.search("red"),
     "step": lambda: next(work),
-    "config": lambda: recall.config,
     "interrupt": recall.interrupt,
     "end": recall.end,
     "close": recall.close,
@@ -549,7 +670,7 @@ def test_a_forked_child_is_refused_and_its_parent_goes_on(recall: Recall) -> Non
 
     said = dict(line.split() for line in done.stdout.splitlines())
     assert said == {
-        **dict.fromkeys(("search", "step", "config", "interrupt", "end", "close", "in_a_call"), "wrong_thread"),
+        **dict.fromkeys(("search", "step", "interrupt", "end", "close", "in_a_call"), "wrong_thread"),
         **dict.fromkeys(("own", "parent", "export", "rest", "closed"), "done"),
     }
 

@@ -18,7 +18,7 @@ from recall_core.contract.responses import Response
 from recall_core.errors import UnknownTarget, UsageError
 from recall_core.retrieve.passage import best_window
 from recall_core.retrieve.query import literal
-from recall_core.store.instances import Instance
+from recall_core.store.port import Instance
 from recall_core.store.sqlite.schema import AS_NEWER, MIGRATIONS, migrate
 from recall_core.types import LexicalQuery, RawQuery, Root, TermStat
 from tests.builders import memory_store, new_file, put

@@ -262,7 +262,7 @@ def test_without_sqlite_vec_every_cosine_is_settled(monkeypatch: pytest.MonkeyPa
 def test_a_vector_of_another_size_ends_an_answer_as_it_does_where_all_are_settled() -> None:
     made = memory_store()
     put(made, *(new_file(f"{n:03}.txt", [f"boat {n}"]) for n in range(310)))
-    with made.unlocked():
+    with made.unlock():
         made.execute("UPDATE vec_block SET embeddings = substr(embeddings, 1, 64) WHERE block = 1")
     plan = words("boat", Config(embedding_dim=64))
     codes = []

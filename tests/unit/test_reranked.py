@@ -414,7 +414,7 @@ with Recall.open(sys.argv[1]) as recall:
     store, answers = recall.store, []
     for line in sys.stdin:
         if (question := line.strip()) == "reads":
-            print(store._lease.reads if store._lease else 0, store.generation(), flush=True)
+            print(store._lease.shared.reads if store._lease else 0, store.generation(), flush=True)
         else:
             found = recall.search(question, settings=("rerank_rows=3",))
             print(json.dumps([(each["doc"]["path"], each["score"]) for each in found["results"]]), flush=True)

@@ -8,9 +8,8 @@ import apsw
 import pytest
 
 from recall_core.store.sqlite.connect import _prepare
-from recall_core.store.sqlite.kind import create_store, open_store
 from recall_core.store.sqlite.schema import MIGRATIONS, SCHEMA_VERSION, migrate
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from recall_core.store.values import ReembedTarget
 from tests.builders import EMBEDDER, new_file, put
 

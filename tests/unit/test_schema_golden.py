@@ -23,9 +23,8 @@ from recall_core.api.engine import Engine
 from recall_core.config import Config
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError
-from recall_core.store.sqlite.kind import open_store
 from recall_core.store.sqlite.schema import AS_NEWER, SCHEMA_VERSION
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, open_store
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -25,9 +25,8 @@ from recall_core.retrieve.asking import Ask
 from recall_core.rql.parser import parse_filter
 from recall_core.store import signatures
 from recall_core.store.sqlite import lsh
-from recall_core.store.sqlite.kind import open_store
-from recall_core.store.sqlite.memory import nearby
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.memory import matrix
+from recall_core.store.sqlite.store import SqliteStore, open_store
 from recall_core.store.values import ReembedTarget, Signing
 from recall_core.types import Vector
 from tests.builders import EMBEDDER, memory_store, new_file, put
@@ -149,8 +148,8 @@ def test_sums_beyond_single_precision_are_exact_too() -> None:
 
 def test_bits_are_counted_alike_with_an_older_numpy() -> None:
     words = np.array([[0, 1, 2**64 - 1], [2**63, 12345, 7]], dtype=np.uint64)
-    assert nearby.ones_by_byte(words[0]).tolist() == [0, 1, 64] == nearby.ones(words[0]).tolist()
-    assert nearby.ones_by_byte(words[1]).tolist() == nearby.ones(words[1]).tolist()
+    assert matrix.ones_by_byte(words[0]).tolist() == [0, 1, 64] == matrix.ones(words[0]).tolist()
+    assert matrix.ones_by_byte(words[1]).tolist() == matrix.ones(words[1]).tolist()
 
 
 def test_the_shortlist_equals_a_full_comparison_of_filtered_rows(store: SqliteStore) -> None:
@@ -168,7 +167,7 @@ def test_the_shortlist_equals_a_full_comparison_of_filtered_rows(store: SqliteSt
 
 def test_a_shortlist_holds_live_rows_alone(store: SqliteStore) -> None:
     (gone,) = by_rule(store, EMBEDDER.embed(["ant"])[0], None, 1)
-    with store.unlocked():
+    with store.unlock():
         store.execute("UPDATE doc SET deleted = 1 WHERE rowid = (SELECT doc FROM chunk WHERE rowid = ?)", (gone,))
     found = store.shortlist(EMBEDDER.embed(["ant"])[0], SIGNING, where=None, k=5)
     assert found == by_rule(store, EMBEDDER.embed(["ant"])[0], None, 5)

@@ -21,8 +21,7 @@ from recall_core.api.recall import Ask, Recall
 from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite import vectors
 from recall_core.store.sqlite.connect import load_vector_functions
-from recall_core.store.sqlite.kind import create_store
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, create_store
 from recall_core.types import NewFile, Vector
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
@@ -74,7 +73,7 @@ def plain(query: Vector, rows: Sequence[Vector]) -> list[float]:
 
 
 def vectorised(query: Vector, rows: Sequence[Vector]) -> list[float]:
-    return vectors._vectorised(query, vectors.rows_of(list(enumerate(rows))))
+    return vectors._multiply(query, vectors.rows_of(list(enumerate(rows))))
 
 
 each_way = [plain, vectorised]

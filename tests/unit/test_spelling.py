@@ -27,7 +27,7 @@ from recall_core.explain.whynot.spelling import distances, edits_allowed, near_t
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
-from recall_core.store.sqlite.memory.terms import TermFrequencies
+from recall_core.store.sqlite.memory.words import TermFrequencies
 from recall_core.types import Root
 
 COMMON = 8

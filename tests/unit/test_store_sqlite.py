@@ -16,9 +16,8 @@ from recall_core.retrieve.query import literal
 from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite import connect
 from recall_core.store.sqlite.check import counts, fulltext
-from recall_core.store.sqlite.kind import create_store, open_store
 from recall_core.store.sqlite.schema import PAGE_SIZE, SCHEMA_VERSION, migrate
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from recall_core.types import RawQuery
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
@@ -364,7 +363,7 @@ IS_NIGHT = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 FULL = """
 import os, resource, signal, sys
 from recall_core.errors import StoreError
-from recall_core.store.sqlite.kind import create_store
+from recall_core.store.sqlite.store import create_store
 made = 0
 for kilobytes in range(0, 400, int(sys.argv[1])):
     resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * 1024, resource.RLIM_INFINITY))
@@ -549,7 +548,7 @@ def test_a_store_on_read_only_media_opens(tmp_path: Path) -> None:
     store.close()
     script = (
         f"mount --bind {tmp_path} {tmp_path} && mount -o remount,ro,bind {tmp_path} && "
-        f'{sys.executable} -c "from recall_core.store.sqlite.kind import open_store; '
+        f'{sys.executable} -c "from recall_core.store.sqlite.store import open_store; '
         f"s = open_store('{tmp_path}/r.db'); print(s.info().documents, s.writable)\""
     )
     result = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False)

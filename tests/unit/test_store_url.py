@@ -12,10 +12,10 @@ from recall_core.api import stores
 from recall_core.api.recall import Ask, Recall
 from recall_core.api.stores import StoreUrl, store_kind, store_url
 from recall_core.errors import UsageError
-from recall_core.store.sqlite.kind import SQLITE
+from recall_core.store.sqlite.store import SQLITE
 from recall_core.types import Root
 
-PLUG_IN = EntryPoint("elsewhere", "recall_core.store.sqlite.kind:SQLITE", stores.STORE_GROUP)
+PLUG_IN = EntryPoint("elsewhere", "recall_core.store.sqlite.store:SQLITE", stores.STORE_GROUP)
 
 
 @pytest.fixture

@@ -108,7 +108,7 @@ def test_doctor_names_and_mends_a_changed_small_table(made: Path, tmp_path: Path
     ):
         base = damage.copied(made, tmp_path / str(number))
         with Recall.open(str(base)) as recall:
-            with recall.store.unlocked():
+            with recall.store.unlock():
                 recall.store.db.execute(change)  # through a connection that keeps no sums yet
 
             checks = {check["code"]: check for check in recall.doctor()["checks"]}

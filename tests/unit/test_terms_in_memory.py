@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.speed.lab import settle
 from recall_core import Recall
 from recall_core.store.port import Store
-from recall_core.store.sqlite.memory.terms import TermFrequencies
+from recall_core.store.sqlite.memory.words import TermFrequencies
 from tests.workbench_corpus import build_store
 
 WORDS = st.dictionaries(st.text("ab́é東z", min_size=1, max_size=6), st.integers(1, 9), min_size=1)

@@ -17,8 +17,7 @@ import pytest
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError, UsageError
 from recall_core.maintain.transfer import export, import_
-from recall_core.store.sqlite.kind import create_store, open_store
-from recall_core.store.sqlite.store import SqliteStore
+from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from recall_core.text import embedded_hash, embedded_text, spaced
 from recall_core.types import LiteralQuery, NewChunk, NewDocument, NewFile, Phrase, Root, Span
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import struct
 
-from recall_core.store.flaws import flaws
+from recall_core.store.values import find_flaws
 
 
 def test_a_vector_that_cannot_be_stored_has_a_reason() -> None:
@@ -16,4 +16,4 @@ def test_a_vector_that_cannot_be_stored_has_a_reason() -> None:
         (struct.pack("<2f", 0.0, 0.0), "its length is 0, not 1"),
     ]:
         good = struct.pack("<2f", 1.0, 0.0)
-        assert flaws([good, vector, good], dimension=2) == ({} if reason is None else {1: reason}), vector
+        assert find_flaws([good, vector, good], dimension=2) == ({} if reason is None else {1: reason}), vector

@@ -34,7 +34,7 @@ def test_plain_python_numpy_and_exact_sums_agree(query: Vector, rows: list[Vecto
     plain = vectors._plain(query, packed)
     q = array("f", query)
     exact = [max(-1.0, min(1.0, round(fsum(map(mul, q, array("f", row))), 6))) for row in rows]
-    assert plain == vectors._vectorised(query, packed) == exact
+    assert plain == vectors._multiply(query, packed) == exact
 
 
 def test_a_sum_that_lies_on_the_border_is_settled_exactly() -> None:
@@ -47,7 +47,7 @@ def test_a_sum_that_lies_on_the_border_is_settled_exactly() -> None:
         noise = rng.normal(size=DIMENSION - 1).astype("<f4")
         rows.append((number, struct.pack(f"<{DIMENSION}f", value, *noise)))
     packed = vectors.rows_of(rows)
-    assert vectors._plain(query, packed) == vectors._vectorised(query, packed)
+    assert vectors._plain(query, packed) == vectors._multiply(query, packed)
 
 
 def test_sqlite_functions_load_without_importing_numpy() -> None:

@@ -5,20 +5,21 @@ from recall_core._lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recall_core.store.sqlite import (
+        catalog,
         check,
         copying,
         funnel,
-        inserts,
-        instances,
-        kind,
         lexical,
+        lock,
         lsh,
         mend,
         neighbours,
+        postings,
         reranked,
+        schema,
+        store,
         sums,
-        titles,
-        vocabulary,
+        write,
     )
 else:
     __getattr__ = attach(__name__)

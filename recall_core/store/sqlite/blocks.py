@@ -102,7 +102,7 @@ def scan(execute: Execute) -> Iterator[tuple[list[int], list[Vector]]]:
         for block, content in some:
             own, at = _of_block(held, at, block)
             rowids += [chunk for _, chunk in own]
-            parts += [content] if len(own) == IN_BLOCK else _taken(content, [place for place, _ in own])
+            parts += [content] if len(own) == IN_BLOCK else _slice(content, [place for place, _ in own])
         if rowids:
             yield rowids, parts
 
@@ -120,7 +120,7 @@ def _of_block(held: Sequence[tuple[int, int]], at: int, block: int) -> tuple[Seq
     return held[at:next_at], next_at
 
 
-def _taken(content: bytes, places: Iterable[int]) -> list[Vector]:
+def _slice(content: bytes, places: Iterable[int]) -> list[Vector]:
     size = len(content) >> BITS
     starts = [(place & (IN_BLOCK - 1)) * size for place in places]
     return [content[start : start + size] for start in starts]

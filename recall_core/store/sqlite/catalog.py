@@ -1,29 +1,31 @@
-"""What a store holds, in SQL: files, documents, chunks by their place, roots, counts."""
+"""What a store holds, in SQL: files, documents, chunks by their place, roots, counts, and what completes a query."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from recall_core import store
+from recall_core import rql, store
 from recall_core.store import sqlite
 from recall_core.store.digest import store_digest
 from recall_core.store.sqlite import census, records
+from recall_core.store.sqlite.compile import json_path
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.opened import OpenStore
-from recall_core.store.sqlite.records import LIVE
+from recall_core.store.sqlite.records import LIVE, Execute
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER, TOLD_SKIPS
-from recall_core.store.sqlite.write import SqliteWriter
 from recall_core.text import STOP_WORDS_NAME, is_storable
 from recall_core.types import Document, Fingerprint, NewDocument, NewFile, Root, Row, Stamp, StoreInfo, Vector
 
 if TYPE_CHECKING:
     from recall_core.marks import Mark
-    from recall_core.store.sqlite.vocabulary import SqliteVocabulary
+    from recall_core.rql.ast import Field
+    from recall_core.rql.complete import KnownValue
+    from recall_core.store.sqlite.write import SqliteWriter
     from recall_core.store.values import FolderListing, KnownRoot, ListedDocument, Sizes, Source, Totals
 
 _LIVE_CHUNKS = f"SELECT c.rowid FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {LIVE}"
@@ -145,16 +147,17 @@ class SqliteCatalog(OpenStore):
         """A generation, and marks of documents in it by id: a server cites the same ones again and again."""
 
     def info(self) -> StoreInfo:
-        """Identity, sizes, generation and digest; an answer, which is of one state, reads them once."""
-        info = self._info_read or self._read_info()
-        self._info_read = info if self._is_reading else None
-        return info
+        """Return the identity, sizes, generation and digest; an answer, which is of one state, reads them once."""
+        with self.guard.turn():
+            info = self._info_read or self._read_info()
+            self._info_read = info if self._is_reading else None
+            return info
 
     def _read_info(self) -> StoreInfo:
         rows = self.execute("SELECT key, value FROM meta WHERE key <> ?", (TOLD_SKIPS,))
         with making_sense(self.path):
             meta = {key: records.text_of(value) for key, value in rows}
-            windowed, newest = census.told(self.execute, meta)
+            windowed, newest = census.read_windowed_and_newest(self.execute, meta)
             return StoreInfo(
                 path=self.path,
                 schema_version=SCHEMA_VERSION,
@@ -174,29 +177,25 @@ class SqliteCatalog(OpenStore):
             )
 
     def generation(self) -> int:
-        """How many transactions have changed what is stored."""
-        return self._count("generation")
+        """Return how many transactions have changed what is stored."""
+        with making_sense(self.path):
+            return int(self._meta("generation"))
 
     def embedder(self) -> str:
-        """Identity of the embedder that made the vectors."""
+        """Return the identity of the embedder that made the vectors."""
         return self._meta("embedder")
-
-    def _count(self, key: str) -> int:
-        with making_sense(self.path):
-            return int(self._meta(key))
 
     def _meta(self, key: str) -> str:
         with making_sense(self.path):
             return records.text_of(self.execute("SELECT value FROM meta WHERE key = ?", (key,))[0][0])
 
     def totals(self) -> Totals:
-        """What the live chunks come to; kept, as what `info` says."""
+        """Return what the live chunks come to; kept, as what `info` says."""
         with making_sense(self.path):
             return census.totals(self.execute)
 
     def sizes(self) -> Sizes:
-        """Where the bytes of the file are; every page is looked at. Pages of small tables count nowhere."""
-
+        """Return where the bytes of the file are; every page is looked at. Pages of small tables count nowhere."""
         pages: dict[str, int] = dict(self.execute(_PAGES))
         return store.values.Sizes(
             text=pages.get("chunk", 0),
@@ -205,17 +204,17 @@ class SqliteCatalog(OpenStore):
         )
 
     def all_chunks(self) -> int:
-        """How many chunks there are, those of removed documents too."""
+        """Return how many chunks there are, those of removed documents too."""
         return int(self.execute("SELECT count(*) FROM chunk")[0][0])
 
     def known(self, path: str) -> Fingerprint | None:
-        """The file as last read, or None."""
+        """Return the file as last read, or None."""
         rows = self.execute(f"SELECT {records.FILE} FROM file f WHERE f.path = ?", (path,))
         with making_sense(self.path):
             return records.file_of(rows[0]) if rows else None
 
     def files(self) -> Iterator[Fingerprint]:
-        """Every live file by path."""
+        """Return every live file by path."""
         with making_sense(self.path):
             return iter(list(map(records.file_of, self.execute(_FINGERPRINTS))))
 
@@ -257,19 +256,20 @@ class SqliteCatalog(OpenStore):
     @contextmanager
     def writer(self) -> Iterator[SqliteWriter]:
         """A transaction in which files are put and taken away; what was settled meanwhile is written down."""
-        with super().writer() as batch:
+        with self.writing():
+            batch = sqlite.write.SqliteWriter(self.execute, self.execute_many, self.path)
             for path, settled in self._settled.items():
                 batch.settle(path, settled.hash, settled.stamp)
             yield batch
+            batch.finish()
 
     def roots(self) -> tuple[Root, ...]:
-        """Every remembered root that is active, in the order they were added."""
+        """Return every remembered root that is active, in the order they were added."""
         with making_sense(self.path):
             return tuple(records.root_of(spec) for (spec,) in self.execute(_ACTIVE_ROOTS))
 
     def known_roots(self) -> tuple[KnownRoot, ...]:
-        """Every remembered root with what is known of it, in the same order."""
-
+        """Return every remembered root with what is known of it, in the same order."""
         with making_sense(self.path):
             return tuple(
                 store.values.KnownRoot(records.root_of(spec), bool(active), tuple(json.loads(left_out)))
@@ -277,8 +277,7 @@ class SqliteCatalog(OpenStore):
             )
 
     def root_sources(self) -> tuple[Source, ...]:
-        """What came of every remembered root, in the order they were added."""
-
+        """Return what came of every remembered root, in the order they were added."""
         with making_sense(self.path):
             return tuple(
                 store.values.Source(records.root_of(spec), count, newest)
@@ -286,25 +285,25 @@ class SqliteCatalog(OpenStore):
             )
 
     def cached_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Vectors of this embedder already known for these texts."""
+        """Return vectors of this embedder already known for these texts."""
         rows = self.execute(records.CACHED, (json.dumps([digest.hex() for digest in text_hashes]),))
         return {bytes.fromhex(digest): bytes(vector) for digest, vector in rows if vector is not None}
 
     def documents(self, rowids: Sequence[int]) -> dict[int, Document]:
-        """Documents by rowid, with or without chunks."""
+        """Return documents by rowid, with or without chunks."""
         sql = f"SELECT d.rowid, {records.DOCUMENT} FROM json_each(?) j JOIN doc d ON d.rowid = j.value"
         rows = self.execute(sql, (json.dumps(list(rowids)),))
         with making_sense(self.path):
             return {row[0]: records.document(row[1:10]) for row in rows}
 
     def document_at(self, path: str) -> str | None:
-        """The id of the live document of that path."""
+        """Return the id of the live document of that path."""
         found = self.execute("SELECT id FROM doc WHERE path = ? AND deleted = 0", (path,))
         with making_sense(self.path):
             return records.text_of(found[0][0]) if found else None
 
     def document_files(self) -> list[tuple[str, str | None]]:
-        """Every live document's path with the path of its file, by path; they differ for records."""
+        """Return every live document's path with the path of its file, by path; they differ for records."""
         with making_sense(self.path):
             rows = self.execute(_DOCUMENT_FILES)
             return [(records.text_of(path), file and records.text_of(file)) for path, file in rows]
@@ -316,22 +315,22 @@ class SqliteCatalog(OpenStore):
         scan = records.listing_of(prefix, glob)
         rows = self.execute(scan.page.sql, (*scan.page.params, -1 if limit is None else limit, offset))
         with making_sense(self.path):
-            page = list(map(records.listed, rows))
+            page = list(map(records.check_listed, rows))
         is_last = (limit is None or len(page) < limit) and (page or not offset)
         return offset + len(page) if is_last else self.execute(*scan.total)[0][0], page
 
     def parsers(self) -> dict[str, int]:
-        """How many files were read by what."""
+        """Return how many files were read by what."""
         with making_sense(self.path):
             return {records.text_of(name): int(files) for name, files in self.execute(_PARSERS)}
 
     def text_of(self, doc_id: str) -> str:
-        """A document's whole text, put together from its chunks, which overlap and leave no gap."""
+        """Return a document's whole text, put together from its chunks, which overlap and leave no gap."""
         with making_sense(self.path):
-            return records.joined(self.execute, doc_id, self.chunks_of(doc_id))
+            return records.join_text(self.execute, doc_id, self.chunks_of(doc_id))
 
     def marks_of(self, doc_id: str) -> tuple[Mark, ...]:
-        """A document's marks."""
+        """Return a document's marks."""
         generation, known = self._marks
         if self._is_reading and generation != self.info().generation:
             known = {}
@@ -346,7 +345,7 @@ class SqliteCatalog(OpenStore):
         return marks
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
-        """What a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
+        """Return what a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
         if not is_storable(target):
             return []
         live = self.document_at(target)
@@ -361,12 +360,12 @@ class SqliteCatalog(OpenStore):
         return [(kind, full) for kind, full in found]
 
     def rowid(self, kind: str, full_id: str) -> int:
-        """The rowid behind a full id."""
+        """Return the rowid behind a full id."""
         with making_sense(self.path):
             return int(self.execute(f"SELECT rowid FROM {kind} WHERE id = ?", (full_id,))[0][0])
 
     def paths_below(self, folder: str) -> list[str]:
-        """Paths of the live documents in this folder and its folders, or of the records in this file, sorted.
+        """Return paths of the live documents in this folder and its folders, or of the records in this file, sorted.
 
         "." is the store's own folder; what lies outside of it has a path from the root, and is not below.
         """
@@ -377,7 +376,6 @@ class SqliteCatalog(OpenStore):
 
     def folder(self, path: str, most: int) -> FolderListing:
         """The folders and files right in a folder, at most so many of them; documents below it by their paths."""
-
         within = "d.path >= ?1 AND d.path < ?3" if path else "?3 = ''"
         end = path[:-1] + chr(ord("/") + 1) if path else ""
         rows = self.execute(_FOLDER.format(within=within), (path, most, end))
@@ -412,11 +410,11 @@ class SqliteCatalog(OpenStore):
         return [path for (path,) in self.execute(_REMOVED_BELOW, (prefix, folder))]
 
     def copies_of(self, paths: Sequence[str]) -> list[str]:
-        """Paths of other live documents that share a chunk's text with any version of these, sorted."""
+        """Return paths of other live documents that share a chunk's text with any version of these, sorted."""
         return [path for (path,) in self.execute(_COPIES_OF, (json.dumps(list(paths)),))]
 
     def short_documents(self, threshold: int) -> list[int]:
-        """A chunk rowid of every live document with at most so many chunks, by path."""
+        """Return a chunk rowid of every live document with at most so many chunks, by path."""
         return [rowid for (rowid,) in self.execute(_SHORT, (threshold,))]
 
     def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
@@ -426,7 +424,7 @@ class SqliteCatalog(OpenStore):
         return dict(self.execute(sql, (json.dumps(list(doc_rowids)),)))
 
     def chunks_of(self, doc_id: str) -> list[Row]:
-        """A live document's chunks by offset."""
+        """Return a live document's chunks by offset."""
         with making_sense(self.path):
             return [records.row_of(row) for row in self.execute(_CHUNKS_OF, (doc_id,))]
 
@@ -436,23 +434,87 @@ class SqliteCatalog(OpenStore):
         return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (path, place))
 
     def chunks_of_lines(self, doc_id: str, first: int, last: int) -> list[int]:
-        """Rowids of a document's live chunks that reach into these lines, by offset."""
+        """Return rowids of a document's live chunks that reach into these lines, by offset."""
         where = "AND d.id = ? AND c.line_start <= ? AND c.line_end >= ?"
         return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (doc_id, last, first))
 
     def chunks_near(self, doc_id: str, first: int, last: int) -> list[int]:
-        """Rowids of a document's live chunks that reach into these code points, by offset."""
+        """Return rowids of a document's live chunks that reach into these code points, by offset."""
         where = 'AND d.id = ? AND c."offset" < ? AND c.end_offset > ?'
         return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (doc_id, last, first))
 
     def chunks_with(self, text: str) -> list[int]:
-        """Rowids of the live chunks that contain a text verbatim, in natural order."""
+        """Return rowids of the live chunks that contain a text verbatim, in natural order."""
         return self._rowids(f"{_LIVE_CHUNKS} AND instr(c.text, ?) > 0 {_NATURAL}", (text,))
 
     def vocabulary(self, most: int) -> SqliteVocabulary:
-        """What may be suggested while a query is typed, at most so many entries a call."""
-
-        return sqlite.vocabulary.SqliteVocabulary(self.execute, most)
+        """Return what may be suggested while a query is typed, at most so many entries a call."""
+        return SqliteVocabulary(self.execute, most)
 
     def _rowids(self, sql: str, parameters: tuple[object, ...]) -> list[int]:
         return [rowid for (rowid,) in self.execute(sql, parameters)]
+
+
+_TAGS = """
+SELECT t.tag, count(*) FROM doc_tag t JOIN doc d ON d.rowid = t.doc
+WHERE d.deleted = 0 AND substr(t.tag, 1, length(?1)) = ?1 GROUP BY t.tag ORDER BY count(*) DESC, t.tag LIMIT ?2
+"""
+
+_COLUMN = """
+SELECT {column}, count(*) FROM doc d
+WHERE d.deleted = 0 AND {column} IS NOT NULL AND substr({column}, 1, length(?1)) = ?1
+GROUP BY {column} ORDER BY {order} LIMIT ?2
+"""
+
+_FREQUENT = "count(*) DESC, 1"
+
+_COLUMNS = {
+    "path": _COLUMN.format(column="d.path", order="1"),
+    "source": _COLUMN.format(column="d.source", order=_FREQUENT),
+    "title": _COLUMN.format(column="d.title", order=_FREQUENT),
+    "mtime": _COLUMN.format(column="substr(d.mtime, 1, 10)", order="1 DESC"),
+    "id": _COLUMN.format(column="d.id", order="1"),
+    "hash": _COLUMN.format(column="d.hash", order=_FREQUENT),
+    "tag": _TAGS,
+    "tags": _TAGS,
+}
+
+_META_KEYS = """
+SELECT j.key, count(*) FROM doc d, json_each(d.meta) j
+WHERE d.deleted = 0 AND j.key <> '' AND substr(j.key, 1, length(?1)) = ?1
+GROUP BY j.key ORDER BY count(*) DESC, j.key LIMIT ?2
+"""
+
+_META_VALUES = """
+SELECT json_extract(d.meta, ?3), json_type(d.meta, ?3) AS kind, count(*) FROM doc d
+WHERE d.deleted = 0 AND kind IN ('text', 'integer', 'real', 'true', 'false')
+  AND substr(CASE kind WHEN 'true' THEN kind WHEN 'false' THEN kind ELSE json_extract(d.meta, ?3) END,
+             1, length(?1)) = ?1
+GROUP BY 1, 2 ORDER BY count(*) DESC, 1, 2 LIMIT ?2
+"""
+
+
+class SqliteVocabulary:
+    """A store's vocabulary, read by prefix; see store.port.Catalog.vocabulary."""
+
+    def __init__(self, execute: Execute, most: int) -> None:
+        self._execute = execute
+        self._most = most
+
+    def keys(self, prefix: str) -> Sequence[KnownValue]:
+        """Metadata keys that begin with the prefix."""
+        return _known_values(self._execute(_META_KEYS, (prefix, self._most)))
+
+    def values(self, field: Field, prefix: str) -> Sequence[KnownValue]:
+        """Values that begin with the prefix; none of a chunk's fields, which are too many to help."""
+        if field.table == "chunk":
+            return ()
+        if field.key is not None:
+            rows = self._execute(_META_VALUES, (prefix, self._most, json_path(field)))
+            truths = ("true", "false")
+            return _known_values((kind == "true" if kind in truths else value, n) for value, kind, n in rows)
+        return _known_values(self._execute(_COLUMNS[field.name], (prefix, self._most)))
+
+
+def _known_values(rows: Iterable[tuple[Any, ...]]) -> list[KnownValue]:
+    return [rql.complete.KnownValue(value, count) for value, count in rows]

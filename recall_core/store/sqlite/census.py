@@ -48,15 +48,15 @@ _NEWEST = "SELECT coalesce(max(mtime), '') FROM doc WHERE deleted = 0"
 
 def none() -> dict[str, str]:
     """The rows of an empty store."""
-    return {**dict.fromkeys(COUNTS, "0"), KEY: spelled(0, (0, 0, 0, ""))}
+    return {**dict.fromkeys(COUNTS, "0"), KEY: spell(0, (0, 0, 0, ""))}
 
 
-def spelled(generation: int, census: Census) -> str:
+def spell(generation: int, census: Census) -> str:
     """The row of the census, true of this generation."""
     return " ".join(map(str, (generation, *census)))
 
 
-def kept(meta: Mapping[str, str]) -> Census | None:
+def read_census(meta: Mapping[str, str]) -> Census | None:
     """The census, or None where there is none of the generation that the store is at. Raises ValueError."""
     at, *counted = meta.get(KEY, "").split(" ")
     if at != meta["generation"]:
@@ -65,21 +65,20 @@ def kept(meta: Mapping[str, str]) -> Census | None:
     return int(tokens), int(windowed), int(without_text), newest
 
 
-def taken(execute: Execute) -> Census:
+def take_census(execute: Execute) -> Census:
     """The census, taken anew: tables are walked through."""
     return _one(execute, _TOKENS), _one(execute, _WINDOWED), _one(execute, _WITHOUT_TEXT), newest(execute)
 
 
 def totals(execute: Execute) -> Totals:
     """What the live chunks come to, as it is kept, or else as it is counted."""
-
-    own = kept(_meta(execute)) or taken(execute)
+    own = read_census(_meta(execute)) or take_census(execute)
     return store.values.Totals(own[0], own[2])
 
 
-def told(execute: Execute, meta: Mapping[str, str]) -> tuple[int, str]:
+def read_windowed_and_newest(execute: Execute, meta: Mapping[str, str]) -> tuple[int, str]:
     """What every answer tells of the census: vectors made of several windows, and the newest time."""
-    own = kept(meta)
+    own = read_census(meta)
     return (_one(execute, _WINDOWED), newest(execute)) if own is None else (own[1], own[3])
 
 
@@ -91,20 +90,22 @@ def newest(execute: Execute) -> str:
 def recount(execute: Execute, generation: int) -> dict[str, str]:
     """Every row of `meta` that counts something, taken anew."""
     counts = {name: str(_one(execute, sql)) for name, sql in COUNTS.items()}
-    return {**counts, KEY: spelled(generation, taken(execute))}
+    return {**counts, KEY: spell(generation, take_census(execute))}
 
 
-def wrong(execute: Execute, meta: Mapping[str, str]) -> list[str]:
+def find_wrong(execute: Execute, meta: Mapping[str, str]) -> list[str]:
     """Names of what is kept otherwise than it is counted."""
     found = [name for name, sql in COUNTS.items() if meta.get(name) != str(_one(execute, sql))]
     found += ["copies"] if copies.are_wrong(execute) else []
     try:
-        own = kept(meta)
+        own = read_census(meta)
     except (LookupError, ValueError):
         return [*found, KEY]
     if own is None:
         return found
-    return found + [name for name, mine, counted in zip(NAMES, own, taken(execute), strict=True) if mine != counted]
+    return found + [
+        name for name, mine, counted in zip(NAMES, own, take_census(execute), strict=True) if mine != counted
+    ]
 
 
 class Tally:
@@ -114,35 +115,35 @@ class Tally:
         meta = _meta(execute)
         self._execute = execute
         self._counts = {name: int(meta[name]) for name in COUNTS}
-        own = kept(meta)
+        own = read_census(meta)
         self._census = None if own is None else dict(zip(NAMES[:-1], own[:-1], strict=True))
 
-    def come(self, tokens: Sequence[int]) -> None:
+    def add_document(self, tokens: Sequence[int]) -> None:
         """A live document with chunks of so many tokens each."""
         self._add(1, documents=1, chunks=len(tokens), tokens=sum(tokens), without_text=not tokens)
 
-    def embedded(self, windows: int) -> None:
+    def add_vector(self, windows: int) -> None:
         """A vector of so many windows."""
         self._add(1, vectors=1, windowed=windows > 1)
 
-    def go(self, rowid: int) -> None:
+    def remove_document(self, rowid: int) -> None:
         """A live document that is about to become a tombstone, all of it being in the tables."""
         chunks, tokens, vectors, windowed = self._execute(_OF_DOCUMENT, (rowid,))[0]
         named = {"vectors": vectors, "windowed": windowed}
         self._add(-1, documents=1, tombstones=-1, chunks=chunks, tokens=tokens, without_text=not chunks, **named)
 
-    def drop(self, tombstones: int) -> None:
+    def drop_tombstones(self, tombstones: int) -> None:
         """So many tombstones that were deleted."""
         self._add(-1, tombstones=tombstones)
 
     def rows(self, generation: int) -> dict[str, str]:
         """The rows of `meta`, of this generation; a census that nobody kept is taken."""
         if self._census is None:
-            census = taken(self._execute)
+            census = take_census(self._execute)
         else:
             tokens, windowed, without_text = self._census.values()
             census = tokens, windowed, without_text, newest(self._execute)
-        return {**{name: str(count) for name, count in self._counts.items()}, KEY: spelled(generation, census)}
+        return {**{name: str(count) for name, count in self._counts.items()}, KEY: spell(generation, census)}
 
     def _add(self, sign: int, **changes: int) -> None:
         for name, change in changes.items():

@@ -16,14 +16,12 @@ import apsw
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.marks import Outline, Places, loaded
 from recall_core.store.digest import digest_sum
-from recall_core.store.flaws import flaws
 from recall_core.store.sqlite import census, reranked, sums
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
 from recall_core.store.sqlite.records import digest_of, metadata, text_of
-from recall_core.store.sqlite.schema import MIGRATIONS, reading_hash, vector_checksum
-from recall_core.store.sqlite.titles import titles_of
-from recall_core.store.values import READ_AGAIN, Finding, StoreCheck
+from recall_core.store.sqlite.schema import MIGRATIONS, reading_hash, titles_of, vector_checksum
+from recall_core.store.values import READ_AGAIN, Finding, StoreCheck, find_flaws
 from recall_core.text import chunk_id, counter, document_id, spaced
 
 _BLOCK_ROWS = 4_096
@@ -135,7 +133,7 @@ def bad_vectors(store: SqliteCatalog) -> list[int]:
     dimension = store.info().dimension
     bad: list[int] = []
     for rows in blocks(store, "SELECT chunk, coalesce(embedding, x''), windows, checksum FROM vec ORDER BY chunk"):
-        wrong = flaws([row[1] for row in rows], dimension=dimension)
+        wrong = find_flaws([row[1] for row in rows], dimension=dimension)
         bad += [row[0] for i, row in enumerate(rows) if i in wrong or not row[1] or not _is_as_stored(*row[1:])]
     return bad
 
@@ -331,7 +329,7 @@ def digest(store: SqliteCatalog) -> Finding:
 def counts(store: SqliteCatalog) -> Finding:
     """The counts that the store keeps, and the sums of its small tables, taken again."""
     meta = {key: text_of(value) for key, value in store.execute("SELECT key, value FROM meta")}
-    wrong = census.wrong(store.execute, meta)
+    wrong = census.find_wrong(store.execute, meta)
     wrong += [f"rows of {table}" for table in sums.wrong(store.execute, meta)]
     return Finding("error" if wrong else "ok", f"wrong: {', '.join(wrong)}" if wrong else "recounted")
 

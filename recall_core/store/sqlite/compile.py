@@ -37,22 +37,14 @@ class Compiled(NamedTuple):
 # SQLite may ask these before the type test that stands before them, so they take any value.
 
 
-def _like(pattern: str, value: object) -> int:
-    return int(isinstance(value, str) and like_match(pattern, value))
-
-
-def _ilike(pattern: str, value: object) -> int:
-    return int(isinstance(value, str) and ilike_match(pattern, value))
-
-
-def _glob(pattern: str, value: object) -> int:
-    return int(isinstance(value, str) and glob_match(pattern, value))
+def _on_any_value(match: Callable[[str, str], bool]) -> Callable[..., int]:
+    return lambda pattern, value: int(isinstance(value, str) and match(pattern, value))
 
 
 FUNCTIONS: dict[str, tuple[int, Callable[..., int]]] = {
-    "recall_like": (2, _like),
-    "recall_ilike": (2, _ilike),
-    "recall_glob": (2, _glob),
+    "recall_like": (2, _on_any_value(like_match)),
+    "recall_ilike": (2, _on_any_value(ilike_match)),
+    "recall_glob": (2, _on_any_value(glob_match)),
 }
 """SQL functions that compiled filters call, with their number of arguments; all are deterministic."""
 
@@ -74,7 +66,7 @@ _UNIQUE = ("doc.id", "doc.path", "chunk.id", "chunk.doc_id")
 
 
 def compile_filter(expr: Expr, *, table: Table) -> Compiled:
-    """A condition that is 1 for the rows of `rql.match` and 0, never NULL, for all others.
+    """Return a condition that is 1 for the rows of `rql.match` and 0, never NULL, for all others.
 
     table "chunk" stands in a query over `chunk c JOIN doc d ON d.rowid = c.doc`; table "doc" in one over `doc d`,
     where a filter that mentions a chunk asks whether one live chunk satisfies all of it. Liveness of the rows
@@ -88,21 +80,21 @@ def compile_filter(expr: Expr, *, table: Table) -> Compiled:
 
 
 def is_native(expr: Predicate) -> bool:
-    """True when SQLite alone compares a column or a tag, by an index where it has one; otherwise a pattern or a
+    """Return True if SQLite alone compares a column or a tag, by an index where it has one; otherwise a pattern or a
     metadata value is worked out for each row."""
     sql = _predicate(expr).sql
     return "recall_" not in sql and "json_" not in sql
 
 
 def begins_with(column: str, prefix: str) -> Compiled:
-    """A condition for the texts that begin so: a range, which an index serves. Every text begins with ""."""
+    """Return a condition for the texts that begin so: a range, which an index serves. Every text begins with ""."""
     beyond = _beyond(prefix)
     sql = f"({column} >= ? AND {column} < ?)" if beyond else f"({column} >= ?)"
     return Compiled(sql, (prefix, beyond) if beyond else (prefix,))
 
 
 def order_sql(keys: Iterable[OrderKey], table: Table) -> Compiled:
-    """What follows ORDER BY: the keys, rows without a value last, then path, offset and id.
+    """Return what follows ORDER BY: the keys, rows without a value last, then path, offset and id.
 
     Keys by score are passed over: rows that SQL orders have none.
     """
@@ -113,15 +105,12 @@ def order_sql(keys: Iterable[OrderKey], table: Table) -> Compiled:
 
 
 def _names_rows(expr: Expr) -> bool:
-    """True when the filter asks for certain paths or ids among other things, so that few rows are left to test."""
-    terms = expr.terms if isinstance(expr, And) else (expr,)
-    return any(_names_row(term) for term in terms)
-
-
-def _names_row(expr: Expr) -> bool:
-    if isinstance(expr, In) or (isinstance(expr, Compare) and expr.op == "="):
-        return f"{expr.field.table}.{expr.field.name}" in _UNIQUE
-    return False
+    """Return True if the filter asks for certain paths or ids among other things: few rows are left to test."""
+    return any(
+        (isinstance(term, In) or (isinstance(term, Compare) and term.op == "="))
+        and f"{term.field.table}.{term.field.name}" in _UNIQUE
+        for term in (expr.terms if isinstance(expr, And) else (expr,))
+    )
 
 
 def _compile(expr: Expr, *, names_rows: bool) -> Compiled:
@@ -130,16 +119,16 @@ def _compile(expr: Expr, *, names_rows: bool) -> Compiled:
         return Compiled(f"NOT {inner.sql}", inner.params)
     if isinstance(expr, And | Or):
         terms = [_compile(term, names_rows=names_rows) for term in expr.terms]
-        return _joined(terms, "AND" if isinstance(expr, And) else "OR")
+        return _join(terms, "AND" if isinstance(expr, And) else "OR")
     return _predicate(expr, names_rows=names_rows)
 
 
-def _joined(parts: list[Compiled], operator: str) -> Compiled:
-    """The parts as a balanced tree: SQLite limits the depth of an expression, not its width."""
+def _join(parts: list[Compiled], operator: str) -> Compiled:
+    """Return the parts as a balanced tree: SQLite limits the depth of an expression, not its width."""
     if len(parts) == 1:
         return parts[0]
     half = len(parts) // 2
-    left, right = _joined(parts[:half], operator), _joined(parts[half:], operator)
+    left, right = _join(parts[:half], operator), _join(parts[half:], operator)
     return Compiled(f"({left.sql} {operator} {right.sql})", left.params + right.params)
 
 
@@ -160,20 +149,17 @@ def _predicate(expr: Predicate, *, names_rows: bool = False) -> Compiled:
 
 
 def _test(expr: Predicate, column: Compiled) -> Compiled:
-    """The predicate on an expression that is not NULL and of the values' type."""
+    """Return the predicate on an expression that is not NULL and of the values' type."""
     if isinstance(expr, Compare):
         return Compiled(f"({column.sql} {expr.op} ?)", (*column.params, expr.value))
     if isinstance(expr, Between):
         return Compiled(f"({column.sql} BETWEEN ? AND ?)", (*column.params, expr.low, expr.high))
     if isinstance(expr, In | Has):
-        return Compiled(f"({column.sql} IN ({_marks(expr.values)}))", column.params + expr.values)
+        marks = ", ".join("?" * len(expr.values))
+        return Compiled(f"({column.sql} IN ({marks}))", column.params + expr.values)
     if isinstance(expr, Like):
         return _pattern(expr, column)
     return Compiled("0")
-
-
-def _marks(values: tuple[Value, ...]) -> str:
-    return ", ".join("?" * len(values))
 
 
 def _pattern(expr: Like, column: Compiled) -> Compiled:
@@ -195,7 +181,7 @@ _PREFIX: dict[str, Callable[[str], str]] = {
 
 
 def _beyond(prefix: str) -> str:
-    """The least text greater than every text that begins with the prefix, or "" where there is none."""
+    """Return the least text greater than every text that begins with the prefix, or "" where there is none."""
     stem = prefix.rstrip("\U0010ffff")
     if not stem:
         return ""
@@ -232,17 +218,10 @@ def _on_meta(expr: Predicate) -> Compiled:
         return _has_type(path, "true" if expr.value else "false")
     if isinstance(expr, In):
         return _meta_in(expr)
-    operand = _operand(expr)
+    operand = expr.value if isinstance(expr, Compare) else expr.low if isinstance(expr, Between) else ""
     types = _has_type(path, *(_TEXT if isinstance(operand, str) else _NUMBER))
     test = _test(expr, Compiled("json_extract(d.meta, ?)", (path,)))
     return Compiled(f"({types.sql} AND {test.sql})", types.params + test.params)
-
-
-def _operand(expr: Predicate) -> Value:
-    """A value of the type that the predicate asks for."""
-    if isinstance(expr, Compare):
-        return expr.value
-    return expr.low if isinstance(expr, Between) else ""
 
 
 def _meta_in(expr: In) -> Compiled:
@@ -258,7 +237,7 @@ def _meta_in(expr: In) -> Compiled:
         if wanted:
             has_type, test = _has_type(path, *types), _test(In(expr.field, wanted), value)
             parts.append(Compiled(f"({has_type.sql} AND {test.sql})", has_type.params + test.params))
-    return _joined(parts, "OR")
+    return _join(parts, "OR")
 
 
 _NUMBER, _TEXT, _MISSING = ("integer", "real"), ("text",), ("null", "array", "object")
@@ -270,7 +249,7 @@ def _has_type(path: str, *types: str) -> Compiled:
 
 
 def json_path(field: Field) -> str:
-    """The key as a JSON path; quoted as a JSON string, so that a key may hold dots, quotes and backslashes."""
+    """Return the key as a JSON path; quoted as a JSON string, so that a key may hold dots, quotes and backslashes."""
     return "$." + json.dumps(field.key or "", ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""Opening a database file: every way in, and what SQLite's failures mean to a person."""
+"""Opening a database file: every way in, its state, and what SQLite's failures mean to a person."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, why_unread
 from recall_core.named import NamedTuple
 from recall_core.shell import INSTALL, Hint
-from recall_core.store.sqlite import schema
+from recall_core.store import sqlite
+from recall_core.store.sqlite import postings, schema
 from recall_core.store.sqlite.compile import FUNCTIONS
-from recall_core.store.sqlite.lock import holder
+from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, PAGE_SIZE, SCHEMA_VERSION, at_once, migrate
 
 MEMORY = ":memory:"
@@ -31,7 +32,7 @@ _READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN
 
 
 def create(path: str, settings: Mapping[str, str], *, mode: int) -> apsw.Connection:
-    """A connection to a new, empty store with these settings: what fails leaves no file behind.
+    """Return a connection to a new, empty store with these settings: what fails leaves no file behind.
 
     mode: of its file. An empty file, as whoever is killed here leaves it, is taken over. Raises StoreError
     `store_exists` when something else is there already.
@@ -60,29 +61,14 @@ def _alone(path: str) -> Iterator[bool]:
     except OSError:
         folder = None  # making the file says why, or can do without
     try:
-        yield folder is not None and _is_locked(folder, path)
+        try:
+            is_locked = folder is not None and sqlite.lock.lock_folder(folder, BUSY_TIMEOUT_MS / 1000)
+        except TimeoutError:
+            raise _locked_error(path) from None
+        yield is_locked
     finally:
         if folder is not None:
             os.close(folder)
-
-
-def _is_locked(folder: int, path: str) -> bool:
-    """Wait for the lock of a folder, as long as for that of a store. Raises StoreLocked."""
-    import fcntl  # noqa: PLC0415 - only for a new store
-    from time import monotonic, sleep  # noqa: PLC0415
-
-    last = monotonic() + BUSY_TIMEOUT_MS / 1000
-    while True:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if monotonic() > last:
-                raise _locked(path) from None
-            sleep(0.01)
-        except OSError:
-            return False
-        else:
-            return True
 
 
 def discard(path: str) -> None:
@@ -122,7 +108,7 @@ def _is_left_over(path: str) -> bool:
 
 
 def _is_blank(db: apsw.Connection) -> bool:
-    """Whether a database never held anything."""
+    """Return True if a database never held anything."""
     marks = db.pragma("application_id"), db.pragma("user_version")
     return marks == (0, 0) and db.execute("SELECT count(*) FROM sqlite_schema").fetchall() == [(0,)]
 
@@ -142,7 +128,7 @@ def _exists(path: str) -> StoreError:
 
 
 def _is_store(path: str) -> bool:
-    """False where the file is known to be none; one that cannot be read just now may be one."""
+    """Return False if the file is known to be none; one that cannot be read just now may be one."""
     if _size(path) == 0:  # SQLite would take its log away
         return _size(f"{path}-wal") > 0
     try:
@@ -158,12 +144,12 @@ def _is_store(path: str) -> bool:
 
 
 def _way_out(path: str) -> str:
-    """What makes room for a store where another file stands."""
+    """Return what makes room for a store where another file stands."""
     return f"mv {shell.quote(path)} {shell.quote(f'{path}.old')} && {_init(path)}"
 
 
 def _init(path: str) -> Hint:
-    """What makes a store in the folder of this file."""
+    """Return what makes a store in the folder of this file."""
     folder = Path(path).absolute().parent
     return Hint("init") if folder == paths.known() else Hint("init", str(folder))
 
@@ -177,7 +163,7 @@ class Connected(NamedTuple):
 
 
 def connect(path: str) -> Connected:
-    """An open connection to an existing store, of the schema before this one too: that one is upgraded.
+    """Return an open connection to an existing store, of the schema before this one too: that one is upgraded.
 
     Falls back to read-only where the media or its permissions demand it. Raises StoreError `no_store`,
     `schema_newer`, `store_needs_recovery`, `store_unreadable`; StoreCorrupt; StoreLocked.
@@ -188,7 +174,7 @@ def connect(path: str) -> Connected:
     if not is_there:
         raise StoreError("no_store", f"There is no store at {path}.", hint=Hint("init", path))
     if is_emptied:  # SQLite would take the log away
-        raise damaged(path, "it is empty, and its log is not")
+        raise damage_error(path, "it is empty, and its log is not")
     with translated(path):
         db, writable = _open_somehow(path)
         try:
@@ -201,7 +187,7 @@ def connect(path: str) -> Connected:
 
 
 def unmade(path: str) -> StoreError:
-    """The error of a file in which no store was made yet."""
+    """Return the error of a file in which no store was made yet."""
     message = f"{path} is no store yet: nothing is in it, as an init leaves it that was interrupted."
     return StoreError("no_store", message, hint=_init(path))
 
@@ -224,7 +210,7 @@ def _open_somehow(path: str) -> tuple[apsw.Connection, bool]:
 
 
 def _read_once(name: str, flags: int) -> apsw.Connection:
-    """A connection that has reached the file: opening alone does not."""
+    """Return a connection that has reached the file: opening alone does not."""
     db = _connection(name, flags)
     try:
         db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -242,7 +228,7 @@ def _connection(name: str, flags: int) -> apsw.Connection:
 
 
 def busy_timeout_ms() -> int:
-    """How long another process is waited for: never past the deadline, if there is one."""
+    """Return how long another process is waited for: never past the deadline, if there is one."""
     return int(min(BUSY_TIMEOUT_MS, 1 + deadline.seconds_left() * 1000))
 
 
@@ -269,10 +255,11 @@ def _prepare(db: apsw.Connection) -> None:
     db.pragma("foreign_keys", True)  # and no mmap_size: a file that is cut short would end the process by SIGBUS
     for name, (arguments, function) in FUNCTIONS.items():
         db.create_scalar_function(name, function, arguments, deterministic=True)
+    postings.register(db)
 
 
 def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
-    """What is to be told of the upgrade that the store needed, or ""."""
+    """Return what is to be told of the upgrade that the store needed, or ""."""
     version = db.pragma("user_version")
     if db.pragma("application_id") != APPLICATION_ID:
         if _is_blank(db):
@@ -284,7 +271,7 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
     if version == SCHEMA_VERSION:
         return ""
     if writable:
-        return _upgraded(db, path)
+        return _upgrade(db, path)
     if version < schema.READABLE_VERSION:
         raise StoreError("schema_older", f"{path} needs an upgrade and cannot be written.", hint=f"ls -l {path}")
     for since, view in schema.AS_NEWER.items():
@@ -293,7 +280,7 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
     return ""
 
 
-def _upgraded(db: apsw.Connection, path: str) -> str:
+def _upgrade(db: apsw.Connection, path: str) -> str:
     """What is to be told of an upgrade; of several processes that want it one makes it, and the others wait."""
     with at_once(db):
         version = db.pragma("user_version")
@@ -316,7 +303,6 @@ def backup(db: apsw.Connection, path: str) -> None:
 
 
 def _make_private(path: str, mode: int) -> None:
-
     recall_core.files.make_private(Path(path), mode)
 
 
@@ -361,7 +347,7 @@ class translated:  # noqa: N801 - read as a verb; a generator would cost every s
         if isinstance(error, apsw.Error):
             raise _meaning(error, self._path) from error
         if isinstance(error, UnicodeDecodeError):
-            raise damaged(self._path, f"a text in it is no text: {error}") from error
+            raise damage_error(self._path, f"a text in it is no text: {error}") from error
 
 
 class making_sense:  # noqa: N801 - as above
@@ -376,20 +362,20 @@ class making_sense:  # noqa: N801 - as above
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Raises StoreCorrupt in the place of what a value could not be made of."""
         if isinstance(error, ValueError | TypeError | LookupError | OverflowError):
-            raise damaged(self._path, f"{type(error).__name__}: {error}") from error
+            raise damage_error(self._path, f"{type(error).__name__}: {error}") from error
 
 
-def damaged(path: str, how: str) -> StoreCorrupt:
-    """The error of a file whose content is not what was stored."""
+def damage_error(path: str, how: str) -> StoreCorrupt:
+    """Return the error of a file whose content is not what was stored."""
     return StoreCorrupt("store_corrupt", f"{path} is damaged: {how}", hint=_examine(path))
 
 
 def _meaning(error: apsw.Error, path: str) -> RecallError:
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         deadline.check()
-        return _locked(path)
+        return _locked_error(path)
     if _BLOB in str(error):
-        return damaged(path, "a text in it is none any more")
+        return damage_error(path, "a text in it is none any more")
     if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
         error = apsw.FullError()  # the index of the log found no room
     for kinds, kind, code, sentence, hint in _MEANINGS:
@@ -440,11 +426,34 @@ _MEANINGS: tuple[tuple[_Kinds, type[RecallError], str, str, Callable[[str], str]
 )
 
 
-def _locked(path: str) -> StoreLocked:
-    pid = holder(path)
+def _locked_error(path: str) -> StoreLocked:
+    pid = sqlite.lock.holder(path)
     return StoreLocked(
         "store_locked",
         f"{path} is being written by {f'process {pid}' if pid else 'another process'}.",
         hint=f"wait for it, or: ps -p {pid}" if pid else "wait for it and try again",
         details={"pid": pid},
     )
+
+
+State: TypeAlias = tuple[int, str, int]
+"""The generation, the sum of the documents' digests, and, for a file in which another store was put, its tables' own
+count of changes."""
+
+FileId: TypeAlias = tuple[int, int]
+"""Device and inode."""
+
+
+def state_of(execute: Execute) -> State:
+    """Return the state that a connection sees."""
+    kept: dict[str, str] = dict(execute("SELECT key, value FROM meta WHERE key IN ('generation', 'digest_sum')"))
+    return int(kept["generation"]), str(kept["digest_sum"]), int(execute("PRAGMA schema_version")[0][0])
+
+
+def file_at(path: str) -> FileId | None:
+    """Return what tells the file at this path from every other; None where there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - asked at every transaction
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino

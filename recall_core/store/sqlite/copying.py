@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -68,8 +69,6 @@ def copy_bytes(path: str, target: str) -> None:
 
     Raises StoreError `disk_full`, `store_unreadable`; then there is no copy.
     """
-    import errno  # noqa: PLC0415 - a search never needs either
-
     names = [path, target]
     if _size_of(f"{path}-wal"):
         names += [f"{path}-wal", f"{target}-wal"]

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from recall_core.rql.ast import And, Expr, IsNull, Not, Or
 from recall_core.rql.fields import mentions_chunk
 from recall_core.rql.print import print_filter
 from recall_core.store.sqlite.compile import compile_filter
-from recall_core.store.sqlite.records import LIVE
+from recall_core.store.sqlite.records import LIVE, Execute, scan_of
 from recall_core.store.values import FilterCounts, Removed
 from recall_core.types import Table
-
-if TYPE_CHECKING:
-    from recall_core.store.sqlite.store import SqliteStore
 
 _MOST_COLUMNS = 900
 """Above this, parts are counted one by one: SQLite takes 2,000 columns, and an expression 1,000 deep."""
@@ -25,18 +21,18 @@ _ROWS = {
 }
 
 
-def filter_counts(store: SqliteStore, where: Expr, *, table: Table) -> FilterCounts:
-    """The counts of every part of a filter. An AND at the top is the chain whose terms remove."""
+def filter_counts(execute: Execute, where: Expr, *, table: Table) -> FilterCounts:
+    """Return the counts of every part of a filter. An AND at the top is the chain whose terms remove."""
     chain = where.terms if isinstance(where, And) else (where,)
     parts = {print_filter(part): part for term in chain for part in parts_of(term)}
     is_rowwise = table == "chunk" or not mentions_chunk(where)
     if is_rowwise and 2 * len(parts) + len(chain) <= _MOST_COLUMNS:
-        return _at_once(store, chain, parts, table)
-    return _one_by_one(store, chain, parts, table)
+        return _at_once(execute, chain, parts, table)
+    return _one_by_one(execute, chain, parts, table)
 
 
 def parts_of(expr: Expr) -> list[Expr]:
-    """The expression and everything in it, outermost first."""
+    """Return the expression and everything in it, outermost first."""
     if isinstance(expr, Not):
         return [expr, *parts_of(expr.operand)]
     if isinstance(expr, And | Or):
@@ -44,8 +40,8 @@ def parts_of(expr: Expr) -> list[Expr]:
     return [expr]
 
 
-def _at_once(store: SqliteStore, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> FilterCounts:
-    """Each row is tested once against every predicate; all counts are sums over the results."""
+def _at_once(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> FilterCounts:
+    """Test each row once against every predicate; all counts are sums over the results."""
     leaves = {text: part for text, part in parts.items() if not isinstance(part, And | Or | Not)}
     tests = [compile_filter(leaf, table=table) for leaf in leaves.values()]
     tests += [compile_filter(IsNull(leaf.field), table=table) for leaf in leaves.values()]
@@ -64,7 +60,7 @@ def _at_once(store: SqliteStore, chain: Sequence[Expr], parts: Mapping[str, Expr
         f"CASE {cases} END AS first FROM tested) "
         f"SELECT count(*), {', '.join(f'coalesce(sum({each}), 0)' for each in sums)} FROM counted"
     )
-    rows, *found = store.execute(sql, tuple(value for test in tests for value in test.params))[0]
+    rows, *found = execute(sql, tuple(value for test in tests for value in test.params))[0]
     passing, rest = found[: len(parts)], found[len(parts) :]
     missing, removed = rest[: len(leaves)], rest[len(leaves) :]
     size = len(chain)
@@ -78,44 +74,44 @@ def _at_once(store: SqliteStore, chain: Sequence[Expr], parts: Mapping[str, Expr
 
 
 def _over(expr: Expr, named: Mapping[str, str]) -> str:
-    """The expression over the columns that hold its predicates' results."""
+    """Return the expression over the columns that hold its predicates' results."""
     if isinstance(expr, Not):
         return f"(NOT {_over(expr.operand, named)})"
     if isinstance(expr, And | Or):
         joint = "AND" if isinstance(expr, And) else "OR"
-        return _balanced([_over(term, named) for term in expr.terms], joint)
+        return _balance([_over(term, named) for term in expr.terms], joint)
     return named[print_filter(expr)]
 
 
-def _balanced(parts: Sequence[str], joint: str) -> str:
+def _balance(parts: Sequence[str], joint: str) -> str:
     if len(parts) == 1:
         return parts[0]
     half = len(parts) // 2
-    return f"({_balanced(parts[:half], joint)} {joint} {_balanced(parts[half:], joint)})"
+    return f"({_balance(parts[:half], joint)} {joint} {_balance(parts[half:], joint)})"
 
 
-def _one_by_one(store: SqliteStore, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> FilterCounts:
+def _one_by_one(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> FilterCounts:
     """A document passes several parts by one chunk or not at all, so every combination is counted on its own."""
     leaves = {text: part for text, part in parts.items() if not isinstance(part, And | Or | Not)}
-    rows = _count(store, (), table)
+    rows = _count(execute, (), table)
     removed = []
     before = rows
-    whole = _count(store, chain, table)
+    whole = _count(execute, chain, table)
     for number, term in enumerate(chain):
-        after = _count(store, chain[: number + 1], table)
-        others = _count(store, (*chain[:number], *chain[number + 1 :]), table)
-        removed.append(Removed(rows - _count(store, (term,), table), before - after, others - whole))
+        after = _count(execute, chain[: number + 1], table)
+        others = _count(execute, (*chain[:number], *chain[number + 1 :]), table)
+        removed.append(Removed(rows - _count(execute, (term,), table), before - after, others - whole))
         before = after
     return FilterCounts(
         rows,
-        {text: _count(store, (part,), table) for text, part in parts.items()},
-        {text: _count(store, (IsNull(leaf.field),), table) for text, leaf in leaves.items()},
+        {text: _count(execute, (part,), table) for text, part in parts.items()},
+        {text: _count(execute, (IsNull(leaf.field),), table) for text, leaf in leaves.items()},
         tuple(removed),
     )
 
 
-def _count(store: SqliteStore, terms: Sequence[Expr], table: Table) -> int:
+def _count(execute: Execute, terms: Sequence[Expr], table: Table) -> int:
     where: Expr | None = None
     if terms:
         where = terms[0] if len(terms) == 1 else And(tuple(terms))
-    return store.scan(where, table=table, order=(), limit=0, offset=0)[0]
+    return int(execute(*scan_of(where, table=table, order=()).total)[0][0])

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from recall_core import store
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.opened import OpenStore
-from recall_core.store.sqlite.records import expect
-from recall_core.store.sqlite.write import SqliteJudgementWriter
+from recall_core.store.sqlite.records import Execute, expect
 
 if TYPE_CHECKING:
     from recall_core.store.values import JudgementRow
@@ -29,28 +28,39 @@ _QUERY_TYPES: frozenset[tuple[type, ...]] = frozenset([(str, str)])
 _JUDGEMENT_TYPES: frozenset[tuple[type, ...]] = frozenset([(str, str, int, int, int)])
 
 
+_PUT_JUDGEMENT = """
+INSERT INTO judgement(query, path, offset, end_offset, grade) VALUES(?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET grade = excluded.grade
+"""
+
+_REMOVE_JUDGEMENT = "DELETE FROM judgement WHERE query = ? AND path = ? AND offset = ? AND end_offset = ?"
+
+
 class SqliteJudgements(OpenStore):
     """See store.care.Judgements."""
 
     def judged_queries(self) -> dict[str, str]:
         """Query id to text, by id."""
         with making_sense(self.path):
-            return dict(map(_query, self.execute("SELECT id, text FROM judged_query ORDER BY id")))
+            rows = self.execute("SELECT id, text FROM judged_query ORDER BY id")
+            for row in rows:
+                expect(row, _QUERY_TYPES)
+            return dict(rows)
 
     def judgements(self) -> list[JudgementRow]:
-        """Every judgement by query, path, offset and end."""
+        """Return every judgement by query, path, offset and end."""
         with making_sense(self.path):
             return _rows(self.execute(f"{_ROWS} {_ORDER}"))
 
     def stray_judgements(self, queries: Collection[str] | None = None) -> list[JudgementRow]:
-        """Those kept under a path that no live document has, of these queries or of all, in the same order."""
+        """Return those kept under a path that no live document has, of these queries or of all, in the same order."""
         among = "" if queries is None else f" AND {_OF_QUERIES}"
         given = () if queries is None else (json.dumps(sorted(queries)),)
         with making_sense(self.path):
             return _rows(self.execute(f"{_ROWS} WHERE {_STRAY}{among} {_ORDER}", given))
 
     def judgement_count(self) -> int:
-        """How many judgements are kept."""
+        """Return how many judgements are kept."""
         return int(self.execute("SELECT count(*) FROM judgement")[0][0])
 
     @contextmanager
@@ -60,13 +70,31 @@ class SqliteJudgements(OpenStore):
             yield SqliteJudgementWriter(self.execute)
 
 
-def _query(row: tuple[Any, ...]) -> tuple[str, str]:
-    expect(row, _QUERY_TYPES)
-    return row[0], row[1]
+class SqliteJudgementWriter:
+    """Changes inside an open transaction; see store.care.JudgementWriter. The digest knows nothing of them."""
+
+    def __init__(self, execute: Execute) -> None:
+        self._execute = execute
+
+    def put_query(self, query: str, text: str) -> None:
+        """Keep a query by its id; one that is there stays as it is."""
+        self._execute("INSERT INTO judged_query(id, text) VALUES(?, ?) ON CONFLICT DO NOTHING", (query, text))
+
+    def drop_query(self, query: str) -> None:
+        """Forget a query, unless it has a judgement."""
+        if not self._execute("SELECT 1 FROM judgement WHERE query = ? LIMIT 1", (query,)):
+            self._execute("DELETE FROM judged_query WHERE id = ?", (query,))
+
+    def put(self, row: JudgementRow) -> None:
+        """Keep a judgement; a span of a path that was judged for this query takes the new grade."""
+        self._execute(_PUT_JUDGEMENT, row)
+
+    def remove(self, query: str, path: str, offset: int, end: int) -> None:
+        """Forget a judgement, if it is there."""
+        self._execute(_REMOVE_JUDGEMENT, (query, path, offset, end))
 
 
 def _rows(found: list[tuple[Any, ...]]) -> list[JudgementRow]:
-
     for row in found:
         expect(row, _JUDGEMENT_TYPES)
     return [store.values.JudgementRow(*row) for row in found]

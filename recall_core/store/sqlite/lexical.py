@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
 from recall_core.deadline import check
 from recall_core.errors import StoreError
-from recall_core.rank.bm25 import idf, phrase_idf
+from recall_core.rank.bm25 import phrase_idf
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.compile import Compiled, compile_filter
 from recall_core.store.sqlite.records import Execute
@@ -23,17 +23,30 @@ from recall_core.types import LexicalQuery, LiteralQuery, Phrase, RawQuery, Term
 Each = TypeVar("Each")
 
 
-def folded_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:
-    """The text as unicode61 folds it: lower case, without diacritics, before stemming."""
-    tokenizer = db.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
-    return _run(tokenizer, text)
+_DOCUMENT = apsw.FTS5_TOKENIZE_DOCUMENT
+_TOKENIZERS = apsw.Connection(":memory:")
+"""Tokenizers need a connection; that of a store may be in use."""
+_FOLDING: Any = _TOKENIZERS.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
+_STEMMING: Any = _TOKENIZERS.fts5_tokenizer(TOKENIZER.split()[0], TOKENIZER.split()[1:])
 
 
-def stemmed_tokens(db: apsw.Connection, text: str) -> tuple[str, ...]:
-    """The text as the index holds it."""
+def fold_tokens(text: str) -> tuple[str, ...]:
+    """Return the text as unicode61 folds it: lower case, without diacritics, before stemming."""
+    return tuple(_FOLDING(text.encode(), _DOCUMENT, None, include_offsets=False, include_colocated=False))
+
+
+def stem_tokens(text: str) -> tuple[str, ...]:
+    """Return the text as the index holds it."""
     check()
-    name, *arguments = TOKENIZER.split()
-    return _run(db.fts5_tokenizer(name, arguments), text)
+    return tuple(_STEMMING(text.encode(), _DOCUMENT, None, include_offsets=False, include_colocated=False))
+
+
+def place_tokens(content: bytes) -> list[tuple[int, int, str]]:
+    """Return the tokens of a text as the index holds them, each with its first byte and the end of its last."""
+    tokens: list[tuple[int, int, str]] = _STEMMING(
+        content, _DOCUMENT, None, include_offsets=True, include_colocated=False
+    )
+    return tokens
 
 
 Stems = tuple[str, ...]
@@ -42,53 +55,21 @@ OfStems = Callable[[Iterable[str]], dict[str, int]]
 """How many rows hold each of these stems, of those that any holds."""
 
 
-def stems_of(db: apsw.Connection, query: LiteralQuery) -> list[Stems] | None:
-    """The stems of each phrase, one a token; None where the index holds several for one, or none."""
+def stems_of(query: LiteralQuery) -> list[Stems] | None:
+    """Return the stems of each phrase, one a token; None where the index holds several for one, or none."""
     found: list[Stems] = []
     for phrase in query.phrases:
-        each = [stemmed_tokens(db, token) for token in phrase.tokens]
+        each = [stem_tokens(token) for token in phrase.tokens]
         if not each or any(len(stems) != 1 for stems in each):
             return None
         found.append(tuple(stems[0] for stems in each))
     return found
 
 
-def own_tokenizer(db: apsw.Connection) -> Callable[[bytes], list[tuple[int, int, str]]]:
-    """What tells the tokens of a text as the index holds them, each with its first byte and the end of its last."""
-    name, *arguments = TOKENIZER.split()
-    tokenizer: Any = db.fts5_tokenizer(name, arguments)  # apsw gives its tokenizers no public type
-    reason = apsw.FTS5_TOKENIZE_DOCUMENT
-    return lambda content: tokenizer(content, reason, None, include_offsets=True, include_colocated=False)
-
-
-def tokenizers() -> tuple[Callable[[str], tuple[str, ...]], Callable[[str], tuple[str, ...]]]:
-    """`folded_tokens` and `stemmed_tokens` of a text, for those who have no store at hand."""
-    db = apsw.Connection(":memory:")
-    return partial(folded_tokens, db), partial(stemmed_tokens, db)
-
-
-def _run(tokenizer: Any, text: str) -> tuple[str, ...]:  # apsw gives its tokenizers no public type
-    found = tokenizer(
-        text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
-    )
-    return tuple(found)
-
-
-def term_stats(
-    db: apsw.Connection, execute: Execute, query: LexicalQuery, rows: int, of_stems: OfStems | None = None
-) -> tuple[TermStat, ...]:
-    """One entry a phrase, in query order. rows: how many rows the index holds. of_stems: see `frequencies`."""
-    if isinstance(query, RawQuery):
-        found = _raw_frequencies(db, execute, query)
-        return tuple(TermStat(text, df, idf(df, rows)) for text, df in found)
-    held = frequencies(db, execute, [phrase.tokens for phrase in query.phrases], of_stems)
-    return tuple(phrase_stat(db, execute, phrase, held[phrase.tokens], rows) for phrase in query.phrases)
-
-
-def phrase_stat(db: apsw.Connection, execute: Execute, phrase: Phrase, df: int, rows: int) -> TermStat:
-    """The weight of a phrase that df of so many rows hold."""
+def phrase_stat(execute: Execute, phrase: Phrase, df: int, rows: int) -> TermStat:
+    """Return the weight of a phrase that df of so many rows hold."""
     check()
-    of_words = [df] if len(phrase.tokens) == 1 else [frequency(db, execute, (each,)) for each in phrase.tokens]
+    of_words = [df] if len(phrase.tokens) == 1 else [frequency(execute, (each,)) for each in phrase.tokens]
     return TermStat(phrase.text, df, phrase_idf(df, of_words, rows), len(of_words))
 
 
@@ -96,7 +77,7 @@ def expression(query: LexicalQuery) -> str:
     """The query in FTS5's words; "" when nothing can match. Of very many alternatives equal ones stand there once."""
     if isinstance(query, RawQuery):
         return " OR ".join(dict.fromkeys(alternatives(query))) or query.text
-    return (" OR " if query.match == "any" else " AND ").join(quoted(phrase.tokens) for phrase in query.phrases)
+    return (" OR " if query.match == "any" else " AND ").join(quote(phrase.tokens) for phrase in query.phrases)
 
 
 AT_ONCE = 100
@@ -111,7 +92,7 @@ _ALTERNATIVE = rf"{_SPACE}({_PHRASES}){_SPACE}(?:OR(?!{_BARE})|(\Z))"
 
 @lru_cache(maxsize=2)  # a question asks several times for those of its query
 def alternatives(query: RawQuery) -> tuple[str, ...]:
-    """The phrases of an expression that joins more than 100 by OR, and nothing otherwise, as they are written.
+    """Return the phrases of an expression that joins more than 100 by OR, and nothing otherwise, as they are written.
 
     () for any other expression. A row's score is the sum of what these give, each by itself.
     """
@@ -129,13 +110,12 @@ def alternatives(query: RawQuery) -> tuple[str, ...]:
     return tuple(found) if len(found) > AT_ONCE else ()
 
 
-def quoted(tokens: Sequence[str]) -> str:
-    """The phrase in FTS5's words. No token of the index holds a double quote."""
+def quote(tokens: Sequence[str]) -> str:
+    """Return the phrase in FTS5's words. No token of the index holds a double quote."""
     return '"' + " ".join(tokens) + '"'
 
 
 def frequencies(
-    db: apsw.Connection,
     execute: Execute,
     phrases: Sequence[tuple[str, ...]],
     of_stems: OfStems | None = None,
@@ -144,7 +124,7 @@ def frequencies(
 
     of_stems: who knows without one how many rows hold a stem.
     """
-    stems = {tokens: stemmed_tokens(db, tokens[0]) for tokens in phrases if len(tokens) == 1}
+    stems = {tokens: stem_tokens(tokens[0]) for tokens in phrases if len(tokens) == 1}
     words = {tokens: found[0] for tokens, found in stems.items() if len(found) == 1}
     held = (of_stems or partial(stem_frequencies, execute))(words.values()) if words else {}
     return {
@@ -153,33 +133,32 @@ def frequencies(
 
 
 def stem_frequencies(execute: Execute, stems: Iterable[str]) -> dict[str, int]:
-    """How many rows hold each stem, of those that any holds."""
+    """Return how many rows hold each stem, of those that any holds."""
     return dict(execute(_FREQUENCIES, (json.dumps(sorted(set(stems))),)))
 
 
 _FREQUENCIES = "SELECT term, doc FROM chunk_vocab WHERE term IN (SELECT value FROM json_each(?))"
 
 
-def frequency(db: apsw.Connection, execute: Execute, tokens: tuple[str, ...]) -> int:
-    """How many rows hold the phrase."""
-    return frequencies(db, execute, [tokens])[tokens]
+def frequency(execute: Execute, tokens: tuple[str, ...]) -> int:
+    """Return how many rows hold the phrase."""
+    return frequencies(execute, [tokens])[tokens]
 
 
 def _frequency(execute: Execute, tokens: tuple[str, ...]) -> int:
-    return int(execute("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (quoted(tokens),))[0][0])
+    return int(execute("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (quote(tokens),))[0][0])
 
 
-def _raw_frequencies(db: apsw.Connection, execute: Execute, query: RawQuery) -> list[tuple[str, int]]:
-    """Each phrase of a raw FTS5 expression with its own document frequency, whatever its shape."""
-    db.register_fts5_function("recall_phrases", _phrase_frequencies)
+def raw_frequencies(execute: Execute, query: RawQuery) -> list[tuple[str, int]]:
+    """Return each phrase of a raw FTS5 expression with its own document frequency, whatever its shape."""
     sql = "SELECT recall_phrases(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1"
     found = execute(sql, (expression(query),))
     frequencies = [(text, df) for text, df in json.loads(found[0][0])] if found else []
-    return repeated(query, frequencies) if frequencies else []
+    return repeat_for_phrases(query, frequencies) if frequencies else []
 
 
-def repeated(query: LexicalQuery, found: Sequence[Each]) -> list[Each]:
-    """What was found for every phrase of its `expression`, for every phrase of the query itself."""
+def repeat_for_phrases(query: LexicalQuery, found: Sequence[Each]) -> list[Each]:
+    """Return what was found for every phrase of its `expression`, for every phrase of the query itself."""
     written = alternatives(query) if isinstance(query, RawQuery) else ()
     if not written:
         return list(found)
@@ -187,7 +166,8 @@ def repeated(query: LexicalQuery, found: Sequence[Each]) -> list[Each]:
     return [of_phrase[phrase] for phrase in written]
 
 
-def _phrase_frequencies(api: apsw.FTS5ExtensionApi, *_: object) -> str:
+def count_rows_of_phrases(api: apsw.FTS5ExtensionApi, *_: object) -> str:
+    """Return each phrase of the expression with the number of rows that contain it, as JSON."""
     frequencies = []
     for number, phrase in enumerate(api.phrases):
         rows: list[int] = []
@@ -271,8 +251,8 @@ class _StemSpan(NamedTuple):
 
 
 @lru_cache(maxsize=1)  # a pasted text has thousands, and its rows are drawn at every step of a weight
-def stemmed(phrases: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
-    """The stems of each phrase, for `stem_spans` of many texts."""
+def stem_phrases(phrases: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+    """Return the stems of each phrase, for `stem_spans` of many texts."""
     return frozenset(tuple(token.stem for token in _tokens(phrase)) for phrase in phrases) - {()}
 
 
@@ -291,10 +271,10 @@ def stem_spans(text: str, wanted: frozenset[tuple[str, ...]]) -> list[tuple[int,
             run = found[at : at + len(stems)]
             if tuple(each.stem for each in run) == stems:
                 spans.append((token.start, run[-1].end))
-    return _merged(sorted(spans))
+    return _merge(sorted(spans))
 
 
-def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for start, end in spans:
         if merged and start < merged[-1][1]:
@@ -305,22 +285,13 @@ def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _tokens(text: str) -> Iterator[_StemSpan]:
-    """The stems of a text as the index holds them; its own places, whatever was spaced out for the index."""
+    """Yield the stems of a text as the index holds them; its own places, whatever was spaced out for the index."""
     indexed = spaced(text)
     places = _places(text, indexed)
-    found = _tokenizer()(
-        indexed.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=True, include_colocated=False
-    )
     code_points = _code_points(indexed)
-    for start, end, stem in found:
+    for start, end, stem in place_tokens(indexed.encode()):
         first, last = code_points[start], code_points[end] - 1
         yield _StemSpan(places[first], places[last] + 1, stem)
-
-
-@cache
-def _tokenizer() -> Any:  # apsw gives its tokenizers no public type
-    name, *arguments = TOKENIZER.split()
-    return apsw.Connection(":memory:").fts5_tokenizer(name, arguments)
 
 
 def _code_points(text: str) -> Sequence[int]:

@@ -1,21 +1,40 @@
-"""Who holds a database's write lock, as the kernel tells it.
+"""Locks as the kernel has them: of a folder in which a store is made, and whose a database's write lock is.
 
-The question is asked in a process of its own: closing the -shm file here would drop every lock that this
+The second question is asked in a process of its own: closing the -shm file here would drop every lock that this
 process's connections hold on it (POSIX advisory locks belong to the process, not to the descriptor).
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
+import struct
 import sys
+from time import monotonic, sleep
 
 from recall_core._lazy import subprocess
 
 _WAL_WRITE_LOCK = 120  # the byte of the -shm file that a writer locks (SQLite file format, "WAL-Index")
 
 
-def holder(path: str) -> int | None:
-    """The pid of the process that is writing to the database at `path`, or None when nobody can tell."""
+def lock_folder(folder: int, seconds: float) -> bool:
+    """Wait for the lock of a folder; return False if its disk has no locks. Raises TimeoutError."""
+    last = monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if monotonic() > last:
+                raise TimeoutError from None
+            sleep(0.01)
+        except OSError:
+            return False
+        else:
+            return True
 
+
+def holder(path: str) -> int | None:
+    """Return the pid of the process that is writing to the database at `path`, or None if that is unknown."""
     try:
         answer = subprocess.run(
             [sys.executable, "-I", __file__, f"{path}-shm"], capture_output=True, text=True, timeout=5, check=False
@@ -26,10 +45,6 @@ def holder(path: str) -> int | None:
 
 
 def _ask(shm_path: str) -> str:
-    import fcntl  # noqa: PLC0415 - not on every platform
-    import os  # noqa: PLC0415
-    import struct  # noqa: PLC0415
-
     linux = sys.platform.startswith("linux")
     with open(shm_path, "rb+") as shm:
         if linux:  # struct flock: type, whence, start, length, pid

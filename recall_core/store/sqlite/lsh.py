@@ -64,13 +64,13 @@ SIGNATURES = "SELECT chunk, signature FROM ann_lsh WHERE signature IS NOT NULL"
 
 
 def made_with(execute: Execute) -> Signing | None:
-    """What the signatures are made with; None where none are kept."""
+    """Return what the signatures are made with; None where none are kept."""
     found: dict[str, int] = dict(execute(_MADE_WITH))
     return Signing(found["ann_bits"], found["ann_seed"]) if len(found) == len(Signing._fields) else None
 
 
 def is_whole(execute: Execute, signing: Signing) -> bool:
-    """Whether every vector has a signature that is made so."""
+    """Return True if every vector has a signature that is made so."""
     return made_with(execute) == signing and not execute(_IS_UNSIGNED)[0][0]
 
 
@@ -96,12 +96,11 @@ def sign(execute: Execute, execute_many: ExecuteMany) -> None:
     last = -1
     while rows := execute(_UNSIGNED, (last,)):
         last = rows[-1][0]
-        execute_many(_SIGN, _signed(rows, signing))
+        execute_many(_SIGN, _make_signatures(rows, signing))
 
 
-def _signed(rows: Sequence[tuple[Any, ...]], signing: Signing) -> Iterator[tuple[int, bytes]]:
+def _make_signatures(rows: Sequence[tuple[Any, ...]], signing: Signing) -> Iterator[tuple[int, bytes]]:
     """Chunk and signature of these chunks and vectors; lengths differ where some are damaged."""
-
     by_size: defaultdict[int, list[tuple[int, Vector]]] = defaultdict(list)
     for chunk, vector, *_ in rows:
         by_size[len(vector)].append((chunk, vector))
@@ -129,6 +128,6 @@ def wrong(execute: Execute) -> int:
     count, last = int(execute(_UNPAIRED)[0][0]), -1
     while rows := execute(_SIGNED, (last,)):
         last = rows[-1][0]
-        made = dict(_signed(rows, signing))
+        made = dict(_make_signatures(rows, signing))
         count += sum(made.get(chunk) != signature for chunk, _, signature in rows)
     return count

@@ -21,7 +21,6 @@ from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, making_sense
 from recall_core.store.sqlite.records import digest_of, text_of
 from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, vector_checksum
-from recall_core.store.sqlite.write import keep_rowids
 from recall_core.text import embedded_text
 from recall_core.types import Vector
 
@@ -77,7 +76,6 @@ class SqliteMaintenance(SqliteCatalog):
 
     def check(self, code: StoreCheck) -> Finding:
         """One check."""
-
         return sqlite.check.CHECKS[code](self)
 
     def back_up(self) -> str | None:
@@ -101,7 +99,6 @@ class SqliteMaintenance(SqliteCatalog):
 
     def copy(self, target: str) -> Iterator[tuple[int, int]]:
         """Copy the store of one moment into a new file, beside readers and writers; (pages done, of all)."""
-
         return sqlite.copying.copy_of_now(self, target)
 
     def without_vector(self) -> Iterator[list[tuple[int, str]]]:
@@ -113,7 +110,6 @@ class SqliteMaintenance(SqliteCatalog):
 
     def broken_vectors(self) -> Iterator[list[tuple[int, str]]]:
         """(chunk rowid, embedded text) of every live chunk whose vector cannot be one, in lists of bounded length."""
-
         bad = sqlite.check.bad_vectors(self)
         for start in range(0, len(bad), _EMBED_BATCH):
             rows = self.execute(_BROKEN, (json.dumps(bad[start : start + _EMBED_BATCH]),))
@@ -122,12 +118,10 @@ class SqliteMaintenance(SqliteCatalog):
 
     def has_lost_rows(self) -> bool:
         """Whether a table cannot be read to its end, or has fewer rows than one of its indexes."""
-
         return sqlite.mend.has_lost_rows(self)
 
     def reindex(self) -> bool:
         """Make every index anew where the tables hold all that there is; whether the store is whole by that."""
-
         return sqlite.mend.is_reindexed(self)
 
     def repair(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
@@ -136,7 +130,6 @@ class SqliteMaintenance(SqliteCatalog):
         made: chunk rowid to (vector, windows) by the embedder of that identity, for chunks whose vector is missing or
         cannot be one; they are left out where the store has another embedder by now.
         """
-
         broken = sqlite.check.bad_vectors(self)
         kept = {table: sqlite.check.bad_kept(self, table) for table in ("vec_cache", "vec_next")}
         with self.transaction():
@@ -166,7 +159,6 @@ class SqliteMaintenance(SqliteCatalog):
         return gone
 
     def _make_sure_of_room(self) -> None:
-
         if self.path == MEMORY:
             return
         folder = Path(self.path).absolute().parent
@@ -187,17 +179,14 @@ class SqliteMaintenance(SqliteCatalog):
 
     def signing(self) -> Signing | None:
         """What signatures of vectors are kept, or None."""
-
         return sqlite.lsh.made_with(self.execute)
 
     def is_signed(self, signing: Signing) -> bool:
         """Whether every vector has a signature that is made so."""
-
         return sqlite.lsh.is_whole(self.execute, signing)
 
     def sign(self, wanted: Signing | None) -> bool:
         """Make a signature of every vector, from now on of each that comes; or keep none. False where it is so."""
-
         if self.signing() is wanted is None:
             return False
         with self.transaction():
@@ -205,7 +194,6 @@ class SqliteMaintenance(SqliteCatalog):
 
     def wrong_signatures(self) -> int:
         """How many signatures are missing, or not those of their vectors, of a store that keeps some."""
-
         return sqlite.lsh.wrong(self.execute)
 
     def pending_purge(self) -> tuple[str, ...] | None:
@@ -231,7 +219,7 @@ class SqliteMaintenance(SqliteCatalog):
         return True
 
     def _rewritten(self) -> bool:
-        with self.unlocked():
+        with self.unlock():
             self.execute("VACUUM")
             busy, _, _ = self.execute("PRAGMA wal_checkpoint(TRUNCATE)")[0]
         return bool(busy == 0)
@@ -258,9 +246,8 @@ class SqliteMaintenance(SqliteCatalog):
 
     def _drop_tombstones(self) -> int:
         """Delete what rm and edits left behind, and the vectors kept for their texts; returns how many documents."""
-
         with self.transaction():
-            keep_rowids(self.execute)
+            sqlite.write.keep_rowids(self.execute)
             gone = len(self.execute("DELETE FROM doc WHERE deleted = 1 RETURNING rowid"))
             self.execute("DELETE FROM vec_cache")
             self.execute(
@@ -273,44 +260,36 @@ class SqliteMaintenance(SqliteCatalog):
 
     def in_order(self) -> Sequence[int]:
         """The rowids of all live chunks in natural order."""
-
         return sqlite.neighbours.in_order(self)
 
     def bests(self, asked: Mapping[int, Vector]) -> dict[int, tuple[float, float]]:
         """chunk rowid to the cosine of the vector asked with the chunk's own, and its highest with any live chunk."""
-
         return sqlite.neighbours.bests(self, asked)
 
     def near_pairs(self, *, least: float, shown: int) -> NearPairs:
         """The pairs of live chunks in documents of different content whose cosine is at least `least`."""
-
         return sqlite.neighbours.near_pairs(self, least=least, shown=shown)
 
     def keep_reranked(
         self, maker: str, made: Sequence[RerankVector], *, most_bytes: int, may_wait: bool = False
     ) -> bool:
         """Keep vectors that a reranker made; False where that would have to wait, or cannot be."""
-
         return sqlite.reranked.keep(self, maker, made, most_bytes=most_bytes, may_wait=may_wait)
 
     def reranked_bytes(self) -> int:
         """What those that are kept take."""
-
-        return sqlite.reranked.held(self.execute)
+        return sqlite.reranked.total_bytes(self.execute)
 
     def texts_reranked(self, maker: str) -> int:
         """How many distinct texts of live chunks have one of this maker."""
-
         return sqlite.reranked.texts_made(self.execute, maker)
 
     def texts_to_rerank(self, maker: str, *, after: bytes, limit: int) -> dict[bytes, str]:
         """text_hash to text of live chunks that have none, by text_hash from behind `after`."""
-
         return sqlite.reranked.texts_left(self.execute, maker, after=after, limit=limit)
 
     def reembed_target(self) -> ReembedTarget | None:
         """The reembed that was begun and did not end, or None."""
-
         found = dict(self.execute("SELECT key, value FROM meta WHERE key IN (?, ?, ?)", _KEYS))
         if len(found) < len(_KEYS):
             return None

@@ -15,7 +15,7 @@ from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import StoreCorrupt, StoreError, StoreLocked
 from recall_core.parts import part_of
 from recall_core.store.sqlite import records, sums
-from recall_core.store.sqlite.connect import MEMORY, damaged, discard, making_sense, reaching, translated
+from recall_core.store.sqlite.connect import MEMORY, damage_error, discard, making_sense, reaching, translated
 from recall_core.store.sqlite.copying import STEP_PAGES, copy_aside
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.rebuild import rebuild
@@ -75,12 +75,12 @@ def _opened(copy: str, where: str) -> apsw.Connection:
         db.pragma("writable_schema", True)  # a damaged definition does not hide the others
         named = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
         if not named & _TABLES:
-            raise damaged(where, "it has no table of documents")
+            raise damage_error(where, "it has no table of documents")
     except (apsw.Error, UnicodeDecodeError) as error:
         db.close()
         if isinstance(error, apsw.IOError | apsw.FullError | apsw.CantOpenError):  # of the disk that holds the copy
             raise
-        raise damaged(where, f"its list of tables cannot be read ({error})") from error
+        raise damage_error(where, f"its list of tables cannot be read ({error})") from error
     except BaseException:
         db.close()
         raise
@@ -170,7 +170,7 @@ def _expect_sound(new: SqliteStore, path: str) -> None:
     for code in _SOUND:
         finding = new.check(code)
         if finding.severity == "error":
-            raise damaged(path, f"what can be read of it makes no store: {finding.evidence} ({code})")
+            raise damage_error(path, f"what can be read of it makes no store: {finding.evidence} ({code})")
 
 
 def is_reindexed(store: OpenStore) -> bool:
@@ -181,12 +181,12 @@ def is_reindexed(store: OpenStore) -> bool:
     try:
         with store.transaction():
             if has_lost_rows(store):
-                raise damaged(store.path, "a table has lost rows")
+                raise damage_error(store.path, "a table has lost rows")
             store.execute("REINDEX")
             store.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
             is_whole = store.execute("PRAGMA integrity_check") == [("ok",)]
             if not is_whole or any(held != listed for held, listed in _rows(store)):
-                raise damaged(store.path, "more than its indexes")
+                raise damage_error(store.path, "more than its indexes")
     except StoreCorrupt:
         return False
     except StoreError as error:

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from recall_core._lazy import np
-from recall_core.store.flaws import flaws
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.check import bad_vectors, blocks
 from recall_core.store.sqlite.vectors import cosines, rows_of
-from recall_core.store.values import NearPairs, Pair
+from recall_core.store.values import NearPairs, find_flaws
 from recall_core.types import Vector
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ _NAMED = "SELECT v.embedding FROM json_each(?) j JOIN vec v ON v.chunk = j.value
 
 
 def in_order(store: SqliteCatalog) -> array[int]:
-    """The rowids of all live chunks in natural order."""
+    """Return the rowids of all live chunks in natural order."""
     found = blocks(store, f"SELECT c.rowid {_LIVE} ORDER BY d.path, c.offset")
     return array("q", [rowid for rows in found for (rowid,) in rows])
 
@@ -49,7 +48,7 @@ def bests(store: SqliteCatalog, asked: Mapping[int, Vector]) -> dict[int, tuple[
     own: dict[int, float] = {}
     best = dict.fromkeys(asked, -1.0)
     for found in blocks(store, _VECTORS):
-        wrong = flaws([vector for _, vector in found], dimension=dimension)
+        wrong = find_flaws([vector for _, vector in found], dimension=dimension)
         rows = rows_of([row for place, row in enumerate(found) if row[1] and place not in wrong])
         for rowid, vector in asked.items() if rows.rowids else ():
             near = cosines(vector, rows)
@@ -70,14 +69,14 @@ def near_pairs(store: SqliteCatalog, *, least: float, shown: int) -> NearPairs:
         search = _PairSearch(store, least, shown)
         for top in range(0, len(search.rowids), _ROWS):
             search.take(top)
-    return NearPairs(search.count, search.named())
+    first = ((search.rowids[one], search.rowids[other], cosine) for one, other, cosine in search.first)
+    return NearPairs(search.count, tuple(first))
 
 
 class _PairSearch:
     """One search for pairs: the chunks in natural order, and what was found so far."""
 
     def __init__(self, store: SqliteCatalog, least: float, shown: int) -> None:
-
         self.store, self.least, self.shown = store, least, shown
         self.rowids, contents = _sound_chunks(store)
         self.contents = np.array(contents, dtype=np.int64)
@@ -87,10 +86,6 @@ class _PairSearch:
         self.first: list[tuple[int, int, float]] = []
         """As `Pair`, with places in natural order instead of rowids."""
 
-    def named(self) -> tuple[Pair, ...]:
-        """The first pairs, with their rowids."""
-        return tuple((self.rowids[one], self.rowids[other], cosine) for one, other, cosine in self.first)
-
     def take(self, top: int) -> None:
         """Hold the block of rows that begins there against itself and all that come after it."""
         rows = self._matrix(top, _ROWS)
@@ -98,13 +93,11 @@ class _PairSearch:
             self._compare(rows, self._matrix(left, _COLUMNS), top, left)
 
     def _matrix(self, start: int, count: int) -> Matrix:
-
         named = json.dumps(self.rowids[start : start + count].tolist())
         found = self.store.execute(_NAMED, (named,))
         return np.frombuffer(b"".join([vector for (vector,) in found]), dtype="<f4").reshape(len(found), -1)
 
     def _compare(self, rows: Matrix, columns: Matrix, top: int, left: int) -> None:
-
         products = rows @ columns.T
         near = products >= self.least - self.margin
         near &= self.contents[top : top + len(rows), None] != self.contents[left : left + len(columns)]

@@ -16,14 +16,19 @@ from recall_core.errors import StoreError
 from recall_core.store import sqlite
 from recall_core.store.one_thread import ThreadGuard
 from recall_core.store.sqlite import memory
-from recall_core.store.sqlite.connect import MEMORY, busy_timeout_ms, making_sense, translated
-from recall_core.store.sqlite.state import State, file_at, state_of
-from recall_core.store.sqlite.write import SqliteWriter
+from recall_core.store.sqlite.connect import (
+    MEMORY,
+    State,
+    busy_timeout_ms,
+    file_at,
+    making_sense,
+    state_of,
+    translated,
+)
 from recall_core.types import StoreInfo
 
 if TYPE_CHECKING:
-    from recall_core.store.sqlite.memory.shared import Lease, OwnLease
-    from recall_core.store.sqlite.memory.snapshot import Snapshot
+    from recall_core.store.sqlite.memory.snapshot import Lease, OwnSnapshot, Shared, Snapshot
 
 LOOK_STEPS = 100  # instructions of SQLite between two looks at a deadline, some microseconds
 SIGNAL_STEPS = 10_000  # instructions between two looks at whether a signal has come, some milliseconds at most
@@ -55,7 +60,7 @@ class OpenStore:
         self.memory_mb = MEMORY_MB
         self._info_read: StoreInfo | None = None
         """What `info` said in the `reading` block that runs, all of which is of one state."""
-        self._lease: Lease | OwnLease | None = None
+        self._lease: Lease | OwnSnapshot | None = None
         self._asked: dict[type, object] = {}
         """The question that was begun last in this block, by what it is in: words or a vector."""
         self._memory: Snapshot | None = None
@@ -67,7 +72,10 @@ class OpenStore:
         db.set_progress_handler(_heed_signals, SIGNAL_STEPS)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Every row of one statement; SQLite's failures become RecallErrors."""
+        """Return every row of one statement; SQLite's failures become RecallErrors."""
+        if not self.guard.is_held:
+            with self.guard.turn():
+                return self.execute(sql, parameters)
         with translated(self.path):
             if self._is_ended:
                 raise apsw.InterruptError
@@ -76,8 +84,8 @@ class OpenStore:
             return self.db.execute(sql, parameters).fetchall()
 
     def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """One statement that returns nothing, once with each of these rows of parameters."""
-        with translated(self.path):
+        """Execute a statement that returns nothing, once with each of these rows of parameters."""
+        with self.guard.turn(), translated(self.path):
             if self._is_ended:
                 raise apsw.InterruptError
             if deadline.is_set():
@@ -101,7 +109,7 @@ class OpenStore:
         """A write transaction: all of it or, when the block fails, nothing."""
         self._follow_sums()
         with self.without_writers():
-            self._learn_sums()
+            sqlite.sums.learn(self.execute)
             yield
 
             sqlite.lsh.sign(self.execute, self.execute_many)
@@ -114,7 +122,7 @@ class OpenStore:
         """Nobody writes inside this block, nor does the block. A damaged file could not be committed to."""
         if not self.writable:
             raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
-        with self.unlocked():
+        with self.unlock():
             try:  # as in `reading`
                 self.execute("BEGIN IMMEDIATE")
                 self._expect_in_place()
@@ -143,7 +151,7 @@ class OpenStore:
             yield False
             return
         self._follow_sums()
-        with self.unlocked():
+        with self.unlock():
             try:
                 is_begun = self._begins_now()
                 yield is_begun
@@ -155,13 +163,9 @@ class OpenStore:
     def _follow_sums(self) -> None:
         """From the first transaction on; the triggers are this connection's own, and leave the file as it is."""
         if self.writable and not self._has_sums:
-            with self.unlocked(), translated(self.path):
+            with self.unlock(), translated(self.path):
                 sqlite.sums.follow(self.db)
             self._has_sums = True
-
-    def _learn_sums(self) -> None:
-
-        sqlite.sums.learn(self.execute)
 
     def _begins_now(self) -> bool:
         self.db.set_busy_timeout(0)
@@ -178,34 +182,27 @@ class OpenStore:
         """End what was begun in this store and interrupted, as far as can be."""
 
     @contextmanager
-    def writer(self) -> Iterator[SqliteWriter]:
-        """A transaction in which files are put and taken away; see store.writing.Writer."""
-        with self.writing():
-            batch = SqliteWriter(self.execute, self.execute_many, self.path)
-            yield batch
-            batch.finish()
-
-    @contextmanager
     def reading(self) -> Iterator[None]:
         """Everything read inside this block is of one state of the store."""
-        if self.db.in_transaction:
-            yield
-            return
-        try:  # a time that is over can end BEGIN, too, once it has begun
-            self.execute("BEGIN")
-            self._expect_in_place()
-            self._is_reading = True
-            yield
-        finally:
-            self._is_reading, self._info_read = False, None
-            self._asked, self._memory, self._has_looked = {}, None, False
-            if self._is_making_way and self._lease is not None:
-                self._is_making_way = False
-                self._lease.end()
-            self._roll_back()
+        with self.guard.turn():
+            if self.db.in_transaction:
+                yield
+                return
+            try:  # a time that is over can end BEGIN, too, once it has begun
+                self.execute("BEGIN")
+                self._expect_in_place()
+                self._is_reading = True
+                yield
+            finally:
+                self._is_reading, self._info_read = False, None
+                self._asked, self._memory, self._has_looked = {}, None, False
+                if self._is_making_way and self._lease is not None:
+                    self._is_making_way = False
+                    self._lease.shared.end()
+                self._roll_back()
 
     def remember(self, asked: object) -> Snapshot | None:
-        """What is in memory of the state that is read, for a search for these words or this vector.
+        """Return what is in memory of the state that is read, for a search for these words or this vector.
 
         The first question about a state of the store gives None: a process that asks once should not read, nor hold,
         what it does not need. With the second a thread begins to read it, and until it has there is None.
@@ -214,38 +211,40 @@ class OpenStore:
         if self._is_reading and not (kind in self._asked and self._asked[kind] == asked):
             is_new = kind in self._asked or not self._asked
             self._asked = {kind: asked} if is_new else self._asked | {kind: asked}
-            if is_new and self._memory is None and self.memory_mb and self._may_look():
-                state = self.state()
-                if _is_asked_again(self._file or id(self), state):
-                    self._memory = self._leased().get(state, self.memory_mb)
+            is_written = self.db.txn_state() == apsw.SQLITE_TXN_WRITE
+            if is_new and self._memory is None and self.memory_mb and not is_written:
+                with making_sense(self.path):
+                    state = state_of(self.execute)
+                where = self._file or id(self)
+                is_again, _asked_last[where] = _asked_last.get(where) == state, state
+                if is_again:
+                    self._memory = self._share().get(state, self.memory_mb)
         return self.in_memory()
 
     def in_memory(self) -> Snapshot | None:
-        """What is in memory of the state that is read; only inside `reading`, all of which is of one state."""
-        if not self._is_reading or not self._may_look():
+        """Return what is in memory of the state that is read; only inside `reading`, all of which is of one state."""
+        if not (self._is_reading and self.guard.is_held):
             return None
+        if self.db.txn_state() == apsw.SQLITE_TXN_WRITE:
+            return None  # what this connection has written may still be rolled back
         if self._lease is not None and not self._is_making_way:
-            self._lease.begin()
+            self._lease.shared.begin()
             self._is_making_way = True
         if not self._has_looked and self._memory is None and self._lease is not None and self.memory_mb:
             self._has_looked = True
-            self._memory = self._lease.kept(self.state())
+            self._memory = self._lease.shared.find(self.state())
         return self._memory
-
-    def _may_look(self) -> bool:
-        """False while this connection writes what may still be rolled back."""
-        return self.db.txn_state() != apsw.SQLITE_TXN_WRITE
 
     def fill_memory(self) -> bool:
         """Read what a second question would have read, and wait for it; False where it cannot be."""
         with self.reading():
-            return self._leased().wait(self.state(), self.memory_mb) is not None
+            return self._share().wait(self.state(), self.memory_mb) is not None
 
-    def _leased(self) -> Lease | OwnLease:
-        """This connection's part in what the process keeps of the file."""
+    def _share(self) -> Shared | OwnSnapshot:
+        """Return what the process keeps of the file, and take part in it."""
         if self._lease is None:
-            self._lease = memory.shared.lease(self.db, self.execute, self.path, self._file)
-        return self._lease
+            self._lease = memory.snapshot.lease(self.db, self.execute, self.path, self._file)
+        return self._lease.shared
 
     def _expect_in_place(self) -> None:
         """Raises StoreError `store_replaced` where what is open is no more the file of this name: whatever were read
@@ -258,13 +257,14 @@ class OpenStore:
             )
 
     @contextmanager
-    def unlocked(self) -> Iterator[None]:
+    def unlock(self) -> Iterator[None]:
         """SQLite refuses to write through this connection outside this block."""
-        try:
-            self.execute("PRAGMA query_only = OFF")  # it holds even where an interrupt meets it
-            yield
-        finally:
-            self._put_back("PRAGMA query_only = ON")
+        with self.guard.turn():
+            try:
+                self.execute("PRAGMA query_only = OFF")  # it holds even where an interrupt meets it
+                yield
+            finally:
+                self._put_back("PRAGMA query_only = ON")
 
     def _roll_back(self) -> None:
         """End the transaction, if there still is one."""
@@ -280,11 +280,11 @@ class OpenStore:
                 self.db.execute(sql)
 
     def changes(self) -> int:
-        """Another number once anyone but this connection has committed anything."""
+        """Return another number once anyone but this connection has committed anything."""
         return int(self.execute("PRAGMA data_version")[0][0])
 
     def state(self) -> State:
-        """Another one once anything that a question may see is another; see `state_of`."""
+        """Return another one once anything that a question may see is another; see `state_of`."""
         with making_sense(self.path):
             return state_of(self.execute)
 
@@ -316,14 +316,15 @@ class OpenStore:
         """
         if not self.writable or _size_at(f"{self.path}-wal") == 0:
             return self.writable
-        self.db.set_busy_timeout(wait_ms)
-        try:
-            busy, _, _ = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
-        except apsw.Error:
-            return False  # all of it stands in the log, for the next one who folds
-        finally:
-            self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
-        return busy == 0
+        with self.guard.turn():
+            self.db.set_busy_timeout(wait_ms)
+            try:
+                busy, _, _ = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
+            except apsw.Error:
+                return False  # all of it stands in the log, for the next one who folds
+            finally:
+                self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
+            return busy == 0
 
     def is_replaced(self) -> bool:
         """True when another file stands in the place of the open one by now, or none; it would answer for good."""
@@ -331,7 +332,7 @@ class OpenStore:
         return self._is_left or has_other_log or file_at(self.path) != self._file
 
     def is_there(self) -> bool:
-        """True when a file stands in the store's place, be it this one or another."""
+        """Return True if a file stands in the store's place, be it this one or another."""
         return file_at(self.path) is not None
 
     def leave(self) -> None:
@@ -356,21 +357,14 @@ class OpenStore:
         self._is_left = True
 
     def size_bytes(self) -> int:
-        """Bytes of the file, its log included."""
+        """Return the bytes of the file, its log included."""
         if self.path == MEMORY:
-            return int(self.db.pragma("page_count")) * int(self.db.pragma("page_size"))
+            return int(self.execute("PRAGMA page_count")[0][0]) * int(self.execute("PRAGMA page_size")[0][0])
         return _size_at(self.path) + _size_at(f"{self.path}-wal")
 
 
 _asked_last: dict[object, State] = {}
 """By file or connection: the state that the last question was about."""
-
-
-def _is_asked_again(where: object, state: State) -> bool:
-    """Whether it is the second question, or a later one, about this state."""
-    is_again = _asked_last.get(where) == state
-    _asked_last[where] = state
-    return is_again
 
 
 def _heed_signals() -> bool:

@@ -1,39 +1,54 @@
-"""Postings: how often each phrase of a literal query stands in which rows, read out of FTS5's own index.
-
-BM25 of a query of very many words is added up from them: FTS5 would compare all phrases at every row.
-"""
+"""How often, and where, the index counts each phrase of a query; scores of phrases and of very long queries."""
 
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import apsw
 
 from recall_core.config import BM25_K1, Config
+from recall_core.deadline import check
 from recall_core.rank import bm25
 from recall_core.rank.bm25 import FTS5_B, idf
 from recall_core.rql.ast import Expr
+from recall_core.store.port import Instance
 from recall_core.store.sqlite.compile import Compiled, compile_filter
 from recall_core.store.sqlite.lexical import (
     AT_ONCE,
     OfStems,
+    Stems,
     alternatives,
+    count_rows_of_phrases,
     expression,
     frequencies,
     phrase_stat,
-    quoted,
-    repeated,
+    place_tokens,
+    quote,
+    repeat_for_phrases,
     scores,
     scores_of,
     stem_frequencies,
-    stemmed_tokens,
+    stem_tokens,
+    stems_of,
 )
 from recall_core.store.sqlite.records import Execute
-from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, RawQuery, TermStat
+from recall_core.text import alone_places, spaced
+from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, RawQuery, Row, TermStat
+
+
+def register(db: apsw.Connection) -> None:
+    """Make the functions known that statements of full text call."""
+    db.register_fts5_function("recall_phrases", count_rows_of_phrases)
+    db.register_fts5_function("recall_occurrences", _count_occurrences)
+    db.register_fts5_function("recall_counted", _count_in_row)
+    db.register_fts5_function("recall_instances", _locate)
+    db.create_scalar_function("recall_tokens", _tokens_of, 1, deterministic=True)
+
 
 _LOOK_UP = 40  # entries of a posting list are read in the time in which FTS5 finds one row in it
 
@@ -53,7 +68,6 @@ Counts = dict[int, tuple[int, int]]
 
 
 def occurrences(
-    db: apsw.Connection,
     execute: Execute,
     query: LiteralQuery,
     rowids: Sequence[int] | None,
@@ -61,15 +75,18 @@ def occurrences(
 ) -> Occurrences:
     """See store.port.Search. of_stems: see `lexical.frequencies`."""
     rows, totals = index_totals(execute)
-    dfs = frequencies(db, execute, [phrase.tokens for phrase in query.phrases], of_stems)
-    db.register_fts5_function("recall_occurrences", _count_occurrences)
+    dfs = frequencies(execute, [phrase.tokens for phrase in query.phrases], of_stems)
     if rowids is not None and _LOOK_UP * len(rowids) < sum(dfs.values()):
         counts = _in_rows(execute, list(dfs), rowids)
     else:
         wanted = None if rowids is None else frozenset(rowids)
-        counts = {tokens: _among(_everywhere(db, execute, tokens), wanted) for tokens in dfs}
+        counts = {}
+        for tokens in dfs:
+            counts[tokens] = _everywhere(execute, tokens)
+            if wanted is not None:
+                counts[tokens] = {rowid: found for rowid, found in counts[tokens].items() if rowid in wanted}
     return Occurrences(
-        phrases=tuple(phrase_stat(db, execute, phrase, dfs[phrase.tokens], rows) for phrase in query.phrases),
+        phrases=tuple(phrase_stat(execute, phrase, dfs[phrase.tokens], rows) for phrase in query.phrases),
         counts=tuple(counts[phrase.tokens] for phrase in query.phrases),
         lengths=lengths(execute, sorted(set().union(*counts.values()))),
         averages=(totals[0] / rows, totals[1] / rows) if rows else (0.0, 0.0),
@@ -83,7 +100,7 @@ def lengths(execute: Execute, rowids: Sequence[int]) -> Counts:
 
 
 def index_totals(execute: Execute) -> tuple[int, tuple[int, int]]:
-    """How many rows the index holds, and their tokens in title and body: FTS5's averages record."""
+    """Return how many rows the index holds, and their tokens in title and body: FTS5's averages record."""
     (record,) = execute("SELECT block FROM chunk_fts_data WHERE id = 1")[0]
     rows, *totals = _varints(record) or [0, 0, 0]
     return rows, _two(totals)
@@ -92,11 +109,11 @@ def index_totals(execute: Execute) -> tuple[int, tuple[int, int]]:
 def _in_rows(
     execute: Execute, phrases: Sequence[tuple[str, ...]], rowids: Sequence[int]
 ) -> dict[tuple[str, ...], Counts]:
-    """Every phrase in these rows, in one pass over those that hold any."""
+    """Return every phrase in these rows, in one pass over those that hold any."""
     counts: dict[tuple[str, ...], Counts] = {tokens: {} for tokens in phrases}
     if not phrases or not rowids:
         return counts
-    anywhere = " OR ".join(map(quoted, phrases))
+    anywhere = " OR ".join(map(quote, phrases))
     for rowid, found in execute(_MATCHING + _AMONG, (anywhere, json.dumps(list(rowids)))):
         for tokens, (title, body) in zip(phrases, json.loads(found), strict=True):
             if title or body:
@@ -104,22 +121,17 @@ def _in_rows(
     return counts
 
 
-def _everywhere(db: apsw.Connection, execute: Execute, tokens: tuple[str, ...]) -> Counts:
+def _everywhere(execute: Execute, tokens: tuple[str, ...]) -> Counts:
     """One phrase in every row that holds it. A single word has its postings; FTS5 puts together those of several."""
-    stems = [stem for token in tokens for stem in stemmed_tokens(db, token)]
+    stems = [stem for token in tokens for stem in stem_tokens(token)]
     if len(stems) == 1:
         return {rowid: (title, body) for rowid, title, body in execute(_WORD, (stems[0],))}
-    return phrase_counts(db, execute, tokens)
+    return phrase_counts(execute, tokens)
 
 
-def phrase_counts(db: apsw.Connection, execute: Execute, tokens: tuple[str, ...]) -> Counts:
-    """A phrase in every row that holds it, by rowid."""
-    db.register_fts5_function("recall_occurrences", _count_occurrences)
-    return {rowid: _two(json.loads(found)[0]) for rowid, found in execute(_MATCHING, (quoted(tokens),))}
-
-
-def _among(counts: Counts, rowids: frozenset[int] | None) -> Counts:
-    return counts if rowids is None else {rowid: found for rowid, found in counts.items() if rowid in rowids}
+def phrase_counts(execute: Execute, tokens: tuple[str, ...]) -> Counts:
+    """Return a phrase in every row that holds it, by rowid."""
+    return {rowid: _two(json.loads(found)[0]) for rowid, found in execute(_MATCHING, (quote(tokens),))}
 
 
 def _count_occurrences(api: apsw.FTS5ExtensionApi, *_: object) -> str:
@@ -161,15 +173,14 @@ _THESE = "rowid IN (SELECT value FROM json_each(?))"
 _WALKING = "+" + _THESE
 
 
-def counted(
-    db: apsw.Connection, execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]
+def count_phrases(
+    execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]
 ) -> Occurrences:
     """Each phrase of the expression in these rows, as FTS5's bm25() counts it; rows that do not match are left out.
 
     Only places that satisfy the column filter, NEAR, ^ and the operators around a phrase count: in a row that
     `a OR (b AND c)` finds by a alone, b counts 0. terms: `term_stats` of the same query, one a phrase.
     """
-    db.register_fts5_function("recall_counted", _count_phrases)
     sql = _COUNTED + (_WALKING if isinstance(query, RawQuery) else _THESE)
     found = [] if query.is_empty or not rowids else execute(sql, (expression(query), json.dumps(list(rowids))))
     counts: list[dict[int, tuple[int, int]]] = []
@@ -183,11 +194,11 @@ def counted(
             if title or body:
                 phrase[rowid] = (title, body)
     averages = (totals[0] / rows, totals[1] / rows) if rows else (0.0, 0.0)
-    of_terms = repeated(query, counts) if counts else [{} for _ in terms]
+    of_terms = repeat_for_phrases(query, counts) if counts else [{} for _ in terms]
     return Occurrences(tuple(terms), tuple(of_terms), lengths, averages, rows)
 
 
-def _count_phrases(api: apsw.FTS5ExtensionApi, *_: object) -> str:
+def _count_in_row(api: apsw.FTS5ExtensionApi, *_: object) -> str:
     """Of the row at hand: each phrase's places a column, tokens a column; of the index: tokens a column, rows."""
     places = [[len(column) for column in api.phrase_locations(number)] for number in range(api.phrase_count)]
     columns = range(api.column_count)
@@ -204,8 +215,8 @@ ORDER BY d.path, c.offset
 class Phrased:
     """Scores of a literal query with phrases of several words: FTS5 finds the rows, `rank.bm25` scores them."""
 
-    def __init__(self, db: apsw.Connection, execute: Execute, query: LiteralQuery) -> None:
-        self._db, self._execute, self._query = db, execute, query
+    def __init__(self, execute: Execute, query: LiteralQuery) -> None:
+        self._execute, self._query = execute, query
         self._match = expression(query)
 
     def scores(
@@ -214,10 +225,10 @@ class Phrased:
         """As `lexical.scores`; of a bounded list see `Search.lexical`."""
         if k is None:
             matching = scores(self._execute, self._match, where=where, k=None, title_weight=title_weight)
-            return self._scored(list(matching), title_weight)
+            return self._score(list(matching), title_weight)
         holding = self._holding(where, k, title_weight)
         near = scores(self._execute, self._match, where=where, k=k + len(holding), title_weight=title_weight)
-        raws = self._scored(list({**near, **holding}), title_weight)
+        raws = self._score(list({**near, **holding}), title_weight)
         order = [rowid for (rowid,) in self._execute(_NATURAL, (json.dumps(list(raws)),))]
         order.sort(key=lambda rowid: -raws[rowid])
         best = {rowid: raws[rowid] for place, rowid in enumerate(order) if place < k or rowid in holding}
@@ -227,7 +238,7 @@ class Phrased:
     def scores_of(self, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
         """As `lexical.scores_of`."""
         matching = scores_of(self._execute, self._match, rowids, title_weight=title_weight)
-        return self._scored(list(matching), title_weight)
+        return self._score(list(matching), title_weight)
 
     def _holding(self, where: Expr | None, k: int, title_weight: float) -> dict[int, float]:
         """At most k rows that match and hold a phrase of several words: the rarest phrase first, its best rows first.
@@ -246,11 +257,11 @@ class Phrased:
         """Expressions in FTS5's words. A row that matches all of a query holds each of its phrases."""
         if self._query.match == "all":
             return [self._match]
-        dfs = frequencies(self._db, self._execute, [each.tokens for each in self._query.long_phrases])
-        return [quoted(tokens) for tokens in sorted(dfs, key=dfs.__getitem__)]
+        dfs = frequencies(self._execute, [each.tokens for each in self._query.long_phrases])
+        return [quote(tokens) for tokens in sorted(dfs, key=dfs.__getitem__)]
 
-    def _scored(self, rowids: Sequence[int], title_weight: float) -> dict[int, float]:
-        found = occurrences(self._db, self._execute, self._query, rowids)
+    def _score(self, rowids: Sequence[int], title_weight: float) -> dict[int, float]:
+        found = occurrences(self._execute, self._query, rowids)
         values = bm25.scores(found, rowids, Config(title_weight=title_weight))
         return dict(zip(rowids, values, strict=True))
 
@@ -280,14 +291,13 @@ JOIN doc d ON d.rowid = c.doc WHERE ({}) ORDER BY {} LIMIT ?
 
 
 def is_long(query: LexicalQuery) -> bool:
-    """Whether the query joins more phrases than FTS5 should be given at once."""
+    """Return True if the query joins more phrases than FTS5 should be given at once."""
     if isinstance(query, RawQuery):
         return bool(alternatives(query))
     return query.match == "any" and len(query.phrases) > FEW
 
 
 def long_scores(
-    db: apsw.Connection,
     execute: Execute,
     query: LexicalQuery,
     *,
@@ -297,7 +307,7 @@ def long_scores(
     also: Sequence[int] = (),
 ) -> dict[int, float]:
     """As `lexical.scores`."""
-    raws = _raws(db, execute, query, title_weight)
+    raws = _raws(execute, query, title_weight)
     if where is None and k is None:
         return dict(sorted(raws.items()))
     passing = Compiled("1") if where is None else compile_filter(where, table="chunk")
@@ -310,14 +320,14 @@ def long_scores(
 
 
 def long_scores_of(
-    db: apsw.Connection, execute: Execute, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float
+    execute: Execute, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float
 ) -> dict[int, float]:
     """As `lexical.scores_of`."""
-    raws = _raws(db, execute, query, title_weight) if rowids else {}
+    raws = _raws(execute, query, title_weight) if rowids else {}
     return {rowid: raws[rowid] for rowid in sorted(rowids) if rowid in raws}
 
 
-def _raws(db: apsw.Connection, execute: Execute, query: LexicalQuery, title_weight: float) -> dict[int, float]:
+def _raws(execute: Execute, query: LexicalQuery, title_weight: float) -> dict[int, float]:
     """rowid to raw BM25 of every row that holds a phrase: the sum over phrases, taken in parts."""
     if isinstance(query, RawQuery):
         by_times: dict[int, list[str]] = {}
@@ -326,24 +336,25 @@ def _raws(db: apsw.Connection, execute: Execute, query: LexicalQuery, title_weig
         return _added_up(execute, by_times, {}, title_weight)
     words: Counter[str] = Counter()
     others: list[str] = []
-    stems = {token: stemmed_tokens(db, token) for tokens in _tokens(query) if len(tokens) == 1 for token in tokens}
+    single = {phrase.tokens[0] for phrase in query.phrases if len(phrase.tokens) == 1}
+    stems = {token: stem_tokens(token) for token in single}
     for phrase in query.phrases:
         first, *more = phrase.tokens
         if not more and len(stems[first]) == 1:
             words[stems[first][0]] += 1
         elif not more:
-            others.append(quoted(phrase.tokens))
-    raws = _added_up(execute, {1: others}, _by_words(db, execute, words, title_weight), title_weight)
-    return _with_phrases(db, execute, query, raws, title_weight)
+            others.append(quote(phrase.tokens))
+    raws = _added_up(execute, {1: others}, _by_words(execute, words, title_weight), title_weight)
+    return _with_phrases(execute, query, raws, title_weight)
 
 
 def _with_phrases(
-    db: apsw.Connection, execute: Execute, query: LiteralQuery, raws: dict[int, float], title_weight: float
+    execute: Execute, query: LiteralQuery, raws: dict[int, float], title_weight: float
 ) -> dict[int, float]:
     """raws with what phrases of several words give, each the weight of its words."""
     if not query.long_phrases:
         return raws
-    found = occurrences(db, execute, query._replace(phrases=query.long_phrases), None)
+    found = occurrences(execute, query._replace(phrases=query.long_phrases), None)
     rowids = sorted(set().union(*found.counts))
     values = bm25.scores(found, rowids, Config(title_weight=title_weight))
     return raws | {rowid: raws.get(rowid, 0.0) + value for rowid, value in zip(rowids, values, strict=True)}
@@ -361,12 +372,11 @@ def _added_up(
     return raws
 
 
-def _by_words(db: apsw.Connection, execute: Execute, words: Counter[str], title_weight: float) -> dict[int, float]:
-    """The same of single words, with how often each stands in the query."""
+def _by_words(execute: Execute, words: Counter[str], title_weight: float) -> dict[int, float]:
+    """Return the same of single words, with how often each stands in the query."""
     rows, lengths = index_totals(execute)
     if not rows or not sum(lengths):
         return {}
-    db.create_scalar_function("recall_tokens", _tokens_of, 1, deterministic=True)
     dfs = stem_frequencies(execute, words)
     weights = [[word, idf(df, rows) * words[word]] for word, df in dfs.items()]
     return dict(execute(_HELD, (json.dumps(weights), BM25_K1, sum(lengths) / rows, title_weight, FTS5_B)))
@@ -376,5 +386,138 @@ def _tokens_of(*sizes: Any) -> int:  # what SQLite hands over has no narrower ty
     return sum(sum(pair(size)) for size in sizes)
 
 
-def _tokens(query: LiteralQuery) -> set[tuple[str, ...]]:
-    return {phrase.tokens for phrase in query.phrases}
+_FOUND = "SELECT rowid, recall_instances(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ? AND "
+
+_HOLDING = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid IN (SELECT value FROM json_each(?))"
+
+_SEEK = 1_000  # entries of posting lists that FTS5 walks past in the time in which it finds one row in them
+
+_Place = tuple[int, int, int, int]
+"""Column, first token, tokens and phrase of what counts in a row."""
+
+
+def instances(
+    execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
+) -> list[tuple[Instance, ...]]:
+    """See store.port.Search."""
+    if query.is_empty or not rows:
+        return [() for _ in rows]
+    if isinstance(query, LiteralQuery) and (stems := stems_of(query)) is not None:
+        numbers: dict[Stems, int] = {}
+        for number, each in enumerate(stems):
+            numbers.setdefault(each, number)
+        matching = _matching(execute, query, rows) if query.match == "all" else {row.rowid for row in rows}
+        return [_in_tokens(row, numbers) if row.rowid in matching else () for row in rows]
+    found = _asked_for(execute, query, terms, rows)
+    return [_in_row(row, sorted(found.get(row.rowid, ()))) for row in rows]
+
+
+def _asked_for(
+    execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
+) -> Mapping[int, set[_Place]]:
+    """By rowid what FTS5 says counts there."""
+    found: dict[int, set[_Place]] = {}
+    first_of: dict[Hashable, int] = {}
+    rowids = json.dumps([row.rowid for row in rows])
+    for match, numbers in _groups(query, len(terms)):
+        walks = isinstance(query, RawQuery) or sum(terms[number].df for number in numbers) <= _SEEK * len(rows)
+        for rowid, packed in execute(_FOUND + (_WALKING if walks else _THESE), (match, rowids)):
+            for number, (stems, columns) in zip(numbers, json.loads(packed), strict=True):
+                phrase = first_of.setdefault((*stems, terms[number].df), number)
+                places = found.setdefault(rowid, set())
+                for column, firsts in enumerate(columns):
+                    places.update((column, first, len(stems), phrase) for first in firsts)
+    return found
+
+
+def _groups(query: LexicalQuery, phrases: int) -> Iterator[tuple[str, Sequence[int]]]:
+    """Expressions that FTS5 can be given at once, and which phrases of the query each of them holds, in order.
+
+    The query stays whole where an operator decides what counts; where OR alone joins its phrases, it is divided.
+    """
+    written = alternatives(query) if isinstance(query, RawQuery) else ()
+    if not isinstance(query, RawQuery) and query.match == "any":
+        written = tuple(quote(phrase.tokens) for phrase in query.phrases)
+    if not written:
+        yield expression(query), range(phrases)
+        return
+    firsts: dict[str, int] = {}
+    for number, phrase in enumerate(written):
+        firsts.setdefault(phrase, number)
+    distinct = list(firsts)
+    for start in range(0, len(distinct), AT_ONCE):
+        some = distinct[start : start + AT_ONCE]
+        yield " OR ".join(some), [firsts[phrase] for phrase in some]
+
+
+def _locate(api: apsw.FTS5ExtensionApi, *_: object) -> str:
+    """For each phrase of the expression its tokens, and by column where in the row it begins, counted in tokens."""
+    return json.dumps([[stems, api.phrase_locations(number)] for number, stems in enumerate(api.phrases)])
+
+
+def _in_row(row: Row, places: Sequence[_Place]) -> tuple[Instance, ...]:
+    """places: of all that counts in the row, sorted."""
+    check()
+    found: list[Instance] = []
+    for column, text in enumerate((row.doc.title, row.chunk.text)):
+        held = [place for place in places if place[0] == column]
+        if held:
+            read = _indexed(text)
+            own = [place for place in held if place[1] + place[2] <= len(read[1])]  # names stand behind the title
+            found += _span(text, own, *read)
+    return tuple(found)
+
+
+def _matching(execute: Execute, query: LiteralQuery, rows: Sequence[Row]) -> set[int]:
+    """Return the rowids of those that hold every phrase."""
+    rowids = json.dumps([row.rowid for row in rows])
+    return {rowid for (rowid,) in execute(_HOLDING, (expression(query), rowids))}
+
+
+def _in_tokens(row: Row, phrases: Mapping[Stems, int]) -> tuple[Instance, ...]:
+    """Return the same of phrases that count wherever their stems stand."""
+    check()
+    by_first: dict[str, list[tuple[Stems, int]]] = {}
+    for stems, number in phrases.items():
+        by_first.setdefault(stems[0], []).append((stems, number))
+    found: list[Instance] = []
+    for column, text in enumerate((row.doc.title, row.chunk.text)):
+        read = _indexed(text)
+        own = [token[2] for token in read[1]]
+        held = [
+            (column, first, len(stems), number)
+            for first, stem in enumerate(own)
+            if stem in by_first
+            for stems, number in by_first[stem]
+            if len(stems) == 1 or tuple(own[first : first + len(stems)]) == stems
+        ]
+        held.sort()
+        found += _span(text, held, *read)
+    return tuple(found)
+
+
+def _indexed(text: str) -> tuple[bytes, list[tuple[int, int, str]]]:
+    content = spaced(text).encode()
+    return content, place_tokens(content)
+
+
+def _span(
+    text: str, places: Sequence[_Place], content: bytes, found: Sequence[tuple[int, int, str]]
+) -> Iterator[Instance]:
+    """Yield places in a text, whose content the index has in these tokens, by code points of the text."""
+    if len(content) == len(text):  # ASCII, where bytes are code points and nothing was spaced out
+        for column, first, size, phrase in places:
+            yield Instance(phrase, found[first][0], found[first + size - 1][1], in_title=column == 0)
+        return
+    indexed, alone = alone_places(text)
+
+    def code_point(byte: int) -> int:
+        return byte if len(content) == len(indexed) else len(content[:byte].decode())
+
+    def own(place: int) -> int:
+        before = bisect_left(alone, place)
+        return place - 2 * before - (before < len(alone) and alone[before] == place)
+
+    for column, first, size, phrase in places:
+        start, end = found[first][0], found[first + size - 1][1]
+        yield Instance(phrase, own(code_point(start)), own(code_point(end) - 1) + 1, in_title=column == 0)

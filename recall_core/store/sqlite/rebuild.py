@@ -20,15 +20,13 @@ import apsw
 from recall_core.errors import StoreCorrupt
 from recall_core.marks import loaded
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
-from recall_core.store.flaws import flaws
 from recall_core.store.sqlite import blocks, census, sums
 from recall_core.store.sqlite.leaves import chunk_rows
 from recall_core.store.sqlite.records import metadata, root_of
 from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, chunk_of, completed, whole
 from recall_core.store.sqlite.salvage import Row, Salvage, text_of, vectors
-from recall_core.store.sqlite.schema import reading_hash, vector_checksum, with_encoding
-from recall_core.store.sqlite.titles import titles_of, without_names
-from recall_core.store.values import Lost, MadeWith
+from recall_core.store.sqlite.schema import reading_hash, titles_of, vector_checksum, with_encoding, without_names
+from recall_core.store.values import Lost, MadeWith, find_flaws
 from recall_core.text import embedded_hash, spaced, utc
 
 _SAMPLE = 100  # vectors, of which some may be damaged
@@ -363,7 +361,7 @@ class _Rebuild:
             if not isinstance(vector, bytes) or not isinstance(windows, int) or windows < 1:
                 continue
             own = vector_checksum(vector, windows)
-            if checksum in (None, own) and not flaws([vector], dimension=dimension or self.dimension):
+            if checksum in (None, own) and not find_flaws([vector], dimension=dimension or self.dimension):
                 yield key, vector, windows, own
 
     def _put_judgements(self) -> None:

@@ -71,7 +71,7 @@ class Scan(NamedTuple):
 
 
 def scan_of(where: Expr | None, *, table: Table, order: tuple[OrderKey, ...]) -> Scan:
-    """The statements that list rows without a score."""
+    """Return the statements that list rows without a score."""
     compiled = compile_filter(where, table=table) if where is not None else Compiled("1")
     ordering = order_sql(order, table=table)
     source, columns, live = _SOURCES[table]
@@ -92,7 +92,7 @@ SELECT d.path, d.id, d.title, d.mtime, d.source,
 
 
 def listing_of(prefix: str, glob: str | None) -> Scan:
-    """The statements that list live documents by path: those whose path begins so and matches the glob."""
+    """Return the statements that list live documents by path: those whose path begins so and matches the glob."""
     conditions = [Compiled("d.deleted = 0"), begins_with("d.path", prefix)]
     if glob is not None:
         conditions.append(compile_filter(Like(Field("doc", "path"), "GLOB", glob), table="doc"))
@@ -137,7 +137,7 @@ def expect(row: Sequence[Any], types: frozenset[tuple[type, ...]]) -> None:
 
 
 def text_of(value: Any) -> str:
-    """A column that holds texts. Raises TypeError for anything else."""
+    """Return a column that holds texts. Raises TypeError for anything else."""
     expect((value,), _TEXT)
     return str(value)
 
@@ -149,7 +149,7 @@ def document(row: Sequence[Any]) -> Document:
     return Document(doc_id, path, digest, mtime, size, title, source, tuple(json.loads(tags)), metadata(meta))
 
 
-def listed(row: tuple[Any, ...]) -> ListedDocument:
+def check_listed(row: tuple[Any, ...]) -> ListedDocument:
     """From a row of a listing. Raises TypeError."""
     expect(row, _LISTED_TYPES)
     return row
@@ -192,7 +192,7 @@ def file_of(row: Sequence[Any]) -> Fingerprint:
 
 
 def new_chunk(row: Sequence[Any], path: str) -> NewChunk:
-    """A chunk with its vector, as it would be put into another store. Raises ValueError, TypeError."""
+    """Return a chunk with its vector, as it would be put into another store. Raises ValueError, TypeError."""
     expect(row, _NEW_CHUNK_TYPES)
     line_start, line_end, text, search_text, text_hash, vector, windows, kept, is_title, place = row[4:]
     check_text(text, kept, path)
@@ -201,7 +201,7 @@ def new_chunk(row: Sequence[Any], path: str) -> NewChunk:
 
 
 def reading(row: Sequence[Any], path: str) -> tuple[str, tuple[Mark, ...]]:
-    """How a document was read, and its marks, from its row of doc_reading or the nulls in its place.
+    """Return how a document was read, and its marks, from its row of doc_reading or the nulls in its place.
 
     Raises ValueError where the row is not the one that was stored, TypeError.
     """
@@ -215,8 +215,8 @@ def reading(row: Sequence[Any], path: str) -> tuple[str, tuple[Mark, ...]]:
     return read_by, loaded(marks)
 
 
-def joined(execute: Execute, doc_id: str, rows: Sequence[Row]) -> str:
-    """A document's whole text, from its chunks by offset, which overlap and leave no gap.
+def join_text(execute: Execute, doc_id: str, rows: Sequence[Row]) -> str:
+    """Return a document's whole text, from its chunks by offset, which overlap and leave no gap.
 
     Raises ValueError where the document is not the one whose digest was kept: a part of it may be missing.
     """
@@ -232,7 +232,7 @@ def joined(execute: Execute, doc_id: str, rows: Sequence[Row]) -> str:
 
 
 def digest_of(execute: Execute, rowid: int) -> str:
-    """The hash of one document as it stands."""
+    """Return the hash of one document as it stands."""
     (fields,) = execute("SELECT id, source, mtime, meta, title FROM doc WHERE rowid = ?", (rowid,))
     spans = execute(
         "SELECT offset, end_offset, tokens FROM chunk WHERE doc = ? AND deleted = 0 ORDER BY offset", (rowid,)

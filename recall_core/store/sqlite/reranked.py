@@ -79,7 +79,7 @@ def _put(execute: Execute, maker: str, made: Sequence[RerankVector], most_bytes:
     What was purged meanwhile so never comes back, nor what a question quoted of it.
     """
     generation = int(execute("SELECT value FROM meta WHERE key = 'generation'")[0][0])
-    total = held(execute)
+    total = total_bytes(execute)
     for text_hash, is_query, vector, asked_at in made:
         if asked_at == generation if is_query else execute(_IS_LIVE, (text_hash,)):
             last = execute("SELECT max(rowid) FROM vec_rerank")[0][0] or 0
@@ -136,7 +136,7 @@ def texts_left(execute: Execute, maker: str, *, after: bytes, limit: int) -> dic
     return {bytes(key): embedded_text(*parts) for key, *parts in execute(_LEFT, (after, maker, limit))}
 
 
-def held(execute: Execute) -> int:
+def total_bytes(execute: Execute) -> int:
     """Bytes that all of them take, as they are counted here."""
     rows = execute("SELECT value FROM meta WHERE key = ?", (_TOTAL,))
     return int(rows[0][0]) if rows else 0

@@ -1,8 +1,9 @@
-"""The tables, and the numbered steps that bring an older file up to date."""
+"""The tables, what stands in them, and the numbered steps that bring an older file up to date."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,8 +11,7 @@ from typing import Any
 import apsw
 
 from recall_core._lazy import hashlib
-from recall_core.marks import loaded
-from recall_core.store import sqlite
+from recall_core.marks import Mark, Outline, defines, loaded
 from recall_core.store.digest import canonical
 from recall_core.store.sqlite import blocks, copies
 from recall_core.text import embedded_hash, sha256, spaced
@@ -115,11 +115,6 @@ END;
 """
 
 
-def _create(db: apsw.Connection) -> None:
-    # apsw stops a multi-statement execute at the first statement that returns rows; none of these does.
-    db.execute(_TABLES)
-
-
 _EVALUATION = """
 DROP TRIGGER chunk_tombstone;
 CREATE TRIGGER chunk_tombstone AFTER UPDATE OF deleted ON chunk WHEN old.deleted = 0 AND new.deleted = 1
@@ -150,10 +145,7 @@ CREATE VIRTUAL TABLE chunk_instance USING fts5vocab(chunk_fts, instance);
 """
 
 
-def _evaluate(db: apsw.Connection) -> None:
-    """Vectors of several windows, vectors on their way in, and judgements: of a document where end_offset is -1."""
-    db.execute(_EVALUATION)
-
+"""Vectors of several windows, vectors on their way in, and judgements: of a document where end_offset is -1."""
 
 _PROOF = """
 DROP TRIGGER chunk_tombstone;
@@ -210,9 +202,7 @@ CREATE TABLE vec_rerank(
 """
 
 
-def _keep_for_reranking(db: apsw.Connection) -> None:
-    """Vectors that rerankers made of texts and of questions, in the order in which they came."""
-    db.execute(_KEPT_FOR_RERANKING)
+"""Vectors that rerankers made of texts and of questions, in the order in which they came."""
 
 
 def _checksum(*row: Any) -> int:
@@ -226,7 +216,6 @@ def own_hash(text: str) -> bytes:
 
 def vector_checksum(vector: bytes, windows: int) -> int:
     """64 bits that a damaged vector does not have, as SQLite keeps a whole number."""
-
     return int.from_bytes(
         hashlib.blake2b(vector, digest_size=8, salt=windows.to_bytes(8, "big")).digest(), "big", signed=True
     )
@@ -272,16 +261,6 @@ def _gather_vectors(db: apsw.Connection) -> None:
     db.execute("DROP TABLE vec_row")
 
 
-def _keep_copies(db: apsw.Connection) -> None:
-    """Which chunks hold the very text of others: see `copies`."""
-    db.execute(copies.SCHEMA + copies.FILL)
-
-
-def _keep_places(db: apsw.Connection) -> None:
-    """Where a file has what a parser made a document of, see `types.Chunk`; files tell once they are read again."""
-    db.execute("ALTER TABLE chunk ADD COLUMN place TEXT")
-
-
 _READINGS = """
 CREATE TABLE doc_reading(
   doc INTEGER PRIMARY KEY REFERENCES doc(rowid) ON DELETE CASCADE,
@@ -325,16 +304,13 @@ INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild');
 
 
 def _name_definitions(db: apsw.Connection) -> None:
-    """The names of what code defines, in the titles of full text: see `titles`. Damage stays for doctor to find."""
-
+    """Add the names of what code defines to the titles of full text. Damage stays for doctor to find."""
     renamed: list[tuple[str, int]] = []
     for doc, title, marks in db.execute(_DEFINING):
         try:
             above = spaced(title.decode())
             chunks: list[tuple[Any, ...]] = db.execute(_SPANS_BELOW, (doc, above)).fetchall()
-            titles = sqlite.titles.titles_of(
-                title.decode(), loaded(marks.decode()), [(start, end) for _, start, end in chunks]
-            )
+            titles = titles_of(title.decode(), loaded(marks.decode()), [(start, end) for _, start, end in chunks])
             found = [(own, row) for own, (row, _, _) in zip(titles, chunks, strict=True) if own != above]
             "".join(own for own, _ in found).encode()
         except (TypeError, ValueError):
@@ -347,29 +323,34 @@ def _name_definitions(db: apsw.Connection) -> None:
 
 
 def with_encoding(spec: str) -> str:
-    """A root as it is kept from this version on. Raises ValueError, LookupError for what is none."""
+    """Return a root as it is kept from this version on. Raises ValueError, LookupError for what is none."""
     root = json.loads(spec)
     parser = "text" if root["parser"] == "auto" else root["parser"]
     return canonical({**root, "parser": parser, "encoding": ""})
 
 
 def reading_hash(read_by: str, marks: str) -> bytes:
-    """What a damaged row of doc_reading does not have."""
+    """Return what a damaged row of doc_reading does not have."""
     return sha256(f"{read_by}\0{marks}".encode()).digest()
 
 
-MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (
-    _create,
-    _evaluate,
+Step = str | Callable[[apsw.Connection], None]
+
+MIGRATIONS: tuple[Step, ...] = (
+    _TABLES,
+    _EVALUATION,
     _prove,
-    _keep_for_reranking,
+    _KEPT_FOR_RERANKING,
     _gather_vectors,
-    _keep_copies,
-    _keep_places,
+    copies.SCHEMA + copies.FILL,
+    "ALTER TABLE chunk ADD COLUMN place TEXT",
     _keep_readings,
     _name_definitions,
 )
-"""Step i brings a file from schema version i to i + 1. Steps are only ever appended."""
+"""Step i, a function or statements that return no rows, brings a file from schema version i to i + 1.
+
+Steps are only ever appended. The places of chunks are known once their files are read again.
+"""
 
 SCHEMA_VERSION = len(MIGRATIONS)
 
@@ -406,12 +387,43 @@ def migrate(
     db: apsw.Connection,
     *,
     version: int,
-    steps: Sequence[Callable[[apsw.Connection], None]] = MIGRATIONS,
+    steps: Sequence[Step] = MIGRATIONS,
 ) -> None:
     """Run every step the file has not seen, all in one transaction."""
     with at_once(db):
         for step in steps[version:]:
-            step(db)
+            db.execute(step) if isinstance(step, str) else step(db)
         db.execute("DELETE FROM meta WHERE key GLOB 'sum_*'")  # the next writer takes them of what a step has changed
         db.pragma("application_id", APPLICATION_ID)
         db.pragma("user_version", len(steps))
+
+
+_JOINT = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
+
+_OF_TESTS = r"tests?[_-].*|.*[._-](?:tests?|spec)\.\w+|.*(?:Tests?|Spec)\.\w+"
+"""Names of files that hold tests: test_a.py, a_test.go, a.spec.ts, ATest.java."""
+
+
+def titles_of(title: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[str]:
+    """Return the titles that full text has for a document's chunks with these spans in order; "" each without one.
+
+    Below the document's title are the names of all definitions of which a chunk has a part. They weigh as titles do,
+    so that the place where something is defined ranks before those where it is used. Files of tests give none: what
+    they define is named after what it tests, which would rank behind it.
+    """
+    own = spaced(title)
+    if not own or not spans or re.fullmatch(_OF_TESTS, own) or not any(map(defines, marks)):
+        return [own for _ in spans]
+    outline = Outline(marks, spans[-1][1])
+    return ["\n".join((own, *map(_searchable, outline.names_within(*span)))) for span in spans]
+
+
+def without_names(title: str) -> str:
+    """Return the document's title from that of a chunk: its first line."""
+    return title.partition("\n")[0]
+
+
+def _searchable(name: str) -> str:
+    """Return a name and, behind it, the words that are written as one: `class NetRCAuth Net RC Auth`."""
+    name = spaced(name)
+    return " ".join((name, *(apart for word in name.split() if (apart := re.sub(_JOINT, " ", word)) != word)))

@@ -1,44 +1,34 @@
-"""SqliteStore: the Store protocol over one SQLite file."""
+"""The Store protocol over one SQLite file, and how such files are made, opened, copied and taken away."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import apsw
 
 from recall_core import store
-from recall_core.errors import StoreError
+from recall_core.errors import StoreCorrupt, StoreError
+from recall_core.paths import PRIVATE
+from recall_core.rank.bm25 import idf
 from recall_core.rql.ast import Expr, OrderKey, Predicate
+from recall_core.shell import Hint
 from recall_core.store import sqlite
-from recall_core.store.sqlite import blocks, copies, lexical, postings, records, vectors
+from recall_core.store.sqlite import blocks, census, copies, lexical, postings, records, vectors
 from recall_core.store.sqlite.compile import is_native
-from recall_core.store.sqlite.connect import (
-    load_vector_functions,
-    making_sense,
-    translated,
-)
+from recall_core.store.sqlite.connect import connect, create, discard, load_vector_functions, making_sense
 from recall_core.store.sqlite.judgements import SqliteJudgements
 from recall_core.store.sqlite.maintenance import SqliteMaintenance
-from recall_core.types import (
-    Key,
-    LexicalQuery,
-    LiteralQuery,
-    Occurrences,
-    RawQuery,
-    Row,
-    Table,
-    TermStat,
-    Vector,
-)
+from recall_core.store.sqlite.schema import PAGE_SIZE
+from recall_core.types import Key, LexicalQuery, LiteralQuery, Occurrences, RawQuery, Row, Table, TermStat, Vector
 
 if TYPE_CHECKING:
     from recall_core.rank.estimates import Estimates
-    from recall_core.store.instances import Instance
+    from recall_core.store.port import Instance, Store
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.snapshot import Snapshot
-    from recall_core.store.sqlite.memory.terms import TermFrequencies
     from recall_core.store.sqlite.memory.words import WordSearch
     from recall_core.store.values import Capability, FilterCounts, Lost, MadeWith, Nearest, Signing
 
@@ -65,37 +55,41 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         """The words of the question that was asked last."""
 
     def tokens(self, text: str) -> tuple[str, ...]:
-        """The text as the index folds it, before stemming."""
-        with translated(self.path):
-            return lexical.folded_tokens(self.db, text)
+        """Return the text as the index folds it, before stemming."""
+        return lexical.fold_tokens(text)
 
     def stems(self, text: str) -> tuple[str, ...]:
-        """The text as the index holds it."""
-        with translated(self.path):
-            return lexical.stemmed_tokens(self.db, text)
+        """Return the text as the index holds it."""
+        return lexical.stem_tokens(text)
 
     def spans(self, texts: Sequence[str], phrases: Sequence[str]) -> list[list[tuple[int, int]]]:
         """For each text the half-open ranges of code points that a phrase matches, in order and merged."""
-        wanted = lexical.stemmed(tuple(phrases))
+        wanted = lexical.stem_phrases(tuple(phrases))
         return [lexical.stem_spans(text, wanted) for text in texts]
 
     def syntax_error(self, raw: RawQuery) -> str | None:
-        """What the full-text index finds wrong with a raw expression, or None."""
+        """Return what the full-text index finds wrong with a raw expression, or None."""
         return lexical.check_syntax(self.execute, lexical.expression(raw))
 
     def term_stats(self, query: LexicalQuery, *, is_searched: bool = True) -> tuple[TermStat, ...]:
         """One entry a phrase, in query order. is_searched: a search for these words follows."""
-        with translated(self.path):
-            # How long a word's posting is, the index tells faster than the posting is read.
-            if is_searched and (memory := self._words_in_memory(query)) is not None:
-                return memory.terms
-            return lexical.term_stats(self.db, self.execute, query, self._live_chunks(), self._frequencies())
+        # How long a word's posting is, the index tells faster than the posting is read.
+        if is_searched and (memory := self._words_in_memory(query)) is not None:
+            return memory.terms
+        with making_sense(self.path):
+            rows = int(self._meta("chunks")) if self._info_read is None else self._info_read.chunks
+        if isinstance(query, RawQuery):
+            counted = lexical.raw_frequencies(self.execute, query)
+            return tuple(TermStat(text, df, idf(df, rows)) for text, df in counted)
+        dfs = lexical.frequencies(self.execute, [each.tokens for each in query.phrases], self._frequencies())
+        return tuple(lexical.phrase_stat(self.execute, each, dfs[each.tokens], rows) for each in query.phrases)
 
     def terms_beginning(
         self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
     ) -> dict[str, int]:
         """See store.port.Search."""
-        known = self._vocabulary()
+        memory = self.in_memory()
+        known = None if memory is None else memory.vocabulary
         if known is not None:
             found = known.frequencies(also) | known.beginning(letters, shortest, longest)
         else:
@@ -107,61 +101,40 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return dict(sorted(found.items(), key=lambda each: (-each[1], each[0]))[:most])
 
     def _frequencies(self) -> lexical.OfStems | None:
-        """How many rows hold each stem, as the terms in memory have it."""
-        known = self._vocabulary()
-        return None if known is None else known.frequencies
-
-    def _vocabulary(self) -> TermFrequencies | None:
-        """All terms of the state that is read, where they are in memory."""
+        """Return the function that counts rows of stems in memory, if the terms are there."""
         memory = self.in_memory()
-        return None if memory is None else memory.vocabulary
+        return None if memory is None or memory.vocabulary is None else memory.vocabulary.frequencies
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
-        """How often each phrase of a literal query stands in these rows, or in every row that holds one."""
-        is_asked_of_few = rowids is not None and len(rowids) <= _FEW_ROWS  # for which no posting is read as a whole
-        with translated(self.path):
-            if self._knows(query) or not is_asked_of_few:
-                memory = self._words_in_memory(query)
-                if memory is not None:
-                    return memory.occurrences(rowids)
-            return postings.occurrences(self.db, self.execute, query, rowids, self._frequencies())
+        """Return how often each phrase of a literal query stands in these rows, or in every row that holds one."""
+        # For a few rows no posting is read as a whole, unless without it phrases would be looked for twice.
+        is_known = self._words is not None and self._words[1] == query
+        reads_postings = rowids is None or len(rowids) > _FEW_ROWS or is_known or bool(query.long_phrases)
+        if reads_postings and (memory := self._words_in_memory(query)) is not None:
+            return memory.occurrences(rowids)
+        return postings.occurrences(self.execute, query, rowids, self._frequencies())
 
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
-        """Each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
-        with translated(self.path):
-            is_plain = isinstance(query, LiteralQuery) and query.match == "any" and not query.long_phrases
-            if is_plain and (memory := self._words_in_memory(query)) is not None:
-                return memory.occurrences(rowids)._replace(phrases=tuple(terms))
-            return postings.counted(self.db, self.execute, query, terms, rowids)
+        """Return each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
+        is_plain = isinstance(query, LiteralQuery) and query.match == "any" and not query.long_phrases
+        if is_plain and (memory := self._words_in_memory(query)) is not None:
+            return memory.occurrences(rowids)._replace(phrases=tuple(terms))
+        return postings.count_phrases(self.execute, query, terms, rowids)
 
     def instances(
         self, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
     ) -> list[tuple[Instance, ...]]:
         """Where each phrase counts in the texts and titles of these rows. terms: `term_stats` of the same query."""
+        return sqlite.postings.instances(self.execute, query, terms, rows)
 
-        with translated(self.path):
-            return sqlite.instances.instances(self.db, self.execute, query, terms, rows)
-
-    def _live_chunks(self) -> int:
-        if self._info_read is not None:
-            return self._info_read.chunks
-        return self._count("chunks")
-
-    def _knows(self, query: LexicalQuery) -> bool:
-        """Whether its postings are at hand, or phrases would be looked for twice without them."""
-        is_at_hand = self._words is not None and self._words[1] == query
-        return is_at_hand or (isinstance(query, LiteralQuery) and bool(query.long_phrases))
-
-    def _words_in_memory(self, query: LexicalQuery, *, begins: bool = False) -> WordSearch | None:
-        """The query over what is in memory; None where it has to be asked of FTS5. begins: a search with it."""
-        if isinstance(query, RawQuery) or query.is_empty or postings.is_long(query):
-            return None
-        memory = self.remember(query) if begins else self.in_memory()
-        if memory is None:
+    def _words_in_memory(self, query: LexicalQuery) -> WordSearch | None:
+        """Return the query over what is in memory, or None if it has to be asked of FTS5."""
+        memory = self.in_memory()
+        if memory is None or isinstance(query, RawQuery) or query.is_empty or postings.is_long(query):
             return None
         if self._words is None or self._words[0] is not memory or self._words[1] != query:
             with making_sense(self.path):
-                self._words = memory, query, memory.words(self.db, self.execute, query)
+                self._words = memory, query, memory.words(self.execute, query)
         return self._words[2]
 
     def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> Sequence[Key]:
@@ -186,16 +159,16 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
     ) -> Mapping[int, float]:
         """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
-        with translated(self.path):
-            if (memory := self._words_in_memory(query, begins=True)) is not None:
-                among = None if where is None else self._passing(where)
-                return memory.scores(k=k, among=among, title_weight=title_weight, also=also)
-            if postings.is_long(query):
-                return postings.long_scores(
-                    self.db, self.execute, query, where=where, k=k, title_weight=title_weight, also=also
-                )
-            if (phrased := self._phrased(query)) is not None:
-                return phrased.scores(where=where, k=k, title_weight=title_weight, also=also)
+        if not (isinstance(query, RawQuery) or query.is_empty or postings.is_long(query)):
+            self.remember(query)
+        if (memory := self._words_in_memory(query)) is not None:
+            among = None if where is None else self._passing(where)
+            return memory.scores(k=k, among=among, title_weight=title_weight, also=also)
+        if postings.is_long(query):
+            return postings.long_scores(self.execute, query, where=where, k=k, title_weight=title_weight, also=also)
+        if isinstance(query, LiteralQuery) and query.long_phrases:
+            phrased = postings.Phrased(self.execute, query)
+            return phrased.scores(where=where, k=k, title_weight=title_weight, also=also)
         match = lexical.expression(query)
         return lexical.scores(self.execute, match, where=where, k=k, title_weight=title_weight, also=also)
 
@@ -203,13 +176,12 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float
     ) -> Mapping[int, float]:
         """rowid to raw BM25 of those of these rows that match."""
-        with translated(self.path):
-            if (memory := self._words_in_memory(query)) is not None:
-                return memory.scores_of(rowids, title_weight=title_weight)
-            if postings.is_long(query):
-                return postings.long_scores_of(self.db, self.execute, query, rowids, title_weight=title_weight)
-            if (phrased := self._phrased(query)) is not None:
-                return phrased.scores_of(rowids, title_weight=title_weight)
+        if (memory := self._words_in_memory(query)) is not None:
+            return memory.scores_of(rowids, title_weight=title_weight)
+        if postings.is_long(query):
+            return postings.long_scores_of(self.execute, query, rowids, title_weight=title_weight)
+        if isinstance(query, LiteralQuery) and query.long_phrases:
+            return postings.Phrased(self.execute, query).scores_of(rowids, title_weight=title_weight)
         return lexical.scores_of(self.execute, lexical.expression(query), rowids, title_weight=title_weight)
 
     def _passing(self, where: Expr) -> Places:
@@ -217,12 +189,6 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         assert memory is not None  # noqa: S101 - asked for where something is in memory
         with making_sense(self.path):
             return memory.passing(where, self.execute)
-
-    def _phrased(self, query: LexicalQuery) -> postings.Phrased | None:
-        """Who scores a query with phrases of several words."""
-        if not (isinstance(query, LiteralQuery) and query.long_phrases):
-            return None
-        return postings.Phrased(self.db, self.execute, query)
 
     def cosines(
         self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None
@@ -237,17 +203,12 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
                 return memory.cosines(vector, among)
         with making_sense(self.path):
             if where is None and rowids is None:
-                return vectors.cosines(vector, self._all_vectors())
+                has_blocks = blocks.are_here(self.execute)
+                rows = blocks.everything(self.execute) if has_blocks else None
+                every = vectors.rows_of(self.execute(_VECTORS)) if rows is None else vectors.Rows(*rows)
+                return vectors.cosines(vector, every)
             condition, parameters = records.condition_of(where, rowids)
             return vectors.cosines(vector, vectors.rows_of(self.execute(f"{_VECTORS_WHERE} {condition}", parameters)))
-
-    def _all_vectors(self) -> vectors.Rows:
-        if self._has_blocks():
-            return vectors.Rows(*blocks.everything(self.execute))
-        return vectors.rows_of(self.execute(_VECTORS))
-
-    def _has_blocks(self) -> bool:
-        return blocks.are_here(self.execute)
 
     def estimates(self, vector: Vector, *, where: Expr | None) -> Estimates | None:
         """Every live chunk that the filter lets through, in natural order, with its cosine within a proven bound.
@@ -260,7 +221,9 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         condition, parameters = records.condition_of(where, None)
         try:
             load_vector_functions(self.db)
-            return vectors.estimates(self.execute, vector, condition, parameters, in_blocks=self._has_blocks())
+            return vectors.estimates(
+                self.execute, vector, condition, parameters, in_blocks=blocks.are_here(self.execute)
+            )
         except apsw.ExtensionLoadingError:
             return None
         except StoreError as error:
@@ -269,11 +232,10 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             raise
 
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
-        """The k best of `cosines`, best first, ties in natural order; always exactly those.
+        """Return the k best of `cosines`, best first, ties in natural order; always exactly those.
 
         float32 products, or sqlite-vec's distances, only propose: every row that could tie with the k-th is settled.
         """
-
         memory = self.remember(vector)
         if memory is not None and memory.matrix is not None:
             among = None if where is None else self._passing(where)
@@ -282,7 +244,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
                 return store.values.Nearest(memory.best(vector, k, places), is_exact=True)
             near = memory.rows.keys.rowids[places].tolist()
         else:
-            near = self._proposed(vector, where, k)
+            near = self._propose(vector, where, k)
         exact = self.cosines(vector, where=None, rowids=near)
         order = [key.rowid for key in self.candidates(None, rowids=near)]
         best = sorted(order, key=lambda rowid: -exact[rowid])[:k]
@@ -290,7 +252,6 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def shortlist(self, vector: Vector, signing: Signing, *, where: Expr | None, k: int) -> Sequence[int] | None:
         """Rowids of the k rows of the filter whose signatures are nearest, ties in natural order; None without."""
-
         if not sqlite.lsh.is_whole(self.execute, signing):
             return None
         own, memory = store.signatures.signature(vector, signing), self.remember(vector)
@@ -308,7 +269,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return sorted(order, key=distances.__getitem__)[:k]
 
     def ahead(self, vector: Vector, rowid: int, *, where: Expr | None) -> int | None:
-        """How many rows of the filter come before this one by `cosines`; None where it is not among them."""
+        """Return how many rows of the filter come before this one by `cosines`; None where it is not among them."""
         memory = self.remember(vector)
         if memory is not None and memory.matrix is not None:
             among = None if where is None else self._passing(where)
@@ -327,10 +288,10 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         order = [key.rowid for key in self.candidates(None, rowids=level)]
         return nearer + sorted(order, key=lambda each: -exact[each]).index(rowid)
 
-    def _proposed(self, vector: Vector, where: Expr | None, k: int) -> list[int]:
+    def _propose(self, vector: Vector, where: Expr | None, k: int) -> list[int]:
         """Rowids of the k nearest by sqlite-vec's distance, and of all that could tie with the last of them."""
         load_vector_functions(self.db)
-        if where is None and self._has_blocks():
+        if where is None and blocks.are_here(self.execute):
             near = vectors.near_of_all(self.execute, vector, k=k)
             if near is not None and len(self.candidates(None, rowids=near)) == len(near):
                 return near
@@ -350,7 +311,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return copies.twins(self.execute, rowids)
 
     def fetch(self, rowids: Sequence[int]) -> list[Row]:
-        """Chunks with their documents, in the order asked for."""
+        """Return chunks with their documents, in the order asked for."""
         with making_sense(self.path):
             return [records.row_of(row) for row in self.execute(records.FETCH, (json.dumps(list(rowids)),))]
 
@@ -361,38 +322,110 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def reranked(self, maker: str, hashes: Sequence[bytes], *, is_query: bool) -> dict[bytes, Vector]:
         """text_hash to vector of those that this reranker made and that are kept; a damaged one is not."""
-
         return sqlite.reranked.find(self.execute, maker, hashes, is_query=is_query)
 
     def is_indexed(self, rowid: int) -> bool:
-        """Whether the full-text index holds a chunk."""
+        """Return True if the full-text index holds a chunk."""
         return bool(self.execute("SELECT 1 FROM chunk_fts_docsize WHERE id = ?", (rowid,)))
 
     def is_native(self, predicate: Predicate) -> bool:
-        """Whether SQLite compares a column or a tag by itself."""
+        """Return True if SQLite compares a column or a tag by itself."""
         return is_native(predicate)
 
     def filter_counts(self, where: Expr, *, table: Table) -> FilterCounts:
-        """What every part of a filter lets through."""
-
-        return sqlite.funnel.filter_counts(self, where, table=table)
+        """Return what every part of a filter lets through."""
+        return sqlite.funnel.filter_counts(self.execute, where, table=table)
 
     def scan(
         self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...], limit: int | None, offset: int
     ) -> tuple[int, list[tuple[int, int | None]]]:
-        """How many rows pass, and one page of (doc rowid, chunk rowid or None) in the asked order."""
+        """Return how many rows pass, and one page of (doc rowid, chunk rowid or None) in the asked order."""
         scan = records.scan_of(where, table=table, order=order)
         total = self.execute(scan.total.sql, scan.total.params)[0][0]
         page = self.execute(scan.page.sql, (*scan.page.params, -1 if limit is None else limit, offset))
         return total, [(row[0], row[1]) for row in page]
 
     def steps(self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...]) -> tuple[str, ...]:
-        """How SQLite carries `scan` out: the lines of its query plan."""
+        """Return how SQLite carries `scan` out: the lines of its query plan."""
         page = records.scan_of(where, table=table, order=order).page
         rows = self.execute(f"EXPLAIN QUERY PLAN {page.sql}", (*page.params, -1, 0))
         return tuple(row[3] for row in rows)
 
     def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
         """Put a new store of what can be read of this one in its place, in one step; what cannot."""
+        return sqlite.mend.rebuild_in_place(self, copy=copy, made_with=made_with, create=create_store)
 
-        return sqlite.mend.rebuild_in_place(self, copy=copy, made_with=made_with, create=sqlite.kind.create_store)
+
+def create_store(
+    path: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
+) -> SqliteStore:
+    """Return a new, empty store, or no file at all; `:memory:` keeps it off the disk."""
+    settings = {
+        "embedder": embedder,
+        "dimension": str(dimension),
+        "counter": counter,
+        "chunker": chunker,
+        "generation": "0",
+        "digest_sum": "0" * 64,
+        **census.none(),
+    }
+    return SqliteStore(create(path, settings, mode=mode), path, writable=True)
+
+
+def open_store(path: str) -> SqliteStore:
+    """Return an existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
+    try:
+        db, writable, upgrade = connect(path)
+    except StoreCorrupt as error:
+        if error.code == "store_corrupt" or _was_store(path):  # doctor could not open it either
+            raise StoreCorrupt(error.code, error.message, hint=Hint("recover", path, "NEW")) from error
+        raise
+    return SqliteStore(db, path, writable=writable, upgrade=upgrade)
+
+
+def _was_store(path: str) -> bool:
+    """Return True if the definition of a table of ours stands at the start of the file."""
+    with suppress(OSError), open(path, "rb") as raw:
+        return b"CREATE VIRTUAL TABLE chunk_fts" in raw.read(4 * PAGE_SIZE)
+    return False
+
+
+class SqliteKind:
+    """Stores in SQLite files; see store.port.StoreKind. A path, or `:memory:`."""
+
+    name = "sqlite"
+
+    def open(self, where: str) -> Store:
+        """Return an existing store."""
+        return open_store(where)
+
+    def create(
+        self, where: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
+    ) -> Store:
+        """Return a new, empty store, or no file at all."""
+        return create_store(
+            where, embedder=embedder, dimension=dimension, counter=counter, chunker=chunker, mode=mode
+        )
+
+    def discard(self, where: str) -> None:
+        """Take a store's files away, as far as they are there."""
+        discard(where)
+
+    @contextmanager
+    def aside(self, where: str) -> Iterator[Store]:
+        """A copy of the store there, byte for byte, for as long as the block."""
+        with sqlite.copying.aside(where) as (db, writable):
+            store = SqliteStore(db, where, writable=writable)
+            try:
+                yield store
+            finally:
+                store.close()
+
+    def recover(
+        self, where: str, target: str, *, made_with: Callable[[], MadeWith | None]
+    ) -> tuple[Store, tuple[Lost, ...]]:
+        """Return a new store at target of what can be read of the one at where, and what cannot."""
+        return sqlite.mend.recover(where, target, made_with=made_with, create=create_store)
+
+
+SQLITE = SqliteKind()

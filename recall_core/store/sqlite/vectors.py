@@ -89,7 +89,7 @@ def cosines(query: Vector, rows: Rows) -> dict[int, float]:
     bits could decide the sixth decimal, the sum is taken again exactly (math.fsum), so every way gives one result.
     """
     is_small = len(rows.rowids) * len(_places(array("f", query))) < _PLAIN_PRODUCTS
-    values = (_plain if is_small and "numpy" not in sys.modules else _vectorised)(query, rows)
+    values = (_plain if is_small and "numpy" not in sys.modules else _multiply)(query, rows)
     return dict(zip(rows.rowids, values, strict=True))
 
 
@@ -135,7 +135,6 @@ def estimates(
     That is 1 - distance, the cosine of two directions in single precision. Products of whole vectors are estimated by
     it times the query's length.
     """
-
     q = array("f", query)
     length = sqrt(fsum(map(mul, q, q)))
     found = _distances_by_block(execute, query, condition, parameters) if in_blocks else None
@@ -151,7 +150,7 @@ def estimates(
 def _distances_by_block(
     execute: Execute, query: Vector, condition: str, parameters: Sequence[Any]
 ) -> list[tuple[Any, ...]] | None:
-    """What `_ESTIMATES` finds; None where few rows pass, and each is better looked up."""
+    """Return what `_ESTIMATES` finds; None where few rows pass, and each is better looked up."""
     natural = execute(_NATURAL.format(condition=condition), parameters)
     if _MOST * len(natural) < execute("SELECT count(*) FROM vec_place")[0][0]:
         return None
@@ -163,7 +162,7 @@ def _distances_by_block(
 
 
 def _spread(dimension: int, places: int, length: float) -> tuple[float, float]:
-    """How far a cosine, as `cosines` gives it, may lie from its estimate: (floor, slope) of `Estimates`.
+    """Return how far a cosine, as `cosines` gives it, may lie from its estimate: (floor, slope) of `Estimates`.
 
     With u = 2 ** -24: a float32 sum of n terms that are not 0, in whatever order, is off by n * u times the sum of
     their sizes, to first order (Higham 2002, section 3.1); terms that are 0 add no error. So the sum of products is
@@ -180,7 +179,7 @@ def _spread(dimension: int, places: int, length: float) -> tuple[float, float]:
 
 
 def _doubt(dimension: int) -> float:
-    """How far behind the k-th distance a row may lie that is among the k best, or ties with the last of them.
+    """Return how far behind the k-th distance a row may lie that is among the k best, or ties with the last of them.
 
     Both distances may be off by the rounding of three float32 sums, one operation a component each (Higham 2002,
     section 3.1), both rows may be as much too long or short as a stored vector may, which a product feels and a
@@ -201,7 +200,7 @@ def _plain(query: Vector, rows: Rows) -> list[float]:
 
 
 def _places(q: array[float]) -> list[int]:
-    """Where a query is not 0: in few places, when it is the hash of a few words."""
+    """Return where a query is not 0: in few places, when it is the hash of a few words."""
     return [place for place, component in enumerate(q) if component]
 
 
@@ -213,24 +212,24 @@ def _settle(scaled: float, q: array[float], row: array[float]) -> float:
     return max(-1.0, min(1.0, value)) + _UNSIGNED
 
 
-def _vectorised(query: Vector, rows: Rows) -> list[float]:
-
+def _multiply(query: Vector, rows: Rows) -> list[float]:
     q = np.frombuffer(query, dtype="<f4").astype(np.float64)
     matrix = np.frombuffer(rows.components, dtype="<f4").reshape(-1, len(q))
     scaled = np.empty(len(matrix))
     for start in range(0, len(matrix), _BLOCK_ROWS):
         check()
         scaled[start : start + _BLOCK_ROWS] = matrix[start : start + _BLOCK_ROWS].astype(np.float64) @ q
-    values: list[float] = settled(scaled, query, lambda place: array("f", matrix[place].tobytes())).tolist()
+    values: list[float] = settle_all(scaled, query, lambda place: array("f", matrix[place].tobytes())).tolist()
     return values
 
 
-def settled(sums: NDArray[np.float64], query: Vector, row_of: Callable[[int], array[float]]) -> NDArray[np.float64]:
+def settle_all(
+    sums: NDArray[np.float64], query: Vector, row_of: Callable[[int], array[float]]
+) -> NDArray[np.float64]:
     """Cosines from float64 dot products, which are changed: rounded, those in doubt worked out again exactly.
 
     row_of: the vector at a place.
     """
-
     sums *= SCALE
     nearest = np.rint(sums)
     doubtful = np.abs(np.abs(sums - nearest) - 0.5) < _DOUBT

@@ -1,26 +1,24 @@
-"""One write transaction: files with their documents and chunks go in, tombstones and labels change."""
+"""The write path: one open batch, inside a transaction."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recall_core.config import EDITED
 from recall_core.errors import EmbedError
 from recall_core.marks import dumped
-from recall_core.store import sqlite
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
+from recall_core.store.sqlite import blocks
 from recall_core.store.sqlite.blocks import ExecuteMany
 from recall_core.store.sqlite.census import Tally
 from recall_core.store.sqlite.connect import making_sense
+from recall_core.store.sqlite.judgements import SqliteJudgementWriter
 from recall_core.store.sqlite.records import Execute, digest_of, text_of
-from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, reading_hash, vector_checksum
-from recall_core.text import spaced, utc
+from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, own_hash, reading_hash, titles_of, vector_checksum
+from recall_core.text import chunk_id, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
-
-if TYPE_CHECKING:
-    from recall_core.store.values import JudgementRow
 
 _INSERT_DOC = """
 INSERT INTO doc(rowid, id, path, file, mtime, size, hash, title, source, meta, digest)
@@ -68,23 +66,6 @@ UNION ALL SELECT embedding, windows FROM vec_cache WHERE text_hash = ?1 LIMIT 1
 """
 
 
-_PUT_JUDGEMENT = """
-INSERT INTO judgement(query, path, offset, end_offset, grade) VALUES(?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET grade = excluded.grade
-"""
-
-_REMOVE_JUDGEMENT = "DELETE FROM judgement WHERE query = ? AND path = ? AND offset = ? AND end_offset = ?"
-
-
-def _titles(document: NewDocument) -> list[str]:
-    """What full text has above each of its chunks."""
-    if not document.marks:
-        return [spaced(document.title)] * len(document.chunks)
-
-    spans = [(chunk.span.offset, chunk.span.end) for chunk in document.chunks]
-    return sqlite.titles.titles_of(document.title, document.marks, spans)
-
-
 class SqliteWriter:
     """Changes inside an open transaction. `finish` records the new generation, digest and counts if anything changed.
 
@@ -98,7 +79,7 @@ class SqliteWriter:
         self._sum = self._meta("digest_sum")
         self._changed = False
 
-        self._inserts = sqlite.inserts.Inserts(execute, execute_many)
+        self._inserts = Inserts(execute, execute_many)
         with making_sense(path):
             self._tally = Tally(execute)
         self.judgements = SqliteJudgementWriter(execute)
@@ -161,9 +142,7 @@ class SqliteWriter:
         """
         gone = 0
         for path in paths:
-            rowids = self._documents_of(path) or [
-                row[0] for row in self._execute("SELECT rowid FROM doc WHERE path = ? AND deleted = 0", (path,))
-            ]
+            rowids = self._documents_of(path) or self._documents_at(path)
             files = self._execute(_FILES_OF, (json.dumps(rowids),))
             gone += self._tombstone_rows(rowids)
             with making_sense(self._path):
@@ -192,7 +171,8 @@ class SqliteWriter:
     def begin_purge(self, paths: Iterable[str], *, asked: Iterable[str] = ()) -> None:
         """Record that nothing of these documents may be left, and hashes of the names that were asked for."""
         self._set_meta(PURGED, " ".join(sorted(asked)))
-        pending = json.loads(self._optional("purge") or "[]")
+        rows = self._execute("SELECT value FROM meta WHERE key = 'purge'")
+        pending = json.loads(rows[0][0]) if rows else []
         self._set_meta("purge", json.dumps(sorted({*pending, *paths}), ensure_ascii=False))
 
     def renew_root(self, root: Root) -> None:
@@ -278,15 +258,10 @@ class SqliteWriter:
             self._execute_many(_PLACE, places)
             self._put_reading(kept, document)
             return
-        self._displace(document.path)
-        self._tally.drop(len(self._execute("DELETE FROM doc WHERE id = ? RETURNING 1", (doc_id,))))
+        # A path has one live document, whichever file (plain or of records) or cut brought the other one.
+        self._tombstone_rows(self._documents_at(document.path))
+        self._tally.drop_tombstones(len(self._execute("DELETE FROM doc WHERE id = ? RETURNING 1", (doc_id,))))
         self._insert(document, doc_id, file_rowid, utc(file.mtime_ns))
-
-    def _displace(self, path: str) -> None:
-        """A path has one live document, whichever file (plain or of records) or cut brought the other one."""
-        self._tombstone_rows(
-            row[0] for row in self._execute("SELECT rowid FROM doc WHERE path = ? AND deleted = 0", (path,))
-        )
 
     def _insert(self, document: NewDocument, doc_id: str, file_rowid: int, mtime: str) -> None:
         self._last_doc += 1
@@ -303,8 +278,10 @@ class SqliteWriter:
         self._put_reading(rowid, document)
         with making_sense(self._path):
             self._sum = digest_sum((own,), before=self._sum)
-        self._tally.come([chunk.span.tokens for chunk in document.chunks])
-        for chunk, title in zip(document.chunks, _titles(document), strict=True):
+        self._tally.add_document([chunk.span.tokens for chunk in document.chunks])
+        spans_in_order = [(chunk.span.offset, chunk.span.end) for chunk in document.chunks]
+        titles = titles_of(document.title, document.marks, spans_in_order)
+        for chunk, title in zip(document.chunks, titles, strict=True):
             self._insert_chunk(chunk, doc_id, rowid, "" if chunk.is_title else title)
 
     def _is_read_so(self, rowid: int, document: NewDocument) -> bool:
@@ -326,7 +303,7 @@ class SqliteWriter:
         if vector is None:
             vector, windows = self._found_vector(chunk.text_hash)
         if vector:
-            self._tally.embedded(windows)
+            self._tally.add_vector(windows)
         self._inserts.add(chunk, vector, windows, rowid=self._last_chunk, doc=doc_rowid, doc_id=doc_id, title=title)
 
     def _found_vector(self, text_hash: bytes) -> tuple[bytes, int]:
@@ -344,7 +321,7 @@ class SqliteWriter:
             if not digest:
                 continue
             self._inserts.put()  # what is taken out must be in
-            self._tally.go(rowid)
+            self._tally.remove_document(rowid)
             with making_sense(self._path):
                 self._sum = digest_sum((), gone=(digest[0][0],), before=self._sum)
             self._execute("UPDATE doc SET deleted = 1, file = NULL WHERE rowid = ?", (rowid,))
@@ -367,6 +344,9 @@ class SqliteWriter:
         )
         return [row[0] for row in rows]
 
+    def _documents_at(self, path: str) -> list[int]:
+        return [row[0] for row in self._execute("SELECT rowid FROM doc WHERE path = ? AND deleted = 0", (path,))]
+
     def _tags(self, rowid: int) -> tuple[str, ...]:
         return tuple(row[0] for row in self._execute("SELECT tag FROM doc_tag WHERE doc = ? ORDER BY tag", (rowid,)))
 
@@ -387,36 +367,8 @@ class SqliteWriter:
         with making_sense(self._path):
             return text_of(rows[0][0])
 
-    def _optional(self, key: str) -> str | None:
-        rows = self._execute("SELECT value FROM meta WHERE key = ?", (key,))
-        return str(rows[0][0]) if rows else None
-
     def _set_meta(self, key: str, value: str) -> None:
         self._execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, value))
-
-
-class SqliteJudgementWriter:
-    """Changes inside an open transaction; see store.care.JudgementWriter. The digest knows nothing of them."""
-
-    def __init__(self, execute: Execute) -> None:
-        self._execute = execute
-
-    def put_query(self, query: str, text: str) -> None:
-        """Keep a query by its id; one that is there stays as it is."""
-        self._execute("INSERT INTO judged_query(id, text) VALUES(?, ?) ON CONFLICT DO NOTHING", (query, text))
-
-    def drop_query(self, query: str) -> None:
-        """Forget a query, unless it has a judgement."""
-        if not self._execute("SELECT 1 FROM judgement WHERE query = ? LIMIT 1", (query,)):
-            self._execute("DELETE FROM judged_query WHERE id = ?", (query,))
-
-    def put(self, row: JudgementRow) -> None:
-        """Keep a judgement; a span of a path that was judged for this query takes the new grade."""
-        self._execute(_PUT_JUDGEMENT, row)
-
-    def remove(self, query: str, path: str, offset: int, end: int) -> None:
-        """Forget a judgement, if it is there."""
-        self._execute(_REMOVE_JUDGEMENT, (query, path, offset, end))
 
 
 def _spec(root: Root) -> str:
@@ -424,7 +376,7 @@ def _spec(root: Root) -> str:
 
 
 def last_rowid(execute: Execute, table: str) -> int:
-    """The highest rowid that a row of doc or chunk ever had.
+    """Return the highest rowid that a row of doc or chunk ever had.
 
     Rows that come later get higher ones, so that whoever holds the rowid of a purged row never reads another's text.
     """
@@ -440,3 +392,72 @@ def keep_rowids(execute: Execute) -> None:
 
 def _last_key(table: str) -> str:
     return f"last_{table}"
+
+
+_WAITING_ROWS = 1_000  # a bound on the texts that wait in memory
+
+_CHUNK = """
+INSERT INTO chunk(rowid, id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text,
+  search_text, text_hash, hash, place)
+VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_USED = "DELETE FROM vec_cache WHERE text_hash = ?"
+_FULL_TEXT = "INSERT INTO chunk_fts(rowid, title, body) VALUES(?, ?, ?)"
+
+
+class Inserts:
+    """The chunks that wait. Whoever reads their tables, or takes from them, has what waits put in first."""
+
+    def __init__(self, execute: Execute, execute_many: ExecuteMany) -> None:
+        self._execute = execute
+        self._execute_many = execute_many
+        self._chunks: list[tuple[Any, ...]] = []
+        self._vectors: list[blocks.NewVector] = []
+        self._texts: list[tuple[int, str, str]] = []
+        self._made: dict[bytes, tuple[Vector, int]] = {}
+
+    def add(
+        self, chunk: NewChunk, vector: Vector, windows: int, *, rowid: int, doc: int, doc_id: str, title: str
+    ) -> None:
+        """A chunk of the document with this rowid and id. title: with CJK characters apart, "" for none above it."""
+        span = chunk.span
+        self._chunks.append(
+            (
+                rowid,
+                chunk_id(doc_id, span.offset),
+                doc,
+                span.offset,
+                span.end,
+                chunk.line_start,
+                chunk.line_end,
+                span.tokens,
+                span.heading,
+                title,
+                chunk.text,
+                chunk.search_text,
+                chunk.text_hash,
+                own_hash(chunk.text),
+                chunk.place,
+            )
+        )
+        self._texts.append((rowid, title, chunk.text if chunk.search_text is None else chunk.search_text))
+        if vector:
+            self._vectors.append((rowid, vector, windows, vector_checksum(vector, windows)))
+            self._made[chunk.text_hash] = vector, windows
+        if len(self._chunks) >= _WAITING_ROWS:
+            self.put()
+
+    def vector_of(self, text_hash: bytes) -> tuple[Vector, int] | None:
+        """Return the vector, with its windows, of a text among those that wait."""
+        return self._made.get(text_hash)
+
+    def put(self) -> None:
+        """Everything that waits into the tables."""
+        if not self._chunks:
+            return
+        self._execute_many(_CHUNK, self._chunks)
+        if self._vectors:
+            blocks.put(self._execute, self._execute_many, self._vectors)
+            self._execute_many(_USED, [(text_hash,) for text_hash in self._made])
+        self._execute_many(_FULL_TEXT, self._texts)
+        self._chunks, self._vectors, self._texts, self._made = [], [], [], {}

@@ -4,6 +4,6 @@ from recall_core._lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recall_core.store.sqlite.memory import shared
+    from recall_core.store.sqlite.memory import snapshot
 else:
     __getattr__ = attach(__name__)

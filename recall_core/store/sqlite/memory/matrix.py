@@ -1,4 +1,4 @@
-"""Every vector of a store as one matrix: its products propose rows, whose cosines are then settled exactly."""
+"""Arrays of a store's vectors, which propose rows that are settled exactly: vectors as a matrix, and signatures."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ from recall_core._lazy import np
 from recall_core.deadline import check
 from recall_core.store.sqlite import vectors
 from recall_core.types import UNIT_TOLERANCE, Vector
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from recall_core.store.sqlite.memory.rows import Places
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +43,6 @@ class Matrix:
     """
 
     def __init__(self, rows: int, dimension: int, *, is_wide: bool) -> None:
-
         self.is_wide = is_wide
         self._columns = np.zeros((dimension, rows), dtype=np.float32 if is_wide else np.float16)
         self._has = np.zeros(rows, dtype=np.bool_)
@@ -46,7 +51,6 @@ class Matrix:
 
     def put(self, places: Places, parts: list[bytes]) -> None:
         """Vectors of the rows at these places, one behind the other. Raises ValueError for one of another size."""
-
         wide = np.frombuffer(b"".join(parts), dtype="<f4").reshape(len(places), -1)
         if wide.shape[1] != len(self._columns):
             raise ValueError("a vector has another size")
@@ -57,8 +61,7 @@ class Matrix:
         self.is_full = bool(self._has.all())
 
     def present(self, among: Places | None) -> Places:
-        """The places, of these or of all, whose row has a vector."""
-
+        """Return the places, of these or of all, whose row has a vector."""
         if among is None:
             return np.flatnonzero(self._has).astype(np.int32)
         return among if self.is_full else among[self._has[among]]
@@ -81,7 +84,6 @@ class Matrix:
     def around(self, query: Vector, place: int, among: Places | None) -> tuple[int, Places]:
         """How many of these rows, or of all, have a higher cosine than the one at `place` for certain, and the places
         of those of which products cannot say; it is one of them, unless it is not among these."""
-
         asked = self.present(among)
         if not np.any(asked == place):
             return 0, asked[:0]
@@ -93,7 +95,7 @@ class Matrix:
 
     @property
     def doubt(self) -> float:
-        """How far below the k-th product that of a row may lie which is among the k best cosines.
+        """Return how far below the k-th product that of a row may lie which is among the k best cosines.
 
         A dot product of d float32 is off by at most (d + 1) * 2^-24 times the lengths of both vectors, whatever the
         order of its sums (Higham 2002, section 3.1), on either side; cosines tie within a unit of the sixth decimal.
@@ -106,7 +108,6 @@ class Matrix:
 
     def _products(self, query: Vector, among: Places | None) -> Floats:
         """Of the rows at these places, or of all."""
-
         check()
         q = np.frombuffer(query, dtype="<f4")
         used = np.flatnonzero(q)
@@ -117,7 +118,6 @@ class Matrix:
         return products if among is None else products[among]
 
     def _by_component(self, q: Floats, used: NDArray[np.intp]) -> Floats:
-
         products = np.empty(self._columns.shape[1], dtype=np.float32)
         for start in range(0, len(products), _GATHERED):
             check()
@@ -126,7 +126,6 @@ class Matrix:
         return products
 
     def _by_matrix(self, q: Floats) -> Floats:
-
         if self.is_wide:
             whole: Floats = q @ self._columns
             return whole
@@ -138,11 +137,13 @@ class Matrix:
 
     def cosines(self, query: Vector, among: Places | None) -> NDArray[np.float64]:
         """Of the rows at these places, or of all, settled; only where it is wide. One without a vector has 0 here."""
-
         q = np.frombuffer(query, dtype="<f4")
         used = np.flatnonzero(q)  # what is multiplied by 0 adds nothing
         wide, columns = q[used].astype(np.float64), self._columns
-        chosen = columns if len(used) == len(q) and among is None else columns[_both(used, among)]
+        if among is not None:
+            chosen = columns[np.ix_(used, among)]
+        else:
+            chosen = columns if len(used) == len(q) else columns[used]
         sums = np.empty(chosen.shape[1])
         step = max(_LEAST_STEP, _WIDENED // max(1, len(used)))
         for start in range(0, len(sums), step):
@@ -153,18 +154,11 @@ class Matrix:
             place = number if among is None else int(among[number])
             return array("f", columns[:, place].tobytes())
 
-        return vectors.settled(sums, query, row_of)
-
-
-def _both(components: NDArray[np.intp], places: Places | None) -> Any:
-    """These components, of these columns or of all."""
-
-    return components if places is None else np.ix_(components, places)
+        return vectors.settle_all(sums, query, row_of)
 
 
 def kth_best(values: NDArray[np.floating], k: int) -> float:
-    """The k-th highest of more than k values. What lies in blocks without a chance is never sorted."""
-
+    """Return the k-th highest of more than k values. What lies in blocks without a chance is never sorted."""
     if (block := len(values) // (2 * k)) >= _LEAST_BLOCK:
         best = values[: 2 * k * block].reshape(-1, block).max(axis=1)
         values = values[values >= np.partition(best, len(best) - k)[len(best) - k]]
@@ -172,6 +166,66 @@ def kth_best(values: NDArray[np.floating], k: int) -> float:
 
 
 def places_at_least(values: NDArray[Any], least: float) -> Places:
-    """Where they are, ascending."""
-
+    """Return where they are, ascending."""
     return np.flatnonzero(values >= least).astype(np.int32)
+
+
+_FEW = 4  # below one row in so many, the rows that are asked for are taken out first
+_STEP = 65_536  # rows between two looks at the deadline
+
+
+class Nearby:
+    """Column p of `words` is the signature of the row at place p, 64 bits a row of the array."""
+
+    def __init__(self, rows: int, bits: int) -> None:
+        self._words = np.zeros((bits // 64, rows), dtype=np.uint64)
+        self._has = np.zeros(rows, dtype=np.bool_)
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes that it takes."""
+        return self._words.nbytes + self._has.nbytes
+
+    def put(self, places: Places, found: list[bytes]) -> None:
+        """The signatures of the rows at these places. Raises ValueError for one of another length."""
+        self._words[:, places] = np.frombuffer(b"".join(found), dtype=np.uint64).reshape(len(places), -1).T
+        self._has[places] = True
+
+    def near(self, signature: bytes, k: int, among: Places | None) -> Places:
+        """Return the places, of these or of all, of the k nearest by Hamming distance; ties in natural order."""
+        asked = np.flatnonzero(self._has) if among is None else among[self._has[among]]
+        is_few = len(asked) * _FEW < len(self._has)
+        distances = self._distances(signature, self._words[:, asked] if is_few else self._words)
+        if not is_few and len(asked) < len(distances):
+            distances = distances[asked]
+        if k < len(distances):
+            chosen = np.flatnonzero(distances <= np.partition(distances, k - 1)[k - 1]) if k else asked[:0]
+            asked, distances = asked[chosen], distances[chosen]
+        order: Places = asked[np.argsort(distances, kind="stable")[:k]].astype(np.int32)
+        return order
+
+    @staticmethod
+    def _distances(signature: bytes, words: NDArray[np.uint64]) -> NDArray[np.int32]:
+        own = np.frombuffer(signature, dtype=np.uint64)
+        found = np.zeros(words.shape[1], dtype=np.int32)
+        for start in range(0, len(found), _STEP):
+            check()
+            part = found[start : start + _STEP]
+            for word, column in zip(own, words, strict=True):
+                part += ones(column[start : start + _STEP] ^ word)
+        return found
+
+
+def ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """Return how many bits of each are 1."""
+    if hasattr(np, "bitwise_count"):  # from NumPy 2.0 on
+        counted: NDArray[np.uint8] = np.bitwise_count(words)
+        return counted
+    return ones_by_byte(words)
+
+
+def ones_by_byte(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """Return the same, looked up a byte at a time."""
+    table = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint8)
+    counted: NDArray[np.uint8] = table[words.view(np.uint8).reshape(-1, 8)].sum(axis=1, dtype=np.uint8)
+    return counted

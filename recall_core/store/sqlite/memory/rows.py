@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from recall_core._lazy import np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     Places = NDArray[np.int32]
 
 PIECE_ROWS = 2_000
-"""LiveRows that are read in one piece; between two pieces others are let through."""
+"""Rows that are read in one piece; between two pieces others are let through."""
 
 _NAME_BYTES = 150  # of a path in memory, beside its characters
 
@@ -44,7 +45,6 @@ class LiveRows:
 
     def read(self, cursor: Iterator[Sequence[Any]], sizes: Iterator[tuple[int, bytes]]) -> Iterator[None]:
         """Read KEYS and SIZES to their ends, piece by piece. Raises ValueError where the two do not name the same."""
-
         pieces = [np.empty((4, 0), dtype=np.int64)]
         names: dict[int, str] = {}
         for piece in pieces_of(cursor):
@@ -62,14 +62,12 @@ class LiveRows:
 
     def put_copies(self, numbers: Mapping[int, int]) -> None:
         """rowid to the number of a text that stands more than once. Raises ValueError for one of no live chunk."""
-
         if numbers:
             self.texts = np.zeros(len(self), dtype=np.int32)
             self.texts[self.places(list(numbers))] = list(numbers.values())
 
     def same_texts(self, rowids: Sequence[int]) -> dict[int, int]:
         """Place among these rowids to the number of a text, of those whose text stands more than once."""
-
         if self.texts is None:
             return {}
         if isinstance(rowids, Series) and rowids.array is self.keys.rowids:
@@ -81,7 +79,6 @@ class LiveRows:
         return _numbers(np.where(places < 0, 0, self.texts[places]))
 
     def _read_lengths(self, sizes: Iterator[tuple[int, bytes]]) -> Iterator[None]:
-
         lengths = np.full((2, len(self)), -1.0)
         read = 0
         for sized in pieces_of(sizes):
@@ -100,7 +97,7 @@ class LiveRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes, about."""
+        """Return the bytes that it takes, about."""
         keys = self.keys
         arrays = (keys.rowids, keys.doc_rowids, keys.offsets, keys.tokens, self._place_of)
         names = sum(map(len, keys.paths.values())) + _NAME_BYTES * len(keys.paths)
@@ -114,22 +111,20 @@ class LiveRows:
         return Scores(rowids, values, is_ascending=self.is_ascending and is_natural)
 
     def places(self, rowids: Any) -> Places:
-        """The places of these rowids, in their order. Raises ValueError for one of no live chunk."""
+        """Return the places of these rowids, in their order. Raises ValueError for one of no live chunk."""
         found = self.known_places(rowids)
         if len(found) != len(rowids):
             raise ValueError("a row is indexed that is no live chunk")
         return found
 
     def known_places(self, rowids: Any) -> Places:
-        """The same, those of no live chunk passed over."""
-
+        """Return the same, those of no live chunk passed over."""
         asked = np.asarray(rowids, dtype=np.int64)
         found: Places = self._place_of[np.clip(asked, -1, len(self._place_of) - 1)]
         return found[found >= 0]
 
     def natural(self, rowids: Any, *, among: Places | None = None) -> Places:
         """The places of these rows, ascending, each once; those of no live chunk, or not among these, passed over."""
-
         is_asked = np.zeros(len(self), dtype=np.bool_)
         is_asked[self.known_places(rowids)] = True
         if among is None:
@@ -144,8 +139,6 @@ def _numbers(texts: NDArray[np.int32]) -> dict[int, int]:
 
 
 def pieces_of(rows: Iterator[Any]) -> Iterator[list[Any]]:
-    """What a statement gives, PIECE_ROWS at a time."""
-    from itertools import islice  # noqa: PLC0415 - as above
-
+    """Yield what a statement gives, PIECE_ROWS at a time."""
     while piece := list(islice(rows, PIECE_ROWS)):
         yield piece

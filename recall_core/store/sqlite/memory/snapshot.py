@@ -1,30 +1,32 @@
-"""One state of a store in memory, and how it is read: rows, vectors, postings, and what filters let through."""
+"""One state of a store in memory, how it is read, and how all connections of this process to one file share it."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from threading import Lock
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from os import register_at_fork
+from threading import Condition, Lock, RLock, Thread
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import finalize
+
+import apsw
 
 from recall_core._lazy import np
+from recall_core.errors import RecallError
 from recall_core.store.sqlite import blocks, copies, lexical, lsh, records
-from recall_core.store.sqlite.memory.arithmetic import is_that_of_fts5
-from recall_core.store.sqlite.memory.matrix import Matrix
-from recall_core.store.sqlite.memory.nearby import Nearby
-from recall_core.store.sqlite.memory.postings import Postings
+from recall_core.store.sqlite.connect import FileId, State, connect, file_at, state_of
+from recall_core.store.sqlite.memory.matrix import Matrix, Nearby
 from recall_core.store.sqlite.memory.rows import KEYS, SIZES, LiveRows, pieces_of
-from recall_core.store.sqlite.memory.terms import TermFrequencies
-from recall_core.store.sqlite.memory.words import WordSearch
+from recall_core.store.sqlite.memory.words import Postings, TermFrequencies, WordSearch, is_that_of_fts5
 from recall_core.store.sqlite.postings import index_totals
 from recall_core.store.sqlite.records import Execute
-from recall_core.store.sqlite.state import State
 from recall_core.text import STOP_WORDS
 from recall_core.types import LiteralQuery, Vector
 
 if TYPE_CHECKING:
-    import apsw
-
     from recall_core.rql.ast import Expr
     from recall_core.store.sqlite.memory.rows import Places
 
@@ -62,17 +64,17 @@ class Snapshot:
         self._rounds_alike = is_that_of_fts5()
         self._lock = Lock()
 
-    def words(self, db: apsw.Connection, execute: Execute, query: LiteralQuery) -> WordSearch | None:
+    def words(self, execute: Execute, query: LiteralQuery) -> WordSearch | None:
         """The query over these rows; None where FTS5 itself has to be asked what it means, or scores it otherwise."""
         if not self._rounds_alike:
             return None
-        stems = lexical.stems_of(db, query)
+        stems = lexical.stems_of(query)
         if stems is None:
             return None
         tokens = {each: phrase.tokens for each, phrase in zip(stems, query.phrases, strict=True)}
-        postings = {each: self._postings.of(each, tokens[each], db, execute) for each in tokens}
+        postings = {each: self._postings.of(each, tokens[each], execute) for each in tokens}
         words = dict.fromkeys((token,) for phrase in query.long_phrases for token in phrase.tokens)
-        dfs = {token: df for (token,), df in lexical.frequencies(db, execute, list(words)).items()}
+        dfs = {token: df for (token,), df in lexical.frequencies(execute, list(words)).items()}
         return WordSearch(self.rows, query, stems, postings, dfs)
 
     def read_words(self, db: apsw.Connection, execute: Execute) -> Iterator[None]:
@@ -86,12 +88,12 @@ class Snapshot:
             yield
         if vocabulary.nbytes <= self._vocabulary_room:
             self.vocabulary = vocabulary
-        silent = {stem for word in STOP_WORDS for stem in lexical.stemmed_tokens(db, word)}
+        silent = {stem for word in STOP_WORDS for stem in lexical.stem_tokens(word)}
         for _, stem in sorted(found, reverse=True):
             if stem not in silent:
                 if self._postings.is_half_full:
                     return
-                self._postings.of((stem,), (stem,), db, execute)
+                self._postings.of((stem,), (stem,), execute)
                 yield
 
     def cosines(self, query: Vector, among: Places | None) -> Mapping[int, float]:
@@ -108,8 +110,7 @@ class Snapshot:
         return dict(self.rows.scores(places[order], values[order], is_natural=False))
 
     def passing(self, where: Expr, execute: Execute) -> Places:
-        """The places, ascending, of the rows that a filter lets through."""
-
+        """Return the places, ascending, of the rows that a filter lets through."""
         condition, parameters = records.condition_of(where, None)
         with self._lock:
             kept = self._passing.get((condition, parameters))
@@ -173,13 +174,13 @@ class SnapshotReader:
             yield [row for row, _ in piece], [vector for _, vector in piece]
 
     def _nearby(self, rows: LiveRows, room: int) -> Nearby | None:
-        """An empty one, where signatures are kept and there is room for them."""
+        """Return an empty one, where signatures are kept and there is room for them."""
         signing = lsh.made_with(self._execute)
         nearby = None if signing is None else Nearby(len(rows), signing.bits)
         return nearby if nearby is not None and nearby.nbytes <= room else None
 
     def _matrix(self, rows: LiveRows, room: int) -> Matrix | None:
-        """An empty one, as wide as there is room for."""
+        """Return an empty one, as wide as there is room for."""
         dimension = int(self._execute("SELECT value FROM meta WHERE key = 'dimension'")[0][0])
         for is_wide in (True, False):
             if len(rows) * (1 + dimension * (4 if is_wide else 2)) <= room:
@@ -196,3 +197,202 @@ def read_at_once(db: apsw.Connection, execute: Execute, state: State, room: int)
     except ValueError:
         return None
     return reading.found
+
+
+_YIELDING = 4  # while a question runs, a piece is followed by a pause of so many times as long
+
+
+class Shared:
+    """Of one file: at most one snapshot, at most one thread that reads the next one, and how many use it."""
+
+    def __init__(self, path: str, file: FileId) -> None:
+        self._path = path
+        self._file = file
+        self._changed = Condition()  # of a lock that its holder may take again
+        self._users = 0
+        self._asking = 0
+        self._waiting = 0
+        self._kept: Snapshot | None = None
+        self._is_reading = False
+        self._failed: State | None = None
+        self.reads = 0
+        """How often a snapshot was begun to be read."""
+
+    def join(self) -> None:
+        """One more user."""
+        with self._changed:
+            self._users += 1
+
+    def leave(self, *, is_waited_for: bool) -> bool:
+        """One user less; True where it was the last. is_waited_for: the thread, which then reads nothing any more."""
+        with self._changed:
+            self._users -= 1
+            self._changed.notify_all()
+            if self._users:
+                return False
+            if is_waited_for:
+                self._changed.wait_for(lambda: not self._is_reading)
+            self._kept = None
+            return True
+
+    def find(self, state: State) -> Snapshot | None:
+        """Return the snapshot of that state, if there is one."""
+        kept = self._kept
+        return kept if kept is not None and kept.state == state else None
+
+    def get(self, state: State, megabytes: int) -> Snapshot | None:
+        """Return the same; where there is none a thread begins to read it, which may take so much memory."""
+        with self._changed:
+            found = self.find(state)
+            if found is None and not self._is_reading and self._failed != state and self._users:
+                self._is_reading = True
+                self.reads += 1
+                Thread(target=self._read, args=(megabytes,), name="recall-memory", daemon=True).start()
+            return found
+
+    def begin(self) -> None:
+        """Note that a question begins: the thread that reads makes way."""
+        with self._changed:
+            self._asking += 1
+
+    def end(self) -> None:
+        """Note that it has ended."""
+        with self._changed:
+            self._asking -= 1
+            self._changed.notify_all()
+
+    def wait(self, state: State, megabytes: int) -> Snapshot | None:
+        """Return the same once all of it is read; None where it cannot be, as where somebody has written since.
+
+        Questions that run do not hold it up.
+        """
+        with self._changed:
+            self._waiting += 1
+            self._changed.notify_all()
+            try:
+                is_begun = False
+                while not is_begun:  # what others have begun may be of an earlier state
+                    before = self.reads
+                    found = self.get(state, megabytes)
+                    if not self._is_reading:
+                        return found
+                    is_begun = self.reads > before
+                    self._changed.wait_for(lambda: not self._is_reading)
+                return self.find(state)
+            finally:
+                self._waiting -= 1
+
+    def _read(self, megabytes: int) -> None:
+        """In a thread of its own, with a connection of its own."""
+        found: Snapshot | None = None
+        state: State | None = None
+        try:
+            with closing(connect(self._path).db) as db:
+
+                def execute(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+                    return db.execute(sql, parameters).fetchall()
+
+                db.pragma("query_only", True)
+                db.execute("BEGIN")
+                state = state_of(execute)
+                if file_at(self._path) == self._file:
+                    found = self._in_pieces(SnapshotReader(db, execute, state, megabytes * MEGABYTE))
+        except (apsw.Error, RecallError, MemoryError, ValueError, TypeError, LookupError, OverflowError):
+            pass  # whoever asks is told, by the statement that meets it
+        with self._changed:
+            self._is_reading = False
+            if found is None:
+                self._failed = state
+            self._changed.notify_all()
+
+    def _in_pieces(self, reading: SnapshotReader) -> Snapshot | None:
+        """Read to the end, or until nobody is left to ask; what can be asked is there for everyone."""
+        pieces = reading.pieces()
+        while True:
+            started = perf_counter()
+            is_over = next(pieces, self) is self
+            with self._changed:
+                if self._users:
+                    self._kept = reading.found or self._kept
+                if is_over or not self._users:
+                    return reading.found
+                self._changed.wait_for(self._is_quiet, timeout=_YIELDING * (perf_counter() - started))
+
+    def _is_quiet(self) -> bool:
+        return not self._asking or bool(self._waiting) or not self._users
+
+
+class Lease:
+    """One connection's part in what is shared of its file. `leave` it where the connection is closed."""
+
+    def __init__(self, shared: Shared, file: FileId) -> None:
+        self.shared: Shared | OwnSnapshot = shared
+        shared.join()
+        self._leave = partial(_Files.leave, file, shared)
+        self._dropped = finalize(self, self._leave, is_waited_for=False)
+        """What happens where nobody closes the connection. It may happen in any thread, so it waits for none."""
+        self._dropped.atexit = False
+
+    def leave(self) -> None:
+        """Ask no more questions. Who leaves last waits for the thread, which needs no longer than a piece."""
+        if self._dropped.detach():
+            self._leave(is_waited_for=True)
+
+
+class OwnSnapshot:
+    """What `Shared` is, of a store that no other connection can see: what is asked for is read at once."""
+
+    def __init__(self, db: apsw.Connection, execute: Execute) -> None:
+        self._db, self._execute = db, execute
+        self._kept: tuple[State, Snapshot | None] | None = None
+        self.shared = self
+
+    def find(self, state: State) -> Snapshot | None:
+        """Return the snapshot of that state, if there is one."""
+        return self._kept[1] if self._kept is not None and self._kept[0] == state else None
+
+    def get(self, state: State, megabytes: int) -> Snapshot | None:
+        """Return the snapshot of that state."""
+        if self._kept is None or self._kept[0] != state:
+            self._kept = state, read_at_once(self._db, self._execute, state, megabytes * MEGABYTE)
+        return self._kept[1]
+
+    wait = get
+
+    def begin(self) -> None:
+        """Do nothing: no thread has to make way."""
+
+    end = leave = begin
+
+
+def lease(db: apsw.Connection, execute: Execute, path: str, file: FileId | None) -> Lease | OwnSnapshot:
+    """Return the part of a connection to the file at this path, None for a store in memory."""
+    return OwnSnapshot(db, execute) if file is None else _Files.lease(path, file)
+
+
+class _Files:
+    """What is shared, by file."""
+
+    shared: ClassVar[dict[FileId, Shared]] = {}
+    lock: ClassVar[Any] = RLock()  # what is dropped leaves wherever its thread stands at that moment
+
+    @classmethod
+    def lease(cls, path: str, file: FileId) -> Lease:
+        """One more lease."""
+        with cls.lock:
+            return Lease(cls.shared.setdefault(file, Shared(path, file)), file)
+
+    @classmethod
+    def leave(cls, file: FileId, shared: Shared, *, is_waited_for: bool) -> None:
+        """One lease less; of one from before a fork nothing is known here."""
+        with cls.lock:
+            if cls.shared.get(file) is shared and shared.leave(is_waited_for=is_waited_for):
+                del cls.shared[file]
+
+    @classmethod
+    def forget(cls) -> None:
+        """Right after a fork: the threads are gone, and what they held may be locked for good."""
+        cls.shared, cls.lock = {}, RLock()
+
+
+register_at_fork(after_in_child=_Files.forget)

@@ -1,26 +1,36 @@
-"""Lexical scores from postings: FTS5's own formula in its own order of operations, and `rank.bm25` of phrases."""
+"""Words in memory: terms, postings, and lexical scores from them, operation by operation as FTS5 makes them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import reduce
+from array import array
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, reduce
+from itertools import accumulate
 from operator import add
+from random import Random
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
 
 from recall_core._lazy import np
 from recall_core.config import BM25_K1, Config
 from recall_core.deadline import check
 from recall_core.rank import bm25
 from recall_core.rank.bm25 import idf, phrase_idf
+from recall_core.store.sqlite.lexical import Stems
 from recall_core.store.sqlite.memory.matrix import kth_best, places_at_least
-from recall_core.types import LiteralQuery, Occurrences, TermStat
+from recall_core.store.sqlite.memory.rows import SIZES, LiveRows
+from recall_core.store.sqlite.postings import phrase_counts
+from recall_core.store.sqlite.schema import TOKENIZER
+from recall_core.types import LiteralQuery, Occurrences, Phrase, TermStat
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from recall_core.store.sqlite.lexical import Stems
-    from recall_core.store.sqlite.memory.postings import Posting
     from recall_core.store.sqlite.memory.rows import LiveRows, Places
 
 _FEW = 8  # one row in so many, or fewer, are looked up in postings; more are taken out of the sums of all rows
@@ -70,12 +80,12 @@ class WordSearch:
         return len(self._postings[stems].places)
 
     def all(self, among: Places | None, title_weight: float) -> Matches:
-        """Every row that matches, among these where they are given, in natural order."""
+        """Return every row that matches, among these where they are given, in natural order."""
         found = self._matching(self._stems, among, title_weight)
-        return self._rescored(found, title_weight) if self.query.long_phrases else found
+        return self._score_again(found, title_weight) if self.query.long_phrases else found
 
     def best(self, k: int, among: Places | None, title_weight: float) -> Matches:
-        """The k best, best first, ties in natural order; see `Search.lexical` for phrases of several words."""
+        """Return the k best, best first, ties in natural order; see `Search.lexical` for phrases of several words."""
         matching = self._matching(self._stems, among, title_weight)
         if not self.query.long_phrases:
             return _best(matching, k)
@@ -83,7 +93,7 @@ class WordSearch:
 
         near = _best(matching, k + len(holding)).places
         both = np.union1d(near, holding).astype(np.int32)
-        ranked = _sorted(self._rescored(Matches(both, np.zeros(len(both))), title_weight))
+        ranked = _sort(self._score_again(Matches(both, np.zeros(len(both))), title_weight))
         kept = np.isin(ranked.places, holding)
         kept[:k] = True
         return Matches(ranked.places[kept], ranked.raws[kept])
@@ -104,7 +114,6 @@ class WordSearch:
 
     def occurrences(self, rowids: Sequence[int] | None) -> Occurrences:
         """See `Search.occurrences`."""
-
         rows = self._rows
         wanted = np.ones(len(rows), dtype=np.bool_)
         if rowids is not None:
@@ -140,7 +149,6 @@ class WordSearch:
 
     def _holding(self, matching: Matches, k: int, among: Places | None, title_weight: float) -> Places:
         """At most k rows that match and hold a phrase of several words: the rarest first, its best rows first."""
-
         if self.query.match == "all":
             return _best(matching, k).places
         held = np.empty(0, dtype=np.int32)
@@ -166,7 +174,6 @@ class WordSearch:
         self, phrases: Sequence[Stems], among: Places, title_weight: float
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """For each of these rows its score, and how many of the phrases it holds."""
-
         totals = np.zeros(len(among))
         holds = np.zeros(len(among), dtype=np.int32)
         for stems in phrases:
@@ -180,7 +187,7 @@ class WordSearch:
         return totals, holds
 
     def _gives(self, found: Posting, df: int, title_weight: float) -> NDArray[np.float64]:
-        """What a phrase that df rows hold gives to each of these."""
+        """Return what a phrase that df rows hold gives to each of these."""
         held, times = self._rows.held[found.places], _frequencies(found, title_weight)
         given: NDArray[np.float64] = idf(df, len(self._rows)) * (times * (BM25_K1 + 1.0) / (times + held))
         return given
@@ -189,7 +196,6 @@ class WordSearch:
         self, phrases: tuple[Stems, ...], title_weight: float
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """For every row its score, and how many of the phrases it holds; that of the whole query is kept."""
-
         if self._last is not None and self._last[0] == (phrases, title_weight):
             return self._last[1]
         rows = self._rows
@@ -205,9 +211,8 @@ class WordSearch:
             self._last = (phrases, title_weight), (totals, holds)
         return totals, holds
 
-    def _rescored(self, found: Matches, title_weight: float) -> Matches:
-        """The same rows by the formula of `rank.bm25`, which weighs a phrase by its words."""
-
+    def _score_again(self, found: Matches, title_weight: float) -> Matches:
+        """Return the same rows by the formula of `rank.bm25`, which weighs a phrase by its words."""
         rows = self._rows
         totals = np.zeros(len(rows))
         config = Config(title_weight=title_weight)
@@ -221,8 +226,7 @@ class WordSearch:
 
 
 def _frequencies(found: Posting, title_weight: float) -> NDArray[np.float64]:
-    """The title's weight for each place there and 1 for each of the body, added one by one as FTS5 does."""
-
+    """Return the title's weight for each place there and 1 for each of the body, added one by one as FTS5 does."""
     title, body = found.times()
     if found.in_title is None:
         return body
@@ -236,16 +240,218 @@ def _frequencies(found: Posting, title_weight: float) -> NDArray[np.float64]:
 
 
 def _best(found: Matches, k: int) -> Matches:
-    """The k best, best first; ties in natural order, in which they are given."""
+    """Return the k best, best first; ties in natural order, in which they are given."""
     if k <= 0:
         return Matches(found.places[:0], found.raws[:0])
     if len(found.places) > k:
         chosen = places_at_least(found.raws, kth_best(found.raws, k))
         found = Matches(found.places[chosen], found.raws[chosen])
-    ranked = _sorted(found)
+    ranked = _sort(found)
     return Matches(ranked.places[:k], ranked.raws[:k])
 
 
-def _sorted(found: Matches) -> Matches:
+def _sort(found: Matches) -> Matches:
     order = (-found.raws).argsort(kind="stable")
     return Matches(found.places[order], found.raws[order])
+
+
+if TYPE_CHECKING:
+    import apsw
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from recall_core.store.sqlite.memory.rows import LiveRows, Places
+    from recall_core.store.sqlite.records import Execute
+
+    Integers = NDArray[np.int64]
+
+_OCCURRENCES = """
+SELECT group_concat((doc << 1) + (col = 'body')) FROM chunk_instance WHERE term = ?
+"""
+
+
+class Posting(NamedTuple):
+    """The rows that hold a word or a phrase, by place, ascending, and how often, in numbers as small as they may be.
+
+    in_title: None where no title holds it.
+    """
+
+    places: Places
+    in_title: NDArray[np.unsignedinteger] | None
+    in_body: NDArray[np.unsignedinteger]
+
+    def times(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return how often in title and body."""
+        body = self.in_body.astype(np.float64)
+        return np.zeros_like(body) if self.in_title is None else self.in_title.astype(np.float64), body
+
+    def at(self, numbers: NDArray[np.intp]) -> Posting:
+        """Return the entries of these numbers alone."""
+        title = None if self.in_title is None else self.in_title[numbers]
+        return Posting(self.places[numbers], title, self.in_body[numbers])
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes that it takes."""
+        return self.places.nbytes + self.in_body.nbytes + (0 if self.in_title is None else self.in_title.nbytes)
+
+
+class Postings:
+    """Those that were asked for last, by their stems; `room` bytes of them. For several threads."""
+
+    def __init__(self, rows: LiveRows, room: int) -> None:
+        self._rows = rows
+        self._room = room
+        self._kept: OrderedDict[Stems, Posting] = OrderedDict()
+        self._lock = Lock()
+        self.nbytes = 0
+
+    def of(self, stems: Stems, tokens: tuple[str, ...], execute: Execute) -> Posting:
+        """Of a word, or of words that stand one behind the other in a column, which FTS5 finds by their tokens.
+
+        execute: of a connection that reads the state of these rows.
+        """
+        with self._lock:
+            if stems in self._kept:
+                self._kept.move_to_end(stems)
+                return self._kept[stems]
+        check()
+        found = self._word(stems[0], execute) if len(stems) == 1 else self._phrase(tokens, execute)
+        with self._lock:
+            self._keep(stems, found)
+        return found
+
+    @property
+    def is_half_full(self) -> bool:
+        """Return True if what is read ahead leaves as much room for what is asked for."""
+        return 2 * self.nbytes >= self._room
+
+    def _keep(self, stems: Stems, found: Posting) -> None:
+        if stems in self._kept:
+            return
+        self._kept[stems] = found
+        self.nbytes += found.nbytes
+        while self.nbytes > self._room and len(self._kept) > 1:
+            self.nbytes -= self._kept.popitem(last=False)[1].nbytes
+
+    def _word(self, stem: str, execute: Execute) -> Posting:
+        joined = execute(_OCCURRENCES, (stem,))[0][0]
+        found = np.fromstring(joined or "", dtype=np.int64, sep=",")
+        rowids, is_body = found >> 1, found & 1
+        first = np.flatnonzero(np.diff(rowids, prepend=-1))
+        times = np.diff(first, append=len(rowids))
+        body = np.add.reduceat(is_body, first) if len(first) else times
+        return self._posting(rowids[first], times - body, body)
+
+    def _phrase(self, tokens: tuple[str, ...], execute: Execute) -> Posting:
+        counts = phrase_counts(execute, tokens)
+        pairs = np.array(list(counts.values()), dtype=np.int64).reshape(-1, 2)
+        return self._posting(np.array(list(counts), dtype=np.int64), pairs[:, 0], pairs[:, 1])
+
+    def _posting(self, rowids: Integers, title: Integers, body: Integers) -> Posting:
+        places = self._rows.places(rowids)
+        if len(places) > 1 and bool((np.diff(places) < 0).any()):
+            order = np.argsort(places)
+            places, title, body = places[order], title[order], body[order]
+        small = np.min_scalar_type(int(max(title.max(initial=0), body.max(initial=0))))
+        return Posting(places, title.astype(small) if title.any() else None, body.astype(small))
+
+
+_BEHIND_ALL = b"\xff"
+"""A byte that UTF-8 does not have: what begins with a letter comes before the letter with it."""
+
+
+class TermFrequencies:
+    """All terms of one state of a store, in ascending order, in as few bytes as they may take."""
+
+    def __init__(self) -> None:
+        self._text = bytearray()
+        self._ends = array("i")
+        self._lengths = array("i")
+        self._frequencies = array("i")
+
+    def put(self, terms: Sequence[tuple[str, int]]) -> None:
+        """The next terms, behind all that were put before."""
+        encoded = [term.encode() for term, _ in terms]
+        self._ends.extend(accumulate(map(len, encoded[1:]), initial=len(self._text) + len(encoded[0])))
+        self._text += b"".join(encoded)
+        self._lengths.extend([len(term) for term, _ in terms])
+        self._frequencies.extend([df for _, df in terms])
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes that it takes."""
+        numbers = (self._ends, self._lengths, self._frequencies)
+        return len(self._text) + sum(each.itemsize * len(each) for each in numbers)
+
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return how many rows hold each of these terms, of those that any holds."""
+        found: dict[str, int] = {}
+        for term in terms:
+            wanted = term.encode()
+            at = bisect_left(range(len(self._ends)), wanted, key=self._term)
+            if at < len(self._ends) and self._term(at) == wanted:
+                found[term] = self._frequencies[at]
+        return found
+
+    def beginning(self, letters: str, shortest: int, longest: int) -> dict[str, int]:
+        """Return how many rows hold each term of so many code points that begins with one of these letters."""
+        lengths, every = np.frombuffer(self._lengths, dtype=np.intc), range(len(self._ends))
+        found: dict[str, int] = {}
+        for letter in letters:
+            first = bisect_left(every, letter.encode(), key=self._term)
+            stop = bisect_left(every, letter.encode() + _BEHIND_ALL, key=self._term)
+            of_letter = lengths[first:stop]
+            if not len(of_letter):
+                continue
+            text = self._text[self._ends[first - 1] if first else 0 : self._ends[stop - 1]].decode()
+            ends, chosen = np.cumsum(of_letter), np.flatnonzero((of_letter >= shortest) & (of_letter <= longest))
+            starts = (ends - of_letter)[chosen].tolist()
+            terms = [text[start:end] for start, end in zip(starts, ends[chosen].tolist(), strict=True)]
+            frequencies = np.frombuffer(self._frequencies, dtype=np.intc)[first:stop][chosen].tolist()
+            found.update(zip(terms, frequencies, strict=True))
+        return found
+
+    def _term(self, at: int) -> bytes:
+        return bytes(self._text[self._ends[at - 1] if at else 0 : self._ends[at]])
+
+
+_ROWS = 200
+_WORDS = ("ant", "bee", "cat", "dog", "elk", "fox")
+_WEIGHTS = (3.0, 1.7)
+
+_TABLES = f"""
+CREATE VIRTUAL TABLE chunk_fts USING fts5(title, body, tokenize='{TOKENIZER}');
+CREATE VIRTUAL TABLE chunk_instance USING fts5vocab(chunk_fts, instance);
+"""
+_KEYS = "SELECT id, id, '', id, 0 FROM chunk_fts_docsize ORDER BY id"
+_SCORES = "SELECT rowid, -bm25(chunk_fts, ?, 1.0) FROM chunk_fts WHERE chunk_fts MATCH ? ORDER BY rowid"
+
+
+@cache
+def is_that_of_fts5() -> bool:
+    """Scores some invented rows in both ways. A compiler may join a product and a sum and round them once."""
+    db = apsw.Connection(":memory:")
+    db.execute(_TABLES)
+    random = Random(0)  # noqa: S311 - rows to score
+    for _ in range(_ROWS):
+        title, body = (" ".join(random.choices(_WORDS, k=random.randint(1, most))) for most in (5, 60))
+        db.execute("INSERT INTO chunk_fts(title, body) VALUES(?, ?)", (title, body))
+
+    def execute(sql: str, parameters: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+        return db.execute(sql, parameters).fetchall()
+
+    rows = LiveRows()
+    for _ in rows.read(db.execute(_KEYS), db.execute(SIZES)):
+        pass
+    postings = Postings(rows, 1 << 20)
+    query = LiteralQuery("", tuple(Phrase(word, (word,)) for word in _WORDS))
+    stems: list[Stems] = [(word,) for word in _WORDS]
+    held = {one: postings.of(one, one, execute) for one in stems}
+    words = WordSearch(rows, query, stems, held, {})
+    for weight in _WEIGHTS:
+        found = words.all(None, weight)
+        ours = list(zip(rows.keys.rowids[found.places].tolist(), found.raws.tolist(), strict=True))
+        if ours != execute(_SCORES, (weight, " OR ".join(_WORDS))):
+            return False
+    return True
