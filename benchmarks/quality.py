@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import replace
-from recall_core.evaluate.compare import Paired, intervals, paired
+from recall_core.evaluate.figures import Paired, intervals, paired
 from recall_core.evaluate.formats import parse_qrels, parse_queries
 from recall_core.evaluate.measures import parse_measure, values
 from recall_core.retrieve.answer import Answer

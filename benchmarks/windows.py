@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.quality import MEASURE, Collection, read_collection
 from recall_core.config import Config
 from recall_core.embed.registry import new_embedder
-from recall_core.evaluate.compare import intervals, paired
+from recall_core.evaluate.figures import intervals, paired
 from recall_core.evaluate.measures import values
 from recall_core.ports import Embedder
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.files import corpora
 from recall_core.api.recall import Recall
-from recall_core.evaluate.compare import SEED, Paired, paired
+from recall_core.evaluate.figures import SEED, Paired, paired
 from recall_core.evaluate.measures import DIGITS, Measure, parse_measure, values
 from recall_core.types import Root
 

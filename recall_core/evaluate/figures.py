@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import msgspec
+import numpy as np
 
 from recall_core.contract.evaluation import (
     ComparisonView,
@@ -14,11 +18,191 @@ from recall_core.contract.evaluation import (
     QueryValuesView,
     RegressionView,
 )
-from recall_core.evaluate.compare import Baseline, Values, fallen, intervals, paired
-from recall_core.evaluate.gate import Condition
-from recall_core.evaluate.measures import DIGITS, Measure, bounds, judged_share
-from recall_core.evaluate.names import Names
-from recall_core.evaluate.questions import Questions
+from recall_core.deadline import check
+from recall_core.errors import UsageError
+from recall_core.evaluate.formats import parse_run, read_text
+from recall_core.evaluate.judgements import Names
+from recall_core.evaluate.measures import DIGITS, EPSILON, Measure, bounds, judged_share
+from recall_core.evaluate.options import Condition
+from recall_core.evaluate.questions import PLURAL, Questions, Unit
+from recall_core.shell import AGAIN, Hint
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+RESAMPLES = 2_000
+
+FLIPS = 10_000
+
+SEED = 20_090_719  # any number would do; a fixed one gives the same interval every time
+
+SIGNIFICANT = 0.05
+
+_EXACT = 13  # queries up to which all 2^n assignments of signs are tried, in place of 10,000 drawn ones
+
+_ROWS = 1_000  # assignments of signs at a time
+
+
+class Paired(NamedTuple):
+    """One measure's differences, query by query: their mean with a 95 % interval, and how they fall."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    wins: int
+    losses: int
+    ties: int
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        if self.p >= SIGNIFICANT or self.difference == 0:
+            return "no significant difference"
+        return "better" if self.difference > 0 else "worse"
+
+
+def intervals(columns: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
+    """The 95 % percentile interval of each column's mean, by 2,000 resamples of its rows (Efron 1979).
+
+    Every column has one value a query, and the same resamples serve all. Deterministic.
+    """
+    values = np.asarray(columns, dtype=np.float64).T
+    queries = len(values)
+    counts = np.random.default_rng(SEED).multinomial(queries, np.full(queries, 1 / queries), size=RESAMPLES)
+    means = counts @ values / queries
+    low, high = np.quantile(means, (0.025, 0.975), axis=0)
+    return [(_rounded(left), _rounded(right)) for left, right in zip(low, high, strict=True)]
+
+
+def paired(after: Sequence[Sequence[float]], before: Sequence[Sequence[float]]) -> list[Paired]:
+    """Each column of `after` against the same one of `before`; a column has one value a query, queries in order."""
+    differences = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
+    differences[np.abs(differences) <= EPSILON] = 0.0
+    bounds = intervals(differences.tolist())
+    chances = sign_flip(differences.T)
+    found = []
+    for column, (low, high), p in zip(differences, bounds, chances, strict=True):
+        wins, losses = int((column > 0).sum()), int((column < 0).sum())
+        ties = len(column) - wins - losses
+        found.append(Paired(_rounded(column.mean()), low, high, p, wins, losses, ties))
+    return found
+
+
+def sign_flip(differences: Floats) -> list[float]:
+    """Two-sided p of each column: how often signs given at random make a mean as far from 0 (Fisher 1935).
+
+    differences: (queries, columns). All assignments are tried up to 13 queries; above, 10,000 drawn ones stand for
+    them and the observed one counts among them, so that p is never 0. Deterministic.
+    """
+    observed = np.abs(differences.sum(axis=0)) - EPSILON
+    exceeding = np.zeros(differences.shape[1], dtype=np.int64)
+    tried = 0
+    for signs in _signs(len(differences)):
+        check()
+        exceeding += (np.abs(signs @ differences) >= observed).sum(axis=0)
+        tried += len(signs)
+    extra = 0 if len(differences) <= _EXACT else 1
+    return [_rounded(p) for p in (exceeding + extra) / (tried + extra)]
+
+
+def _signs(queries: int) -> Iterator[Floats]:
+    """Rows of -1 and 1, one sign a query, some at a time."""
+    if queries <= _EXACT:
+        numbers = np.arange(2**queries)[:, None] >> np.arange(queries)
+        yield np.where(numbers & 1, -1.0, 1.0)
+        return
+    draw = np.random.default_rng(SEED + 1)
+    for _ in range(FLIPS // _ROWS):
+        yield np.where(draw.integers(0, 2, size=(_ROWS, queries)), -1.0, 1.0)
+
+
+def _rounded(value: float) -> float:
+    """To as many decimals as any value has; 0 has no sign."""
+    return round(float(value), DIGITS) + 0.0
+
+
+RUN = "run"
+
+"""The mode of a TREC run."""
+
+Values = Mapping[str, Mapping[str, float]]
+
+"""Measure to query to value."""
+
+
+_MEASURED = Hint("eval", json=True)
+
+
+class _BaselineMeasure(msgspec.Struct):
+    measure: str
+    values: dict[str, float]
+
+
+class _Mode(msgspec.Struct):
+    mode: str
+    measures: list[_BaselineMeasure]
+
+
+class _Evaluation(msgspec.Struct):
+    modes: Annotated[list[_Mode], msgspec.Meta(min_length=1)]
+    unit: Unit = "doc"  # before answers said it, documents were measured
+
+
+class _BaselineAnswer(msgspec.Struct):
+    evaluation: _Evaluation
+
+
+class Baseline(NamedTuple):
+    """Values by mode, then measure, then query."""
+
+    modes: Mapping[str, Values]
+
+    def against(self, mode: str) -> str | None:
+        """The mode to compare this one with: of the same name, or else the only one there is."""
+        if mode in self.modes:
+            return mode
+        return next(iter(self.modes)) if len(self.modes) == 1 else None
+
+    def shared(self, mode: str, measure: str, queries: Iterable[str]) -> dict[str, float]:
+        """The values to compare with, of those of these queries that the baseline has, in their order."""
+        against = self.against(mode)
+        known = {} if against is None else self.modes[against].get(measure, {})
+        return {query: known[query] for query in queries if query in known}
+
+
+def fallen(after: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
+    """The queries of `before` that have a lower value after, with the difference, the furthest fallen first."""
+    differences = {query: after[query] - value for query, value in before.items()}
+    lower = {query: difference for query, difference in differences.items() if difference < -EPSILON}
+    return dict(sorted(lower.items(), key=lambda each: (each[1], each[0])))
+
+
+def read_baseline(path: Path, measured: Callable[[dict[str, list[str]]], Values], *, unit: Unit = "doc") -> Baseline:
+    """The baseline in a file. measured: the values of a run, given as query id to the file's documents.
+
+    unit: what is measured; an answer that measured the other one is `bad_baseline`.
+    Raises UsageError `bad_baseline`, `bad_run`.
+    """
+    text = read_text(path)
+    if not text.lstrip().startswith("{"):
+        return Baseline({RUN: measured(parse_run(text, name=str(path)))})
+    try:
+        answer = msgspec.json.decode(text, type=_BaselineAnswer)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        raise UsageError(
+            "bad_baseline",
+            f"{path} is neither an answer of {_MEASURED} nor a TREC run: {error}.",
+            hint=f"{_MEASURED} > before.json",
+        ) from error
+    if answer.evaluation.unit != unit:
+        message = f"{path} measured {PLURAL[answer.evaluation.unit]}, and this measures {PLURAL[unit]}."
+        raise UsageError("bad_baseline", message, hint=Hint(AGAIN, unit=answer.evaluation.unit))
+    modes = answer.evaluation.modes
+    return Baseline({mode.mode: {each.measure: each.values for each in mode.measures} for mode in modes})
+
 
 REGRESSIONS_SHOWN = 10
 

@@ -1,19 +1,213 @@
-"""Judgements in a store: kept by path and span, so that they outlast the chunks they were made on."""
+"""Judgements: what files call documents, where the store keeps judgements, and the grade that they give a chunk."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Set
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from hashlib import sha256
+from pathlib import PurePosixPath
 from typing import NamedTuple
+from urllib.parse import quote, unquote
 
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import Qrel
-from recall_core.evaluate.grades import Judgement, Regrade, at_home, words
-from recall_core.evaluate.names import WHOLE, Names, Spot, unknown_spot
 from recall_core.store.care import JudgementWriter
 from recall_core.store.port import Store
 from recall_core.store.values import JudgementRow
+
+_SPAN = re.compile(r"(?P<name>.+)\[(?P<offset>[0-9]{1,9}):(?P<end>[0-9]{1,9})\]", re.DOTALL)
+WHOLE = (0, -1)
+"""The span that stands for a whole document."""
+
+
+class Spot(NamedTuple):
+    """A live document, or a span of it in code points."""
+
+    path: str
+    offset: int = 0
+    end: int = -1
+
+
+class Names:
+    """The names of live documents: their paths; the ids of records; file names with and without their ending.
+
+    A name that several documents share names none. A span follows in brackets: `docs/a.md[120:450]`.
+    """
+
+    def __init__(self, documents: Iterable[tuple[str, str | None]]) -> None:
+        """documents: (path, the path of its file) pairs; they differ for records."""
+        self._paths: set[str] = set()
+        self._records: dict[str, str] = {}
+        self._files: dict[str, str] = {}
+        shared: set[str] = set()
+        for path, file in documents:
+            self._paths.add(path)
+            if file is not None and path.startswith(f"{file}#"):
+                shared.update(_enter(self._records, path[len(file) + 1 :], path))
+            else:
+                for name in dict.fromkeys((PurePosixPath(path).name, PurePosixPath(path).stem)):
+                    shared.update(_enter(self._files, name, path))
+        for name in shared:
+            self._records.pop(name, None)
+            self._files.pop(name, None)
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._paths
+
+    @property
+    def has_uncut(self) -> bool:
+        """True when a file of records was read as one document."""
+        return any(path.endswith(".jsonl") for path in self._paths)
+
+    def find(self, name: str) -> Spot | None:
+        """The document, or span of one, of that name, as it stands or percent-decoded; None for no or several."""
+        for spelling in dict.fromkeys((unquote(name), name)):
+            path = self._path(spelling)
+            if path is not None:
+                return Spot(path)
+            span = _SPAN.fullmatch(spelling)
+            path = None if span is None else self._path(span["name"])
+            if span is not None and path is not None and int(span["offset"]) < int(span["end"]):
+                return Spot(path, int(span["offset"]), int(span["end"]))
+        return None
+
+    def name(self, spot: Spot) -> str:
+        """A name that `find` resolves to this spot: the record's id where that is enough, else the path."""
+        _, mark, record = spot.path.partition("#")
+        short = record if mark and self._path(record) == spot.path else spot.path
+        span = "" if (spot.offset, spot.end) == WHOLE else f"[{spot.offset}:{spot.end}]"
+        return quoted(short + span)
+
+    def _path(self, name: str) -> str | None:
+        if name in self._paths:
+            return name
+        return self._records.get(name) or self._files.get(name)
+
+
+def unknown_spot(name: str) -> Spot:
+    """What a name stands for that no live document has: the inverse of `Names.name` for documents that are gone."""
+    name = unquote(name)
+    span = _SPAN.fullmatch(name)
+    if span is None or int(span["offset"]) >= int(span["end"]):
+        return Spot(name)
+    return Spot(span["name"], int(span["offset"]), int(span["end"]))
+
+
+def quoted(name: str) -> str:
+    """The name with blanks, unprintable characters and the percent sign encoded, so that it is one word."""
+    return "".join(_quoted_letters(name))
+
+
+def _quoted_letters(name: str) -> Iterator[str]:
+    for letter in name:
+        yield quote(letter, safe="") if letter in " %" or not letter.isprintable() else letter
+
+
+def _enter(names: dict[str, str], name: str, path: str) -> Iterator[str]:
+    """Give the document its name; the name itself where another document has it."""
+    if names.setdefault(name, path) != path:
+        yield name
+
+
+class Judgement(NamedTuple):
+    """How relevant a document, or a span of it, is to a query. spot.path may be of no live document."""
+
+    query: str
+    spot: Spot
+    grade: int
+
+
+class Regrade(NamedTuple):
+    """A change of one query's judgements, with all that it takes to make it and to take it back.
+
+    begins, ends: the query itself comes into the store with the change, or leaves it.
+    """
+
+    query: str
+    text: str
+    removed: tuple[Judgement, ...] = ()
+    added: tuple[Judgement, ...] = ()
+    begins: bool = False
+    ends: bool = False
+
+
+def stands_for(judged: Spot, chunk: Spot) -> bool:
+    """True when a judgement of one spot counts for the other: one of both is the whole document, or the judged span
+    has its middle in the chunk, or the chunk lies within it.
+
+    A neighbour that merely shares its overlap with a judged chunk is not judged by that.
+    """
+    if judged.path != chunk.path:
+        return False
+    if WHOLE in (judged[1:], chunk[1:]):
+        return True
+    middle = (judged.offset + judged.end) // 2
+    is_within = judged.offset <= chunk.offset and chunk.end <= judged.end
+    return is_within or chunk.offset <= middle < chunk.end
+
+
+def grade_of_chunk(judgements: Iterable[Judgement], chunk: Spot) -> int | None:
+    """The highest grade of the judgements that stand for the chunk, None without any.
+
+    judgements: of one query, each span once. chunk: the place of a chunk, or a whole document.
+    """
+    return max((grade for _, spot, grade in judgements if stands_for(spot, chunk)), default=None)
+
+
+def regraded(query: str, text: str, judgements: Iterable[Judgement], chunk: Spot, grade: int | None) -> Regrade:
+    """The smallest change after which the chunk has this grade, or with None no grade at all.
+
+    Where the document is judged as a whole, the grade becomes that of the document. A lower grade takes the place of
+    higher ones of other spans that stand for the chunk.
+    """
+    standing = [each for each in judgements if each.query == query and stands_for(each.spot, chunk)]
+    if grade is None:
+        return Regrade(query, text, removed=tuple(standing))
+    whole = any(each.spot[1:] == WHOLE for each in standing)
+    added = Judgement(query, Spot(chunk.path) if whole else chunk, grade)
+    removed = tuple(each for each in standing if each.spot == added.spot or each.grade > grade)
+    return Regrade(query, text, removed, (added,))
+
+
+def taken_back(change: Regrade) -> Regrade:
+    """The change that undoes this one."""
+    return change._replace(removed=change.added, added=change.removed, begins=change.ends, ends=change.begins)
+
+
+def changed(judgements: Iterable[Judgement], change: Regrade) -> tuple[Judgement, ...]:
+    """The judgements of a query after a change, in the order of their places."""
+    gone = {each.spot for each in (*change.removed, *change.added)}
+    left = [each for each in judgements if each.query != change.query or each.spot not in gone]
+    return tuple(sorted((*left, *change.added)))
+
+
+def at_home(change: Regrade, texts: Mapping[str, str], ids: Mapping[str, str]) -> Regrade:
+    """The change under the id that its query has among these by now, and with the text that stands there.
+
+    Where its own id is taken by another query, it goes to that of its words, or begins under the next free one.
+    texts: query id to text.  ids: words to query id.
+    """
+    known = words(change.text)
+    query = change.query if words(texts.get(change.query, "")) == known else ids.get(known, change.query)
+    if query in texts and words(texts[query]) != known:
+        if not change.begins:
+            return change
+        query = free_id(texts)
+    removed, added = (tuple(each._replace(query=query) for each in of) for of in (change.removed, change.added))
+    return change._replace(query=query, text=texts.get(query, change.text), removed=removed, added=added)
+
+
+def free_id(queries: Iterable[str]) -> str:
+    """The id of the next query: the first of q1, q2, ... that is not taken."""
+    taken = set(queries)
+    return next(query for number in range(1, len(taken) + 2) if (query := f"q{number}") not in taken)
+
+
+def words(text: str) -> str:
+    """A query's text as it is compared with others: its words, one blank between."""
+    return " ".join(text.split())
+
 
 Place = tuple[str, Spot]
 """A query, and what is judged for it."""

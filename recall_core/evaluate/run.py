@@ -10,17 +10,21 @@ from recall_core.contract import OK
 from recall_core.contract.evaluation import ConditionView
 from recall_core.contract.responses import EvaluationResponse
 from recall_core.contract.views import StatsView
-from recall_core.evaluate.compare import Values, fallen, read_baseline
-from recall_core.evaluate.figures import Setup, evaluation_view, mean, query_views
+from recall_core.evaluate.figures import Setup, Values, evaluation_view, fallen, mean, query_views, read_baseline
 from recall_core.evaluate.formats import run_lines
-from recall_core.evaluate.gate import Condition, bad_gate, parse_gate
-from recall_core.evaluate.grid import with_each_copy
-from recall_core.evaluate.judgements import names_of
+from recall_core.evaluate.judgements import Names, Spot, names_of
 from recall_core.evaluate.measures import parse_measures, values
-from recall_core.evaluate.names import Names, Spot
-from recall_core.evaluate.options import MODES, EvalOptions, RunWriter, parse_modes
-from recall_core.evaluate.questions import questions
-from recall_core.evaluate.units import Unit, item, items, ranked_as
+from recall_core.evaluate.options import (
+    MODES,
+    Condition,
+    EvalOptions,
+    RunWriter,
+    bad_gate,
+    parse_gate,
+    parse_modes,
+    with_each_copy,
+)
+from recall_core.evaluate.questions import Unit, item, items, questions, ranked_as
 from recall_core.retrieve.asking import Ask, Asker
 from recall_core.shell import AGAIN, Hint
 from recall_core.store.port import Store

@@ -27,12 +27,11 @@ from recall_core.contract.tuning import (
 )
 from recall_core.contract.views import StatsView
 from recall_core.errors import UsageError
-from recall_core.evaluate.grid import differing, not_swept, parse_grid, retrieval, with_each_copy
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.measures import Measure, parse_measure
-from recall_core.evaluate.questions import Questions, questions
-from recall_core.evaluate.units import Unit, items
-from recall_core.explain.advice import LEAST_QUERIES, Advice, advise_among
+from recall_core.evaluate.options import differing, not_swept, parse_grid, retrieval, with_each_copy
+from recall_core.evaluate.questions import Questions, Unit, items, questions
+from recall_core.explain.advice import LEAST_QUERIES, SIGNIFICANT, Advice, Band, advise_among, sure_change
 from recall_core.explain.curve import (
     METRICS,
     Floats,
@@ -44,11 +43,8 @@ from recall_core.explain.curve import (
     step_curve,
     values_at,
 )
-from recall_core.explain.gains import SIGNIFICANT, sure_change
 from recall_core.explain.lines import exact, sweepable, weight_of
-from recall_core.explain.resampling import Band
-from recall_core.explain.stability import FRAGILE, order_distance
-from recall_core.explain.sweep import sweep
+from recall_core.explain.sweep import FRAGILE, order_distance, sweep
 from recall_core.maintain.settings import write_settings
 from recall_core.retrieve.asking import Ask, Asker
 from recall_core.retrieve.plan import Plan

@@ -4,18 +4,6 @@ from recall_core._lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recall_core.explain import (
-        advice,
-        curve,
-        explanation,
-        funnel,
-        in_words,
-        intervals,
-        ledger,
-        lines,
-        pins,
-        stability,
-        sweep,
-    )
+    from recall_core.explain import advice, curve, explanation, funnel, intervals, ledger, lines, sweep, winning
 else:
     __getattr__ = attach(__name__)

@@ -7,8 +7,7 @@ from time import perf_counter
 from typing import NamedTuple, TypeVar, cast
 
 from recall_core.contract.whynot import FunnelStageView, PredicateView, TraceView
-from recall_core.explain.whynot.present import as_asked
-from recall_core.explain.whynot.question import Question, pack_of, planned
+from recall_core.explain.whynot.question import Question, as_asked, pack_of, planned
 from recall_core.rank.fuse import dropped_by_cosine, rank
 from recall_core.retrieve.answer import Answer, candidate_range, page
 from recall_core.retrieve.asking import Asker

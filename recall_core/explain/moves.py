@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from recall_core.explain.factors import FactorShare, Inputs, causes, inputs_at, points_of
+from recall_core.explain.ledger import FactorShare, Inputs, causes, inputs_at, points_of
 from recall_core.rank.columns import positions_of
 from recall_core.retrieve.answer import Answer, is_distant, standing_for
 from recall_core.retrieve.copies import listed, scanned

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recall_core.errors import RecallError
-from recall_core.evaluate.grades import Regrade, free_id, regraded, taken_back
+from recall_core.evaluate.judgements import Regrade, free_id, regraded, taken_back
 from recall_tui.state.judging import Grading, JudgedQueries, judged, spot_of, words_of
 from recall_tui.state.results import latest
 from recall_tui.state.session import Session, went_on

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.config import assignments
 from recall_core.errors import RecallError
-from recall_core.evaluate.grades import (
+from recall_core.evaluate.judgements import (
     Judgement,
     Regrade,
+    Spot,
     at_home,
     changed,
     grade_of_chunk,
     words,
 )
-from recall_core.evaluate.names import Spot
-from recall_core.evaluate.units import Unit, unit_of
+from recall_core.evaluate.questions import Unit, unit_of
 from recall_core.types import Hit, Table
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.results import latest, result_of

@@ -20,9 +20,7 @@ from textual.widgets import Input
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.evaluate.grades import Judgement
-from recall_core.evaluate.judgements import names_of, put, stored, stored_queries
-from recall_core.evaluate.names import Spot
+from recall_core.evaluate.judgements import Judgement, Spot, names_of, put, stored, stored_queries
 from recall_tui.panes.judge import JudgeLines, JudgePane, layout
 from recall_tui.screens.confirm import READING_SECONDS
 from recall_tui.state import judging, weighing

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ir_measures import AP, RR, P, R, nDCG
 
 from recall_core.errors import UsageError
-from recall_core.evaluate.compare import paired, read_baseline
+from recall_core.evaluate.figures import paired, read_baseline
 from recall_core.evaluate.formats import (
     is_query_id,
     parse_qrels,
@@ -24,10 +24,9 @@ from recall_core.evaluate.formats import (
     queries_lines,
     run_lines,
 )
-from recall_core.evaluate.gate import parse_gate
-from recall_core.evaluate.judgements import located, names_of, put, stored, stored_queries
+from recall_core.evaluate.judgements import Names, Spot, located, names_of, put, stored, stored_queries, unknown_spot
 from recall_core.evaluate.measures import bounds, parse_measures, values
-from recall_core.evaluate.names import Names, Spot, unknown_spot
+from recall_core.evaluate.options import parse_gate
 from tests.builders import memory_store
 
 PIECES = st.sampled_from([

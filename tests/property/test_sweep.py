@@ -22,10 +22,8 @@ from recall_core.explain.lines import (
     weight_of,
     weighted,
 )
-from recall_core.explain.pins import Pin, pin_weights, pinned
-from recall_core.explain.stability import stability
-from recall_core.explain.sweep import stretches, sweep, top_at
-from recall_core.explain.winning import rank_line, ranked_where, winning_weights
+from recall_core.explain.sweep import stability, stretches, sweep, top_at
+from recall_core.explain.winning import Pin, pin_weights, pinned, rank_line, ranked_where, winning_weights
 from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool
 from tests.examples import examples

@@ -10,20 +10,21 @@ from hypothesis import strategies as st
 
 from recall_core.api.engine import Engine
 from recall_core.config import Settings
-from recall_core.explain.whynot.fix import Start
+from recall_core.explain.whynot.fix import Start, is_led_in_deeper_pools, lead
 from recall_core.explain.whynot.fixes import is_filtered_out
-from recall_core.explain.whynot.kept import KeptAsker, kept, retrieval
-from recall_core.explain.whynot.lead import is_led_in_deeper_pools, lead
 from recall_core.explain.whynot.question import (
+    KeptAsker,
     Question,
+    kept,
     planned,
+    retrieval,
     with_settings,
     with_spelling,
     with_word,
 )
-from recall_core.explain.whynot.signals import full_ranks
+from recall_core.explain.whynot.stages import full_ranks
 from recall_core.explain.whynot.target import Sought
-from recall_core.explain.whynot.words import rare_words
+from recall_core.explain.whynot.word_fixes import rare_words
 from recall_core.retrieve import pool as pool_module
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery, Phrase

@@ -28,7 +28,7 @@ from recall_core.deadline import Cancel, check, is_set, seconds_left, within
 from recall_core.embed.hash import HashEmbedder
 from recall_core.embed.providers.openai import OPENAI
 from recall_core.errors import Interrupted, TimedOut, UsageError
-from recall_core.evaluate.compare import sign_flip
+from recall_core.evaluate.figures import sign_flip
 from recall_core.evaluate.options import EvalOptions
 from recall_core.explain.curve import StepCurve, blocks
 from recall_core.explain.intervals import Interval, intersect

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from recall_core.evaluate.compare import intervals, paired, sign_flip
+from recall_core.evaluate.figures import intervals, paired, sign_flip
 
 
 def test_an_interval_holds_the_mean_and_is_the_same_every_time() -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from recall_core.errors import UsageError
-from recall_core.evaluate.compare import Baseline, fallen, read_baseline
-from recall_core.evaluate.gate import Condition, parse_gate
-from recall_core.evaluate.options import EvalOptions, parse_modes
+from recall_core.evaluate.figures import Baseline, fallen, read_baseline
+from recall_core.evaluate.options import Condition, EvalOptions, parse_gate, parse_modes
 
 
 def test_conditions_are_read_with_mode_sign_and_number() -> None:

@@ -5,19 +5,25 @@ from __future__ import annotations
 import pytest
 
 from recall_core.errors import UsageError
-from recall_core.evaluate.grades import (
+from recall_core.evaluate.judgements import (
     Judgement,
     Regrade,
+    Since,
+    Spot,
+    change,
     changed,
     free_id,
     grade_of_chunk,
+    names_of,
+    put,
     regraded,
     stands_for,
+    stored,
+    stored_queries,
+    take_back,
     taken_back,
     words,
 )
-from recall_core.evaluate.judgements import Since, change, names_of, put, stored, stored_queries, take_back
-from recall_core.evaluate.names import Spot
 from recall_core.store.sqlite.store import SqliteStore
 from tests.builders import memory_store, new_file
 from tests.builders import put as put_files

@@ -9,18 +9,21 @@ import pytest
 
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import Qrel
-from recall_core.evaluate.grades import Judgement, Regrade, regraded
 from recall_core.evaluate.judgements import (
+    Judgement,
+    Names,
+    Regrade,
+    Spot,
     by_document,
     change,
     count,
     located,
     names_of,
     put,
+    regraded,
     stored,
     stored_queries,
 )
-from recall_core.evaluate.names import Names, Spot
 from recall_core.evaluate.questions import export, import_
 from recall_core.store.sqlite.store import SqliteStore
 from tests.builders import memory_store, new_file

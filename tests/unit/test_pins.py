@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from recall_core.explain.intervals import Interval
 from recall_core.explain.lines import weighted
-from recall_core.explain.pins import Pin, pin_weights, pinned, pins
+from recall_core.explain.winning import Pin, pin_weights, pinned, pins
 
 # 0 leads on words, 1 on meaning, 2 is good in both and first from 3/8 to 5/8; 3 is nowhere.
 LINES = weighted([0.9, 0.1, 0.6, 0.0], [0.1, 0.9, 0.6, 0.0])

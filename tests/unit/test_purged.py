@@ -11,9 +11,7 @@ import pytest
 
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.errors import Outdated
-from recall_core.evaluate.grades import Judgement
-from recall_core.evaluate.judgements import names_of, put, stored, stored_queries
-from recall_core.evaluate.names import Spot
+from recall_core.evaluate.judgements import Judgement, Spot, names_of, put, stored, stored_queries
 from recall_core.retrieve.answer import Answer
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Root

@@ -19,7 +19,7 @@ from recall_core.api.recall import Ask, Recall
 from recall_core.contract.responses import Response
 from recall_core.errors import EmbedError, StoreError, UsageError
 from recall_core.ingest.pipeline import sync
-from recall_core.maintain import reembed as module
+from recall_core.maintain import embedders as module
 from recall_core.types import Progress, Root
 from tests.embedders import COUNTING, KEY, KEYED, WINDOWED
 from tests.plug_ins import scan_once

@@ -8,8 +8,7 @@ from recall_core.config import Config
 from recall_core.errors import UsageError
 from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import crossing, exact, groups, integers, lines_of, reciprocal, weight_of, weighted
-from recall_core.explain.stability import stability
-from recall_core.explain.sweep import piece_at, stretches, sweep, top_at
+from recall_core.explain.sweep import piece_at, stability, stretches, sweep, top_at
 from recall_core.explain.winning import winning_weights
 from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool

@@ -11,36 +11,41 @@ from typing import NamedTuple
 
 from recall_core.config import Settings, SettingValue
 from recall_core.contract.whynot import WordsView
-from recall_core.explain.whynot.fix import Change, Start, by_effort, confirmed, from_start, moved
-from recall_core.explain.whynot.kept import KeptAsker, kept
-from recall_core.explain.whynot.lead import is_led_in_deeper_pools
+from recall_core.explain.whynot.fix import (
+    Change,
+    Start,
+    by_effort,
+    confirmed,
+    from_start,
+    is_led_in_deeper_pools,
+    moved,
+)
 from recall_core.explain.whynot.predicates import drops, given_up, said_of, without
-from recall_core.explain.whynot.present import (
+from recall_core.explain.whynot.question import (
+    KeptAsker,
+    Question,
     answered,
+    command,
+    counted,
     is_packed,
     is_packed_by_rank,
     is_present,
     is_shown,
     is_struck_unscored,
+    kept,
+    pack_of,
     packed_until,
     position,
     row_of,
     standing,
-)
-from recall_core.explain.whynot.question import (
-    Question,
-    command,
-    counted,
-    pack_of,
     with_filter,
     with_limit,
     with_settings,
 )
 from recall_core.explain.whynot.ranking_fixes import Never, by_k, by_weight, by_weight_and_k, never
-from recall_core.explain.whynot.signals import full_ranks
-from recall_core.explain.whynot.spelling import spelling_changes
+from recall_core.explain.whynot.stages import full_ranks
 from recall_core.explain.whynot.target import Sought
-from recall_core.explain.whynot.words import WordsToAdd
+from recall_core.explain.whynot.word_fixes import WordsToAdd, spelling_changes
 from recall_core.rank.normalize import DECIMALS
 from recall_core.retrieve.answer import Answer, is_distant
 from recall_core.retrieve.asking import Asker

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from recall_core.contract.whynot import RivalView
-from recall_core.explain.whynot.kept import KeptAsker
-from recall_core.explain.whynot.present import is_packed, place, position, position_in, row_of, standing
-from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
+from recall_core.explain.whynot.question import KeptAsker, is_packed, place, position, position_in, row_of, standing
+from recall_core.explain.whynot.stages import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.fuse import best_of_each_document, cut_by_cosine, has_word, rank
 from recall_core.rank.weighing import Ranking

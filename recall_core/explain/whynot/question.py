@@ -1,19 +1,25 @@
-"""The question that is being explained: as it was put, with something changed, and as a command to type."""
+"""The question that is being explained: put, changed and asked again, and whether the target is in its answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
 from typing import NamedTuple
 
-from recall_core.config import KEYS, Settings, assignments, settings_of
+from recall_core.config import KEYS, Config, Settings, assignments, settings_of
+from recall_core.explain.whynot.target import Sought
+from recall_core.rank.columns import KeyColumns, Series, positions_of
+from recall_core.retrieve import copies
+from recall_core.retrieve.answer import Answer, limited, packable, standing_for
 from recall_core.retrieve.asking import Ask, Asker, Pack
 from recall_core.retrieve.plan import Plan, plan_query
 from recall_core.rql.ast import Expr, Query, Value
 from recall_core.rql.parser import parse_query
 from recall_core.rql.print import print_filter, print_query
 from recall_core.shell import Hint, Options, flag
+from recall_core.types import Block, Packed, Pool, Signal, Table
 
 
 class Question(NamedTuple):
@@ -183,3 +189,266 @@ def _limited(question: Question) -> str:
 
 def _option(value: Value) -> Value:
     return False if value == "" and isinstance(value, str) else value
+
+
+_RANKING = """
+fusion normalize bm25_weight vector_weight rrf_k min_score min_cosine
+rerank rerank_rows rerank_weight rerank_keep rerank_mb
+collapse sparse_recall sparse_chunk_threshold sparse_distance_ceiling sparse_max_injections sparse_share
+max_limit pack_counter budget_tokens diversity min_fragment pack header footer separator line_numbers strict
+""".split()
+
+_RANKINGS_KEPT = 4
+"""A change and the next smaller one, each asked for twice. At a million rows a ranking takes 30 MB."""
+
+_DEFAULTS = {name: Config._field_defaults[name] for name in _RANKING}
+
+
+class KeptAsker:
+    """An asker that reads the candidates of a question once, however they are ranked, paged and packed.
+
+    It is for one state of the store: inside one `reading` block.
+    """
+
+    def __init__(self, asker: Asker) -> None:
+        self.store, self.base, self.config = asker.store, asker.base, asker.config
+        self.words_plan, self.rql_plan = asker.words_plan, asker.rql_plan
+        self.vector, self.weigh, self.cited = asker.vector, asker.weigh, asker.cited
+        self._asker = asker
+        self._answers: dict[Plan, Answer] = {}
+        self._rankings: OrderedDict[Plan, Answer] = OrderedDict()
+        self._lists: list[tuple[Answer, Answer]] = []
+        self._places: dict[tuple[object, ...], Mapping[int, int]] = {}
+        self._packed: list[_PackedOnce] = []
+        self.ranks: dict[tuple[Plan, int], dict[Signal, int | None]] = {}
+        """What `signals.full_ranks` has found out, by what was retrieved and the rowid of a chunk."""
+
+    def answer(self, plan: Plan) -> Answer:
+        """Search and rank. Rank alone if the candidates are known, and page alone if their order is known."""
+        ranking = plan._replace(limit=0, offset=0, is_capped=False, text="", rql=None, query=None, select=None)
+        known = self._rankings.get(ranking)
+        if known is None:
+            known = self._ranked(plan)
+        elif known.plan != plan:
+            known = limited(known, plan, self.store)
+        if known.fused is not None:
+            self._rankings[ranking] = known
+            self._rankings.move_to_end(ranking)
+            while len(self._rankings) > _RANKINGS_KEPT:
+                self._rankings.popitem(last=False)
+        return known
+
+    def _ranked(self, plan: Plan) -> Answer:
+        retrieved = retrieval(plan)
+        kept = self._answers.get(retrieved)
+        if kept is None:
+            self._answers[retrieved] = found = self._asker.answer(plan)
+            return found
+        if kept.pool is None:
+            return kept._replace(plan=plan) if kept.plan.collapses == plan.collapses else self._asker.answer(plan)
+        before = kept.plan.config
+        found = self._asker.weigh(kept._replace(plan=plan._replace(config=before)), plan.config)
+        known = kept.known._replace(chunk_counts=found.known.chunk_counts, texts=found.known.texts)
+        self._answers[retrieved] = kept._replace(known=known)
+        return found
+
+    def packable(self, answer: Answer) -> Answer:
+        """The answer as a context takes it; see `retrieve.answer.packable`."""
+        for before, listed in self._lists:
+            if before is answer:
+                return listed
+        listed = packable(answer, self.store)
+        self._lists = [*self._lists[1 - _RANKINGS_KEPT :], (answer, listed)]
+        return listed
+
+    def pack(self, answer: Answer, options: Pack, *, cites: bool = True) -> Packed:
+        """Pack the ranked list under a budget."""
+        packed = self.packed(answer, options) if cites else None
+        if packed is None:
+            packed = self._asker.pack(answer, options, cites=cites)
+            if cites:
+                self._packed.append(_PackedOnce(answer, options, packed))
+        return packed
+
+    def packed(self, answer: Answer, options: Pack) -> Packed | None:
+        """The context as it was packed before; None if it was not."""
+        return next((each.packed for each in self._packed if each.answer is answer and each.options == options), None)
+
+    def places(self, plan: Plan) -> Mapping[int, int]:
+        """Where each row stands, from 0, in a list without scores: by rowid, of the table that the plan lists."""
+        listed = (plan.table, plan.filters, plan.order, plan.collapses)
+        if listed not in self._places:
+            rows = copies.listed(plan, self.store, start=0, stop=None)
+            column = 0 if plan.table == "doc" else 1
+            self._places[listed] = {row[column] or 0: at for at, row in enumerate(rows)}
+        return self._places[listed]
+
+    def struck(self, plan: Plan) -> Mapping[int, int]:
+        """Of a list without scores that shows a text once: chunk rowid of a row to that of the row with its text."""
+        return copies.scanned(plan, self.store).first if plan.collapses and plan.mode == "filter" else {}
+
+
+class _PackedOnce(NamedTuple):
+    answer: Answer
+    options: Pack
+    packed: Packed
+
+
+def kept(asker: Asker) -> KeptAsker:
+    """The same asker, which keeps what it reads."""
+    return asker if isinstance(asker, KeptAsker) else KeptAsker(asker)
+
+
+def retrieval(plan: Plan) -> Plan:
+    """The plan with all left out that ranks, pages and packs: two that are equal retrieve the same candidates."""
+    return plan._replace(
+        text="",
+        rql=None,
+        select=None,
+        order=(),
+        limit=0,
+        offset=0,
+        is_capped=False,
+        warnings=(),
+        query=None,
+        config=plan.config._replace(**_DEFAULTS),
+    )
+
+
+def answered(asker: Asker, question: Question) -> Answer:
+    """The question asked, from its plan on."""
+    return as_asked(asker, question, asker.answer(planned(question, asker)))
+
+
+def as_asked(asker: Asker, question: Question, found: Answer) -> Answer:
+    """The answer as it is listed; of a context, as it is packed."""
+    if question.budget_tokens is None:
+        return found
+    return asker.packable(found) if isinstance(asker, KeptAsker) else packable(found, asker.store)
+
+
+def is_present(asker: KeptAsker, question: Question, sought: Sought) -> bool:
+    """Whether the question, asked anew, is answered with what is sought."""
+    return is_shown(asker, question, answered(asker, question), sought)
+
+
+def is_shown(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> bool:
+    """Whether the page of an answer, or the context that is packed of it, shows what is sought."""
+    if question.budget_tokens is not None:
+        packed = asker.packed(found, pack_of(question))
+        if packed is None and is_packed_by_rank(asker, found, sought):
+            packed = packed_until(asker, question, found, sought)
+        return is_packed(packed or asker.pack(found, pack_of(question)), found.plan.table, sought)
+    at, plan = row_of(asker, found, sought), found.plan
+    return at is not None and plan.offset <= at < min(plan.offset + plan.limit, found.total)
+
+
+_WHOLE_CHUNKS = 2**24
+"""More tokens than a part of a chunk has: none is packed."""
+
+
+def packed_until(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> Packed:
+    """Pack the list as far as what is sought: the rows behind it do not decide whether it is packed.
+
+    If the whole chunk is sought, where another chunk would be cut is not worked out.
+    """
+    at, plan = row_of(asker, found, sought), found.plan
+    limit = 0 if at is None else at + 1 - plan.offset
+    if not plan.is_capped or limit < plan.limit:
+        plan = plan._replace(limit=max(limit, 0), is_capped=True)
+    is_whole = sought.snippet is None and sought.lines is None
+    if is_whole:
+        plan = plan._replace(config=plan.config._replace(min_fragment=_WHOLE_CHUNKS))
+    return asker.pack(found._replace(plan=plan), pack_of(question), cites=not is_whole)
+
+
+def is_packed_by_rank(asker: KeptAsker, found: Answer, sought: Sought) -> bool:
+    """Return True if only the rows before it decide whether it is packed."""
+    at, is_recalled = row_of(asker, found, sought), found.recall is not None and bool(found.recall.given)
+    return at is not None and found.plan.config.pack == "rank" and not is_recalled
+
+
+def is_packed(packed: Packed, table: Table, sought: Sought) -> bool:
+    """Whether a context holds it: the whole chunk, or at least the text that was looked for."""
+    for block in packed.blocks:
+        if table == "doc" and block.doc.id == sought.row.doc.id:
+            return True
+        if sought.row.chunk.id in block.chunk_ids:
+            return not block.truncated or _is_within(sought, block)
+    return False
+
+
+def _is_within(sought: Sought, block: Block) -> bool:
+    """Return True if the part of a chunk that was packed contains the text or the lines that were looked for."""
+    if sought.snippet is not None:
+        return sought.snippet in block.text
+    start, end = (sought.row.chunk.offset + each for each in sought.wanted)
+    return sought.lines is not None and block.offset <= start and end <= block.end
+
+
+def place(found: Answer, sought: Sought, *, order: Sequence[int] | None = None) -> int | None:
+    """Its index in the ranked list (or in this order of the pool's positions), or None where it is not in it."""
+    if found.pool is None or found.ranked is None:
+        return None
+    order = found.ranked.order if order is None else order
+    if found.plan.table == "doc":
+        documents = _documents_in(found.pool)
+        return next((at for at, each in enumerate(order) if documents[each] == sought.doc_rowid), None)
+    position = position_in(found.pool, sought)
+    if position is None:
+        return None
+    return places_in(order, [position]).get(position)
+
+
+def places_in(order: Sequence[int], positions: Iterable[int]) -> dict[int, int]:
+    """Where these positions stand in a list, of those that do."""
+    if isinstance(order, Series):
+        found = ((position, (order.array == position).nonzero()[0].tolist()) for position in positions)
+        return {position: at[0] for position, at in found if at}
+    return {position: order.index(position) for position in positions if position in order}
+
+
+def standing(found: Answer, sought: Sought) -> int | None:
+    """The position of the row that stands for its text; None where it stands itself, or no row has its text."""
+    if found.copies is None or found.pool is None:
+        return None
+    position = position_in(found.pool, sought)
+    copies = standing_for(found)
+    return copies.first(position) if position is not None and copies.is_struck(position) else None
+
+
+def is_struck_unscored(asker: KeptAsker, found: Answer, sought: Sought) -> bool:
+    """Whether, in a list without scores, a row before it has its text."""
+    return found.pool is None and sought.row.rowid in asker.struck(found.plan)
+
+
+def position_in(pool: Pool, sought: Sought) -> int | None:
+    """The position of the chunk in the pool's columns, or None where it is no candidate."""
+    rowid = sought.row.rowid
+    if isinstance(pool.keys, KeyColumns):
+        return next(iter((pool.keys.rowids == rowid).nonzero()[0].tolist()), None)
+    return positions_of(pool.keys, [rowid]).get(rowid)
+
+
+def rowids_in(pool: Pool) -> list[int]:
+    """The candidates' own, by position."""
+    keys = pool.keys
+    return keys.rowids.tolist() if isinstance(keys, KeyColumns) else [key.rowid for key in keys]
+
+
+def _documents_in(pool: Pool) -> list[int]:
+    keys = pool.keys
+    return keys.doc_rowids.tolist() if isinstance(keys, KeyColumns) else [key.doc_rowid for key in keys]
+
+
+def position(found: Answer, sought: Sought) -> int | None:
+    """Its position in the pool's columns; of a document, that of its best chunk."""
+    at = place(found, sought)
+    return None if at is None or found.ranked is None else found.ranked.order[at]
+
+
+def row_of(asker: KeptAsker, found: Answer, sought: Sought) -> int | None:
+    """Its index in the whole list, with scores or without; None where it is not in it."""
+    if found.pool is not None:
+        return place(found, sought)
+    return asker.places(found.plan).get(sought.doc_rowid if found.plan.table == "doc" else sought.row.rowid)

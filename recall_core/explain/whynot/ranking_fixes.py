@@ -10,9 +10,19 @@ from recall_core.config import SettingValue
 from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import Lines, leaders, lines_of, order_at, weight_of
 from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved
-from recall_core.explain.whynot.kept import KeptAsker
-from recall_core.explain.whynot.present import answered, is_present, position, position_in, row_of
-from recall_core.explain.whynot.question import counted, decimal, pack_of, with_limit, with_settings
+from recall_core.explain.whynot.question import (
+    KeptAsker,
+    answered,
+    counted,
+    decimal,
+    is_present,
+    pack_of,
+    position,
+    position_in,
+    row_of,
+    with_limit,
+    with_settings,
+)
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.winning import Winning, ranked_where, winning_weights
 from recall_core.retrieve.answer import Answer

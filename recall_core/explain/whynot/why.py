@@ -20,23 +20,38 @@ from recall_core.contract.whynot import (
 from recall_core.explain import whynot
 from recall_core.explain.intervals import interval_view
 from recall_core.explain.whynot.fix import K_MOST, Change, Start
-from recall_core.explain.whynot.kept import KeptAsker, kept
 from recall_core.explain.whynot.placed import holder_of_text, last_row, packed_stages, placed_stages
 from recall_core.explain.whynot.predicates import drops, failing, without
-from recall_core.explain.whynot.present import (
+from recall_core.explain.whynot.question import (
+    KeptAsker,
+    Question,
     answered,
     as_asked,
+    command,
     is_packed,
     is_shown,
+    kept,
+    pack_of,
     places_in,
+    planned,
     position,
     row_of,
     standing,
+    understood,
+    with_filter,
 )
-from recall_core.explain.whynot.question import Question, command, pack_of, planned, understood, with_filter
-from recall_core.explain.whynot.signals import index_stages, lexical_stage, pool_stage, semantic_stage
-from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
-from recall_core.explain.whynot.stored import absent_stages, stored_stages
+from recall_core.explain.whynot.stages import (
+    Stage,
+    absent_stages,
+    failed,
+    index_stages,
+    lexical_stage,
+    passed,
+    passed_over,
+    pool_stage,
+    semantic_stage,
+    stored_stages,
+)
 from recall_core.explain.whynot.target import Sought, Target, identify
 from recall_core.rank.columns import positions_of
 from recall_core.retrieve.answer import Answer, is_distant
