@@ -163,16 +163,18 @@ def _gather(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask, *, al
     )
 
 
-def _missed(found: Answer, paths: Collection[str], store: Store) -> int:
+def _missed(answer: Answer, paths: Collection[str], store: Store) -> int:
     """How many of these documents are short and have no row in the list."""
-    if found.pool is None or found.fused is None:
+    if answer.pool is None or answer.fused is None:
         return 0
-    keys = found.pool.keys
-    listed = {keys[position].doc_rowid for position in found.fused.order[: min(found.plan.limit, found.fused.kept)]}
+    keys = answer.pool.keys
+    listed = {
+        keys[position].doc_rowid for position in answer.fused.order[: min(answer.plan.limit, answer.fused.kept)]
+    }
     live = [named for path in sorted(paths) for named in store.resolve(path)[:1]]
     absent = {store.rowid("doc", full_id) for kind, full_id in live if kind == "doc"} - listed
     counts = store.chunk_counts(sorted(absent))
-    return sum(count <= found.plan.config.sparse_chunk_threshold for count in counts.values())
+    return sum(count <= answer.plan.config.sparse_chunk_threshold for count in counts.values())
 
 
 def _steps(injectable: Sequence[ShortDocument]) -> Iterator[Effect]:

@@ -26,7 +26,7 @@ class Trace(NamedTuple):
     """The funnel, with the answer at its end."""
 
     view: TraceView
-    found: Answer
+    answer: Answer
 
 
 class _Clock:
@@ -88,17 +88,17 @@ class _Stages:
         before = rows_in if rows_in is not None else self.left if self.views else rows_out
         self.views.append(FunnelStageView(stage=stage, rows_in=before, rows_out=rows_out))
 
-    def scanned(self, found: Answer) -> None:
+    def scanned(self, answer: Answer) -> None:
         """Rows without a score: all that pass are on the list."""
-        if found.struck:
-            self.add("copies", found.total)
-        elif found.total != self.left:
-            self.add("documents", found.total)
+        if answer.struck:
+            self.add("copies", answer.total)
+        elif answer.total != self.left:
+            self.add("documents", answer.total)
 
 
-def _scored(asker: Asker, plan: Plan, found: Answer, clock: _Clock, stages: _Stages) -> None:
+def _scored(asker: Asker, plan: Plan, answer: Answer, clock: _Clock, stages: _Stages) -> None:
     """What each signal proposes, both together, and what the score then keeps."""
-    pool, fused, ranked = found.pool, found.fused, found.ranked
+    pool, fused, ranked = answer.pool, answer.fused, answer.ranked
     assert pool is not None  # noqa: S101 - the caller looked
     assert fused is not None  # noqa: S101
     assert ranked is not None  # noqa: S101
@@ -116,11 +116,11 @@ def _scored(asker: Asker, plan: Plan, found: Answer, clock: _Clock, stages: _Sta
     if plan.table == "doc":
         stages.add("documents", len(fused))
     if plan.config.min_cosine:
-        stages.add("kept", ranked.kept + found.struck + dropped_by_cosine(ranked, plan.config))
-        stages.add("near", ranked.kept + found.struck)
+        stages.add("kept", ranked.kept + answer.struck + dropped_by_cosine(ranked, plan.config))
+        stages.add("near", ranked.kept + answer.struck)
     else:
-        stages.add("kept", ranked.kept + found.struck)
-    if found.struck:
+        stages.add("kept", ranked.kept + answer.struck)
+    if answer.struck:
         stages.add("copies", ranked.kept)
 
 
@@ -147,13 +147,13 @@ def _at_most(raw: Sequence[float | None], plan: Plan, pool: Pool) -> int:
     return held if pool.exact else min(held, plan.config.pool)
 
 
-def _shown(asker: Asker, question: Question, found: Answer, clock: _Clock, stages: _Stages) -> None:
+def _shown(asker: Asker, question: Question, answer: Answer, clock: _Clock, stages: _Stages) -> None:
     """The rows of the page; or those that may be packed, and those that are."""
     if question.budget_tokens is None:
-        stages.add("top_k", len(clock.timed("top_k", lambda: page(found, asker.store))))
+        stages.add("top_k", len(clock.timed("top_k", lambda: page(answer, asker.store))))
         return
-    packed = clock.timed("packed", lambda: asker.pack(found, pack_of(question)))
-    start, stop = candidate_range(found)
+    packed = clock.timed("packed", lambda: asker.pack(answer, pack_of(question)))
+    start, stop = candidate_range(answer)
     stages.add("top_k", stop - start)
     stages.add("packed", sum(len(block.chunk_ids) for block in packed.blocks))
 

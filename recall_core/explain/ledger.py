@@ -201,16 +201,16 @@ class Contribution(NamedTuple):
         return cast(LeafView, view)
 
 
-def lexical_contributions(found: Answer, rowids: Sequence[int], store: Store) -> dict[int, list[Contribution]]:
+def lexical_contributions(answer: Answer, rowids: Sequence[int], store: Store) -> dict[int, list[Contribution]]:
     """rowid to its phrases that count there, in query order; together they are the row's raw lexical value.
 
     One pass over the rows, in FTS5's own counting or, where the answer was ranked so, by BM25F.
     """
-    query, _ = lexical_query(found.plan, store)
-    if query is None or found.pool is None or not rowids:
+    query, _ = lexical_query(answer.plan, store)
+    if query is None or answer.pool is None or not rowids:
         return {}
-    config = found.plan.config._replace(lexical_model=found.pool.lexical_model)
-    standing = store.phrases(query, found.pool.terms, rowids)
+    config = answer.plan.config._replace(lexical_model=answer.pool.lexical_model)
+    standing = store.phrases(query, answer.pool.terms, rowids)
     return {rowid: list(_terms(standing, rowid, config)) for rowid in rowids if rowid in standing.lengths}
 
 
@@ -318,16 +318,16 @@ class LedgerRow(NamedTuple):
     parts: tuple[Part, ...]
 
 
-def hit_leaves(found: Answer, hits: Sequence[Hit], *, store: Store, embedder: Embedder | None) -> list[Leaves]:
+def hit_leaves(answer: Answer, hits: Sequence[Hit], *, store: Store, embedder: Embedder | None) -> list[Leaves]:
     """The leaves of each hit of this answer: lexical ones, and semantic ones where the embedder tells words apart.
 
     The leaves of a part add up to its points within 1e-9.
     """
-    if found.pool is None or found.ranked is None:
+    if answer.pool is None or answer.ranked is None:
         return [{} for _ in hits]
-    keys, order = found.pool.keys, found.ranked.order
+    keys, order = answer.pool.keys, answer.ranked.order
     rows = [weighed(keys[order[hit.rank - 1]].rowid, hit) for hit in hits]
-    return leaves(found, rows, store=store, embedder=embedder, most=MOST_WORDS)
+    return leaves(answer, rows, store=store, embedder=embedder, most=MOST_WORDS)
 
 
 def weighed(rowid: int, hit: Hit) -> LedgerRow:
@@ -337,7 +337,7 @@ def weighed(rowid: int, hit: Hit) -> LedgerRow:
 
 
 def leaves(
-    found: Answer,
+    answer: Answer,
     rows: Sequence[LedgerRow],
     *,
     store: Store,
@@ -349,7 +349,7 @@ def leaves(
 
     by_sentence: ask an embedder that does not tell words apart about every sentence, which takes many embeddings.
     """
-    pool, plan = found.pool, found.plan
+    pool, plan = answer.pool, answer.plan
     if pool is None:
         return [{} for _ in rows]
     made: dict[Signal, Mapping[int, list[Contribution]] | None] = {}
@@ -357,13 +357,13 @@ def leaves(
         made = {"lexical": {}, "semantic": {}}
     else:
         if pool.lexical:
-            made["lexical"] = lexical_contributions(found, _valued(rows, "lexical"), store)
+            made["lexical"] = lexical_contributions(answer, _valued(rows, "lexical"), store)
         if pool.semantic and plan.semantic is not None and embedder is not None:
             made["semantic"] = _semantic(plan.semantic, rows, embedder, by_sentence=by_sentence)
     scales = {signal: scale(pool, signal, plan.config.normalize) for signal in made}
     return [
         {
-            part.signal: _leaves(part, row, by_row.get(row.rowid, []), scales[part.signal], found, most=most)
+            part.signal: _leaves(part, row, by_row.get(row.rowid, []), scales[part.signal], answer, most=most)
             for part in row.parts
             if (by_row := made.get(part.signal)) is not None
         }
@@ -392,12 +392,12 @@ def _leaves(
     row: LedgerRow,
     contributions: Sequence[Contribution],
     limits: tuple[float, float],
-    found: Answer,
+    answer: Answer,
     *,
     most: int | None,
 ) -> list[LeafView]:
     """A part's leaves; none where the row has no value for the signal."""
-    config = found.plan.config
+    config = answer.plan.config
     if part.raw is None:
         return []
     if config.fusion == "rrf":

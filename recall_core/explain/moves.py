@@ -253,19 +253,19 @@ def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
     return standings
 
 
-def _struck_positions(found: Answer, rowids: Sequence[int]) -> dict[int, int]:
+def _struck_positions(answer: Answer, rowids: Sequence[int]) -> dict[int, int]:
     """rowid to position, of those of these rows that another one stands for."""
-    if found.copies is None or found.pool is None:
+    if answer.copies is None or answer.pool is None:
         return {}
-    copies = standing_for(found)
-    held = positions_of(found.pool.keys, rowids)
+    copies = standing_for(answer)
+    held = positions_of(answer.pool.keys, rowids)
     return {rowid: position for rowid, position in held.items() if copies.is_struck(position)}
 
 
-def _struck(found: Answer, position: int) -> RowStanding:
-    assert found.pool is not None and found.ranked is not None  # noqa: S101, PT018 - it has copies
-    inputs = inputs_at(position, found.ranked, found.pool, found.plan.config)
-    return RowStanding(None, found.ranked.scores[position], inputs, "copy")
+def _struck(answer: Answer, position: int) -> RowStanding:
+    assert answer.pool is not None and answer.ranked is not None  # noqa: S101, PT018 - it has copies
+    inputs = inputs_at(position, answer.ranked, answer.pool, answer.plan.config)
+    return RowStanding(None, answer.ranked.scores[position], inputs, "copy")
 
 
 def _unscored(rowid: int | None, ranks: dict[int, int], struck: Mapping[int, int]) -> RowStanding:
@@ -277,26 +277,26 @@ def _unscored(rowid: int | None, ranks: dict[int, int], struck: Mapping[int, int
     return RowStanding(rank, None, None, "filter" if rank is None else None)
 
 
-def _places(found: Answer) -> dict[int, int]:
+def _places(answer: Answer) -> dict[int, int]:
     """rowid to its place in the full order, from 0."""
-    assert found.pool is not None and found.ranked is not None  # noqa: S101, PT018 - the caller has looked
-    keys, by_document = found.pool.keys, found.plan.table == "doc"
+    assert answer.pool is not None and answer.ranked is not None  # noqa: S101, PT018 - the caller has looked
+    keys, by_document = answer.pool.keys, answer.plan.table == "doc"
     return {
         keys[position].doc_rowid if by_document else keys[position].rowid: place
-        for place, position in enumerate(found.ranked.order)
+        for place, position in enumerate(answer.ranked.order)
     }
 
 
-def _placed(found: Answer, place: int, displaced: Iterable[int | None]) -> RowStanding:
-    assert found.pool is not None and found.ranked is not None  # noqa: S101, PT018 - the caller has looked
-    position = found.ranked.order[place]
-    is_listed = place < found.total
+def _placed(answer: Answer, place: int, displaced: Iterable[int | None]) -> RowStanding:
+    assert answer.pool is not None and answer.ranked is not None  # noqa: S101, PT018 - the caller has looked
+    position = answer.ranked.order[place]
+    is_listed = place < answer.total
     return RowStanding(
         rank=place + 1 if is_listed else None,
-        score=found.ranked.scores[position],
-        inputs=inputs_at(position, found.ranked, found.pool, found.plan.config),
-        absent=None if is_listed else "min_cosine" if is_distant(found, position) else "min_score",
-        injected=found.recall is not None and position in found.recall.given,
+        score=answer.ranked.scores[position],
+        inputs=inputs_at(position, answer.ranked, answer.pool, answer.plan.config),
+        absent=None if is_listed else "min_cosine" if is_distant(answer, position) else "min_score",
+        injected=answer.recall is not None and position in answer.recall.given,
         displaced=position in displaced,
     )
 
@@ -311,11 +311,11 @@ def _passing(side: Side, rowids: Sequence[int]) -> set[int]:
     return {key.doc_rowid for key in side.store.candidates(plan.where)} & set(rowids)
 
 
-def _why_absent(found: Answer, passes: bool) -> AbsenceCause:
+def _why_absent(answer: Answer, passes: bool) -> AbsenceCause:
     """Why a live row is not in the pool."""
     if not passes:
         return "filter"
-    return "no_match" if found.exact else "pool"
+    return "no_match" if answer.exact else "pool"
 
 
 def _move(pair: RowPair, a: RowStanding, b: RowStanding, *, k: int) -> Move:

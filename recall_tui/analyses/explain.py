@@ -191,7 +191,7 @@ def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
         in_list = whynot.why.why_not(asker, rows, analysis.target, fixes=False).view["present"]
         asked = question if in_list else rows
         done = whynot.why.why_not(asker, asked, analysis.target)
-        api.whynot.add_passage(done.view, recall.engine, done.found)
+        api.whynot.add_passage(done.view, recall.engine, done.answer)
         fixes, changed = done.view.get("fixes", []), [each.question for each in done.changes]
         for fix in fixes:
             fix["command"] = shell.in_store(fix["command"], run.store)

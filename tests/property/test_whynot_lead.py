@@ -134,7 +134,7 @@ def test_what_is_led_in_deeper_pools_is_in_none(
     seed: int, question: Question, pick: int, depth: int, values: Settings
 ) -> None:
     store, asker, start, sought = start_of(seed, question, pick, depth, values)
-    if start.found.pool is None or start.found.pool.exact or not is_led_in_deeper_pools(asker, start, sought):
+    if start.answer.pool is None or start.answer.pool.exact or not is_led_in_deeper_pools(asker, start, sought):
         return
     deeper = [with_settings(start.question, {"pool": each}) for each in range(depth, depth + 30, 3)]
     for changed in (*deeper, start.question._replace(exact=True)):
@@ -145,11 +145,11 @@ def test_what_is_led_in_deeper_pools_is_in_none(
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), depth=st.integers(1, 12))
 def test_the_full_ranks_are_those_of_every_row(seed: int, question: Question, pick: int, depth: int) -> None:
     _, asker, start, sought = start_of(seed, question, pick, depth, weights(0.5))
-    pool = start.found.pool
+    pool = start.answer.pool
     if pool is None or pool.exact or pool.lexical_model != "fts5":
         return
-    ranks = full_ranks(asker, start.found.plan, start.found, sought)
-    whole = asker_of(asker.store).answer(start.found.plan._replace(exact=True))
+    ranks = full_ranks(asker, start.answer.plan, start.answer, sought)
+    whole = asker_of(asker.store).answer(start.answer.plan._replace(exact=True))
     assert whole.pool is not None
     for signal, raw in (("lexical", whole.pool.lexical), ("semantic", whole.pool.semantic)):
         order = [at for at, value in enumerate(raw) if value is not None]
@@ -197,7 +197,7 @@ def test_what_the_filter_keeps_out_is_kept_out_whatever_else_is_asked(
         return
     for changed in (with_settings(question, {"match": "any"}), question._replace(k=1_000, exact=True)):
         assert not shows(store, changed, sought.row)
-    assert asker.answer(start.found.plan).pool is start.found.pool
+    assert asker.answer(start.answer.plan).pool is start.answer.pool
 
 
 def test_copies_of_one_text_hide_a_row_as_one() -> None:

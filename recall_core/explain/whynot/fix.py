@@ -30,7 +30,7 @@ class Start(NamedTuple):
     """A question with its answer, from which a change sets out, and what was changed to come here."""
 
     question: Question
-    found: Answer
+    answer: Answer
     kinds: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     settings: Settings = MappingProxyType({})
@@ -88,14 +88,14 @@ def moved(
     kind: str,
     said: str,
     question: Question,
-    found: Answer,
+    answer: Answer,
     *,
     size: float,
     settings: Settings = MappingProxyType({}),
 ) -> Start:
     """A start from which to go on, one change further."""
     return Start(
-        question, found, (*start.kinds, kind), (*start.said, said), {**start.settings, **settings}, start.size + size
+        question, answer, (*start.kinds, kind), (*start.said, said), {**start.settings, **settings}, start.size + size
     )
 
 
@@ -157,7 +157,7 @@ class _Own(NamedTuple):
 
 def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bool:
     """Whether no deeper pool, nor every row, shows it: enough of the candidates, which those hold too, lead it."""
-    found, plan = start.found, start.found.plan
+    found, plan = start.answer, start.answer.plan
     pool, needed = found.pool, _rows_that_hide(start)
     if pool is None or needed is None or pool.index_kind != "exact":
         return False
@@ -180,15 +180,15 @@ class Lead:
     def __init__(
         self, asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermStat], needed: int
     ) -> None:
-        pool, ranked = start.found.pool, start.found.ranked
+        pool, ranked = start.answer.pool, start.answer.ranked
         assert pool is not None  # noqa: S101 - the caller looked
         assert ranked is not None  # noqa: S101 - a pool is always ranked
-        self._asker, self._plan, self._pool, self._needed = asker, start.found.plan, pool, needed
+        self._asker, self._plan, self._pool, self._needed = asker, start.answer.plan, pool, needed
         self._own_rowid = sought.row.rowid
         self._query, _ = lexical_query(self._plan, asker.store)
         rowids = rowids_in(pool)
         best = ranked.order[: 2 * needed + _SPARE_ROWS] if pool.exact else range(len(rowids))
-        self._rivals = _rivals(asker, start.found, sought, best)
+        self._rivals = _rivals(asker, start.answer, sought, best)
         positions = self._rivals.positions
         self._rowids = [rowids[at] for at in positions]
         self._lexical = _column(pool.lexical, positions)
@@ -305,7 +305,7 @@ class Lead:
 
 def lead(asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermStat]) -> Lead | None:
     """What there is to know before these words are tried; None where each has to be asked for."""
-    pool, needed = start.found.pool, _rows_that_hide(start)
+    pool, needed = start.answer.pool, _rows_that_hide(start)
     if pool is None or needed is None or len(pool.keys) <= needed or not words:
         return None
     return Lead(asker, start, sought, words, needed)
@@ -327,7 +327,7 @@ def _rows_that_hide(start: Start) -> int | None:
 
     Where the list shows a text once, so many texts: rows with one text hide it as one row does.
     """
-    plan, config = start.found.plan, start.found.plan.config
+    plan, config = start.answer.plan, start.answer.plan.config
     is_by_score = plan.table == "chunk" and not plan.order and start.question.budget_tokens is None
     if config.min_cosine:
         return None  # a row that is dropped hides nothing

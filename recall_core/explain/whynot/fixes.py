@@ -64,13 +64,13 @@ class Fixes(NamedTuple):
     words: WordsView | None = None
 
 
-def fixes(asker: Asker, question: Question, found: Answer, sought: Sought) -> Fixes:
+def fixes(asker: Asker, question: Question, answer: Answer, sought: Sought) -> Fixes:
     """Return what brings the sought chunk into the answer, in the order in which a person would try it.
 
     A change is tried at its turn, because some are tried only where none before them does.
     """
     asker = kept(asker)
-    start = Start(question, found)
+    start = Start(question, answer)
     entered = list(_entered(asker, start, sought))
     listed = [_uncollapsed(asker, each, sought) for each in entered]
     changes = [change for each in listed for change in _from(asker, each, sought)]
@@ -93,13 +93,13 @@ def fixes(asker: Asker, question: Question, found: Answer, sought: Sought) -> Fi
 
 def is_filtered_out(start: Start, sought: Sought) -> bool:
     """Whether nothing but another filter lets it in. A document comes in by any of its chunks."""
-    plan = start.found.plan
+    plan = start.answer.plan
     return plan.table == "chunk" and plan.where is not None and not match(plan.where, sought.row)
 
 
 def _entered(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Start]:
     """The question as it is, or with what keeps the row out of the list altogether taken away."""
-    where = start.found.plan.where
+    where = start.answer.plan.where
     sets = drops(where, sought.row) if where is not None else ()
     if where is None or not sets:
         yield _admitted(asker, start, sought)
@@ -113,7 +113,7 @@ def _entered(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Start]:
 
 def _uncollapsed(asker: KeptAsker, start: Start, sought: Sought) -> Start:
     """With every copy in the list, where another row stands for its text."""
-    is_hidden = standing(start.found, sought) is not None or is_struck_unscored(asker, start.found, sought)
+    is_hidden = standing(start.answer, sought) is not None or is_struck_unscored(asker, start.answer, sought)
     if not is_hidden:
         return start
     values = {"collapse": False}
@@ -124,19 +124,19 @@ def _uncollapsed(asker: KeptAsker, start: Start, sought: Sought) -> Start:
 
 def _admitted(asker: KeptAsker, start: Start, sought: Sought) -> Start:
     """With min_score and min_cosine lowered to what it has, where it has less."""
-    ranked, at = start.found.ranked, position(start.found, sought)
+    ranked, at = start.answer.ranked, position(start.answer, sought)
     if ranked is None or at is None:
         return start
-    if ranked.scores[at] < start.found.plan.config.min_score:
+    if ranked.scores[at] < start.answer.plan.config.min_score:
         lower = floor(ranked.scores[at] * 10**DECIMALS) / 10**DECIMALS
         start = _lowered(asker, start, "min_score", lower)
-    if is_distant(start.found, at) and start.found.pool is not None:
-        start = _lowered(asker, start, "min_cosine", max(0.0, start.found.pool.semantic[at] or 0.0))
+    if is_distant(start.answer, at) and start.answer.pool is not None:
+        start = _lowered(asker, start, "min_cosine", max(0.0, start.answer.pool.semantic[at] or 0.0))
     return start
 
 
 def _lowered(asker: KeptAsker, start: Start, key: str, lower: float) -> Start:
-    least: float = getattr(start.found.plan.config, key)
+    least: float = getattr(start.answer.plan.config, key)
     values = {key: lower}
     question = with_settings(start.question, values)
     found = answered(asker, question)
@@ -146,7 +146,7 @@ def _lowered(asker: KeptAsker, start: Start, key: str, lower: float) -> Start:
 
 def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """What was changed to come here, if that is enough; else more rows, or of a context more room."""
-    if start.kinds and is_shown(asker, start.question, start.found, sought):
+    if start.kinds and is_shown(asker, start.question, start.answer, sought):
         change = Change("+".join(start.kinds), "; ".join(start.said), start.question, start.settings, start.size)
         smaller = _smaller(start)
         if smaller is not None:
@@ -166,7 +166,7 @@ def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
 
 def _weighed(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """The nearest weight, or one with more rows where neither does alone."""
-    if start.kinds and is_shown(asker, start.question, start.found, sought):
+    if start.kinds and is_shown(asker, start.question, start.answer, sought):
         return
     change = by_weight(asker, start, sought)
     if change is None and by_k(asker, start, sought) is None:
@@ -177,7 +177,7 @@ def _weighed(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]
 
 def _longer(asker: KeptAsker, start: Start, sought: Sought) -> Start:
     """A list that reaches down to it, for a context that may pack no more than the best k."""
-    at, plan = row_of(asker, start.found, sought), start.found.plan
+    at, plan = row_of(asker, start.answer, sought), start.answer.plan
     first = 0 if at is None else at + 1 - plan.offset
     if not plan.is_capped or first <= plan.limit:
         return start
@@ -197,7 +197,7 @@ def _smaller(start: Start) -> tuple[Question, str] | None:
     key = start.kinds[-1]
     if key not in ("min_score", "min_cosine"):
         return None
-    least = getattr(start.found.plan.config, key) + 10**-DECIMALS
+    least = getattr(start.answer.plan.config, key) + 10**-DECIMALS
     return with_settings(start.question, {key: round(least, DECIMALS)}), f"{key} {least:.6f}"
 
 
@@ -208,21 +208,21 @@ def _distinct(changes: list[Change]) -> tuple[Change, ...]:
 
 def other_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """match, stop words, signals, pool, sparse recall, rerank, offset: each where it alone does, confirmed."""
-    config, plan = start.found.plan.config, start.found.plan
+    config, plan = start.answer.plan.config, start.answer.plan
     if config.match == "all" and plan.lexical is not None:
         yield from _setting(asker, start, sought, "match", "any")
-    if start.found.pool is not None and start.found.pool.dropped:
+    if start.answer.pool is not None and start.answer.pool.dropped:
         yield from _setting(asker, start, sought, "stop_words", "none")
     if start.question.rql is None and start.question.mode != "hybrid":
         question = start.question._replace(mode="hybrid")
         yield from _tried(asker, from_start(start, "mode", "ask both signals", question, size=1), sought)
-    if start.found.pool is not None and not start.found.pool.exact:
+    if start.answer.pool is not None and not start.answer.pool.exact:
         yield from _pool(asker, start, sought)
-    if position(start.found, sought) is not None and not plan.order:
+    if position(start.answer, sought) is not None and not plan.order:
         yield from _sparse(asker, start, sought)
     if config.rerank:
         yield from _setting(asker, start, sought, "rerank", "")
-    at = row_of(asker, start.found, sought)
+    at = row_of(asker, start.answer, sought)
     if start.question.rql is not None and at is not None and at < plan.offset:
         yield from _offset(asker, start, sought, at)
 
@@ -241,7 +241,7 @@ def _setting(asker: KeptAsker, start: Start, sought: Sought, key: str, value: Se
 
 def _sparse(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """Nobody gets a row, or more documents do: as many as it takes."""
-    recall, most = start.found.recall, start.found.plan.config.sparse_max_injections
+    recall, most = start.answer.recall, start.answer.plan.config.sparse_max_injections
     if recall is None:
         return
     if recall.given:
@@ -260,10 +260,10 @@ def _sparse(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
 
 def _pool(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """The shallowest pool that shows it, and no pool at all."""
-    depth = start.found.plan.config.pool
+    depth = start.answer.plan.config.pool
     if is_led_in_deeper_pools(asker, start, sought):
         return
-    ranks = full_ranks(asker, start.found.plan, start.found, sought).values()
+    ranks = full_ranks(asker, start.answer.plan, start.answer, sought).values()
     for rank in sorted(rank for rank in ranks if rank is not None and rank > depth):
         values: dict[str, SettingValue] = {"pool": rank}
         question = with_settings(start.question, values)
@@ -278,7 +278,7 @@ def _pool(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
 
 
 def _offset(asker: KeptAsker, start: Start, sought: Sought, at: int) -> Iterator[Change]:
-    plan = start.found.plan
+    plan = start.answer.plan
     question = with_limit(start.question, plan.limit, offset=at)
     change = from_start(start, "offset", f"begin at OFFSET {at}", question, size=plan.offset - at)
     yield from _tried(asker, change, sought)
@@ -294,10 +294,10 @@ _MOST_CAP = 50
 
 def packing_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """A larger budget, a larger cap on a document, or both; each confirmed. Only for the first rows of the list."""
-    at = row_of(asker, start.found, sought)
+    at = row_of(asker, start.answer, sought)
     if at is None or at >= _ROWS_PACKED:
         return
-    if not _is_refused(asker.pack(start.found, pack_of(start.question)), sought):
+    if not _is_refused(asker.pack(start.answer, pack_of(start.question)), sought):
         change = by_budget(asker, start, sought)
         if change:
             yield change
@@ -315,7 +315,7 @@ def packing_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[
 def _wider(asker: KeptAsker, start: Start, sought: Sought) -> tuple[Change, Start] | None:
     """The smallest cap that does not keep it out of a context of any size, as a change and as a start."""
     question = start.question
-    cap = start.found.plan.config.diversity if question.diversity is None else question.diversity
+    cap = start.answer.plan.config.diversity if question.diversity is None else question.diversity
     if not cap:
         return None
     for least in range(cap + 1, cap + _MOST_CAP + 1):
@@ -327,19 +327,19 @@ def _wider(asker: KeptAsker, start: Start, sought: Sought) -> tuple[Change, Star
     said, values, size = f"allow {least} chunks of a document instead of {cap}", {"diversity": least}, least - cap
     smaller = (question._replace(diversity=least - 1), counted(least - 1, "chunk"))
     change = from_start(start, "diversity", said, wider, size=size, settings=values, smaller=smaller)
-    return change, moved(start, "diversity", said, wider, start.found, size=size, settings=values)
+    return change, moved(start, "diversity", said, wider, start.answer, size=size, settings=values)
 
 
 def by_budget(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     """Return the smallest budget that packs it: one token less does not."""
     now = start.question.budget_tokens or 1
     whole = _at_length(asker, start, start.question, sought)
-    if not is_packed(whole, start.found.plan.table, sought):
+    if not is_packed(whole, start.answer.plan.table, sought):
         return None
     high, is_whole = whole.used_tokens, sought.snippet is None and sought.lines is None
     fits = now < high and _fits(asker, start, high, sought)
     # With a token less packing by rank ends before the chunk, since it takes them all; a part of it may take fewer.
-    is_least = is_whole and is_packed_by_rank(asker, start.found, sought)
+    is_least = is_whole and is_packed_by_rank(asker, start.answer, sought)
     if not fits or not (is_least or not _fits(asker, start, high - 1, sought)):
         found = _by_bisection(asker, start, now, sought)
         if found is None:
@@ -375,12 +375,12 @@ def _by_bisection(asker: KeptAsker, start: Start, low: int, sought: Sought) -> i
 
 
 def _fits(asker: KeptAsker, start: Start, budget_tokens: int, sought: Sought) -> bool:
-    return is_shown(asker, start.question._replace(budget_tokens=budget_tokens), start.found, sought)
+    return is_shown(asker, start.question._replace(budget_tokens=budget_tokens), start.answer, sought)
 
 
 def _at_length(asker: KeptAsker, start: Start, question: Question, sought: Sought) -> Packed:
     """Pack what is sought and all before it, without a budget."""
-    return packed_until(asker, question._replace(budget_tokens=_MOST_TOKENS), start.found, sought)
+    return packed_until(asker, question._replace(budget_tokens=_MOST_TOKENS), start.answer, sought)
 
 
 def _is_refused(packed: Packed, sought: Sought) -> bool:

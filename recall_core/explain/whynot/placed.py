@@ -17,60 +17,60 @@ from recall_core.types import Block, Packed, Table
 
 
 def placed_stages(
-    asker: KeptAsker, found: Answer, sought: Sought, *, is_context: bool, packed: Packed | None = None
+    asker: KeptAsker, answer: Answer, sought: Sought, *, is_context: bool, packed: Packed | None = None
 ) -> Iterator[Stage]:
     """fusion, tie_break, min_score, min_cosine if set, rerank, copy where the list has copies, sparse, page."""
-    if found.pool is None or found.ranked is None or found.fused is None:
+    if answer.pool is None or answer.ranked is None or answer.fused is None:
         for name in ("fusion", "tie_break", "min_score", "rerank"):
             yield passed_over(name, "the question scores nothing")
-        yield from copy_stages(asker, found, sought)
+        yield from copy_stages(asker, answer, sought)
         yield passed_over("sparse", "the question scores nothing")
-        yield _page(found, row_of(asker, found, sought), is_context=is_context)
+        yield _page(answer, row_of(asker, answer, sought), is_context=is_context)
         return
-    if place(found, sought) is None and standing(found, sought) is None:
+    if place(answer, sought) is None and standing(answer, sought) is None:
         for name in ("fusion", "tie_break", "min_score", "rerank", "sparse", "page"):
             yield passed_over(name, "it is not among the candidates")
         return
-    order = _fused(found, sought)
-    yield from _fusion(asker, found, order, sought, is_context=is_context)
-    yield _min_score(found, sought)
-    yield from _min_cosine(found, sought)
-    yield _rerank(found, order, sought)
-    yield from copy_stages(asker, found, sought, packed=packed)
-    yield _sparse(asker, found, sought, is_taken=found.plan.is_capped or not is_context)
-    yield _page(found, place(found, sought), is_context=is_context)
+    order = _fused(answer, sought)
+    yield from _fusion(asker, answer, order, sought, is_context=is_context)
+    yield _min_score(answer, sought)
+    yield from _min_cosine(answer, sought)
+    yield _rerank(answer, order, sought)
+    yield from copy_stages(asker, answer, sought, packed=packed)
+    yield _sparse(asker, answer, sought, is_taken=answer.plan.is_capped or not is_context)
+    yield _page(answer, place(answer, sought), is_context=is_context)
 
 
-def last_row(found: Answer, *, is_context: bool) -> int | None:
+def last_row(answer: Answer, *, is_context: bool) -> int | None:
     """The last rank that is shown, or None where a context takes the list as far as its budget goes."""
-    if is_context and not found.plan.is_capped:
+    if is_context and not answer.plan.is_capped:
         return None
-    return found.plan.offset + found.plan.limit
+    return answer.plan.offset + answer.plan.limit
 
 
-def _fused(found: Answer, sought: Sought) -> Ranking:
+def _fused(answer: Answer, sought: Sought) -> Ranking:
     """The order by score, before anything was reranked or given away, without other rows that min_cosine drops."""
-    pool, config = found.pool, found.plan.config
+    pool, config = answer.pool, answer.plan.config
     assert pool is not None  # noqa: S101 - the caller looked
-    ordered, is_document = rank(pool, config), found.plan.table == "doc"
+    ordered, is_document = rank(pool, config), answer.plan.table == "doc"
     ordered = best_of_each_document(pool, ordered) if is_document else ordered
     if not config.min_cosine:
         return ordered
     near = cut_by_cosine(pool, ordered, config.min_cosine, by_document=is_document)
-    dropped = frozenset(near.order[near.kept : ordered.kept]) - {position(found, sought)}
+    dropped = frozenset(near.order[near.kept : ordered.kept]) - {position(answer, sought)}
     order = [each for each in ordered.order if each not in dropped]
     return ordered.reordered(order, kept=ordered.kept - len(dropped))
 
 
-def _fusion(asker: KeptAsker, found: Answer, order: Ranking, sought: Sought, *, is_context: bool) -> Iterator[Stage]:
-    if found.plan.order:
+def _fusion(asker: KeptAsker, answer: Answer, order: Ranking, sought: Sought, *, is_context: bool) -> Iterator[Stage]:
+    if answer.plan.order:
         yield passed_over("fusion", "ORDER BY decides the order, not the score")
         yield passed_over("tie_break", "ORDER BY decides the order, not the score")
         return
-    text, own = _of_text(found, order, sought)
-    at, whole = text.order.index(own), place(found, sought, order=order.order)
+    text, own = _of_text(answer, order, sought)
+    at, whole = text.order.index(own), place(answer, sought, order=order.order)
     assert whole is not None  # noqa: S101 - the candidates are the same
-    position, last, order = order.order[whole], last_row(found, is_context=is_context), text
+    position, last, order = order.order[whole], last_row(answer, is_context=is_context), text
     score = order.scores[position]
     evidence: dict[str, Any] = {"rank": at + 1, "of": len(order), "score": score}
     told = f"rank {at + 1} of {len(order)} with {score:.6f}"
@@ -81,7 +81,7 @@ def _fusion(asker: KeptAsker, found: Answer, order: Ranking, sought: Sought, *, 
     last_position = order.order[last - 1]
     last_score = order.scores[last_position]
     evidence |= {"last": last, "last_score": last_score, "gap": last_score - score}
-    is_reached = at < last or (bool(found.plan.config.rerank) and whole < found.plan.config.rerank_rows)
+    is_reached = at < last or (bool(answer.plan.config.rerank) and whole < answer.plan.config.rerank_rows)
     is_tied = score == last_score and own != last_position
     if is_reached or is_tied:
         yield passed("fusion", told, evidence)
@@ -91,12 +91,12 @@ def _fusion(asker: KeptAsker, found: Answer, order: Ranking, sought: Sought, *, 
     if not is_tied:
         yield passed_over("tie_break", f"row {last} does not have its score")
         return
-    yield _tie(asker, found, last_position, sought, score=score, is_lost=not is_reached)
+    yield _tie(asker, answer, last_position, sought, score=score, is_lost=not is_reached)
 
 
-def _tie(asker: KeptAsker, found: Answer, other: int, sought: Sought, *, score: float, is_lost: bool) -> Stage:
-    assert found.pool is not None  # noqa: S101 - the caller looked
-    rival = asker.store.fetch([found.pool.keys[other].rowid])[0]
+def _tie(asker: KeptAsker, answer: Answer, other: int, sought: Sought, *, score: float, is_lost: bool) -> Stage:
+    assert answer.pool is not None  # noqa: S101 - the caller looked
+    rival = asker.store.fetch([answer.pool.keys[other].rowid])[0]
     own = sought.row
     key = "id"
     if rival.doc.path != own.doc.path:
@@ -111,30 +111,30 @@ def _tie(asker: KeptAsker, found: Answer, other: int, sought: Sought, *, score: 
     return passed("tie_break", f"{where} has the same score and comes later by {key}", evidence)
 
 
-def _own_position(found: Answer, sought: Sought) -> int | None:
+def _own_position(answer: Answer, sought: Sought) -> int | None:
     """Its position in the pool, also where another row stands for its text."""
-    if standing(found, sought) is not None and found.pool is not None:
-        return position_in(found.pool, sought)
-    return position(found, sought)
+    if standing(answer, sought) is not None and answer.pool is not None:
+        return position_in(answer.pool, sought)
+    return position(answer, sought)
 
 
-def _min_score(found: Answer, sought: Sought) -> Stage:
-    least, at = found.plan.config.min_score, _own_position(found, sought)
-    if least <= 0 or at is None or found.ranked is None:
+def _min_score(answer: Answer, sought: Sought) -> Stage:
+    least, at = answer.plan.config.min_score, _own_position(answer, sought)
+    if least <= 0 or at is None or answer.ranked is None:
         return passed_over("min_score", "no score is too low")
-    score = found.ranked.scores[at]
+    score = answer.ranked.scores[at]
     evidence = {"score": score, "min_score": least}
     if score >= least:
         return passed("min_score", f"{score:.6f} is not below {least:g}", evidence)
     return failed("min_score", "threshold", f"{score:.6f} is below min_score {least:g}", evidence)
 
 
-def _min_cosine(found: Answer, sought: Sought) -> Iterator[Stage]:
-    least, at, pool = found.plan.config.min_cosine, _own_position(found, sought), found.pool
+def _min_cosine(answer: Answer, sought: Sought) -> Iterator[Stage]:
+    least, at, pool = answer.plan.config.min_cosine, _own_position(answer, sought), answer.pool
     if least <= 0 or at is None or pool is None or not pool.semantic:
         return
     cosine, limits = pool.semantic[at], {"min_cosine": least}
-    if has_word(pool, at, by_document=found.plan.table == "doc"):
+    if has_word(pool, at, by_document=answer.plan.table == "doc"):
         yield passed("min_cosine", "it has a query word", limits)
     elif cosine is None:
         yield failed("min_cosine", "distant", "it has neither a query word nor a vector", limits)
@@ -145,14 +145,14 @@ def _min_cosine(found: Answer, sought: Sought) -> Iterator[Stage]:
         yield failed("min_cosine", "distant", said, {"cosine": cosine, **limits})
 
 
-def _rerank(found: Answer, order: Ranking, sought: Sought) -> Stage:
-    config, plan = found.plan.config, found.plan
-    if not config.rerank or found.fused is None:
+def _rerank(answer: Answer, order: Ranking, sought: Sought) -> Stage:
+    config, plan = answer.plan.config, answer.plan
+    if not config.rerank or answer.fused is None:
         return passed_over("rerank", "no reranker is set")
-    before, after = place(found, sought, order=order.order), place(found, sought, order=found.fused.order)
-    if found.copies is not None and found.pool is not None:
-        own = position_in(found.pool, sought)
-        after = None if own is None else found.fused.order.index(found.copies.first(own))
+    before, after = place(answer, sought, order=order.order), place(answer, sought, order=answer.fused.order)
+    if answer.copies is not None and answer.pool is not None:
+        own = position_in(answer.pool, sought)
+        after = None if own is None else answer.fused.order.index(answer.copies.first(own))
     if before is None or after is None or before >= config.rerank_rows:
         return passed_over("rerank", f"it is not among the {config.rerank_rows} rows that are scored again")
     evidence = {"rank_before": before + 1, "rank": after + 1, "depth": config.rerank_rows}
@@ -162,23 +162,23 @@ def _rerank(found: Answer, order: Ranking, sought: Sought) -> Stage:
     return passed("rerank", told, evidence)
 
 
-def _of_text(found: Answer, order: Ranking, sought: Sought) -> tuple[Ranking, int]:
+def _of_text(answer: Answer, order: Ranking, sought: Sought) -> tuple[Ranking, int]:
     """The order by score in which a text stands once, if it is to, and the position there that has what is sought."""
-    assert found.pool is not None  # noqa: S101 - the caller looked
-    if found.plan.table == "doc":
-        at = place(found, sought, order=order.order)
+    assert answer.pool is not None  # noqa: S101 - the caller looked
+    if answer.plan.table == "doc":
+        at = place(answer, sought, order=order.order)
         return order, order.order[at or 0]
-    own = position_in(found.pool, sought)
+    own = position_in(answer.pool, sought)
     assert own is not None  # noqa: S101 - as above
-    copies = collapsed(order, found.known.texts or {}, found.plan)
+    copies = collapsed(order, answer.known.texts or {}, answer.plan)
     return (order, own) if copies is None else (copies.standing(), copies.first(own))
 
 
-def copy_stages(asker: KeptAsker, found: Answer, sought: Sought, *, packed: Packed | None = None) -> Iterator[Stage]:
+def copy_stages(asker: KeptAsker, answer: Answer, sought: Sought, *, packed: Packed | None = None) -> Iterator[Stage]:
     """Whether another row stands for its text; nothing where the list has no copies. packed: the context, of one."""
-    if not found.struck:
+    if not answer.struck:
         return
-    rank, rowid = _standing_row(asker, found, sought)
+    rank, rowid = _standing_row(asker, answer, sought)
     if rowid is None:
         yield passed("copy", "no row before it has its text")
         return
@@ -203,45 +203,45 @@ def holder_of_text(asker: KeptAsker, packed: Packed, sought: Sought) -> Block | 
     return None
 
 
-def _standing_row(asker: KeptAsker, found: Answer, sought: Sought) -> tuple[int | None, int | None]:
+def _standing_row(asker: KeptAsker, answer: Answer, sought: Sought) -> tuple[int | None, int | None]:
     """The rank of its text and the rowid of the chunk that stands for it; (None, None) where no other does."""
-    if found.pool is None:
-        rowid = asker.struck(found.plan).get(sought.row.rowid)
-        return (None, None) if rowid is None else (asker.places(found.plan)[rowid] + 1, rowid)
-    other = standing(found, sought)
-    if other is None or found.ranked is None:
+    if answer.pool is None:
+        rowid = asker.struck(answer.plan).get(sought.row.rowid)
+        return (None, None) if rowid is None else (asker.places(answer.plan)[rowid] + 1, rowid)
+    other = standing(answer, sought)
+    if other is None or answer.ranked is None:
         return None, None
-    return found.ranked.order.index(other) + 1, found.pool.keys[other].rowid
+    return answer.ranked.order.index(other) + 1, answer.pool.keys[other].rowid
 
 
-def _sparse(asker: KeptAsker, found: Answer, sought: Sought, *, is_taken: bool) -> Stage:
+def _sparse(asker: KeptAsker, answer: Answer, sought: Sought, *, is_taken: bool) -> Stage:
     """is_taken: whether rows are given away; a context of all rows keeps tokens instead."""
-    at = place(found, sought)
+    at = place(answer, sought)
     if at is None:
         return passed_over("sparse", "another row stands for its text")
-    if found.recall is None or found.ranked is None or found.pool is None:
+    if answer.recall is None or answer.ranked is None or answer.pool is None:
         return passed_over("sparse", "sparse-document recall is off")
-    position = found.ranked.order[at]
-    reason = found.recall.report.reason
-    if position in found.recall.given:
+    position = answer.ranked.order[at]
+    reason = answer.recall.report.reason
+    if position in answer.recall.given:
         told = "a row was given to it" if is_taken else "a part of the budget is kept for it"
         return passed("sparse", f"{told}: its document is short and near", {"reason": reason})
-    for taker, given in found.recall.given.items():
+    for taker, given in answer.recall.given.items():
         if given.displaced == position:
-            row = asker.store.fetch([found.pool.keys[taker].rowid])[0]
+            row = asker.store.fetch([answer.pool.keys[taker].rowid])[0]
             against = RivalView(chunk_id=row.chunk.id, path=row.doc.path)
             detail = f"its row was given to {row.doc.path}, a short document that is near"
             return failed("sparse", "displaced", detail, {"against": against, "reason": reason})
     return passed("sparse", f"no row was taken from it ({reason})", {"reason": reason})
 
 
-def _page(found: Answer, at: int | None, *, is_context: bool) -> Stage:
+def _page(answer: Answer, at: int | None, *, is_context: bool) -> Stage:
     if at is None:
         return passed_over("page", "it is not in the list")
-    first, last = found.plan.offset + 1, last_row(found, is_context=is_context)
+    first, last = answer.plan.offset + 1, last_row(answer, is_context=is_context)
     if last is None:
-        first, last = (candidate_range(found)[0] + 1, found.total)
-    evidence = {"rank": at + 1, "of": found.total, "first": first, "last": last}
+        first, last = (candidate_range(answer)[0] + 1, answer.total)
+    evidence = {"rank": at + 1, "of": answer.total, "first": first, "last": last}
     if at + 1 < first:
         return failed("page", "offset", f"OFFSET passes over its row, {at + 1}", evidence)
     if at + 1 > last:

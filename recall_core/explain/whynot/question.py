@@ -320,11 +320,11 @@ def answered(asker: Asker, question: Question) -> Answer:
     return as_asked(asker, question, asker.answer(planned(question, asker)))
 
 
-def as_asked(asker: Asker, question: Question, found: Answer) -> Answer:
+def as_asked(asker: Asker, question: Question, answer: Answer) -> Answer:
     """The answer as it is listed; of a context, as it is packed."""
     if question.budget_tokens is None:
-        return found
-    return asker.packable(found) if isinstance(asker, KeptAsker) else packable(found, asker.store)
+        return answer
+    return asker.packable(answer) if isinstance(asker, KeptAsker) else packable(answer, asker.store)
 
 
 def is_present(asker: KeptAsker, question: Question, sought: Sought) -> bool:
@@ -332,40 +332,40 @@ def is_present(asker: KeptAsker, question: Question, sought: Sought) -> bool:
     return is_shown(asker, question, answered(asker, question), sought)
 
 
-def is_shown(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> bool:
+def is_shown(asker: KeptAsker, question: Question, answer: Answer, sought: Sought) -> bool:
     """Whether the page of an answer, or the context that is packed of it, shows what is sought."""
     if question.budget_tokens is not None:
-        packed = asker.packed(found, pack_of(question))
-        if packed is None and is_packed_by_rank(asker, found, sought):
-            packed = packed_until(asker, question, found, sought)
-        return is_packed(packed or asker.pack(found, pack_of(question)), found.plan.table, sought)
-    at, plan = row_of(asker, found, sought), found.plan
-    return at is not None and plan.offset <= at < min(plan.offset + plan.limit, found.total)
+        packed = asker.packed(answer, pack_of(question))
+        if packed is None and is_packed_by_rank(asker, answer, sought):
+            packed = packed_until(asker, question, answer, sought)
+        return is_packed(packed or asker.pack(answer, pack_of(question)), answer.plan.table, sought)
+    at, plan = row_of(asker, answer, sought), answer.plan
+    return at is not None and plan.offset <= at < min(plan.offset + plan.limit, answer.total)
 
 
 _WHOLE_CHUNKS = 2**24
 """More tokens than a part of a chunk has: none is packed."""
 
 
-def packed_until(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> Packed:
+def packed_until(asker: KeptAsker, question: Question, answer: Answer, sought: Sought) -> Packed:
     """Pack the list as far as what is sought: the rows behind it do not decide whether it is packed.
 
     If the whole chunk is sought, where another chunk would be cut is not worked out.
     """
-    at, plan = row_of(asker, found, sought), found.plan
+    at, plan = row_of(asker, answer, sought), answer.plan
     limit = 0 if at is None else at + 1 - plan.offset
     if not plan.is_capped or limit < plan.limit:
         plan = plan._replace(limit=max(limit, 0), is_capped=True)
     is_whole = sought.snippet is None and sought.lines is None
     if is_whole:
         plan = plan._replace(config=plan.config._replace(min_fragment=_WHOLE_CHUNKS))
-    return asker.pack(found._replace(plan=plan), pack_of(question), cites=not is_whole)
+    return asker.pack(answer._replace(plan=plan), pack_of(question), cites=not is_whole)
 
 
-def is_packed_by_rank(asker: KeptAsker, found: Answer, sought: Sought) -> bool:
+def is_packed_by_rank(asker: KeptAsker, answer: Answer, sought: Sought) -> bool:
     """Return True if only the rows before it decide whether it is packed."""
-    at, is_recalled = row_of(asker, found, sought), found.recall is not None and bool(found.recall.given)
-    return at is not None and found.plan.config.pack == "rank" and not is_recalled
+    at, is_recalled = row_of(asker, answer, sought), answer.recall is not None and bool(answer.recall.given)
+    return at is not None and answer.plan.config.pack == "rank" and not is_recalled
 
 
 def is_packed(packed: Packed, table: Table, sought: Sought) -> bool:
@@ -386,15 +386,15 @@ def _is_within(sought: Sought, block: Block) -> bool:
     return sought.lines is not None and block.offset <= start and end <= block.end
 
 
-def place(found: Answer, sought: Sought, *, order: Sequence[int] | None = None) -> int | None:
+def place(answer: Answer, sought: Sought, *, order: Sequence[int] | None = None) -> int | None:
     """Its index in the ranked list (or in this order of the pool's positions), or None where it is not in it."""
-    if found.pool is None or found.ranked is None:
+    if answer.pool is None or answer.ranked is None:
         return None
-    order = found.ranked.order if order is None else order
-    if found.plan.table == "doc":
-        documents = _documents_in(found.pool)
+    order = answer.ranked.order if order is None else order
+    if answer.plan.table == "doc":
+        documents = _documents_in(answer.pool)
         return next((at for at, each in enumerate(order) if documents[each] == sought.doc_rowid), None)
-    position = position_in(found.pool, sought)
+    position = position_in(answer.pool, sought)
     if position is None:
         return None
     return places_in(order, [position]).get(position)
@@ -408,18 +408,18 @@ def places_in(order: Sequence[int], positions: Iterable[int]) -> dict[int, int]:
     return {position: order.index(position) for position in positions if position in order}
 
 
-def standing(found: Answer, sought: Sought) -> int | None:
+def standing(answer: Answer, sought: Sought) -> int | None:
     """The position of the row that stands for its text; None where it stands itself, or no row has its text."""
-    if found.copies is None or found.pool is None:
+    if answer.copies is None or answer.pool is None:
         return None
-    position = position_in(found.pool, sought)
-    copies = standing_for(found)
+    position = position_in(answer.pool, sought)
+    copies = standing_for(answer)
     return copies.first(position) if position is not None and copies.is_struck(position) else None
 
 
-def is_struck_unscored(asker: KeptAsker, found: Answer, sought: Sought) -> bool:
+def is_struck_unscored(asker: KeptAsker, answer: Answer, sought: Sought) -> bool:
     """Whether, in a list without scores, a row before it has its text."""
-    return found.pool is None and sought.row.rowid in asker.struck(found.plan)
+    return answer.pool is None and sought.row.rowid in asker.struck(answer.plan)
 
 
 def position_in(pool: Pool, sought: Sought) -> int | None:
@@ -441,14 +441,14 @@ def _documents_in(pool: Pool) -> list[int]:
     return keys.doc_rowids.tolist() if isinstance(keys, KeyColumns) else [key.doc_rowid for key in keys]
 
 
-def position(found: Answer, sought: Sought) -> int | None:
+def position(answer: Answer, sought: Sought) -> int | None:
     """Its position in the pool's columns; of a document, that of its best chunk."""
-    at = place(found, sought)
-    return None if at is None or found.ranked is None else found.ranked.order[at]
+    at = place(answer, sought)
+    return None if at is None or answer.ranked is None else answer.ranked.order[at]
 
 
-def row_of(asker: KeptAsker, found: Answer, sought: Sought) -> int | None:
+def row_of(asker: KeptAsker, answer: Answer, sought: Sought) -> int | None:
     """Its index in the whole list, with scores or without; None where it is not in it."""
-    if found.pool is not None:
-        return place(found, sought)
-    return asker.places(found.plan).get(sought.doc_rowid if found.plan.table == "doc" else sought.row.rowid)
+    if answer.pool is not None:
+        return place(answer, sought)
+    return asker.places(answer.plan).get(sought.doc_rowid if answer.plan.table == "doc" else sought.row.rowid)

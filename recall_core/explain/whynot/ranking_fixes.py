@@ -47,11 +47,11 @@ class Never(NamedTuple):
 
 def by_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     """Return the fewest rows that show it: one row less does not. A context without a limit takes as many as fit."""
-    plan = start.found.plan
+    plan = start.answer.plan
     if start.question.budget_tokens is not None and not plan.is_capped:
         return None
-    at = row_of(asker, start.found, sought)
-    if at is None or at < plan.offset or at >= start.found.total:
+    at = row_of(asker, start.answer, sought)
+    if at is None or at < plan.offset or at >= start.answer.total:
         return None
     first = at + 1 - plan.offset
     for k in range(first, min(first + plan.config.sparse_max_injections + 1, K_MOST + 1)):
@@ -66,18 +66,18 @@ def by_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
 
 def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     """The weight nearest to the current one that shows it, from the exact set of those that do."""
-    lines, x, plan = lines_for(start.found), position(start.found, sought), start.found.plan
+    lines, x, plan = lines_for(start.answer), position(start.answer, sought), start.answer.plan
     if (
         lines is None
         or x is None
-        or not (start.found.pool and start.found.pool.lexical and start.found.pool.semantic)
+        or not (start.answer.pool and start.answer.pool.lexical and start.answer.pool.semantic)
     ):
         return None
     first, last = plan.offset + 1, plan.offset + plan.limit
     if start.question.budget_tokens is not None and not plan.is_capped:
-        packed = asker.pack(start.found, pack_of(start.question))
+        packed = asker.pack(start.answer, pack_of(start.question))
         last = max((rank for block in packed.blocks for rank in block.ranks), default=last)
-    wins = ranked_where(lines, x, lambda ranks: (ranks >= first) & (ranks <= last), _texts(start.found))
+    wins = ranked_where(lines, x, lambda ranks: (ranks >= first) & (ranks <= last), _texts(start.answer))
     now = weight_of(plan.config)
     chosen = nearest(wins, now)
     if chosen is None or chosen.holds(now):
@@ -92,11 +92,11 @@ def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
 
 def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     """The weights at which it ranks best, with as many rows as that takes."""
-    lines, x = lines_for(start.found), position(start.found, sought)
+    lines, x = lines_for(start.answer), position(start.answer, sought)
     if lines is None or x is None:
         return None
-    best = ranked_where(lines, x, lambda ranks: (ranks == ranks.min()) & (ranks <= K_MOST), _texts(start.found))
-    now = weight_of(start.found.plan.config)
+    best = ranked_where(lines, x, lambda ranks: (ranks == ranks.min()) & (ranks <= K_MOST), _texts(start.answer))
+    now = weight_of(start.answer.plan.config)
     chosen = nearest(best, now)
     weight = None if chosen is None else weight_inside(chosen, now)
     if weight is None:
@@ -114,7 +114,7 @@ def never(start: Start, sought: Sought) -> Never | None:
 
     A copy is judged by its text: where that does not come, no copy does, even if each has a row of its own.
     """
-    found, config = start.found, start.found.plan.config
+    found, config = start.answer, start.answer.plan.config
     lines, x = lines_for(found), None if found.pool is None else position_in(found.pool, sought)
     if lines is None or x is None:
         return None
@@ -173,7 +173,7 @@ def _doubt(answer: Answer) -> str:
 
 
 def _least_k(asker: KeptAsker, start: Start, k: int, sought: Sought) -> int:
-    while k > 1 and k - 1 > start.found.plan.limit and is_present(asker, with_limit(start.question, k - 1), sought):
+    while k > 1 and k - 1 > start.answer.plan.limit and is_present(asker, with_limit(start.question, k - 1), sought):
         k -= 1
     return k
 

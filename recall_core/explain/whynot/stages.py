@@ -279,7 +279,7 @@ def _gitignore_line(root: Root, place: Path, base: Path) -> str | None:
 
 
 def lexical_stage(
-    asker: KeptAsker, plan: Plan, found: Answer, sought: Sought, *, is_listed: bool, is_dropped: bool = False
+    asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought, *, is_listed: bool, is_dropped: bool = False
 ) -> Stage:
     """Which terms it holds and which not, and its rank by words alone.
 
@@ -289,13 +289,13 @@ def lexical_stage(
     if plan.lexical is None:
         return passed_over("lexical", "the question does not look for words")
     query, _ = lexical_query(plan, asker.store)
-    if query is None or query.is_empty or found.pool is None:
+    if query is None or query.is_empty or answer.pool is None:
         return failed("lexical", "lexical", "the question has no word to look for")
-    part = _part(found, sought, "lexical")
+    part = _part(answer, sought, "lexical")
     raw = part.raw if part else _alone(asker, query, sought, plan)
-    views = _terms(asker, query, found.pool.terms, sought)
+    views = _terms(asker, query, answer.pool.terms, sought)
     missing = [view["text"] for view in views if not (view.get("title", 1) or view.get("body", 1))]
-    evidence = {"terms": views, "missing": missing, **_figures(found, part, "lexical"), "raw": raw}
+    evidence = {"terms": views, "missing": missing, **_figures(answer, part, "lexical"), "raw": raw}
     if raw is None:
         needed = "every word is needed" if plan.config.match == "all" else "it holds none of the words"
         without = f", and it is without {', '.join(missing)}" if missing and plan.config.match == "all" else ""
@@ -314,17 +314,17 @@ def lexical_stage(
     return passed("lexical", f"{held}{_ranked(evidence)}{common}", evidence)
 
 
-def semantic_stage(plan: Plan, found: Answer, sought: Sought, *, is_listed: bool) -> Stage:
+def semantic_stage(plan: Plan, answer: Answer, sought: Sought, *, is_listed: bool) -> Stage:
     """Its cosine and its rank by meaning alone.
 
     Fails where it is not at all similar, or has no vector, unless its place in the list is good enough without.
     """
     if plan.semantic is None:
         return passed_over("semantic", "the question does not look for meaning")
-    part = _part(found, sought, "semantic")
+    part = _part(answer, sought, "semantic")
     if part is None:
         return passed_over("semantic", "it was not scored")
-    evidence = {**_figures(found, part, "semantic"), "raw": part.raw}
+    evidence = {**_figures(answer, part, "semantic"), "raw": part.raw}
     if part.raw is None or part.raw <= 0:
         nothing = "it has no vector to compare"
         if part.raw is not None:
@@ -335,22 +335,22 @@ def semantic_stage(plan: Plan, found: Answer, sought: Sought, *, is_listed: bool
     return passed("semantic", f"cosine {part.raw:g}{_ranked(evidence)}", evidence)
 
 
-def index_stages(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) -> Iterator[Stage]:
+def index_stages(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> Iterator[Stage]:
     """Whether an index that skips rows let it through; nothing where none was asked.
 
     Fails where an exact search by meaning would have proposed it, and nothing else does.
     """
-    if found.pool is None or (shortlist := found.pool.shortlist) is None:
+    if answer.pool is None or (shortlist := answer.pool.shortlist) is None:
         return
     depth, of = plan.config.pool, len(shortlist)
     if sought.row.rowid in shortlist:
         place = shortlist.index(sought.row.rowid) + 1
         yield passed("index", f"its signature is {place} of the {of} nearest", {"rank": place, "of": of})
         return
-    rank = full_ranks(asker, plan, found, sought)["semantic"]
+    rank = full_ranks(asker, plan, answer, sought)["semantic"]
     missed = f"its signature is not among the {of} nearest"
     evidence = {"rank": rank, "of": of, "depth": depth}
-    if position(found, sought) is not None:
+    if position(answer, sought) is not None:
         yield passed("index", f"{missed}, and its words propose it", evidence)
     elif rank is None or rank > depth:
         yield passed("index", f"{missed}, nor would its meaning have proposed it", evidence)
@@ -358,62 +358,62 @@ def index_stages(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) ->
         yield failed("index", "ann_miss", f"{missed}, though it is {rank} by meaning", evidence)
 
 
-def pool_stage(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) -> Stage:
+def pool_stage(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> Stage:
     """Whether a bounded pool holds it; the exact ranks say how deep it would have to be."""
-    if found.pool is None:
+    if answer.pool is None:
         return passed_over("pool", "the question scores nothing")
-    if found.pool.exact:
+    if answer.pool.exact:
         return passed_over("pool", "every row is a candidate")
-    ranks = full_ranks(asker, plan, found, sought)
+    ranks = full_ranks(asker, plan, answer, sought)
     depth = plan.config.pool
     told = ", ".join(f"{rank} by {name}" for name, rank in ranks.items() if rank is not None) or "unranked"
     evidence: dict[str, Any] = {"depth": depth}
     nearest = min((rank for rank in ranks.values() if rank is not None), default=None)
     evidence |= {"rank": nearest}
-    if position(found, sought) is not None:
+    if position(answer, sought) is not None:
         return passed("pool", f"it is among the first {depth} of a signal: {told}", evidence)
     return failed("pool", "pool_miss", f"it is {told}, and each signal proposes {depth}", evidence)
 
 
-def full_ranks(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) -> dict[Signal, int | None]:
+def full_ranks(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> dict[Signal, int | None]:
     """Its rank in each signal's full list, from 1. found: the answer to that plan, with its bounded pool."""
     key = (retrieval(plan), sought.row.rowid)
     if key not in asker.ranks:
         asker.ranks[key] = {
-            "lexical": _lexical_rank(asker, plan, found, sought),
-            "semantic": _semantic_rank(asker, plan, found, sought),
+            "lexical": _lexical_rank(asker, plan, answer, sought),
+            "semantic": _semantic_rank(asker, plan, answer, sought),
         }
     return asker.ranks[key]
 
 
-def _lexical_rank(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) -> int | None:
+def _lexical_rank(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> int | None:
     query, _ = lexical_query(plan, asker.store)
-    if query is None or query.is_empty or found.pool is None:
+    if query is None or query.is_empty or answer.pool is None:
         return None
     # Beside the best of a query with phrases stand rows that are not, and BM25F scores those again that FTS5 finds.
-    is_plain = isinstance(query, LiteralQuery) and not query.long_phrases and found.pool.lexical_model == "fts5"
-    if is_plain and (rank := _among_the_best(found, found.pool.lexical, sought)):
+    is_plain = isinstance(query, LiteralQuery) and not query.long_phrases and answer.pool.lexical_model == "fts5"
+    if is_plain and (rank := _among_the_best(answer, answer.pool.lexical, sought)):
         return rank
     weight = plan.config.title_weight
     return _rank(asker, asker.store.lexical(query, where=plan.where, k=None, title_weight=weight), sought)
 
 
-def _semantic_rank(asker: KeptAsker, plan: Plan, found: Answer, sought: Sought) -> int | None:
-    if plan.semantic is None or found.pool is None:
+def _semantic_rank(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> int | None:
+    if plan.semantic is None or answer.pool is None:
         return None
-    if found.pool.index_kind == "exact" and (rank := _among_the_best(found, found.pool.semantic, sought)):
+    if answer.pool.index_kind == "exact" and (rank := _among_the_best(answer, answer.pool.semantic, sought)):
         return rank
     vector = asker.vector(plan)
     ahead = asker.store.ahead(vector, sought.row.rowid, where=plan.where) if vector else None
     return None if ahead is None else ahead + 1
 
 
-def _among_the_best(found: Answer, raw: Sequence[float | None], sought: Sought) -> int | None:
+def _among_the_best(answer: Answer, raw: Sequence[float | None], sought: Sought) -> int | None:
     """Its rank in a bounded pool, if it is one of the best that the signal proposed: all before it are there, too."""
-    assert found.pool is not None  # noqa: S101 - the caller looked
-    at = position_in(found.pool, sought)
+    assert answer.pool is not None  # noqa: S101 - the caller looked
+    at = position_in(answer.pool, sought)
     rank = signal_ranks(raw)[at] if at is not None and raw else None
-    return rank if rank is not None and rank <= found.plan.config.pool else None
+    return rank if rank is not None and rank <= answer.plan.config.pool else None
 
 
 def _rank(asker: KeptAsker, values: Mapping[int, float], sought: Sought) -> int | None:
@@ -433,18 +433,18 @@ def _rank(asker: KeptAsker, values: Mapping[int, float], sought: Sought) -> int 
     return ahead + 1 + [key.rowid for key in asker.store.candidates(None, rowids=level)].index(rowid)
 
 
-def _part(found: Answer, sought: Sought, signal: Signal) -> Part | None:
-    at = position(found, sought)
-    if at is None or found.ranked is None:
+def _part(answer: Answer, sought: Sought, signal: Signal) -> Part | None:
+    at = position(answer, sought)
+    if at is None or answer.ranked is None:
         return None
-    index = found.ranked.order.index(at)
-    return next((part for part in found.ranked[index].parts if part.signal == signal), None)
+    index = answer.ranked.order.index(at)
+    return next((part for part in answer.ranked[index].parts if part.signal == signal), None)
 
 
-def _figures(found: Answer, part: Part | None, signal: Signal) -> dict[str, Any]:
-    if part is None or found.pool is None:
+def _figures(answer: Answer, part: Part | None, signal: Signal) -> dict[str, Any]:
+    if part is None or answer.pool is None:
         return {}
-    raw = found.pool.lexical if signal == "lexical" else found.pool.semantic
+    raw = answer.pool.lexical if signal == "lexical" else answer.pool.semantic
     present = len(raw) - raw.count(None)
     return {"value": part.value, "points": part.points, "rank": part.rank, "of": present}
 

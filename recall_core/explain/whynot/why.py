@@ -66,7 +66,7 @@ class WhyNot(NamedTuple):
     """The account, with the answer that it is about. changes: its fixes, in their order, with what they ask."""
 
     view: WhyNotView
-    found: Answer
+    answer: Answer
     changes: tuple[Change, ...] = ()
 
 
@@ -108,51 +108,51 @@ def _placed_stages(asker: KeptAsker, question: Question, listed: Answer, sought:
     return placed_stages(asker, listed, sought, is_context=is_context, packed=packed)
 
 
-def _chosen(asker: KeptAsker, question: Question, plan: Plan, found: Answer, named: Target) -> tuple[Sought, Answer]:
+def _chosen(asker: KeptAsker, question: Question, plan: Plan, answer: Answer, named: Target) -> tuple[Sought, Answer]:
     """The chunk that stands for the target, and an answer that ranks it: the filter relaxed if it must be."""
     rows = [row for row in named.rows if plan.where is None or not drops(plan.where, row)]
     if rows or plan.where is None:
-        return _best(asker, found, rows or named.rows, named, question), found
+        return _best(asker, answer, rows or named.rows, named, question), answer
     dropped = min((drops(plan.where, row)[0] for row in named.rows), key=len)
     relaxed = answered(asker, with_filter(question, without(plan.where, dropped)))
     passing = [row for row in named.rows if relaxed.plan.where is None or not drops(relaxed.plan.where, row)]
     return _best(asker, relaxed, passing, named, question), relaxed
 
 
-def _best(asker: KeptAsker, found: Answer, rows: Iterable[Row], named: Target, question: Question) -> Sought:
+def _best(asker: KeptAsker, answer: Answer, rows: Iterable[Row], named: Target, question: Question) -> Sought:
     """The best ranked of these chunks, first those with a row of their own, then those whose text has one.
 
     Of a context, one that is packed.
     """
     choices = [Sought(row, _doc_rowid(asker, row), named.snippet, named.lines) for row in rows]
-    places = _places(asker, found, choices)
+    places = _places(asker, answer, choices)
     ranked = sorted(choices, key=lambda each: places.get(each.row.rowid, inf))
     if ranked[0].row.rowid not in places:
-        ranked.sort(key=lambda each: _place_of_text(found, each))
+        ranked.sort(key=lambda each: _place_of_text(answer, each))
     if question.budget_tokens is None or len(ranked) == 1:
         return ranked[0]
-    packed = asker.pack(found, pack_of(question))
-    return next((each for each in ranked if is_packed(packed, found.plan.table, each)), ranked[0])
+    packed = asker.pack(answer, pack_of(question))
+    return next((each for each in ranked if is_packed(packed, answer.plan.table, each)), ranked[0])
 
 
-def _place_of_text(found: Answer, sought: Sought) -> float:
+def _place_of_text(answer: Answer, sought: Sought) -> float:
     """The place of the row that stands for the text of a copy; infinite for a chunk that is none."""
-    other = standing(found, sought)
-    return inf if other is None or found.ranked is None else found.ranked.order.index(other)
+    other = standing(answer, sought)
+    return inf if other is None or answer.ranked is None else answer.ranked.order.index(other)
 
 
-def _places(asker: KeptAsker, found: Answer, choices: Sequence[Sought]) -> dict[int, int]:
+def _places(asker: KeptAsker, answer: Answer, choices: Sequence[Sought]) -> dict[int, int]:
     """rowid to the place of a chunk in the list, of those that have one."""
-    if found.pool is None or found.ranked is None or found.plan.table == "doc":
-        places = {each.row.rowid: row_of(asker, found, each) for each in choices}
+    if answer.pool is None or answer.ranked is None or answer.plan.table == "doc":
+        places = {each.row.rowid: row_of(asker, answer, each) for each in choices}
         return {rowid: at for rowid, at in places.items() if at is not None}
-    held = positions_of(found.pool.keys, [each.row.rowid for each in choices])
-    at = places_in(found.ranked.order, held.values())
+    held = positions_of(answer.pool.keys, [each.row.rowid for each in choices])
+    at = places_in(answer.ranked.order, held.values())
     return {rowid: at[position] for rowid, position in held.items() if position in at}
 
 
-def _rank(asker: KeptAsker, found: Answer, sought: Sought) -> int | None:
-    at = row_of(asker, found, sought)
+def _rank(asker: KeptAsker, answer: Answer, sought: Sought) -> int | None:
+    at = row_of(asker, answer, sought)
     return None if at is None else at + 1
 
 
@@ -183,32 +183,32 @@ def _said(value: object) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def _packed_stages(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> list[Stage]:
-    plan = found.plan
+def _packed_stages(asker: KeptAsker, question: Question, answer: Answer, sought: Sought) -> list[Stage]:
+    plan = answer.plan
     cap = plan.config.diversity if question.diversity is None else question.diversity
     if question.budget_tokens is None:
         return list(packed_stages(None, plan.table, sought, cap=cap, is_listed=False))
-    is_listed = _is_listed(asker, question, found, sought)
-    packed = asker.pack(found, pack_of(question))
-    is_copy = standing(found, sought) is not None and holder_of_text(asker, packed, sought) is not None
+    is_listed = _is_listed(asker, question, answer, sought)
+    packed = asker.pack(answer, pack_of(question))
+    is_copy = standing(answer, sought) is not None and holder_of_text(asker, packed, sought) is not None
     return list(packed_stages(packed, plan.table, sought, cap=cap, is_listed=is_listed, is_copy=is_copy))
 
 
-def _is_listed(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> bool:
+def _is_listed(asker: KeptAsker, question: Question, answer: Answer, sought: Sought) -> bool:
     """Whether it has one of the rows that are shown, or that may be packed."""
     is_context = question.budget_tokens is not None
-    rank, last = _rank(asker, found, sought), last_row(found, is_context=is_context)
-    if rank is None and is_context and (other := standing(found, sought)) is not None and found.ranked is not None:
-        rank = found.ranked.order.index(other) + 1
-    return rank is not None and found.plan.offset < rank <= min(found.total if last is None else last, found.total)
+    rank, last = _rank(asker, answer, sought), last_row(answer, is_context=is_context)
+    if rank is None and is_context and (other := standing(answer, sought)) is not None and answer.ranked is not None:
+        rank = answer.ranked.order.index(other) + 1
+    return rank is not None and answer.plan.offset < rank <= min(answer.total if last is None else last, answer.total)
 
 
-def _others(asker: KeptAsker, found: Answer, named: Target, sought: Sought) -> list[SoughtView]:
+def _others(asker: KeptAsker, answer: Answer, named: Target, sought: Sought) -> list[SoughtView]:
     """The target's other chunks, best first."""
     others = [Sought(row, sought.doc_rowid, None) for row in named.rows if row.rowid != sought.row.rowid]
-    if not others or found.plan.table == "doc" or found.pool is None or found.ranked is None:
+    if not others or answer.plan.table == "doc" or answer.pool is None or answer.ranked is None:
         return [_sought_view(each.row, None) for each in others[:_OTHERS]]
-    places = _places(asker, found, others)
+    places = _places(asker, answer, others)
     others.sort(key=lambda each: places.get(each.row.rowid, inf))
     ranks = [places.get(each.row.rowid) for each in others]
     return [
@@ -253,10 +253,10 @@ def _stage_view(stage: Stage) -> StageView:
 
 
 def _add_fixes(
-    view: WhyNotView, asker: KeptAsker, question: Question, found: Answer, sought: Sought
+    view: WhyNotView, asker: KeptAsker, question: Question, answer: Answer, sought: Sought
 ) -> tuple[Change, ...]:
 
-    done = whynot.fixes.fixes(asker, question, found, sought)
+    done = whynot.fixes.fixes(asker, question, answer, sought)
     view["fixes"] = [_fix_view(change) for change in done.changes]
     if done.words is not None:
         view["words"] = done.words
@@ -292,7 +292,7 @@ def _fix_view(change: Change) -> FixView:
 
 
 def _rival(asker: KeptAsker, start: Start, position: int) -> RivalView:
-    pool, ranked = start.found.pool, start.found.ranked
+    pool, ranked = start.answer.pool, start.answer.ranked
     assert pool is not None  # noqa: S101 - a proof speaks of a pool
     assert ranked is not None  # noqa: S101
     row = asker.store.fetch([pool.keys[position].rowid])[0]

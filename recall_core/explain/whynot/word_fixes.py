@@ -64,8 +64,8 @@ def spelling_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator
 
 def misspelt(start: Start, store: Store) -> list[str]:
     """The words that the question looks for and no chunk holds, as the index folds them, in the question's order."""
-    pool = start.found.pool
-    if pool is None or start.found.plan.lexical is None or start.found.plan.lexical_raw:
+    pool = start.answer.pool
+    if pool is None or start.answer.plan.lexical is None or start.answer.plan.lexical_raw:
         return []
     tokens = [store.tokens(spaced(term.text)) for term in pool.terms if term.df == 0]
     return list(dict.fromkeys(each[0] for each in tokens if len(each) == 1 and edits_allowed(each[0])))
@@ -191,7 +191,7 @@ class WordsToAdd:
     """The words that may be added to a question, and how many of them were tried so far."""
 
     def __init__(self, asker: KeptAsker, start: Start, sought: Sought) -> None:
-        plan, is_context = start.found.plan, start.question.budget_tokens is not None
+        plan, is_context = start.answer.plan, start.question.budget_tokens is not None
         self._asker, self._start, self._sought = asker, start, sought
         self._can_add = not plan.lexical_raw and (plan.lexical is not None or plan.semantic is not None)
         needs_all = plan.lexical is not None and plan.config.match == "all"
@@ -286,7 +286,7 @@ _TYPED_LETTERS = 20
 
 def _new_words(asker: KeptAsker, start: Start, text: str, names: str = "") -> list[TermStat]:
     """The words of a text, in their order, that the question does not have in any form, nor these names."""
-    store, plan, apart = asker.store, start.found.plan, spaced(text)
+    store, plan, apart = asker.store, start.answer.plan, spaced(text)
     asked = set(store.stems(spaced(f"{plan.lexical or ''} {plan.semantic or ''} {names}")))
     stems = dict(zip(store.tokens(apart), store.stems(apart), strict=True))
     new = [word for word in telling(stems, plan.config.stop_words) if stems[word] not in asked]
