@@ -25,7 +25,9 @@ def replay(engine: Engine, given: Path | str) -> ReplayResponse:
 
     given: its file, or its text. Raises UsageError `bad_receipt`, `untrusted_receipt`, and what the question raises.
     """
-    before = receipts.read(given) if isinstance(given, Path) else receipts.understood(given.encode(errors="replace"))
+    before = (
+        receipts.read(given) if isinstance(given, Path) else receipts.read_receipt(given.encode(errors="replace"))
+    )
     question = before.question
     ask = Ask(question.k, question.mode, question.filter, question.settings, exact=question.exact, receipt=True)
     plan = engine.rql_plan(question.text, ask) if question.is_rql else engine.words_plan(question.text, ask)
@@ -37,7 +39,7 @@ def replay(engine: Engine, given: Path | str) -> ReplayResponse:
             response = answers.listed(engine, plan, ask)
         else:
             response = answers.packed(engine, plan, ask, _pack(question.packing, engine.store))
-        after = receipts.understood(response["receipt"]["text"].encode())
+        after = receipts.read_receipt(response["receipt"]["text"].encode())
         changes = list(receipts.changes(before, after, engine.store))
     view = ReplayView(
         identical=receipts.is_identical(changes),

@@ -13,7 +13,7 @@ from recall_core.contract.comparing import RankLineView, RankStepView, ReportVie
 from recall_core.contract.responses import ReportResponse
 from recall_core.contract.views import SparsePart
 from recall_core.explain.lines import Lines, lines_of, weight_of
-from recall_core.explain.whynot.question import understood
+from recall_core.explain.whynot.question import with_trees
 from recall_core.explain.winning import rank_line
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Pack
@@ -38,7 +38,7 @@ def report(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ReportResponse:
     answers.refresh(engine, ask)
     with engine.store.reading():
         found = answers.answered(engine, plan, ask)
-        question = understood(question_of(plan.text, ask, Pack(), rql=plan.rql), plan)
+        question = with_trees(question_of(plan.text, ask, Pack(), rql=plan.rql), plan)
         traced = trace(engine, question, ask)
         ask = ask._replace(explain=True)
         listed = answers.listing(engine, found, ask, started=started)

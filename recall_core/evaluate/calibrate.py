@@ -53,7 +53,7 @@ class Effect(NamedTuple):
     relevant: int
 
 
-def calibrated(
+def calibrate_judged(
     asker: Asker, ask: Ask, *, queries: Path | None, qrels: Path | None
 ) -> tuple[CalibrationView, tuple[str, ...]]:
     """`calibrate` over judged queries, and warnings: those of files, else those of the store, read at one state."""
@@ -154,7 +154,7 @@ def _gather(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask, *, al
         own = [ShortDocument(number, distance, key.path in paths) for key, distance in near_by]
         near += own
         injectable += own[:allowed]
-        missed.append(_missed(found, paths, asker.store))
+        missed.append(_count_missed(found, paths, asker.store))
     return JudgedDistances(
         tuple(near),
         tuple(sorted(injectable, key=lambda each: (each.distance, each.query))),
@@ -163,7 +163,7 @@ def _gather(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask, *, al
     )
 
 
-def _missed(answer: Answer, paths: Collection[str], store: Store) -> int:
+def _count_missed(answer: Answer, paths: Collection[str], store: Store) -> int:
     """How many of these documents are short and have no row in the list."""
     if answer.pool is None or answer.fused is None:
         return 0
@@ -182,12 +182,12 @@ def _steps(injectable: Sequence[ShortDocument]) -> Iterator[Effect]:
     relevant = 0
     for count, each in enumerate(injectable, start=1):
         relevant += each.relevant
-        ceiling = _rounded_up(each.distance)
-        if count == len(injectable) or _rounded_up(injectable[count].distance) > ceiling:
+        ceiling = _round_up(each.distance)
+        if count == len(injectable) or _round_up(injectable[count].distance) > ceiling:
             yield Effect(ceiling, count, relevant)
 
 
-def _rounded_up(distance: float) -> float:
+def _round_up(distance: float) -> float:
     return min(ceil(round(distance * _STEPS, 2)) / _STEPS, 2.0)
 
 

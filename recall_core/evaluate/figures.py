@@ -74,10 +74,10 @@ def intervals(columns: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
     counts = np.random.default_rng(SEED).multinomial(queries, np.full(queries, 1 / queries), size=RESAMPLES)
     means = counts @ values / queries
     low, high = np.quantile(means, (0.025, 0.975), axis=0)
-    return [(_rounded(left), _rounded(right)) for left, right in zip(low, high, strict=True)]
+    return [(_round(left), _round(right)) for left, right in zip(low, high, strict=True)]
 
 
-def paired(after: Sequence[Sequence[float]], before: Sequence[Sequence[float]]) -> list[Paired]:
+def compare_columns(after: Sequence[Sequence[float]], before: Sequence[Sequence[float]]) -> list[Paired]:
     """Each column of `after` against the same one of `before`; a column has one value a query, queries in order."""
     differences = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
     differences[np.abs(differences) <= EPSILON] = 0.0
@@ -87,7 +87,7 @@ def paired(after: Sequence[Sequence[float]], before: Sequence[Sequence[float]]) 
     for column, (low, high), p in zip(differences, bounds, chances, strict=True):
         wins, losses = int((column > 0).sum()), int((column < 0).sum())
         ties = len(column) - wins - losses
-        found.append(Paired(_rounded(column.mean()), low, high, p, wins, losses, ties))
+        found.append(Paired(_round(column.mean()), low, high, p, wins, losses, ties))
     return found
 
 
@@ -105,7 +105,7 @@ def sign_flip(differences: Floats) -> list[float]:
         exceeding += (np.abs(signs @ differences) >= observed).sum(axis=0)
         tried += len(signs)
     extra = 0 if len(differences) <= _EXACT else 1
-    return [_rounded(p) for p in (exceeding + extra) / (tried + extra)]
+    return [_round(p) for p in (exceeding + extra) / (tried + extra)]
 
 
 def _signs(queries: int) -> Iterator[Floats]:
@@ -119,7 +119,7 @@ def _signs(queries: int) -> Iterator[Floats]:
         yield np.where(draw.integers(0, 2, size=(_ROWS, queries)), -1.0, 1.0)
 
 
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     """To as many decimals as any value has; 0 has no sign."""
     return round(float(value), DIGITS) + 0.0
 
@@ -166,14 +166,14 @@ class Baseline(NamedTuple):
             return mode
         return next(iter(self.modes)) if len(self.modes) == 1 else None
 
-    def shared(self, mode: str, measure: str, queries: Iterable[str]) -> dict[str, float]:
+    def values_for(self, mode: str, measure: str, queries: Iterable[str]) -> dict[str, float]:
         """The values to compare with, of those of these queries that the baseline has, in their order."""
         against = self.against(mode)
         known = {} if against is None else self.modes[against].get(measure, {})
         return {query: known[query] for query in queries if query in known}
 
 
-def fallen(after: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
+def find_fallen(after: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
     """The queries of `before` that have a lower value after, with the difference, the furthest fallen first."""
     differences = {query: after[query] - value for query, value in before.items()}
     lower = {query: difference for query, difference in differences.items() if difference < -EPSILON}
@@ -335,7 +335,7 @@ def _comparisons(mode: str, other: _Other, board: Setup, measured: Values) -> It
         return
     before = [{query: other.values[measure][query] for query in queries} for measure in measures]
     after = [{query: measured[measure][query] for query in queries} for measure in measures]
-    results = paired([list(each.values()) for each in after], [list(each.values()) for each in before])
+    results = compare_columns([list(each.values()) for each in after], [list(each.values()) for each in before])
     for measure, result, new, old in zip(measures, results, after, before, strict=True):
         yield ComparisonView(
             mode=mode,
@@ -357,5 +357,5 @@ def _comparisons(mode: str, other: _Other, board: Setup, measured: Values) -> It
 def _regressions(after: Mapping[str, float], before: Mapping[str, float], asked: Questions) -> list[RegressionView]:
     return [
         RegressionView(query=query, text=asked.texts[query], before=before[query], after=after[query])
-        for query in list(fallen(after, before))[:REGRESSIONS_SHOWN]
+        for query in list(find_fallen(after, before))[:REGRESSIONS_SHOWN]
     ]

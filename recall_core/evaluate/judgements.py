@@ -77,7 +77,7 @@ class Names:
         _, mark, record = spot.path.partition("#")
         short = record if mark and self._path(record) == spot.path else spot.path
         span = "" if (spot.offset, spot.end) == WHOLE else f"[{spot.offset}:{spot.end}]"
-        return quoted(short + span)
+        return quote_name(short + span)
 
     def _path(self, name: str) -> str | None:
         if name in self._paths:
@@ -94,7 +94,7 @@ def unknown_spot(name: str) -> Spot:
     return Spot(span["name"], int(span["offset"]), int(span["end"]))
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """The name with blanks, unprintable characters and the percent sign encoded, so that it is one word."""
     return "".join(_quoted_letters(name))
 
@@ -155,7 +155,7 @@ def grade_of_chunk(judgements: Iterable[Judgement], chunk: Spot) -> int | None:
     return max((grade for _, spot, grade in judgements if stands_for(spot, chunk)), default=None)
 
 
-def regraded(query: str, text: str, judgements: Iterable[Judgement], chunk: Spot, grade: int | None) -> Regrade:
+def regrade_chunk(query: str, text: str, judgements: Iterable[Judgement], chunk: Spot, grade: int | None) -> Regrade:
     """The smallest change after which the chunk has this grade, or with None no grade at all.
 
     Where the document is judged as a whole, the grade becomes that of the document. A lower grade takes the place of
@@ -170,12 +170,12 @@ def regraded(query: str, text: str, judgements: Iterable[Judgement], chunk: Spot
     return Regrade(query, text, removed, (added,))
 
 
-def taken_back(change: Regrade) -> Regrade:
+def undo_of(change: Regrade) -> Regrade:
     """The change that undoes this one."""
     return change._replace(removed=change.added, added=change.removed, begins=change.ends, ends=change.begins)
 
 
-def changed(judgements: Iterable[Judgement], change: Regrade) -> tuple[Judgement, ...]:
+def apply_change(judgements: Iterable[Judgement], change: Regrade) -> tuple[Judgement, ...]:
     """The judgements of a query after a change, in the order of their places."""
     gone = {each.spot for each in (*change.removed, *change.added)}
     left = [each for each in judgements if each.query != change.query or each.spot not in gone]
@@ -232,7 +232,7 @@ def names_of(store: Store) -> Names:
     return Names(store.document_files())
 
 
-def located(rows: Iterable[Qrel], names: Names) -> Located:
+def locate(rows: Iterable[Qrel], names: Names) -> Located:
     """The judgements at their documents' places, in order; an unknown document's name is taken for its path."""
     found, unknown = [], set()
     for row in rows:
@@ -309,7 +309,7 @@ def digest(store: Store) -> str:
     return sha256(json.dumps([stored_queries(store), store.judgements()]).encode()).hexdigest()
 
 
-def stored(store: Store, names: Names) -> Located:
+def read_stored(store: Store, names: Names) -> Located:
     """The store's judgements by query, path and span, each at the document that its path names at this moment.
 
     Of several that stand at one place by now, the one under the document's own path counts, else the last by name.
@@ -327,7 +327,7 @@ def count(store: Store) -> int:
     """How many judgements the store has, those that stand at one place counted once."""
     if not store.stray_judgements():
         return store.judgement_count()
-    return len(stored(store, names_of(store)).judgements)
+    return len(read_stored(store, names_of(store)).judgements)
 
 
 def by_document(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
@@ -360,7 +360,7 @@ def _since(store: Store, undo: Regrade) -> Since | None:
     left: dict[Spot, int | None] = {each.spot: None for each in undo.added}
     left |= {each.spot: each.grade for each in undo.removed}
     is_there = stored_queries(store).get(undo.query) == undo.text
-    found = stored(store, names_of(store)).judgements if is_there else ()
+    found = read_stored(store, names_of(store)).judgements if is_there else ()
     standing = {spot: grade for query, spot, grade in found if query == undo.query}
     others = (Since(spot, standing.get(spot)) for spot in sorted(left) if standing.get(spot) != left[spot])
     return next(others, None)

@@ -103,10 +103,10 @@ def _of_own(
 
 
 def _ndcg(gains: Sequence[int], ideal: Sequence[int], cutoff: int | None) -> float:
-    return _discounted(gains[:cutoff]) / _discounted(ideal[:cutoff])
+    return _discount(gains[:cutoff]) / _discount(ideal[:cutoff])
 
 
-def _discounted(gains: Sequence[int]) -> float:
+def _discount(gains: Sequence[int]) -> float:
     """Added one by one, as trec_eval does: `sum` rounds otherwise from Python 3.12 on."""
     total = 0.0
     for rank, gain in enumerate(gains):
@@ -151,7 +151,7 @@ def _of_library(
 ) -> dict[Measure, dict[str, float]]:
     library = _ir_measures(measures)
     wanted = {_as_known_to(library, measure): measure for measure in measures}
-    qrels, run = _numbered(grades, rankings)
+    qrels, run = _number(grades, rankings)
     found: dict[Measure, dict[str, float]] = {measure: dict.fromkeys(grades, 0.0) for measure in measures}
     queries = list(grades)
     for metric in library.iter_calc(list(wanted), qrels, run):
@@ -179,7 +179,7 @@ def _as_known_to(library: ModuleType, measure: Measure) -> Any:
     return kind if measure.cutoff is None else kind @ measure.cutoff
 
 
-def _numbered(
+def _number(
     grades: Mapping[str, Mapping[str, int]], rankings: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     """Judgements and run with numbers for names, which C code may cut, and scores that fall by 1 from hit to hit,

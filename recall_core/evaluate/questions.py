@@ -27,11 +27,11 @@ from recall_core.evaluate.judgements import (
     Names,
     Spot,
     by_document,
-    located,
+    locate,
     names_of,
     put,
+    read_stored,
     stands_for,
-    stored,
     stored_queries,
 )
 from recall_core.retrieve.plan import Plan
@@ -70,7 +70,7 @@ def whole(judgements: Iterable[Judgement]) -> int:
     return sum(each.spot[1:] == WHOLE for each in judgements)
 
 
-def graded(store: Store, names: Names, judgements: Collection[Judgement], unit: Unit) -> Graded:
+def grade_items(store: Store, names: Names, judgements: Collection[Judgement], unit: Unit) -> Graded:
     """The grades of documents or of chunks. A document has the highest grade of its spans.
 
     A chunk has the highest of the judgements that stand for it, as the workbench shows it; one of a whole document
@@ -187,10 +187,10 @@ def questions(
         expect_choice("unit", unit, get_args(Unit))
     file = None if qrels is None else read_qrels(qrels)
     texts = read_queries(queries) if queries is not None else (file.texts if file else {}) or stored_queries(store)
-    found = stored(store, names) if file is None else located(with_ids(file, texts).rows, names)
+    found = read_stored(store, names) if file is None else locate(with_ids(file, texts).rows, names)
     wanted = [each for each in found.judgements if each.query in texts]
     unit = unit or ("doc" if file is not None else unit_of(wanted))
-    judged, absent, lines = graded(store, names, wanted, unit)
+    judged, absent, lines = grade_items(store, names, wanted, unit)
     asked = sorted(texts, key=lambda query: (len(query), query))
     grades = {query: judged[query] for query in asked if any(grade >= 1 for grade in judged.get(query, {}).values())}
     if not grades:
@@ -267,7 +267,7 @@ def import_(store: Store, *, queries: Path | None, qrels: Path | None) -> JudgeR
     texts = file.texts | texts
     names = names_of(store)
     rows = [row for row in file.rows if row.query in texts or row.query in known]
-    found = located(rows, names)
+    found = locate(rows, names)
     put(store, texts, found.judgements)
     view = JudgedView(
         queries=len(texts), judgements=len({each[:2] for each in found.judgements}), unknown=found.unknown
@@ -290,7 +290,7 @@ def export(store: Store, *, queries: TextIO | None, qrels: TextIO | None, form: 
     expect_choice("form", form, get_args(QrelsFormat))
     with store.reading():
         names = names_of(store)
-        texts, found = stored_queries(store), stored(store, names)
+        texts, found = stored_queries(store), read_stored(store, names)
     rows = [Qrel(each.query, names.name(each.spot), each.grade) for each in found.judgements]
     _write(queries, queries_lines(texts))
     _write(qrels, quepid_lines(rows, texts) if form == "quepid" else qrels_lines(rows, form))

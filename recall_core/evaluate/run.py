@@ -10,7 +10,7 @@ from recall_core.contract import OK
 from recall_core.contract.evaluation import ConditionView
 from recall_core.contract.responses import EvaluationResponse
 from recall_core.contract.views import StatsView
-from recall_core.evaluate.figures import Setup, Values, evaluation_view, fallen, mean, query_views, read_baseline
+from recall_core.evaluate.figures import Setup, Values, evaluation_view, find_fallen, mean, query_views, read_baseline
 from recall_core.evaluate.formats import run_lines
 from recall_core.evaluate.judgements import Names, Spot, names_of
 from recall_core.evaluate.measures import parse_measures, values
@@ -49,7 +49,7 @@ def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, Ev
     started = perf_counter()
     with asker.store.reading():
         board = _set_up(options, asker.store)
-        found = yield from _asked(board, asker, options.settings)
+        found = yield from _ask_all(board, asker, options.settings)
         spots = _spots(found, board, asker.store) if options.write_run is not None else {}
         info = asker.store.info()
         copies = with_each_copy(override(asker.config, options.settings), asker.store)
@@ -61,9 +61,9 @@ def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, Ev
     measured = {mode: _measured(board, rankings[mode]) for mode in board.modes}
     view = evaluation_view(board, rankings, measured)
     if board.conditions:
-        view["gate"] = [_held(condition, board, measured) for condition in board.conditions]
+        view["gate"] = [_condition_view(condition, board, measured) for condition in board.conditions]
     if options.write_run is not None:
-        view["runs"] = [_written(mode, found[mode], board, options.write_run, spots) for mode in board.modes]
+        view["runs"] = [_write_run(mode, found[mode], board, options.write_run, spots) for mode in board.modes]
     if options.per_query:
         view["per_query"] = list(query_views(board, measured))
     took_ms = round((perf_counter() - started) * 1000, 3)
@@ -111,7 +111,7 @@ def _check(condition: Condition, board: Setup) -> None:
     if condition.figure == REGRESSIONS:
         if board.baseline is None:
             raise bad_gate("regressions need something to compare with", hint=Hint(AGAIN, baseline="FILE"))
-        if not board.baseline.shared(mode, known[0], board.questions.grades):
+        if not board.baseline.values_for(mode, known[0], board.questions.grades):
             raise bad_gate(
                 f"the baseline has no {known[0]} of these queries for {mode}", hint=Hint(AGAIN, baseline="FILE")
             )
@@ -120,7 +120,7 @@ def _check(condition: Condition, board: Setup) -> None:
         raise bad_gate(f"{condition.figure} is not among the measures", hint=Hint(AGAIN, metrics=measures))
 
 
-def _asked(board: Setup, asker: Asker, settings: Settings | tuple[str, ...]) -> Generator[Progress, None, _Found]:
+def _ask_all(board: Setup, asker: Asker, settings: Settings | tuple[str, ...]) -> Generator[Progress, None, _Found]:
     found: _Found = {mode: {} for mode in board.modes}
     texts = board.questions.texts
     for number, (query, text) in enumerate(texts.items(), start=1):
@@ -154,19 +154,21 @@ def _measured(board: Setup, rankings: Mapping[str, Sequence[str]]) -> Values:
     return {measure.name: each for measure, each in found.items()}
 
 
-def _held(condition: Condition, board: Setup, measured: Mapping[str, Values]) -> ConditionView:
+def _condition_view(condition: Condition, board: Setup, measured: Mapping[str, Values]) -> ConditionView:
     mode = condition.mode or board.modes[0]
     value: float
     if condition.figure == REGRESSIONS:
         assert board.baseline is not None  # noqa: S101 - _check has seen to it
         first = board.measures[0].name
-        value = len(fallen(measured[mode][first], board.baseline.shared(mode, first, board.questions.grades)))
+        value = len(
+            find_fallen(measured[mode][first], board.baseline.values_for(mode, first, board.questions.grades))
+        )
     else:
         value = mean(measured[mode][parse_measures(condition.figure)[0].name].values())
     return ConditionView(condition=condition.text, value=value, holds=condition.holds(value))
 
 
-def _written(
+def _write_run(
     mode: str, found: Mapping[str, Mapping[Key, float]], board: Setup, write: RunWriter, spots: Mapping[str, Spot]
 ) -> str:
     called = {}

@@ -101,7 +101,7 @@ def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generat
         )
         info = asker.store.info()
         copies = list(with_each_copy(config, asker.store))
-        found = yield from _asked(asked, asker, ask, combinations, measure)
+        found = yield from _ask_all(asked, asker, ask, combinations, measure)
     tuned = Tuned(
         measure=measure.name,
         asked=asked,
@@ -120,14 +120,14 @@ def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generat
     return {**OK, "tuning": tuning, "stats": stats, "warnings": [*asked.warnings, *not_swept(config), *copies]}
 
 
-def _asked(
+def _ask_all(
     asked: Questions, asker: Asker, ask: Ask, combinations: Sequence[Config], measure: Measure
 ) -> Generator[Progress, None, _TunedSteps]:
     found = _TunedSteps([[] for _ in combinations], [[] for _ in combinations], [])
     for number, (query, text) in enumerate(asked.texts.items(), start=1):
         pools = _pools(asker, partial(asker.words_plan, text, ask), combinations, asked.grades[query], asked.unit)
         for place, (config, pool) in enumerate(pools):
-            values, judged, distance = swept(pool, config, measure, is_current=place == 0)
+            values, judged, distance = sweep_query(pool, config, measure, is_current=place == 0)
             found.values[place].append(values)
             found.judged[place].append(judged)
             if place == 0:
@@ -176,7 +176,7 @@ def _pools(
         yield config, pools[key]
 
 
-def swept(
+def sweep_query(
     judged: JudgedPool, config: Config, measure: Measure, *, is_current: bool
 ) -> tuple[Step, Step, float | None]:
     """The measure and the judged share over all weights; and, of the current settings, the distance to a change."""
@@ -259,12 +259,12 @@ def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
         p=advice.p,
         p_picked=advice.p_picked,
         stability=_steady(tuned.distances),
-        judged=_judged(tuned, best, advice),
+        judged=_judged_shares(tuned, best, advice),
         combinations=[_combination(tuned, place, advice.current) for place in range(len(tuned.curves))],
         winners=_changes(asked, advice, advice.winners, current),
         losers=_changes(asked, advice, advice.losers, current),
         surer_step=_surer_step(tuned, current, advice),
-        recommended=_recommended(tuned.curves[best], settings, advice.recommended),
+        recommended=_recommended_view(tuned.curves[best], settings, advice.recommended),
     )
     if advice.refusal is not None:
         view["refused"] = {"code": advice.refusal, "reason": REASONS[advice.refusal]}
@@ -284,7 +284,9 @@ def bands(found: Iterable[Band]) -> list[BandView]:
     return [BandView(low=each.low, high=each.high) for each in found]
 
 
-def _recommended(curve: StepCurve, settings: dict[str, str | float], weight: float | None) -> RecommendedView | None:
+def _recommended_view(
+    curve: StepCurve, settings: dict[str, str | float], weight: float | None
+) -> RecommendedView | None:
     if weight is None:
         return None
     return RecommendedView(
@@ -336,7 +338,7 @@ def _combination(tuned: Tuned, place: int, current: float) -> CombinationView:
     )
 
 
-def _judged(tuned: Tuned, best: int, advice: Advice) -> dict[str, float]:
+def _judged_shares(tuned: Tuned, best: int, advice: Advice) -> dict[str, float]:
     widest = max(advice.best_weights, key=lambda band: band.high - band.low)
     weight = (widest.low + widest.high) / 2 if advice.recommended is None else advice.recommended
     now = values_at(tuned.judged[0], weight_of(tuned.combinations[0]))

@@ -99,7 +99,7 @@ def pinned_view(
         expect_choice("want", wish.want, get_args(Want))
     targets = {wish: _rows(store, wish.target, base=base) for wish in wishes}
     swept = _sweep(answer, pool, k)
-    granted = {wish: _granted(wish, targets[wish], swept, answer) for wish in targets}
+    granted = {wish: _granting_weights(wish, targets[wish], swept, answer) for wish in targets}
     shared, conflict = together(granted)
     current = weight_of(config)
     proposed = None
@@ -207,7 +207,7 @@ def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
     return frozenset(row.rowid for row in rows)
 
 
-def _granted(wish: PinTarget, chunks: frozenset[int], swept: Sweep, answer: Answer) -> tuple[Interval, ...]:
+def _granting_weights(wish: PinTarget, chunks: frozenset[int], swept: Sweep, answer: Answer) -> tuple[Interval, ...]:
     """The weights at which the wish comes true."""
     positions = _positions(chunks, answer)
     labels = [_comes_true(wish, positions.intersection(row)) for row in tops(swept)]

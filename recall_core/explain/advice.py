@@ -166,10 +166,10 @@ def shrunk(statistic: float, critical: float) -> float:
     low, high = 0.0, statistic
     for _ in range(_HALVINGS):  # the likelihood rises to its one top and falls
         middle = (low + high) / 2
-        told = (_density(middle - critical) - _density(middle + critical)) / _told(middle, critical)
+        told = (_density(middle - critical) - _density(middle + critical)) / _tail(middle, critical)
         low, high = (middle, high) if statistic - middle > told else (low, middle)
     means = [statistic + step / _GRAIN for step in range(-_REACH * _GRAIN, _REACH * _GRAIN + 1)]
-    likelihood = [_density(statistic - mean) / _told(mean, critical) for mean in means]
+    likelihood = [_density(statistic - mean) / _tail(mean, critical) for mean in means]
     average = sum(mean * each for mean, each in zip(means, likelihood, strict=True)) / sum(likelihood)
     return (low + average) / 2
 
@@ -178,7 +178,7 @@ def _density(x: float) -> float:
     return exp(-x * x / 2)
 
 
-def _told(mean: float, critical: float) -> float:
+def _tail(mean: float, critical: float) -> float:
     """How likely a statistic with this mean is further than `critical` from 0, on the scale of `_density`."""
     return sqrt(pi / 2) * (erfc((critical - mean) / sqrt(2)) + erfc((critical + mean) / sqrt(2)))
 
@@ -227,7 +227,7 @@ def sure_change(
     sure = (
         _GainCandidate((others + (far > 0), far, -statistic, place, at), gains)
         for place, (curve, others) in enumerate(zip(curves, changed, strict=True))
-        for at, far, statistic, gains in _tried(curve, current, now, stays=others > 0)
+        for at, far, statistic, gains in _try_weights(curve, current, now, stays=others > 0)
         if statistic > 0 and chance(by_chance, statistic) <= SIGNIFICANT
     )
     best = min(sure, key=lambda each: each.order, default=None)
@@ -254,7 +254,7 @@ class _GainCandidate(NamedTuple):
     gains: Floats
 
 
-def _tried(
+def _try_weights(
     curve: StepCurve, current: Floats, now: Fraction, *, stays: bool
 ) -> Iterator[tuple[float, Fraction, float, Floats]]:
     """Weights inside a cell, how far each is from now, and what it gains. stays: with the weight that is set now."""

@@ -25,7 +25,7 @@ from recall_core.contract.ledger import (
 )
 from recall_core.errors import UnknownTarget
 from recall_core.explain.intervals import interval_view
-from recall_core.explain.ledger import MOST_WORDS, largest, leaves, lexical_contributions, total, weighed
+from recall_core.explain.ledger import MOST_WORDS, largest, leaves, lexical_contributions, row_to_explain, total
 from recall_core.explain.lines import Lines, crossing, lines_of, weight_of
 from recall_core.explain.sweep import ROWS, stability, sweep
 from recall_core.explain.whynot.target import identify
@@ -255,7 +255,7 @@ def standings(answer: Answer, rows: Sequence[Row], store: Store, embedder: Embed
             hit = Hit(0, alone.score, row.doc, row.chunk, alone.parts)
         else:
             (hit,) = hits(answer, store, start=place, stop=place + 1)
-        (made,) = leaves(answer, [weighed(row.rowid, hit)], store=store, embedder=embedder, by_sentence=True)
+        (made,) = leaves(answer, [row_to_explain(row.rowid, hit)], store=store, embedder=embedder, by_sentence=True)
         standing.append(Standing(row, place, Scored(position, ranked.scores[position], hit, made)))
     return standing
 

@@ -266,11 +266,11 @@ def sentence_contributions(embedder: Embedder, question: str, text: str) -> list
         subsets = ["".join(_members(pieces, coalition)) for coalition in range(1, 1 << len(pieces))]
         worths = [0.0, *_cosines(embedder, axis, subsets)]
         values = shapley(worths.__getitem__, len(pieces))
-        return [Contribution("sentence", *each) for each in zip(_shown(pieces), values, strict=True)]
+        return [Contribution("sentence", *each) for each in zip(_tidy(pieces), values, strict=True)]
     without = ["".join(pieces[:i] + pieces[i + 1 :]) for i in range(len(pieces))]
     whole, *rest = _cosines(embedder, axis, [text, *without])
     lost = [whole - cosine for cosine in rest]
-    removals = [Contribution("removal", *each) for each in zip(_shown(pieces), lost, strict=True)]
+    removals = [Contribution("removal", *each) for each in zip(_tidy(pieces), lost, strict=True)]
     return [*removals, Contribution("residual", "sentences together", whole - fsum(lost))]
 
 
@@ -287,7 +287,7 @@ def _members(pieces: Sequence[str], coalition: int) -> list[str]:
     return [piece for i, piece in enumerate(pieces) if coalition >> i & 1]
 
 
-def _shown(pieces: Sequence[str]) -> list[str]:
+def _tidy(pieces: Sequence[str]) -> list[str]:
     return [" ".join(piece.split()) for piece in pieces]
 
 
@@ -326,11 +326,11 @@ def hit_leaves(answer: Answer, hits: Sequence[Hit], *, store: Store, embedder: E
     if answer.pool is None or answer.ranked is None:
         return [{} for _ in hits]
     keys, order = answer.pool.keys, answer.ranked.order
-    rows = [weighed(keys[order[hit.rank - 1]].rowid, hit) for hit in hits]
+    rows = [row_to_explain(keys[order[hit.rank - 1]].rowid, hit) for hit in hits]
     return leaves(answer, rows, store=store, embedder=embedder, most=MOST_WORDS)
 
 
-def weighed(rowid: int, hit: Hit) -> LedgerRow:
+def row_to_explain(rowid: int, hit: Hit) -> LedgerRow:
     """A hit with the text that its embedder was given."""
     text = "" if hit.chunk is None else embedded_of(hit.doc, hit.chunk)
     return LedgerRow(rowid, text, hit.parts)
@@ -357,7 +357,7 @@ def leaves(
         made = {"lexical": {}, "semantic": {}}
     else:
         if pool.lexical:
-            made["lexical"] = lexical_contributions(answer, _valued(rows, "lexical"), store)
+            made["lexical"] = lexical_contributions(answer, _rows_with_value(rows, "lexical"), store)
         if pool.semantic and plan.semantic is not None and embedder is not None:
             made["semantic"] = _semantic(plan.semantic, rows, embedder, by_sentence=by_sentence)
     scales = {signal: scale(pool, signal, plan.config.normalize) for signal in made}
@@ -371,7 +371,7 @@ def leaves(
     ]
 
 
-def _valued(rows: Sequence[LedgerRow], signal: Signal) -> list[int]:
+def _rows_with_value(rows: Sequence[LedgerRow], signal: Signal) -> list[int]:
     """The rows that have a value for this signal."""
     return [row.rowid for row in rows if any(part.signal == signal and part.raw is not None for part in row.parts)]
 
@@ -379,7 +379,7 @@ def _valued(rows: Sequence[LedgerRow], signal: Signal) -> list[int]:
 def _semantic(
     question: str, rows: Sequence[LedgerRow], embedder: Embedder, *, by_sentence: bool
 ) -> Mapping[int, list[Contribution]] | None:
-    valued = set(_valued(rows, "semantic"))
+    valued = set(_rows_with_value(rows, "semantic"))
     asked = [row for row in rows if row.rowid in valued]
     made = word_contributions(embedder, question, [row.text for row in asked])
     if made is None and by_sentence:

@@ -45,7 +45,7 @@ class Lines(NamedTuple):
 
     def among(self, held: Sequence[int]) -> Lines:
         """The lines of these candidates."""
-        return Lines(*_picked(self.a, self.b, held), self.scale)
+        return Lines(*_pick(self.a, self.b, held), self.scale)
 
     def exactly(self) -> Lines:
         """The lines themselves."""
@@ -67,26 +67,26 @@ class Ranks(NamedTuple):
 
     def among(self, held: Sequence[int]) -> Ranks:
         """These candidates, with the ranks that they have among all."""
-        return Ranks(*_picked(self.a, self.b, held), self.rrf_k)
+        return Ranks(*_pick(self.a, self.b, held), self.rrf_k)
 
     def exactly(self) -> Lines:
         """The lines."""
         lexical, semantic = ([None if at == ABSENT else -at for at in column] for column in (self.a, self.b))
-        return reciprocal(lexical, semantic, self.rrf_k)
+        return reciprocal_lines(lexical, semantic, self.rrf_k)
 
 
 Sweepable: TypeAlias = Lines | Ranks
 """What can be swept: candidates whose order at both ends is known, and whose lines can be had."""
 
 
-def _picked(a: tuple[int, ...], b: tuple[int, ...], held: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _pick(a: tuple[int, ...], b: tuple[int, ...], held: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tuple([a[at] for at in held]), tuple([b[at] for at in held])
 
 
-def weighted(lexical: Sequence[float], semantic: Sequence[float]) -> Lines:
+def weighted_lines(lexical: Sequence[float], semantic: Sequence[float]) -> Lines:
     """The lines of weighted fusion. Both columns hold stage values, which are whole multiples of 1e-6."""
     scale = 10**DECIMALS
-    return Lines(_rounded(lexical, scale), _rounded(semantic, scale), scale)
+    return Lines(_round(lexical, scale), _round(semantic, scale), scale)
 
 
 class _Wholes(tuple[int, ...]):
@@ -95,7 +95,7 @@ class _Wholes(tuple[int, ...]):
     array: Integers
 
 
-def _rounded(values: Sequence[float], scale: int) -> tuple[int, ...]:
+def _round(values: Sequence[float], scale: int) -> tuple[int, ...]:
     """The values as whole numbers; NumPy rounds halves to even as Python does."""
     column = values.array if isinstance(values, Series) else np.array(values, dtype=np.float64)
     array = np.rint(column * scale).astype(np.int64)
@@ -104,7 +104,7 @@ def _rounded(values: Sequence[float], scale: int) -> tuple[int, ...]:
     return wholes
 
 
-def reciprocal(lexical: Sequence[int | None], semantic: Sequence[int | None], rrf_k: int) -> Lines:
+def reciprocal_lines(lexical: Sequence[int | None], semantic: Sequence[int | None], rrf_k: int) -> Lines:
     """The lines of weighted reciprocal rank fusion, 1 / (rrf_k + rank), absent 0; not divided by their maximum.
 
     The integers are exact and large: the scale is the least common multiple of all denominators.
@@ -140,9 +140,9 @@ def _lines(held: Same[Pool], fusion: str, normalize: str, rrf_k: int) -> Lines:
     columns = (pool.lexical or pool.semantic, pool.semantic or pool.lexical)
     if fusion == "rrf":
         lexical, semantic = map(signal_ranks, columns)
-        return reciprocal(lexical, semantic, rrf_k)
+        return reciprocal_lines(lexical, semantic, rrf_k)
     values = (lexical_values(pool, normalize), semantic_values(pool, normalize))
-    return weighted(values[0] or values[1], values[1] or values[0])
+    return weighted_lines(values[0] or values[1], values[1] or values[0])
 
 
 def sweepable(pool: Pool, config: Config) -> Sweepable:
@@ -249,10 +249,10 @@ def groups(numerators: Integers, denominators: Integers) -> tuple[list[int], lis
     starts = np.flatnonzero(np.diff(keys[by], prepend=-1.0)).tolist()
     if denominators.dtype == np.int64:
         return by.tolist(), starts
-    return _settled(by.tolist(), starts, numerators, denominators)
+    return _settle_ties(by.tolist(), starts, numerators, denominators)
 
 
-def _settled(
+def _settle_ties(
     by: list[int], starts: list[int], numerators: Integers, denominators: Integers
 ) -> tuple[list[int], list[int]]:
     """The same, where large fractions that round to one float are put in order as fractions."""

@@ -218,12 +218,12 @@ def _first(side: Side, depth: int) -> list[int]:
     """The rowids of the first rows."""
     found = side.answer
     if found.pool is None or found.ranked is None:
-        return _scanned(side, depth)
+        return _scan(side, depth)
     keys, order = found.pool.keys, found.ranked.order[: min(depth, found.total)]
     return [keys[position].doc_rowid if found.plan.table == "doc" else keys[position].rowid for position in order]
 
 
-def _scanned(side: Side, depth: int | None) -> list[int]:
+def _scan(side: Side, depth: int | None) -> list[int]:
     rows = listed(side.answer.plan, side.store, start=0, stop=depth)
     return [doc if chunk is None else chunk for doc, chunk in rows]
 
@@ -232,9 +232,9 @@ def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
     """The standing of each row, in order."""
     found = side.answer
     if found.pool is None or found.ranked is None:
-        ranks = {rowid: rank for rank, rowid in enumerate(_scanned(side, None), start=1)}
+        ranks = {rowid: rank for rank, rowid in enumerate(_scan(side, None), start=1)}
         struck = scanned(found.plan, side.store).first if found.struck else {}
-        return [_unscored(rowid, ranks, struck) for rowid in rowids]
+        return [_unscored_standing(rowid, ranks, struck) for rowid in rowids]
     places = _places(found)
     missing = [rowid for rowid in rowids if rowid is not None and rowid not in places]
     passing = _passing(side, missing)
@@ -245,9 +245,9 @@ def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
         if rowid is None:
             standings.append(RowStanding(None, None, None, "store"))
         elif rowid in places:
-            standings.append(_placed(found, places[rowid], displaced))
+            standings.append(_placed_standing(found, places[rowid], displaced))
         elif rowid in struck:
-            standings.append(_struck(found, struck[rowid]))
+            standings.append(_struck_standing(found, struck[rowid]))
         else:
             standings.append(RowStanding(None, None, None, _why_absent(found, rowid in passing)))
     return standings
@@ -262,13 +262,13 @@ def _struck_positions(answer: Answer, rowids: Sequence[int]) -> dict[int, int]:
     return {rowid: position for rowid, position in held.items() if copies.is_struck(position)}
 
 
-def _struck(answer: Answer, position: int) -> RowStanding:
+def _struck_standing(answer: Answer, position: int) -> RowStanding:
     assert answer.pool is not None and answer.ranked is not None  # noqa: S101, PT018 - it has copies
     inputs = inputs_at(position, answer.ranked, answer.pool, answer.plan.config)
     return RowStanding(None, answer.ranked.scores[position], inputs, "copy")
 
 
-def _unscored(rowid: int | None, ranks: dict[int, int], struck: Mapping[int, int]) -> RowStanding:
+def _unscored_standing(rowid: int | None, ranks: dict[int, int], struck: Mapping[int, int]) -> RowStanding:
     if rowid is None:
         return RowStanding(None, None, None, "store")
     if rowid in struck:
@@ -287,7 +287,7 @@ def _places(answer: Answer) -> dict[int, int]:
     }
 
 
-def _placed(answer: Answer, place: int, displaced: Iterable[int | None]) -> RowStanding:
+def _placed_standing(answer: Answer, place: int, displaced: Iterable[int | None]) -> RowStanding:
     assert answer.pool is not None and answer.ranked is not None  # noqa: S101, PT018 - the caller has looked
     position = answer.ranked.order[place]
     is_listed = place < answer.total

@@ -48,7 +48,7 @@ def backup(
             _end_purge(store)
             for done, pages in store.copy(str(part)):
                 yield Progress("copy", "", done, pages, 0, 0, 0, 0, 0, 0, 0, 0, ())
-            held = _held(kind, part, store.path)
+            held = _check_copy(kind, part, store.path)
             if mode is not None or place.exists():
                 part.chmod(place.stat().st_mode if mode is None else mode)
             files.put_in_place(part, place)
@@ -104,7 +104,7 @@ def _end_purge(store: Store) -> None:
         )
 
 
-def _held(kind: StoreKind, part: Path, path: str) -> StoreInfo:
+def _check_copy(kind: StoreKind, part: Path, path: str) -> StoreInfo:
     """What the copy holds, once all of it has been found to be what was stored."""
     with closing(kind.open(str(part))) as copy:
         wrong = [check for check in examined(copy) if check["severity"] == "error" and check["code"] in _DAMAGE]

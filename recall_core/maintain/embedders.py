@@ -145,19 +145,19 @@ def reembed(
     once. For the embedder that the store has already, nothing is embedded.
     Raises ConfigError, UsageError `setting_fixed`; EmbedError; StoreError `reembed_replaced`, StoreLocked.
     """
-    wanted, reasons, asked = _resolved(name, settings, found)
+    wanted, reasons, asked = _resolve(name, settings, found)
     embedder = new_embedder(wanted)
     previous = store.embedder()
     command = Hint("reembed", wanted.embedding, set=assignments(settings))
     run = _ReembedRun(store, embedder, ReembedTarget(embedder.identity, embedder.dimension, command))
-    warnings = [f"W_AUTO: {reason}" for reason in reasons] + run.dropped()
+    warnings = [f"W_AUTO: {reason}" for reason in reasons] + run.warn_of_dropped()
     if embedder.identity == previous:
         if store.reembed_target() is not None:
             store.drop_reembed()
         yield run.event("done")
     else:
         yield from run.all_vectors()
-    changed = _changed(wanted, settings, is_new=_is_new(wanted, embedder, found))
+    changed = _changed_settings(wanted, settings, is_new=_is_new(wanted, embedder, found))
     if changed:
         warnings += settle(toml, changed)
     config = replace(wanted, changed, where=str(toml))
@@ -165,7 +165,7 @@ def reembed(
     return Reembedded(run.view(previous), after.found, (*warnings, *after.warnings))
 
 
-def _resolved(
+def _resolve(
     name: str, settings: GivenSettings, found: FoundSettings
 ) -> tuple[Config, tuple[str, ...], tuple[Act, ...]]:
     """The settings with the new embedder, a sentence on each that `auto` looked at, and what is accepted with it."""
@@ -200,7 +200,7 @@ def _is_new(wanted: Config, embedder: Embedder, found: FoundSettings) -> bool:
     return not agrees(found.config, embedder.identity)
 
 
-def _changed(wanted: Config, settings: GivenSettings, *, is_new: bool) -> dict[str, Any]:
+def _changed_settings(wanted: Config, settings: GivenSettings, *, is_new: bool) -> dict[str, Any]:
     """What recall.toml has to say: a new embedder with the weights that suit it unless one was set; what was set."""
     named = settings_of(settings, where=flag("set"))
     changed: dict[str, Any] = {"embedding": wanted.embedding} if is_new else {}
@@ -222,7 +222,7 @@ class _ReembedRun:
         self.info = store.info()
         self.texts = self.embedded = self.reused = 0
 
-    def dropped(self) -> list[str]:
+    def warn_of_dropped(self) -> list[str]:
         """A warning where an unfinished reembed to another embedder ends here."""
         old = self.store.reembed_target()
         if old is None or self._is_next():
@@ -245,7 +245,7 @@ class _ReembedRun:
             if not self._is_next():
                 if self.store.embedder() == self.target.embedder:
                     break  # another process has done the same and was faster
-                raise self._replaced()
+                raise self._replaced_error()
             self.texts = self.store.texts()
             yield from self._embed_left()
         self.info = self.store.info()
@@ -280,9 +280,9 @@ class _ReembedRun:
             return True
         if self.store.embedder() == self.target.embedder:
             return False
-        raise self._replaced()
+        raise self._replaced_error()
 
-    def _replaced(self) -> StoreError:
+    def _replaced_error(self) -> StoreError:
         return StoreError(
             "reembed_replaced",
             f"Another reembed has taken the place of this one, to {self.target.embedder}.",

@@ -49,13 +49,13 @@ def _is_as_stored(file: Fingerprint, reader: FileReader, store: Store, base: Pat
         raw = read_raw(base / file.os_path, path=file.path, config=config)
         if raw.digest != file.hash:
             return True
-        documents = _parsed(raw, file, reader)
+        documents = _parse(raw, file, reader)
     except (OSError, IngestError, UsageError):
         return True
     return all(_is_stored(document, file.path, store) for document in documents)
 
 
-def _parsed(raw: RawFile, file: Fingerprint, reader: FileReader) -> Sequence[ParsedDocument]:
+def _parse(raw: RawFile, file: Fingerprint, reader: FileReader) -> Sequence[ParsedDocument]:
     asked = read_by(file.settings)
     root = Root(file.path, parser=name_of(asked), encoding=asked.partition(";")[2])
     return reader.read(raw.content, path=file.path, root=root, digest=raw.digest).documents

@@ -152,7 +152,7 @@ def labels_of(document: Document) -> Labels:
     return Labels(document.mtime, document.title, document.source, document.tags, dict(document.meta))
 
 
-def sealed(receipt: Receipt) -> str:
+def seal(receipt: Receipt) -> str:
     """The receipt as a file holds it: equal receipts are equal bytes, ASCII alone, the last key seals the others."""
     body = msgspec.to_builtins(receipt)
     return _canonical({**body, "sha256": seal_of(body)})
@@ -175,10 +175,10 @@ def read(source: Path) -> Receipt:
             raw = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         raise _bad(str(source), f"cannot be read: {why_unread(error)}") from error
-    return understood(raw, name=str(source))
+    return read_receipt(raw, name=str(source))
 
 
-def understood(raw: bytes, *, name: str = "The text") -> Receipt:
+def read_receipt(raw: bytes, *, name: str = "The text") -> Receipt:
     """The receipt of these bytes, of which none may be another. Raises UsageError `bad_receipt`."""
     if len(raw) > MOST_BYTES:
         raise _bad(name, f"is larger than any receipt ({MOST_BYTES:,} bytes)")
@@ -213,14 +213,14 @@ def expect_harmless(question: ReceiptQuestion, config: Config, *, set_rerank: st
     config: under which it would be asked. set_rerank, counters: those that the person's own settings name.
     """
     if config.rerank not in (*_OWN_MODELS, set_rerank):
-        raise _untrusted(f"rerank = {config.rerank!r}", 'rerank = "…" in recall.toml')
+        raise _untrusted_error(f"rerank = {config.rerank!r}", 'rerank = "…" in recall.toml')
     packing = question.packing
     for counting in () if packing is None else (packing.counter, config.pack_counter):
         if counting not in (*_OWN_COUNTERS, *counters):
-            raise _untrusted(f"the counter {counting!r}", Hint("context", "WORDS", counter="NAME"))
+            raise _untrusted_error(f"the counter {counting!r}", Hint("context", "WORDS", counter="NAME"))
 
 
-def _untrusted(what: str, hint: str) -> UsageError:
+def _untrusted_error(what: str, hint: str) -> UsageError:
     message = f"The receipt asks for {what}, which a file from elsewhere may not decide."
     return UsageError("untrusted_receipt", message, hint=hint)
 

@@ -71,10 +71,10 @@ def rechunk(
     StoreCorrupt, StoreLocked.
     """
     before = _cut_of(store, found.config)
-    wanted = _wanted(store, settings, found=found, toml=toml)
+    wanted = _resolve_settings(store, settings, found=found, toml=toml)
     run = _RechunkRun(store, wanted, own)
     if dry_run:
-        yield from run.counted()
+        yield from run.count()
         after = _cut_view(wanted, chunks=run.chunks, tokens=run.chunk_tokens)
         return Rechunked(run.view(before, after, dry_run=True), found, run.warnings())
     yield from run.all_chunks()
@@ -86,7 +86,7 @@ def rechunk(
     return Rechunked(view, after_all.found, (*warnings, *after_all.warnings, *run.warnings()))
 
 
-def _wanted(store: Store, settings: GivenSettings, *, found: FoundSettings, toml: Path) -> Config:
+def _resolve_settings(store: Store, settings: GivenSettings, *, found: FoundSettings, toml: Path) -> Config:
     """The settings with those that texts are to be cut by."""
     where, info = Hint("rechunk"), store.info()
     named = settings_of(settings, where=where)
@@ -159,14 +159,14 @@ class _Cutter:
         if parser != PIECES:
             self.left.add(file.path)
         is_counted_so = self.store.info().counter == self.config.counter
-        return None if is_counted_so else self._recounted(file, parser)
+        return None if is_counted_so else self._recount(file, parser)
 
     def _cut(self, document: NewDocument, path: str, parser: str) -> NewDocument | None:
         """The document with new chunks; None where these depend on what its parser alone can tell.
 
         What was stored before marks were kept has none: then they are those that its parser gave at the time.
         """
-        text = _joined(document.chunks)
+        text = _join(document.chunks)
         if document.marks or document.read_by:
             return document._replace(chunks=self._chunks(document, text, document.marks))
         known = is_markdown(parser, path)
@@ -183,7 +183,7 @@ class _Cutter:
         parsed = ParsedDocument(None, text, *fields, marks, is_title, place)
         return chunks_of(parsed, path=document.path, counter=self.counter, config=self.config)
 
-    def _recounted(self, file: NewFile, parser: str) -> NewFile:
+    def _recount(self, file: NewFile, parser: str) -> NewFile:
         """The file cut as before, its tokens counted by the new counter; a sync reads one with a parser anew."""
         documents = [each._replace(chunks=tuple(map(self._recounted_chunk, each.chunks))) for each in file.documents]
         settings = f"{parser} recounted {self.config.counter}{_mark(file)}"
@@ -210,7 +210,7 @@ def _mark(file: NewFile) -> str:
     return EDITED if file.settings.endswith(EDITED) else ""
 
 
-def _joined(chunks: Sequence[NewChunk]) -> str:
+def _join(chunks: Sequence[NewChunk]) -> str:
     """The text that they cover, overlapping and without a gap."""
     pieces: list[str] = []
     end = 0
@@ -249,7 +249,7 @@ class _RechunkRun:
         self.cut_documents = self.cut_chunks = self.embedded = self.waiting = 0
         self._furthest = _Figures()
 
-    def counted(self) -> Iterator[Progress]:
+    def count(self) -> Iterator[Progress]:
         """Cut everything, to see what comes of it."""
         waiting: set[bytes] = set()
         for _, cut in self._files():

@@ -173,13 +173,13 @@ def _chunk_line(chunk: NewChunk, doc_id: str, *, embeddings: bool) -> ChunkLine:
     )
 
 
-def encoded(line: ExportLine) -> str:
+def encode_line(line: ExportLine) -> str:
     """The line as JSON: keys in the order of their declaration, no spaces, a newline at the end."""
     fields = msgspec.to_builtins(line)
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def decoded(raw_lines: Iterable[bytes]) -> Iterator[AnyLine]:
+def decode_lines(raw_lines: Iterable[bytes]) -> Iterator[AnyLine]:
     """Every line of an export, checked; End comes only after the checksum has agreed and nothing follows.
 
     Raises StoreError `import_invalid` with the number of the line.
@@ -189,7 +189,7 @@ def decoded(raw_lines: Iterable[bytes]) -> Iterator[AnyLine]:
     for number, raw in enumerate(raw_lines, 1):
         if isinstance(last, End):
             raise invalid(f"line {number} follows the end")
-        last = _decoded(raw, number)
+        last = _decode_line(raw, number)
         if (number == 1) != isinstance(last, Header):
             raise invalid("the first line, and only the first, must be a header")
         if isinstance(last, End) and last.sha256 != checksum.hexdigest():
@@ -200,7 +200,7 @@ def decoded(raw_lines: Iterable[bytes]) -> Iterator[AnyLine]:
         raise invalid("it ends before its end line")
 
 
-def _decoded(raw: bytes, number: int) -> AnyLine:
+def _decode_line(raw: bytes, number: int) -> AnyLine:
     try:
         line: AnyLine = msgspec.convert(json.loads(raw, object_pairs_hook=unique), AnyLine)
     except UnicodeDecodeError as error:
@@ -314,7 +314,7 @@ def export(store: Store, out: TextIO, *, embeddings: bool = True) -> TransferVie
     checksum = sha256()
 
     def write(line: ExportLine) -> None:
-        text = encoded(line)
+        text = encode_line(line)
         checksum.update(text.encode())
         out.write(text)
 
@@ -328,7 +328,7 @@ def export(store: Store, out: TextIO, *, embeddings: bool = True) -> TransferVie
             for line in lines_of(file, roots, embeddings=embeddings):
                 write(line)
     digest = checksum.hexdigest()
-    out.write(encoded(End(digest)))
+    out.write(encode_line(End(digest)))
     return TransferView(documents=info.documents, chunks=info.chunks, sha256=digest)
 
 
@@ -359,7 +359,7 @@ def import_(
         ) from error
     with raw_lines:
         # Before the lock: a pipe may be silent for long.
-        incoming = _Incoming(decoded(raw_lines), accept_roots=accept_roots)
+        incoming = _Incoming(decode_lines(raw_lines), accept_roots=accept_roots)
         keep = incoming.header.embeddings and not reembed
         put, same = (0, 0), _SameExport(store, source) if on_conflict == "error" else None
         with store.writer() as writer:
@@ -385,7 +385,7 @@ def checked_export(source: Path) -> TransferView:
     Raises OSError where it cannot be read, StoreError `import_invalid`, `import_version`.
     """
     with source.open("rb") as raw_lines:
-        incoming = _Incoming(decoded(raw_lines))
+        incoming = _Incoming(decode_lines(raw_lines))
         header, digests = incoming.header, ["0"]
         _check_version(header)
         for file in incoming.files(None):
@@ -519,7 +519,7 @@ class _Incoming:
         """
         for line in self._decoded:
             if isinstance(line, FileLine | End) and self._file is not None:
-                file = self._finished(self._file)
+                file = self._finish(self._file)
                 self._count = _sum(self._count, file)
                 yield file
             self._take(line, writer)
@@ -552,7 +552,7 @@ class _Incoming:
         in_order = not before or before[-1].span.offset < line.offset
         return in_order and line.id == chunk_id(document.id, line.offset)
 
-    def _finished(self, file: FileLine) -> NewFile:
+    def _finish(self, file: FileLine) -> NewFile:
         root = file.root
         if root is not None and not 0 <= root < len(self.roots):
             raise invalid(f"{file.path} has a root that is not there")

@@ -62,7 +62,7 @@ def make_anew(store: Store, config: Config) -> None:
     store.sign(wanted)
 
 
-def recalled(store: Store, embedder: Embedder, config: Config) -> IndexRecall:
+def measure_recall(store: Store, embedder: Embedder, config: Config) -> IndexRecall:
     """How much of what is nearest is found by the signatures that the settings want, each of which is there.
 
     A question is made of each of up to 20 chunks, evenly spaced by path and offset: five of the words of its text
@@ -71,7 +71,7 @@ def recalled(store: Store, embedder: Embedder, config: Config) -> IndexRecall:
     depth = max(config.pool, _DEPTH)
     shares: dict[int, list[float]] = {_DEPTH: [], depth: []}
     with store.reading():
-        texts = [text for row in _sampled(store) if (text := _question(store, row, config.stop_words))]
+        texts = [text for row in _sample(store) if (text := _question(store, row, config.stop_words))]
         for vector in embedder.embed(texts, is_query=True) if texts else ():
             near = by_signatures(store, vector, config, where=None, k=depth) if vector else None
             if near is not None:
@@ -81,7 +81,7 @@ def recalled(store: Store, embedder: Embedder, config: Config) -> IndexRecall:
     return IndexRecall(len(shares[depth]), _mean(shares[_DEPTH]), _mean(shares[depth]), config.pool)
 
 
-def _sampled(store: Store) -> list[Row]:
+def _sample(store: Store) -> list[Row]:
     rowids = store.in_order()
     most = max(_LEAST_QUESTIONS, min(_QUESTIONS, _COMPARED // max(1, store.info().vectors)))
     count = min(len(rowids), most)
@@ -110,7 +110,7 @@ def view_of(store: Store, own: Callable[[], Embedder], config: Config) -> Vector
     is_ready = _is_ready(store, Signing(config.ann_bits, config.ann_seed))
     is_used = is_ready and store.info().vectors > EXACT_VECTORS
     view = VectorIndexView(name="lsh", bits=config.ann_bits, seed=config.ann_seed, ready=is_ready, used=is_used)
-    found = _recalled(store, own, config) if is_ready else None
+    found = _recall_or_reason(store, own, config) if is_ready else None
     if isinstance(found, str):
         view["unmeasured"] = found
     elif found is not None:
@@ -130,18 +130,18 @@ def check(store: Store, own: Callable[[], Embedder], config: Config) -> Finding:
         return Finding("warning", f"not every vector has {made}: every one is compared", _COMPACT)
     if wrong := store.wrong_signatures():
         return Finding("error", f"{wrong} signatures are not those of their vectors", _REPAIR)
-    return Finding("ok", f"{store.info().vectors} {made}; {_recalled(store, own, config)}")
+    return Finding("ok", f"{store.info().vectors} {made}; {_recall_or_reason(store, own, config)}")
 
 
 def _is_ready(store: Store, signing: Signing) -> bool:
     return "signatures" in store.capabilities and store.is_signed(signing)
 
 
-def _recalled(store: Store, own: Callable[[], Embedder], config: Config) -> IndexRecall | str:
+def _recall_or_reason(store: Store, own: Callable[[], Embedder], config: Config) -> IndexRecall | str:
     """How much it finds, or why nobody knows: no text is sent off this machine for it."""
     try:
         if kind(config.embedding).sends_text(config):
             return "its recall is not measured, because the embedder sends text off this machine"
-        return recalled(store, own(), config)
+        return measure_recall(store, own(), config)
     except (EmbedError, ConfigError) as error:
         return f"its recall is not measured: {error.message}"

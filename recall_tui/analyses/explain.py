@@ -187,7 +187,7 @@ def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
     with recall.store.reading():
         question = context_question(session)
         rows = list_question(session)
-        asker = whynot.question.kept(asker_of(run, question))
+        asker = whynot.question.keep_reads(asker_of(run, question))
         in_list = whynot.why.why_not(asker, rows, analysis.target, fixes=False).view["present"]
         asked = question if in_list else rows
         done = whynot.why.why_not(asker, asked, analysis.target)
@@ -232,7 +232,7 @@ def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
         return ""
     row = retrieve.targets.chunk(asker.store, chosen["chunk_id"], base=asker.base)
     sought = whynot.target.Sought(row, asker.store.rowid("doc", row.doc.id), None)
-    found = whynot.question.answered(asker, question)
+    found = whynot.question.ask_question(asker, question)
     place = whynot.question.row_of(asker, found, sought)
     if place is None:
         return "in the context with it" if question.budget_tokens is not None else "listed with it"

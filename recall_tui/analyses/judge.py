@@ -181,7 +181,9 @@ def _figures(now: MeasuredRun, before: MeasuredRun | None) -> dict[str, Figure]:
         for column, ends in zip(columns, evaluate.figures.intervals(columns), strict=True)
     ]
     if before is not None:
-        pairs = evaluate.figures.paired(columns, [list(before.values[measure].values()) for measure in MEASURES])
+        pairs = evaluate.figures.compare_columns(
+            columns, [list(before.values[measure].values()) for measure in MEASURES]
+        )
         figures = [
             figure._replace(
                 difference=pair.difference,
@@ -255,7 +257,9 @@ def all_grades(run: AnalysisRun, _analysis: Analysis) -> JudgedQueries:
     store = run.recall.store
     with store.reading():
         texts = evaluate.judgements.stored_queries(store)
-        found = evaluate.judgements.stored(store, evaluate.judgements.names_of(store)).judgements if texts else ()
+        found = (
+            evaluate.judgements.read_stored(store, evaluate.judgements.names_of(store)).judgements if texts else ()
+        )
         state = evaluate.judgements.digest(store)
     places: dict[str, dict[str, list[Judgement]]] = {}
     for judgement in found:

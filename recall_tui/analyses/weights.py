@@ -70,7 +70,7 @@ def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, co
     key = (digest, bool(analysis.target), analysis.other, text, asked.unit, tuple(sorted(grades.items())))
     if key not in kept:
         pool = _pool_on_screen(run) if analysis.target else _pool(run, text)
-        kept[key], _, _ = evaluate.tune.swept(
+        kept[key], _, _ = evaluate.tune.sweep_query(
             evaluate.tune.judged_pool(pool, grades, asked.unit),
             config,
             evaluate.measures.parse_measure(MEASURE),

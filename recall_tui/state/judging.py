@@ -11,8 +11,8 @@ from recall_core.evaluate.judgements import (
     Judgement,
     Regrade,
     Spot,
+    apply_change,
     at_home,
-    changed,
     grade_of_chunk,
     words,
 )
@@ -378,7 +378,7 @@ def _after(known: JudgedQueries, change: Regrade) -> JudgedQueries:
     query = change.query
     place = (*change.added, *change.removed)[0].spot.path
     paths = dict(known.places.get(query, {}))
-    paths[place] = changed(paths.get(place, ()), change)
+    paths[place] = apply_change(paths.get(place, ()), change)
     texts = {**known.texts, query: change.text}
     ids = {**known.ids, words(change.text): known.ids.get(words(change.text), query)}
     if change.ends:

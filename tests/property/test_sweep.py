@@ -17,10 +17,10 @@ from recall_core.explain.lines import (
     contenders,
     lines_of,
     order_at,
-    reciprocal,
+    reciprocal_lines,
     scores_at,
     weight_of,
-    weighted,
+    weighted_lines,
 )
 from recall_core.explain.sweep import stability, stretches, sweep, top_at
 from recall_core.explain.winning import Pin, pin_weights, pinned, rank_line, ranked_where, winning_weights
@@ -39,8 +39,8 @@ def any_lines(draw: st.DrawFn) -> Lines:
     column = draw(st.sampled_from([coarse, fine, values]))
     n = draw(st.integers(0, 9))
     if draw(st.booleans()):
-        return reciprocal(draw(ranks(n)), draw(ranks(n)), draw(st.sampled_from([0, 1, 60])))
-    return weighted(*(draw(st.lists(column, min_size=n, max_size=n)) for _ in range(2)))
+        return reciprocal_lines(draw(ranks(n)), draw(ranks(n)), draw(st.sampled_from([0, 1, 60])))
+    return weighted_lines(*(draw(st.lists(column, min_size=n, max_size=n)) for _ in range(2)))
 
 
 @st.composite
@@ -227,7 +227,7 @@ def test_stretches_of_members_are_joined_stretches_of_order(lines: Lines, k: int
 @st.composite
 def unions(draw: st.DrawFn) -> tuple[Interval, ...]:
     """Intervals in ascending order that do not touch."""
-    lines = weighted(*(draw(st.lists(coarse, min_size=4, max_size=4)) for _ in range(2)))
+    lines = weighted_lines(*(draw(st.lists(coarse, min_size=4, max_size=4)) for _ in range(2)))
     return pin_weights(lines, Pin(draw(st.sampled_from(["in", "out"])), draw(st.integers(0, 3))), 2)
 
 

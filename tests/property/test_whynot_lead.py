@@ -15,8 +15,8 @@ from recall_core.explain.whynot.fixes import is_filtered_out
 from recall_core.explain.whynot.question import (
     KeptAsker,
     Question,
-    kept,
-    planned,
+    keep_reads,
+    plan_of,
     retrieval,
     with_settings,
     with_spelling,
@@ -59,8 +59,8 @@ def start_of(
     store = made(seed)
     keys = store.candidates(None)
     key = keys[pick % len(keys)]
-    asker = kept(asker_of(store))
-    found = asker.answer(planned(question, asker))
+    asker = keep_reads(asker_of(store))
+    found = asker.answer(plan_of(question, asker))
     return store, asker, Start(question, found), Sought(store.fetch([key.rowid])[0], key.doc_rowid, None)
 
 
@@ -75,7 +75,7 @@ def tried(asker: KeptAsker, start: Start, sought: Sought) -> Sequence[tuple[Ques
     led = lead(asker, start, sought, words)
     questions = [with_word(start.question, word.text) for word in words]
     return [
-        (question, led is not None and led.stays(planned(question, asker), word))
+        (question, led is not None and led.stays(plan_of(question, asker), word))
         for question, word in zip(questions, words, strict=True)
     ]
 
@@ -116,7 +116,7 @@ def test_a_spelling_that_is_passed_over_brings_nothing_in(
         return
     for word in words:
         changed = with_spelling(start.question, lambda text, word=word: text.replace(typed, word.text))
-        if led.stays(planned(changed, asker), word, instead_of=typed):
+        if led.stays(plan_of(changed, asker), word, instead_of=typed):
             assert not shows(store, changed, sought.row), changed
 
 
@@ -175,8 +175,8 @@ def test_what_retrieves_alike_has_the_same_candidates(
     others = {"fusion": "rrf", "normalize": "max", "vector_weight": 0.3, "min_score": 0.2, "sparse_recall": False}
     changed = {"pool": depth, "match": "all", **others}
     asker: Engine = asker_of(made(seed))
-    one = planned(question, asker)
-    other = planned(
+    one = plan_of(question, asker)
+    other = plan_of(
         with_settings(question, {key: changed[key] for key in values if key in changed})._replace(
             k=7 if "k" in values else question.k
         ),
@@ -206,8 +206,8 @@ def test_copies_of_one_text_hide_a_row_as_one() -> None:
     put(store, *(new_file(f"{n:02}.txt", [text]) for n, text in enumerate(texts)))
     values: Settings = {"pool": 4, "sparse_recall": False}
     question = with_settings(Question(words="alpha beta", k=3), values)
-    asker = kept(asker_of(store))
-    start = Start(question, asker.answer(planned(question, asker)))
+    asker = keep_reads(asker_of(store))
+    start = Start(question, asker.answer(plan_of(question, asker)))
     sought = Sought(store.fetch([store.candidates(None)[6].rowid])[0], 7, None)
 
     assert shows(store, question._replace(exact=True), sought.row)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.errors import UsageError
-from recall_core.evaluate.figures import Baseline, fallen, read_baseline
+from recall_core.evaluate.figures import Baseline, find_fallen, read_baseline
 from recall_core.evaluate.options import Condition, EvalOptions, parse_gate, parse_modes
 
 
@@ -97,4 +97,4 @@ def test_the_queries_that_fell_stand_worst_first() -> None:
     before = {"a": 0.5, "b": 0.5, "c": 0.5, "d": 0.5, "e": 0.5}
     after = {"a": 0.4, "b": 0.1, "c": 0.5, "d": 0.4, "e": 0.9, "f": 0.0}
 
-    assert list(fallen(after, before)) == ["b", "a", "d"]
+    assert list(find_fallen(after, before)) == ["b", "a", "d"]

@@ -17,11 +17,11 @@ from recall_core.evaluate.judgements import (
     by_document,
     change,
     count,
-    located,
+    locate,
     names_of,
     put,
-    regraded,
-    stored,
+    read_stored,
+    regrade_chunk,
     stored_queries,
 )
 from recall_core.evaluate.questions import export, import_
@@ -99,7 +99,7 @@ def test_a_record_id_in_two_files_names_neither() -> None:
 
 
 def test_unknown_documents_are_counted_and_kept(store: SqliteStore) -> None:
-    found = located([Qrel("q", "a", 1), Qrel("q", "zzz", 2)], names_of(store))
+    found = locate([Qrel("q", "a", 1), Qrel("q", "zzz", 2)], names_of(store))
 
     assert found.judgements == (Judgement("q", Spot("docs/a.md"), 1), Judgement("q", Spot("zzz"), 2))
     assert found.unknown == 1
@@ -125,7 +125,7 @@ def test_importing_twice_changes_nothing_and_the_last_grade_wins(store: SqliteSt
     (tmp_path / "r").write_text(QRELS)
 
     first = import_(store, queries=tmp_path / "q", qrels=tmp_path / "r")
-    before = stored(store, names_of(store))
+    before = read_stored(store, names_of(store))
     again = import_(store, queries=tmp_path / "q", qrels=tmp_path / "r")
     (tmp_path / "r").write_text("q1 0 docs/a.md 1\nq1 0 a.md 3\n")
     import_(store, queries=None, qrels=tmp_path / "r")
@@ -134,7 +134,7 @@ def test_importing_twice_changes_nothing_and_the_last_grade_wins(store: SqliteSt
     assert first["judged"] == {"queries": 2, "judgements": 3, "unknown": 1}
     assert [warning.split(":")[0] for warning in first["warnings"]] == ["W_UNKNOWN_DOCUMENT", "W_UNKNOWN_QUERY"]
     assert (len(before.judgements), before.unknown) == (3, 1)
-    assert by_document(stored(store, names_of(store)).judgements) == {
+    assert by_document(read_stored(store, names_of(store)).judgements) == {
         "q1": {"docs/a.md": 3, "docs/b.md": 2, "gone": 1}
     }
 
@@ -152,11 +152,11 @@ def test_a_query_with_another_text_is_refused_and_nothing_is_written(store: Sqli
 
 def test_a_judgement_of_a_document_that_comes_later_finds_it(store: SqliteStore) -> None:
     put(store, {"q": "one"}, [Judgement("q", Spot("late[0:3]"), 1)])
-    assert stored(store, names_of(store)).unknown == 1
+    assert read_stored(store, names_of(store)).unknown == 1
 
     put_files(store, new_file("docs/late.md", ["later"]))
 
-    assert stored(store, names_of(store)).judgements == (Judgement("q", Spot("docs/late.md", 0, 3), 1),)
+    assert read_stored(store, names_of(store)).judgements == (Judgement("q", Spot("docs/late.md", 0, 3), 1),)
 
 
 def test_a_judgement_takes_the_place_of_one_made_before_its_document_came(store: SqliteStore, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_document_judged_under_two_names_keeps_one_grade() -> None:
 
         put_files(store, new_file(f"m/{name}.md", ["text"]))
 
-        assert stored(store, names_of(store)).judgements == (Judgement("q", Spot(f"m/{name}.md"), 3),), name
+        assert read_stored(store, names_of(store)).judgements == (Judgement("q", Spot(f"m/{name}.md"), 3),), name
         assert exported(store) == f"q 0 m/{name}.md 3\n", name
         assert count(store) == 1, name
 
@@ -220,9 +220,9 @@ def test_a_changed_grade_does_not_return_from_another_name() -> None:
         store = memory_store()
         put(store, {"q": "one"}, [Judgement("q", Spot(name), 2) for name in ("late", "late.md", "docs/late.md")])
         put_files(store, new_file("docs/late.md", ["later"]))
-        known = stored(store, names_of(store)).judgements
+        known = read_stored(store, names_of(store)).judgements
 
-        change(store, regraded("q", "one", known, Spot("docs/late.md"), grade))
+        change(store, regrade_chunk("q", "one", known, Spot("docs/late.md"), grade))
 
         assert [row[-1] for row in store_rows(store)] == ([] if grade is None else [grade]), grade
 

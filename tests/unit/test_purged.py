@@ -11,7 +11,7 @@ import pytest
 
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.errors import Outdated
-from recall_core.evaluate.judgements import Judgement, Spot, names_of, put, stored, stored_queries
+from recall_core.evaluate.judgements import Judgement, Spot, names_of, put, read_stored, stored_queries
 from recall_core.retrieve.answer import Answer
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Root
@@ -261,7 +261,7 @@ JUDGED = (
 
 
 def judged(home: Home) -> set[Judgement]:
-    return set(stored(home.recall.store, names_of(home.recall.store)).judgements)
+    return set(read_stored(home.recall.store, names_of(home.recall.store)).judgements)
 
 
 def test_a_purge_takes_every_judgement_of_the_text_and_no_other(home: Home) -> None:

@@ -21,7 +21,7 @@ from recall_core.contract.whynot import FixView
 from recall_core.explain.whynot import word_fixes
 from recall_core.explain.whynot.fix import Start
 from recall_core.explain.whynot.question import KeptAsker, Question
-from recall_core.explain.whynot.question import answered as answered_by
+from recall_core.explain.whynot.question import ask_question as answered_by
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.whynot.word_fixes import distances, edits_allowed, near_terms
 from recall_core.retrieve.answer import Answer

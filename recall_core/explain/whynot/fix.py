@@ -50,7 +50,7 @@ class Change(NamedTuple):
     weights: Interval | None = None
 
 
-def confirmed(asker: KeptAsker, change: Change, sought: Sought) -> Change | None:
+def try_change(asker: KeptAsker, change: Change, sought: Sought) -> Change | None:
     """The change, if the question as it leaves it is answered with what is sought and the smaller one is not."""
     if not is_present(asker, change.question, sought):
         return None
@@ -83,7 +83,7 @@ def from_start(
     )
 
 
-def moved(
+def move_start(
     start: Start,
     kind: str,
     said: str,
@@ -235,7 +235,7 @@ class Lead:
             return self._is_enough(ahead if vector else ahead & (self._lexical > 0))
         if not self._is_enough(ahead):
             return False
-        return self._is_enough(ahead & self._remain(word)) or self._is_enough(ahead & self._proposed(plan, query))
+        return self._is_enough(ahead & self._remain(word)) or self._is_enough(ahead & self._propose(plan, query))
 
     def _ahead(self, plan: Plan, word: TermStat, own: _Own, semantic: Values) -> NDArray[np.bool_]:
         """The rows with higher scores under the plan with the word, which they may hold as well."""
@@ -282,7 +282,7 @@ class Lead:
         remain: NDArray[np.bool_] = own + word.df <= self._plan.config.pool
         return remain
 
-    def _proposed(self, plan: Plan, query: LexicalQuery | None) -> NDArray[np.bool_]:
+    def _propose(self, plan: Plan, query: LexicalQuery | None) -> NDArray[np.bool_]:
         """Which rows words propose to a bounded pool, asked."""
         if query is None:
             return np.zeros(len(self._rowids), dtype=np.bool_)

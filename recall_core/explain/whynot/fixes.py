@@ -15,24 +15,24 @@ from recall_core.explain.whynot.fix import (
     Change,
     Start,
     by_effort,
-    confirmed,
     from_start,
     is_led_in_deeper_pools,
-    moved,
+    move_start,
+    try_change,
 )
-from recall_core.explain.whynot.predicates import drops, given_up, said_of, without
+from recall_core.explain.whynot.predicates import describe_dropped, drops, given_up, without
 from recall_core.explain.whynot.question import (
     KeptAsker,
     Question,
-    answered,
+    ask_question,
     command,
-    counted,
+    count_of,
     is_packed,
     is_packed_by_rank,
     is_present,
     is_shown,
     is_struck_unscored,
-    kept,
+    keep_reads,
     pack_of,
     packed_until,
     position,
@@ -69,10 +69,10 @@ def fixes(asker: Asker, question: Question, answer: Answer, sought: Sought) -> F
 
     A change is tried at its turn, because some are tried only where none before them does.
     """
-    asker = kept(asker)
+    asker = keep_reads(asker)
     start = Start(question, answer)
-    entered = list(_entered(asker, start, sought))
-    listed = [_uncollapsed(asker, each, sought) for each in entered]
+    entered = list(_let_in(asker, start, sought))
+    listed = [_show_copies(asker, each, sought) for each in entered]
     changes = [change for each in listed for change in _from(asker, each, sought)]
     is_context, words = question.budget_tokens is not None, None
     if not is_filtered_out(start, sought):
@@ -82,7 +82,7 @@ def fixes(asker: Asker, question: Question, answer: Answer, sought: Sought) -> F
         changes += words.of_name()
     is_enough = is_context and bool(changes)
     if not is_enough:
-        changes += [change for each in listed for change in _weighed(asker, each, sought)]
+        changes += [change for each in listed for change in _change_weight(asker, each, sought)]
     if words is not None and not (is_context and changes):
         changes += words.of_text()
     is_weighed = is_enough or any("weight" in change.kind.split("+") for change in changes)
@@ -97,51 +97,51 @@ def is_filtered_out(start: Start, sought: Sought) -> bool:
     return plan.table == "chunk" and plan.where is not None and not match(plan.where, sought.row)
 
 
-def _entered(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Start]:
+def _let_in(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Start]:
     """The question as it is, or with what keeps the row out of the list altogether taken away."""
     where = start.answer.plan.where
     sets = drops(where, sought.row) if where is not None else ()
     if where is None or not sets:
-        yield _admitted(asker, start, sought)
+        yield _lower_floors(asker, start, sought)
         return
     for dropped in sets[:_DROPS_TRIED]:
         question = with_filter(start.question, without(where, dropped))
-        said = said_of(given_up(where, dropped))
-        found = answered(asker, question)
-        yield _admitted(asker, moved(start, "filter", said, question, found, size=len(dropped)), sought)
+        said = describe_dropped(given_up(where, dropped))
+        found = ask_question(asker, question)
+        yield _lower_floors(asker, move_start(start, "filter", said, question, found, size=len(dropped)), sought)
 
 
-def _uncollapsed(asker: KeptAsker, start: Start, sought: Sought) -> Start:
+def _show_copies(asker: KeptAsker, start: Start, sought: Sought) -> Start:
     """With every copy in the list, where another row stands for its text."""
     is_hidden = standing(start.answer, sought) is not None or is_struck_unscored(asker, start.answer, sought)
     if not is_hidden:
         return start
     values = {"collapse": False}
     question = with_settings(start.question, values)
-    found = answered(asker, question)
-    return moved(start, "collapse", "show every copy", question, found, size=1, settings=values)
+    found = ask_question(asker, question)
+    return move_start(start, "collapse", "show every copy", question, found, size=1, settings=values)
 
 
-def _admitted(asker: KeptAsker, start: Start, sought: Sought) -> Start:
+def _lower_floors(asker: KeptAsker, start: Start, sought: Sought) -> Start:
     """With min_score and min_cosine lowered to what it has, where it has less."""
     ranked, at = start.answer.ranked, position(start.answer, sought)
     if ranked is None or at is None:
         return start
     if ranked.scores[at] < start.answer.plan.config.min_score:
         lower = floor(ranked.scores[at] * 10**DECIMALS) / 10**DECIMALS
-        start = _lowered(asker, start, "min_score", lower)
+        start = _lower(asker, start, "min_score", lower)
     if is_distant(start.answer, at) and start.answer.pool is not None:
-        start = _lowered(asker, start, "min_cosine", max(0.0, start.answer.pool.semantic[at] or 0.0))
+        start = _lower(asker, start, "min_cosine", max(0.0, start.answer.pool.semantic[at] or 0.0))
     return start
 
 
-def _lowered(asker: KeptAsker, start: Start, key: str, lower: float) -> Start:
+def _lower(asker: KeptAsker, start: Start, key: str, lower: float) -> Start:
     least: float = getattr(start.answer.plan.config, key)
     values = {key: lower}
     question = with_settings(start.question, values)
-    found = answered(asker, question)
+    found = ask_question(asker, question)
     said = f"lower {key} from {least:g} to {lower:g}"
-    return moved(start, key, said, question, found, size=least - lower, settings=values)
+    return move_start(start, key, said, question, found, size=least - lower, settings=values)
 
 
 def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
@@ -151,7 +151,7 @@ def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
         smaller = _smaller(start)
         if smaller is not None:
             change = change._replace(smaller=smaller[0], smaller_said=smaller[1])
-        if done := confirmed(asker, change, sought):
+        if done := try_change(asker, change, sought):
             yield done
         return
     more = by_k(asker, start, sought)
@@ -164,7 +164,7 @@ def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
         yield from packing_changes(asker, longer, sought)
 
 
-def _weighed(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
+def _change_weight(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """The nearest weight, or one with more rows where neither does alone."""
     if start.kinds and is_shown(asker, start.question, start.answer, sought):
         return
@@ -183,10 +183,10 @@ def _longer(asker: KeptAsker, start: Start, sought: Sought) -> Start:
         return start
     for k in range(first, first + plan.config.sparse_max_injections + 1):  # recall may give the last row away
         question = with_limit(start.question, k)
-        found = answered(asker, question)
+        found = ask_question(asker, question)
         now = row_of(asker, found, sought)
         if now is not None and now < plan.offset + k:
-            return moved(
+            return move_start(
                 start, "k", f"take the best {k} instead of {plan.limit}", question, found, size=k - plan.limit
             )
     return start
@@ -228,7 +228,7 @@ def other_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Ch
 
 
 def _tried(asker: KeptAsker, change: Change, sought: Sought) -> Iterator[Change]:
-    if found := confirmed(asker, change, sought):
+    if found := try_change(asker, change, sought):
         yield found
 
 
@@ -306,7 +306,7 @@ def packing_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[
     if wider is None:
         return
     change, capped = wider
-    if done := confirmed(asker, change, sought):
+    if done := try_change(asker, change, sought):
         yield done
     elif change_of_both := by_budget(asker, capped, sought):
         yield change_of_both
@@ -325,9 +325,9 @@ def _wider(asker: KeptAsker, start: Start, sought: Sought) -> tuple[Change, Star
     else:
         return None
     said, values, size = f"allow {least} chunks of a document instead of {cap}", {"diversity": least}, least - cap
-    smaller = (question._replace(diversity=least - 1), counted(least - 1, "chunk"))
+    smaller = (question._replace(diversity=least - 1), count_of(least - 1, "chunk"))
     change = from_start(start, "diversity", said, wider, size=size, settings=values, smaller=smaller)
-    return change, moved(start, "diversity", said, wider, start.answer, size=size, settings=values)
+    return change, move_start(start, "diversity", said, wider, start.answer, size=size, settings=values)
 
 
 def by_budget(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
@@ -348,11 +348,11 @@ def by_budget(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     return from_start(
         start,
         "budget",
-        f"allow {counted(high, 'token')} instead of {now}",
+        f"allow {count_of(high, 'token')} instead of {now}",
         start.question._replace(budget_tokens=high),
         size=high - now,
         settings={"budget_tokens": high},
-        smaller=(start.question._replace(budget_tokens=high - 1), counted(high - 1, "token")),
+        smaller=(start.question._replace(budget_tokens=high - 1), count_of(high - 1, "token")),
     )
 
 

@@ -25,7 +25,7 @@ class Failing(NamedTuple):
 def failing(where: Expr, row: Row) -> tuple[Failing, ...]:
     """Every predicate that the row fails in a part of the filter that fails, in reading order, each once."""
     found: dict[str, Failing] = {}
-    for literal in _false_literals(_pushed(where, negated=False), row):
+    for literal in _false_literals(_push_nots(where, negated=False), row):
         text = print_filter(literal)
         found[text] = Failing(text, value_of(_predicate(literal).field, row.doc, row.chunk))
     return tuple(found.values())
@@ -39,7 +39,7 @@ def drops(where: Expr, row: Row) -> tuple[tuple[str, ...], ...]:
     """
     if match(where, row):
         return ()
-    return tuple(tuple(each) for each in _cheapest(_pushed(where, negated=False), row))
+    return tuple(tuple(each) for each in _cheapest(_push_nots(where, negated=False), row))
 
 
 def without(where: Expr, dropped: Iterable[str]) -> Expr | None:
@@ -55,7 +55,7 @@ def given_up(where: Expr, dropped: Iterable[str]) -> tuple[Expr, ...]:
     return tuple(_given_up(where, frozenset(dropped)))
 
 
-def said_of(parts: Iterable[Expr]) -> str:
+def describe_dropped(parts: Iterable[Expr]) -> str:
     """What leaving these parts out is called: predicates are dropped, without a whole OR is asked."""
     parts = tuple(parts)
     if not any(isinstance(_inner(each), And | Or) for each in parts):
@@ -71,7 +71,7 @@ def _inner(expr: Expr) -> Expr:
 
 def _given_up(expr: Expr, dropped: frozenset[str]) -> Iterator[Expr]:
     if isinstance(expr, Not) and isinstance(expr.operand, And | Or | Not):
-        pushed = _pushed(expr, negated=False)
+        pushed = _push_nots(expr, negated=False)
         left = _without(pushed, dropped)
         if left is None:
             yield expr
@@ -90,7 +90,7 @@ def _without(expr: Expr, dropped: frozenset[str]) -> Expr | None:
     if isinstance(expr, Not) and not isinstance(expr.operand, And | Or | Not):
         return None if print_filter(expr) in dropped else expr
     if isinstance(expr, Not):
-        pushed = _pushed(expr, negated=False)
+        pushed = _push_nots(expr, negated=False)
         kept = _without(pushed, dropped)
         return expr if kept == pushed else kept
     if isinstance(expr, And | Or):
@@ -104,12 +104,12 @@ def _without(expr: Expr, dropped: frozenset[str]) -> Expr | None:
     return None if print_filter(expr) in dropped else expr
 
 
-def _pushed(expr: Expr, *, negated: bool) -> Expr:
+def _push_nots(expr: Expr, *, negated: bool) -> Expr:
     """The same meaning with every NOT on a predicate."""
     if isinstance(expr, Not):
-        return _pushed(expr.operand, negated=not negated)
+        return _push_nots(expr.operand, negated=not negated)
     if isinstance(expr, And | Or):
-        terms = tuple(_pushed(term, negated=negated) for term in expr.terms)
+        terms = tuple(_push_nots(term, negated=negated) for term in expr.terms)
         return And(terms) if isinstance(expr, And) != negated else Or(terms)
     return Not(expr) if negated else expr
 

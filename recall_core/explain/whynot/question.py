@@ -44,7 +44,7 @@ class Question(NamedTuple):
     """The tree of the filter of words, once it was read."""
 
 
-def planned(question: Question, asker: Asker) -> Plan:
+def plan_of(question: Question, asker: Asker) -> Plan:
     """The plan that a search, a query or a context makes of it."""
     if question.rql is not None and question.query is not None:
         exact, settings = question.exact, settings_in(question)
@@ -68,7 +68,7 @@ def pack_of(question: Question) -> Pack:
     return Pack(budget_tokens=question.budget_tokens, diversity=question.diversity, counter=question.counter)
 
 
-def understood(question: Question, plan: Plan) -> Question:
+def with_trees(question: Question, plan: Plan) -> Question:
     """The question with the trees of its texts, which its plan has read."""
     return question._replace(query=plan.query, where=plan.where if question.rql is None else None)
 
@@ -104,7 +104,7 @@ def with_settings(question: Question, values: Settings) -> Question:
     return question._replace(changes={**kept, **settings})
 
 
-def counted(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
     """A count as sentences about a fix have it.
 
     >>> counted(1, "row"), counted(2000, "row")
@@ -228,7 +228,7 @@ class KeptAsker:
         ranking = plan._replace(limit=0, offset=0, is_capped=False, text="", rql=None, query=None, select=None)
         known = self._rankings.get(ranking)
         if known is None:
-            known = self._ranked(plan)
+            known = self._rank(plan)
         elif known.plan != plan:
             known = limited(known, plan, self.store)
         if known.fused is not None:
@@ -238,7 +238,7 @@ class KeptAsker:
                 self._rankings.popitem(last=False)
         return known
 
-    def _ranked(self, plan: Plan) -> Answer:
+    def _rank(self, plan: Plan) -> Answer:
         retrieved = retrieval(plan)
         kept = self._answers.get(retrieved)
         if kept is None:
@@ -263,14 +263,14 @@ class KeptAsker:
 
     def pack(self, answer: Answer, options: Pack, *, cites: bool = True) -> Packed:
         """Pack the ranked list under a budget."""
-        packed = self.packed(answer, options) if cites else None
+        packed = self.find_packed(answer, options) if cites else None
         if packed is None:
             packed = self._asker.pack(answer, options, cites=cites)
             if cites:
                 self._packed.append(_PackedOnce(answer, options, packed))
         return packed
 
-    def packed(self, answer: Answer, options: Pack) -> Packed | None:
+    def find_packed(self, answer: Answer, options: Pack) -> Packed | None:
         """The context as it was packed before; None if it was not."""
         return next((each.packed for each in self._packed if each.answer is answer and each.options == options), None)
 
@@ -283,7 +283,7 @@ class KeptAsker:
             self._places[listed] = {row[column] or 0: at for at, row in enumerate(rows)}
         return self._places[listed]
 
-    def struck(self, plan: Plan) -> Mapping[int, int]:
+    def struck_rows(self, plan: Plan) -> Mapping[int, int]:
         """Of a list without scores that shows a text once: chunk rowid of a row to that of the row with its text."""
         return copies.scanned(plan, self.store).first if plan.collapses and plan.mode == "filter" else {}
 
@@ -294,7 +294,7 @@ class _PackedOnce(NamedTuple):
     packed: Packed
 
 
-def kept(asker: Asker) -> KeptAsker:
+def keep_reads(asker: Asker) -> KeptAsker:
     """The same asker, which keeps what it reads."""
     return asker if isinstance(asker, KeptAsker) else KeptAsker(asker)
 
@@ -315,9 +315,9 @@ def retrieval(plan: Plan) -> Plan:
     )
 
 
-def answered(asker: Asker, question: Question) -> Answer:
+def ask_question(asker: Asker, question: Question) -> Answer:
     """The question asked, from its plan on."""
-    return as_asked(asker, question, asker.answer(planned(question, asker)))
+    return as_asked(asker, question, asker.answer(plan_of(question, asker)))
 
 
 def as_asked(asker: Asker, question: Question, answer: Answer) -> Answer:
@@ -329,13 +329,13 @@ def as_asked(asker: Asker, question: Question, answer: Answer) -> Answer:
 
 def is_present(asker: KeptAsker, question: Question, sought: Sought) -> bool:
     """Whether the question, asked anew, is answered with what is sought."""
-    return is_shown(asker, question, answered(asker, question), sought)
+    return is_shown(asker, question, ask_question(asker, question), sought)
 
 
 def is_shown(asker: KeptAsker, question: Question, answer: Answer, sought: Sought) -> bool:
     """Whether the page of an answer, or the context that is packed of it, shows what is sought."""
     if question.budget_tokens is not None:
-        packed = asker.packed(answer, pack_of(question))
+        packed = asker.find_packed(answer, pack_of(question))
         if packed is None and is_packed_by_rank(asker, answer, sought):
             packed = packed_until(asker, question, answer, sought)
         return is_packed(packed or asker.pack(answer, pack_of(question)), answer.plan.table, sought)
@@ -382,7 +382,7 @@ def _is_within(sought: Sought, block: Block) -> bool:
     """Return True if the part of a chunk that was packed contains the text or the lines that were looked for."""
     if sought.snippet is not None:
         return sought.snippet in block.text
-    start, end = (sought.row.chunk.offset + each for each in sought.wanted)
+    start, end = (sought.row.chunk.offset + each for each in sought.wanted_span)
     return sought.lines is not None and block.offset <= start and end <= block.end
 
 
@@ -419,7 +419,7 @@ def standing(answer: Answer, sought: Sought) -> int | None:
 
 def is_struck_unscored(asker: KeptAsker, answer: Answer, sought: Sought) -> bool:
     """Whether, in a list without scores, a row before it has its text."""
-    return answer.pool is None and sought.row.rowid in asker.struck(answer.plan)
+    return answer.pool is None and sought.row.rowid in asker.struck_rows(answer.plan)
 
 
 def position_in(pool: Pool, sought: Sought) -> int | None:

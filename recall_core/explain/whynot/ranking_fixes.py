@@ -9,11 +9,11 @@ from typing import NamedTuple
 from recall_core.config import SettingValue
 from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import Lines, leaders, lines_of, order_at, weight_of
-from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved
+from recall_core.explain.whynot.fix import K_MOST, Change, Start, from_start, move_start, try_change
 from recall_core.explain.whynot.question import (
     KeptAsker,
-    answered,
-    counted,
+    ask_question,
+    count_of,
     decimal,
     is_present,
     pack_of,
@@ -57,10 +57,10 @@ def by_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     for k in range(first, min(first + plan.config.sparse_max_injections + 1, K_MOST + 1)):
         if k > plan.limit and is_present(asker, with_limit(start.question, k), sought):
             least = _least_k(asker, start, k, sought)
-            smaller = (with_limit(start.question, least - 1), counted(least - 1, "row"))
+            smaller = (with_limit(start.question, least - 1), count_of(least - 1, "row"))
             said, question = f"ask for {least} rows instead of {plan.limit}", with_limit(start.question, least)
             change = from_start(start, "k", said, question, size=least - plan.limit, smaller=smaller)
-            return confirmed(asker, change, sought)
+            return try_change(asker, change, sought)
     return None
 
 
@@ -84,7 +84,7 @@ def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
         return None
     for weight in dict.fromkeys((weight_inside(chosen, now), float((chosen.low + chosen.high) / 2))):
         if weight is not None:
-            change = confirmed(asker, _weight_change(start, weight, now, chosen, wins), sought)
+            change = try_change(asker, _weight_change(start, weight, now, chosen, wins), sought)
             if change:
                 return change
     return None
@@ -104,9 +104,9 @@ def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | 
     values = _weights(weight)
     question = with_settings(start.question, values)
     said = f"weigh meaning {decimal(weight)}"
-    found = answered(asker, question)
+    found = ask_question(asker, question)
     size = float(abs(Fraction(str(weight)) - now))
-    return by_k(asker, moved(start, "weight", said, question, found, size=size, settings=values), sought)
+    return by_k(asker, move_start(start, "weight", said, question, found, size=size, settings=values), sought)
 
 
 def never(start: Start, sought: Sought) -> Never | None:

@@ -83,19 +83,19 @@ class Stage(NamedTuple):
     hint: str | None = None
 
 
-def passed(stage: str, detail: str, evidence: Mapping[str, Any] | None = None) -> Stage:
+def pass_stage(stage: str, detail: str, evidence: Mapping[str, Any] | None = None) -> Stage:
     """It got past."""
     return Stage(stage, "pass", detail, EvidenceView(**(evidence or {})))  # type: ignore[typeddict-item]
 
 
-def failed(
+def fail_stage(
     stage: str, code: str, detail: str, evidence: Mapping[str, Any] | None = None, *, hint: str | None = None
 ) -> Stage:
     """It did not."""
     return Stage(stage, "fail", detail, EvidenceView(**(evidence or {})), code, hint)  # type: ignore[typeddict-item]
 
 
-def passed_over(stage: str, detail: str) -> Stage:
+def skip_stage(stage: str, detail: str) -> Stage:
     """The question does not come to this stage, or has none."""
     return Stage(stage, "not_applicable", detail)
 
@@ -103,10 +103,10 @@ def passed_over(stage: str, detail: str) -> Stage:
 def absent_stages(asker: Asker, target: Target) -> list[Stage]:
     """Every stage for a target of which the store holds no chunk."""
     stage, outcome = _absent(asker, target)
-    stages = {name: passed_over(name, "there is no chunk to look at") for name in STAGES}
-    stages["identify"] = passed("identify", f"{target.text} names a {target.kind}")
+    stages = {name: skip_stage(name, "there is no chunk to look at") for name in STAGES}
+    stages["identify"] = pass_stage("identify", f"{target.text} names a {target.kind}")
     if stage != "ingested":
-        stages["ingested"] = passed("ingested", f"{target.path} was read")
+        stages["ingested"] = pass_stage("ingested", f"{target.path} was read")
     stages[stage] = outcome
     return list(stages.values())
 
@@ -114,12 +114,12 @@ def absent_stages(asker: Asker, target: Target) -> list[Stage]:
 def _absent(asker: Asker, target: Target) -> tuple[str, Stage]:
     if target.absent == "tombstoned":
         detail = f"{target.path} was removed from the store"
-        return "live", failed("live", "tombstoned", detail, hint=Hint("add", typed(asker.base / target.path)))
+        return "live", fail_stage("live", "tombstoned", detail, hint=Hint("add", typed(asker.base / target.path)))
     if target.absent == "not_indexed":
         return "indexed", _without_text(asker, target.path)
     reason = why_not_ingested(asker, target.path)
     evidence = {"rules": list(reason.rules)}
-    return "ingested", failed("ingested", "not_ingested", reason.detail, evidence, hint=reason.hint)
+    return "ingested", fail_stage("ingested", "not_ingested", reason.detail, evidence, hint=reason.hint)
 
 
 def _without_text(asker: Asker, path: str) -> Stage:
@@ -128,8 +128,8 @@ def _without_text(asker: Asker, path: str) -> Stage:
     detail = f"{path} is empty: it has no chunk"
     if any(file.os_path and is_earlier(read_by(file.settings)) for file in files):
         detail = f"{path} has no chunk, and was read by an earlier version of its parser"
-        return failed("indexed", "not_indexed", detail, hint=Hint("sync"))
-    return failed("indexed", "not_indexed", detail)
+        return fail_stage("indexed", "not_indexed", detail, hint=Hint("sync"))
+    return fail_stage("indexed", "not_indexed", detail)
 
 
 def stored_stages(asker: Asker, target: Target, sought: Sought, plan: Plan, *, is_listed: bool) -> Iterator[Stage]:
@@ -137,35 +137,35 @@ def stored_stages(asker: Asker, target: Target, sought: Sought, plan: Plan, *, i
     row = sought.row
     where = row.where
     others = f", the best ranked of {len(target.rows)} chunks" if len(target.rows) > 1 else ""
-    yield passed("identify", f"{where}{others}")
-    yield passed("ingested", f"{row.doc.path} was read")
+    yield pass_stage("identify", f"{where}{others}")
+    yield pass_stage("ingested", f"{row.doc.path} was read")
     yield _fresh(asker, row)
-    yield passed("live", "it was not removed")
+    yield pass_stage("live", "it was not removed")
     if plan.semantic is None:
-        yield passed_over("vector", "the question does not ask for meaning")
+        yield skip_stage("vector", "the question does not ask for meaning")
     elif asker.store.vectors([row.rowid]):
-        yield passed("vector", "it has a vector")
+        yield pass_stage("vector", "it has a vector")
     elif is_listed:
-        yield passed("vector", "it has no vector, and it has its place without")
+        yield pass_stage("vector", "it has no vector, and it has its place without")
     else:
-        yield failed("vector", "no_vector", "its text has no feature that the embedder knows")
+        yield fail_stage("vector", "no_vector", "its text has no feature that the embedder knows")
     if asker.store.is_indexed(row.rowid):
-        yield passed("indexed", "the full-text index holds it")
+        yield pass_stage("indexed", "the full-text index holds it")
     else:
         detail = "the full-text index does not hold it"
-        yield failed("indexed", "not_indexed", detail, hint=Hint("doctor", fix=True))
+        yield fail_stage("indexed", "not_indexed", detail, hint=Hint("doctor", fix=True))
 
 
 def _fresh(asker: Asker, row: Row) -> Stage:
     state = stale_documents([row.doc.id], store=asker.store, base=asker.base).get(row.doc.id)
     if state is None:
-        return passed("fresh", "the file is as it was read")
+        return pass_stage("fresh", "the file is as it was read")
     detail = f"{row.doc.path} is {state} since it was read"
     hint: str | None = Hint("sync")
     file = asker.store.sources([row.doc.id])[row.doc.id]
     if state == "modified" and (reason := why_not_read_again(asker, file)):
         detail, hint = f"{detail}; a sync leaves it so: {reason.detail}", reason.hint
-    return failed("fresh", "stale", detail, {"state": state}, hint=hint)
+    return fail_stage("fresh", "stale", detail, {"state": state}, hint=hint)
 
 
 class Reason(NamedTuple):
@@ -287,10 +287,10 @@ def lexical_stage(
     min_cosine that keeps it out (is_dropped).
     """
     if plan.lexical is None:
-        return passed_over("lexical", "the question does not look for words")
+        return skip_stage("lexical", "the question does not look for words")
     query, _ = lexical_query(plan, asker.store)
     if query is None or query.is_empty or answer.pool is None:
-        return failed("lexical", "lexical", "the question has no word to look for")
+        return fail_stage("lexical", "lexical", "the question has no word to look for")
     part = _part(answer, sought, "lexical")
     raw = part.raw if part else _alone(asker, query, sought, plan)
     views = _terms(asker, query, answer.pool.terms, sought)
@@ -300,10 +300,10 @@ def lexical_stage(
         needed = "every word is needed" if plan.config.match == "all" else "it holds none of the words"
         without = f", and it is without {', '.join(missing)}" if missing and plan.config.match == "all" else ""
         if is_listed:
-            return passed("lexical", f"{needed + without}, and it has its place without", evidence)
+            return pass_stage("lexical", f"{needed + without}, and it has its place without", evidence)
         if is_dropped:
-            return passed("lexical", f"{needed + without}, and so min_cosine decides", evidence)
-        return failed("lexical", "lexical", needed + without, evidence)
+            return pass_stage("lexical", f"{needed + without}, and so min_cosine decides", evidence)
+        return fail_stage("lexical", "lexical", needed + without, evidence)
     floored = [view["text"] for view in views if view["floored"]]
     common = f"; in half of all chunks or more, and so with the least weight: {', '.join(floored)}" if floored else ""
     held = (
@@ -311,7 +311,7 @@ def lexical_stage(
         if isinstance(query, RawQuery)
         else f"it holds {len(views) - len(missing)} of {len(views)} terms"
     )
-    return passed("lexical", f"{held}{_ranked(evidence)}{common}", evidence)
+    return pass_stage("lexical", f"{held}{_rank_text(evidence)}{common}", evidence)
 
 
 def semantic_stage(plan: Plan, answer: Answer, sought: Sought, *, is_listed: bool) -> Stage:
@@ -320,19 +320,19 @@ def semantic_stage(plan: Plan, answer: Answer, sought: Sought, *, is_listed: boo
     Fails where it is not at all similar, or has no vector, unless its place in the list is good enough without.
     """
     if plan.semantic is None:
-        return passed_over("semantic", "the question does not look for meaning")
+        return skip_stage("semantic", "the question does not look for meaning")
     part = _part(answer, sought, "semantic")
     if part is None:
-        return passed_over("semantic", "it was not scored")
+        return skip_stage("semantic", "it was not scored")
     evidence = {**_figures(answer, part, "semantic"), "raw": part.raw}
     if part.raw is None or part.raw <= 0:
         nothing = "it has no vector to compare"
         if part.raw is not None:
             nothing = f"its cosine is {part.raw:g}, which counts as nothing"
         if is_listed:
-            return passed("semantic", f"{nothing}, and it has its place without", evidence)
-        return failed("semantic", "semantic", nothing, evidence)
-    return passed("semantic", f"cosine {part.raw:g}{_ranked(evidence)}", evidence)
+            return pass_stage("semantic", f"{nothing}, and it has its place without", evidence)
+        return fail_stage("semantic", "semantic", nothing, evidence)
+    return pass_stage("semantic", f"cosine {part.raw:g}{_rank_text(evidence)}", evidence)
 
 
 def index_stages(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> Iterator[Stage]:
@@ -345,25 +345,25 @@ def index_stages(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -
     depth, of = plan.config.pool, len(shortlist)
     if sought.row.rowid in shortlist:
         place = shortlist.index(sought.row.rowid) + 1
-        yield passed("index", f"its signature is {place} of the {of} nearest", {"rank": place, "of": of})
+        yield pass_stage("index", f"its signature is {place} of the {of} nearest", {"rank": place, "of": of})
         return
     rank = full_ranks(asker, plan, answer, sought)["semantic"]
     missed = f"its signature is not among the {of} nearest"
     evidence = {"rank": rank, "of": of, "depth": depth}
     if position(answer, sought) is not None:
-        yield passed("index", f"{missed}, and its words propose it", evidence)
+        yield pass_stage("index", f"{missed}, and its words propose it", evidence)
     elif rank is None or rank > depth:
-        yield passed("index", f"{missed}, nor would its meaning have proposed it", evidence)
+        yield pass_stage("index", f"{missed}, nor would its meaning have proposed it", evidence)
     else:
-        yield failed("index", "ann_miss", f"{missed}, though it is {rank} by meaning", evidence)
+        yield fail_stage("index", "ann_miss", f"{missed}, though it is {rank} by meaning", evidence)
 
 
 def pool_stage(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> Stage:
     """Whether a bounded pool holds it; the exact ranks say how deep it would have to be."""
     if answer.pool is None:
-        return passed_over("pool", "the question scores nothing")
+        return skip_stage("pool", "the question scores nothing")
     if answer.pool.exact:
-        return passed_over("pool", "every row is a candidate")
+        return skip_stage("pool", "every row is a candidate")
     ranks = full_ranks(asker, plan, answer, sought)
     depth = plan.config.pool
     told = ", ".join(f"{rank} by {name}" for name, rank in ranks.items() if rank is not None) or "unranked"
@@ -371,8 +371,8 @@ def pool_stage(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> 
     nearest = min((rank for rank in ranks.values() if rank is not None), default=None)
     evidence |= {"rank": nearest}
     if position(answer, sought) is not None:
-        return passed("pool", f"it is among the first {depth} of a signal: {told}", evidence)
-    return failed("pool", "pool_miss", f"it is {told}, and each signal proposes {depth}", evidence)
+        return pass_stage("pool", f"it is among the first {depth} of a signal: {told}", evidence)
+    return fail_stage("pool", "pool_miss", f"it is {told}, and each signal proposes {depth}", evidence)
 
 
 def full_ranks(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> dict[Signal, int | None]:
@@ -449,7 +449,7 @@ def _figures(answer: Answer, part: Part | None, signal: Signal) -> dict[str, Any
     return {"value": part.value, "points": part.points, "rank": part.rank, "of": present}
 
 
-def _ranked(evidence: Mapping[str, Any]) -> str:
+def _rank_text(evidence: Mapping[str, Any]) -> str:
     return f", rank {evidence['rank']} of {evidence['of']}" if evidence.get("rank") else ""
 
 

@@ -25,31 +25,31 @@ from recall_core.explain.whynot.predicates import drops, failing, without
 from recall_core.explain.whynot.question import (
     KeptAsker,
     Question,
-    answered,
     as_asked,
+    ask_question,
     command,
     is_packed,
     is_shown,
-    kept,
+    keep_reads,
     pack_of,
     places_in,
-    planned,
+    plan_of,
     position,
     row_of,
     standing,
-    understood,
     with_filter,
+    with_trees,
 )
 from recall_core.explain.whynot.stages import (
     Stage,
     absent_stages,
-    failed,
+    fail_stage,
     index_stages,
     lexical_stage,
-    passed,
-    passed_over,
+    pass_stage,
     pool_stage,
     semantic_stage,
+    skip_stage,
     stored_stages,
 )
 from recall_core.explain.whynot.target import Sought, Target, identify
@@ -75,13 +75,13 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
 
     fixes: also what would bring it in, each change tried. Raises UnknownTarget, and what the question itself raises.
     """
-    asker = kept(asker)
+    asker = keep_reads(asker)
     named = identify(asker, target)
-    plan = planned(question, asker)
-    found, question = as_asked(asker, question, asker.answer(plan)), understood(question, plan)
+    plan = plan_of(question, asker)
+    found, question = as_asked(asker, question, asker.answer(plan)), with_trees(question, plan)
     if not named.rows:
         return WhyNot(_view(named, None, [], absent_stages(asker, named), is_present=False), found)
-    sought, listed = _chosen(asker, question, plan, found, named)
+    sought, listed = _choose(asker, question, plan, found, named)
     is_listed = _is_listed(asker, question, listed, sought)
     own = position(listed, sought)
     is_dropped = own is not None and is_distant(listed, own)
@@ -108,13 +108,13 @@ def _placed_stages(asker: KeptAsker, question: Question, listed: Answer, sought:
     return placed_stages(asker, listed, sought, is_context=is_context, packed=packed)
 
 
-def _chosen(asker: KeptAsker, question: Question, plan: Plan, answer: Answer, named: Target) -> tuple[Sought, Answer]:
+def _choose(asker: KeptAsker, question: Question, plan: Plan, answer: Answer, named: Target) -> tuple[Sought, Answer]:
     """The chunk that stands for the target, and an answer that ranks it: the filter relaxed if it must be."""
     rows = [row for row in named.rows if plan.where is None or not drops(plan.where, row)]
     if rows or plan.where is None:
         return _best(asker, answer, rows or named.rows, named, question), answer
     dropped = min((drops(plan.where, row)[0] for row in named.rows), key=len)
-    relaxed = answered(asker, with_filter(question, without(plan.where, dropped)))
+    relaxed = ask_question(asker, with_filter(question, without(plan.where, dropped)))
     passing = [row for row in named.rows if relaxed.plan.where is None or not drops(relaxed.plan.where, row)]
     return _best(asker, relaxed, passing, named, question), relaxed
 
@@ -162,21 +162,21 @@ def _doc_rowid(asker: KeptAsker, row: Row) -> int:
 
 def _filter_stage(plan: Plan, row: Row) -> Stage:
     if plan.where is None:
-        return passed_over("filter", "there is no filter")
+        return skip_stage("filter", "there is no filter")
     sets = drops(plan.where, row)
     if not sets:
-        return passed("filter", "it passes the filter")
+        return pass_stage("filter", "it passes the filter")
     left = failing(plan.where, row)
     shown = [
         FailingView(predicate=each.text, value=list(each.value) if isinstance(each.value, tuple) else each.value)
         for each in left
     ]
-    values = "; ".join(f"{each['predicate']} (it is {_said(each['value'])})" for each in shown)
+    values = "; ".join(f"{each['predicate']} (it is {_spell(each['value'])})" for each in shown)
     evidence = {"failing": shown, "drop": [list(each) for each in sets]}
-    return failed("filter", "filter", f"it fails {values}", evidence)
+    return fail_stage("filter", "filter", f"it fails {values}", evidence)
 
 
-def _said(value: object) -> str:
+def _spell(value: object) -> str:
     if value is None or value == []:
         return "missing"
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)

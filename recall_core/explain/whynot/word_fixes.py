@@ -13,8 +13,8 @@ import numpy as np
 from recall_core.config import BM25_K1
 from recall_core.contract.whynot import WordsView
 from recall_core.deadline import check
-from recall_core.explain.whynot.fix import Change, Lead, Start, confirmed, from_start, lead
-from recall_core.explain.whynot.question import KeptAsker, Question, planned, with_spelling, with_word
+from recall_core.explain.whynot.fix import Change, Lead, Start, from_start, lead, try_change
+from recall_core.explain.whynot.question import KeptAsker, Question, plan_of, with_spelling, with_word
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve.query import telling
 from recall_core.store.port import Store
@@ -51,14 +51,14 @@ def spelling_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator
     for typed, spelt in tried.items():
         for word in spelt:
             change = _change(start, store, {typed: word.text})
-            if led is not None and led.stays(planned(change.question, asker), word, instead_of=typed):
+            if led is not None and led.stays(plan_of(change.question, asker), word, instead_of=typed):
                 continue
-            if done := confirmed(asker, change, sought):
+            if done := try_change(asker, change, sought):
                 is_found = True
                 yield done
                 break
     nearest = {typed: spelt[0].text for typed, spelt in tried.items() if spelt}
-    if len(nearest) > 1 and not is_found and (done := confirmed(asker, _change(start, store, nearest), sought)):
+    if len(nearest) > 1 and not is_found and (done := try_change(asker, _change(start, store, nearest), sought)):
         yield done
 
 
@@ -223,10 +223,10 @@ class WordsToAdd:
             self._tried += 1
             question = with_word(self._start.question, word.text)
             # The first word mostly brings it in, and to ask for it costs less than to know which rows lead it.
-            if place and self._led is not None and self._led.stays(planned(question, self._asker), word):
+            if place and self._led is not None and self._led.stays(plan_of(question, self._asker), word):
                 continue
             change = from_start(self._start, kind, f"add the word {word.text}", question, size=1)
-            if done := confirmed(self._asker, change, self._sought):
+            if done := try_change(self._asker, change, self._sought):
                 yield done
                 return
 
