@@ -184,9 +184,7 @@ def _add_sentences(results: Sequence[ResultView], shown: Sequence[Hit], found: A
     """A sentence to each ledger, where there are any."""
     explained = [(view["explain"], hit) for view, hit in zip(results, shown, strict=True) if "explain" in view]
     if explained:
-        explain.explanation.add_sentences(
-            [view for view, _ in explained], [hit for _, hit in explained], found, store
-        )
+        explain.in_words.add_sentences([view for view, _ in explained], [hit for _, hit in explained], found, store)
 
 
 def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: float) -> ContextResponse:

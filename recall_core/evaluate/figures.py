@@ -283,7 +283,9 @@ def _mode_view(
     views = []
     for measure in board.measures:
         found = measured[measure.name]
-        shares = _judged(measure.cutoff or board.depth, board.questions, rankings)
+        cutoff = measure.cutoff or board.depth
+        judged = [judged_share(grades, rankings[query], cutoff) for query, grades in board.questions.grades.items()]
+        shares = [share for share in judged if share is not None]
         views.append(
             MeasureView(
                 measure=measure.name,
@@ -295,11 +297,6 @@ def _mode_view(
             )
         )
     return ModeView(mode=mode, measures=views)
-
-
-def _judged(cutoff: int, asked: Questions, rankings: Mapping[str, Sequence[str]]) -> list[float]:
-    shares = [judged_share(grades, rankings[query], cutoff) for query, grades in asked.grades.items()]
-    return [share for share in shares if share is not None]
 
 
 def _reach(measure: Measure, asked: Questions, rankings: Mapping[str, Sequence[str]]) -> IntervalView | None:
@@ -350,12 +347,8 @@ def _comparisons(mode: str, other: _Other, board: Setup, measured: Values) -> It
             wins=result.wins,
             losses=result.losses,
             ties=result.ties,
-            regressions=_regressions(new, old, board.questions),
+            regressions=[
+                RegressionView(query=query, text=board.questions.texts[query], before=old[query], after=new[query])
+                for query in list(find_fallen(new, old))[:REGRESSIONS_SHOWN]
+            ],
         )
-
-
-def _regressions(after: Mapping[str, float], before: Mapping[str, float], asked: Questions) -> list[RegressionView]:
-    return [
-        RegressionView(query=query, text=asked.texts[query], before=before[query], after=after[query])
-        for query in list(find_fallen(after, before))[:REGRESSIONS_SHOWN]
-    ]

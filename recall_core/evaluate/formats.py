@@ -92,7 +92,8 @@ def parse_qrels(text: str, *, name: str) -> Qrels:
     if not lines:
         _bad_qrel(name, "there is no judgement")
     head = lines[0][1]
-    if _is_quepid(head):
+    names = {name.strip().strip('"').lower() for name in head.split(",")}
+    if {"query", "rating"} <= names and names & _QUEPID_IDS:
         return _quepid(text, name)
     columns = 3 if head.count("\t") == 2 else 4
     rows = []
@@ -208,11 +209,6 @@ def _qrel(query: str, document: str, grade: str, where: str) -> Qrel:
     return Qrel(query, document, int(number[1]))
 
 
-def _is_quepid(head: str) -> bool:
-    names = {name.strip().strip('"').lower() for name in head.split(",")}
-    return "query" in names and "rating" in names and bool(names & _QUEPID_IDS)
-
-
 def _quepid(text: str, name: str) -> Qrels:
     """Rows of query text, document and rating; an unrated one is no judgement. A query's id is made of its text."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -277,7 +273,9 @@ def parse_run(text: str, *, name: str) -> dict[str, list[str]]:
         hits = found.setdefault(query, {})
         if document in hits:
             raise _bad(where, f"query {query} has the document {document} above")
-        hits[document] = (-_score(score, where), _rank(rank, where))
+        if not (rank.isascii() and rank.isdigit() and len(rank) < 10):
+            raise _bad(where, f"the rank {rank!r} is not a whole number")
+        hits[document] = (-_score(score, where), int(rank))
     if not found:
         raise _bad(name, "there is no hit")
     return {query: sorted(hits, key=hits.__getitem__) for query, hits in found.items()}
@@ -317,12 +315,6 @@ def _score(text: str, where: str) -> float:
     if not isfinite(score):
         raise _bad(where, f"the score {text!r} is not finite")
     return score
-
-
-def _rank(text: str, where: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise _bad(where, f"the rank {text!r} is not a whole number")
-    return int(text)
 
 
 def _bad(where: str, reason: str) -> UsageError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -96,12 +96,9 @@ def unknown_spot(name: str) -> Spot:
 
 def quote_name(name: str) -> str:
     """The name with blanks, unprintable characters and the percent sign encoded, so that it is one word."""
-    return "".join(_quoted_letters(name))
-
-
-def _quoted_letters(name: str) -> Iterator[str]:
-    for letter in name:
-        yield quote(letter, safe="") if letter in " %" or not letter.isprintable() else letter
+    return "".join(
+        quote(letter, safe="") if letter in " %" or not letter.isprintable() else letter for letter in name
+    )
 
 
 def _enter(names: dict[str, str], name: str, path: str) -> Iterator[str]:
@@ -283,12 +280,13 @@ def take_back(store: Store, regrade: Regrade) -> Since | None:
 def forget(store: Store, writer: JudgementWriter, paths: Iterable[str]) -> None:
     """Delete the judgements of these documents, live or gone, by whatever name they are kept, in one batch."""
     names, gone = names_of(store), frozenset(paths)
-    kept = [(row.query, Spot(row.path, row.offset, row.end)) for row in store.judgements()]
-    _delete(writer, [each for each in kept if each[1].path in gone or _is_of(_spot(names, *each[1]), gone)])
-
-
-def _is_of(spot: Spot | None, paths: Collection[str]) -> bool:
-    return spot is not None and spot.path in paths
+    going = []
+    for row in store.judgements():
+        spot = Spot(row.path, row.offset, row.end)
+        now = _spot(names, *spot)
+        if spot.path in gone or (now is not None and now.path in gone):
+            going.append((row.query, spot))
+    _delete(writer, going)
 
 
 def ids_of(texts: Mapping[str, str]) -> dict[str, str]:
@@ -299,14 +297,9 @@ def ids_of(texts: Mapping[str, str]) -> dict[str, str]:
     return ids
 
 
-def stored_queries(store: Store) -> dict[str, str]:
-    """Query id to text, by id."""
-    return store.judged_queries()
-
-
 def digest(store: Store) -> str:
     """SHA-256 of every judged query and judgement, in hexadecimal: the digest of the store knows none of them."""
-    return sha256(json.dumps([stored_queries(store), store.judgements()]).encode()).hexdigest()
+    return sha256(json.dumps([store.judged_queries(), store.judgements()]).encode()).hexdigest()
 
 
 def read_stored(store: Store, names: Names) -> Located:
@@ -341,7 +334,7 @@ def by_document(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
 
 
 def _at_home(store: Store, regrade: Regrade) -> Regrade:
-    texts = stored_queries(store)
+    texts = store.judged_queries()
     return at_home(regrade, texts, ids_of(texts))
 
 
@@ -359,7 +352,7 @@ def _since(store: Store, undo: Regrade) -> Since | None:
     """The first place with another grade than the one to be taken back; None where the store has all of them."""
     left: dict[Spot, int | None] = {each.spot: None for each in undo.added}
     left |= {each.spot: each.grade for each in undo.removed}
-    is_there = stored_queries(store).get(undo.query) == undo.text
+    is_there = store.judged_queries().get(undo.query) == undo.text
     found = read_stored(store, names_of(store)).judgements if is_there else ()
     standing = {spot: grade for query, spot, grade in found if query == undo.query}
     others = (Since(spot, standing.get(spot)) for spot in sorted(left) if standing.get(spot) != left[spot])

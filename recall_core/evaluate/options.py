@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -82,9 +83,7 @@ def parse_grid(texts: Sequence[str], config: Config) -> tuple[Config, ...]:
     texts: `key=value,value`. Raises UsageError `bad_value`, ConfigError `unknown_key`, `bad_value`.
     """
     axes = [_axis(text) for text in texts]
-    count = 1
-    for axis in axes:
-        count *= len(axis)
+    count = prod(map(len, axes))
     if count > MOST:
         raise UsageError("bad_value", f"{_GRID} asks for {count} combinations, more than {MOST}.", hint=_GRID_HINT)
     tried = [assign(config, settings, where=_GRID) for settings in product(*axes)]
@@ -177,14 +176,13 @@ class Condition(NamedTuple):
 
 def parse_gate(text: str) -> tuple[Condition, ...]:
     """The conditions in a list with commas, in capitals or not. Raises UsageError `bad_gate`."""
-    return tuple(_condition(part.strip()) for part in text.split(","))
-
-
-def _condition(text: str) -> Condition:
-    found = _CONDITION.fullmatch(text.lower())
-    if found is None:
-        raise bad_gate(f"{text!r} is not a figure, one of >= <= > < = and a number")
-    return Condition(text, found["mode"], found["figure"], found["sign"], float(found["number"]))
+    conditions = []
+    for part in map(str.strip, text.split(",")):
+        found = _CONDITION.fullmatch(part.lower())
+        if found is None:
+            raise bad_gate(f"{part!r} is not a figure, one of >= <= > < = and a number")
+        conditions.append(Condition(part, found["mode"], found["figure"], found["sign"], float(found["number"])))
+    return tuple(conditions)
 
 
 def bad_gate(reason: str, *, hint: str = _GATE_HINT) -> UsageError:

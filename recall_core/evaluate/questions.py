@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, TextIO, get_args
@@ -23,7 +24,6 @@ from recall_core.evaluate.formats import (
 from recall_core.evaluate.judgements import (
     WHOLE,
     Judgement,
-    Located,
     Names,
     Spot,
     by_document,
@@ -32,7 +32,6 @@ from recall_core.evaluate.judgements import (
     put,
     read_stored,
     stands_for,
-    stored_queries,
 )
 from recall_core.retrieve.plan import Plan
 from recall_core.shell import AGAIN, Hint, flag
@@ -85,7 +84,10 @@ def grade_items(store: Store, names: Names, judgements: Collection[Judgement], u
     found: dict[str, dict[str, int]] = {}
     lines: dict[str, tuple[str, int, int]] = {}
     unknown: set[str] = set()
-    for (query, path), judged in _by_path(last.values()).items():
+    by_path = defaultdict[tuple[str, str], list[Judgement]](list)
+    for each in last.values():
+        by_path[each.query, each.spot.path].append(each)
+    for (query, path), judged in by_path.items():
         grades_of = found.setdefault(query, {})
         left = dict.fromkeys(each.spot for each in judged)
         for spot, first, end in chunks.of(path):
@@ -96,7 +98,11 @@ def grade_items(store: Store, names: Names, judgements: Collection[Judgement], u
                 lines[name] = (path, first, end)
                 for each in standing:
                     left.pop(each.spot, None)
-        absent = {_absent(each.spot): each.grade for each in judged if each.spot in left}
+        absent = {
+            path if each.spot[1:] == WHOLE else f"{path}[{each.spot.offset}:{each.spot.end}]": each.grade
+            for each in judged
+            if each.spot in left
+        }
         grades_of.update(absent)
         unknown.update(absent)
     return Graded(found, frozenset(unknown), lines)
@@ -137,17 +143,6 @@ class _Chunks:
         return self._known[path]
 
 
-def _by_path(judgements: Iterable[Judgement]) -> dict[tuple[str, str], list[Judgement]]:
-    found: dict[tuple[str, str], list[Judgement]] = {}
-    for each in judgements:
-        found.setdefault((each.query, each.spot.path), []).append(each)
-    return found
-
-
-def _absent(spot: Spot) -> str:
-    return spot.path if spot[1:] == WHOLE else f"{spot.path}[{spot.offset}:{spot.end}]"
-
-
 class Questions(NamedTuple):
     """What is asked. grades: query to document or chunk to grade, of evaluated queries, shorter ids first, so
     that numbers stand in their order and the same queries give the same figures wherever they come from.
@@ -186,7 +181,7 @@ def questions(
     if unit is not None:
         expect_choice("unit", unit, get_args(Unit))
     file = None if qrels is None else read_qrels(qrels)
-    texts = read_queries(queries) if queries is not None else (file.texts if file else {}) or stored_queries(store)
+    texts = read_queries(queries) if queries is not None else (file.texts if file else {}) or store.judged_queries()
     found = read_stored(store, names) if file is None else locate(with_ids(file, texts).rows, names)
     wanted = [each for each in found.judgements if each.query in texts]
     unit = unit or ("doc" if file is not None else unit_of(wanted))
@@ -213,7 +208,9 @@ def questions(
         unknown=unknown,
         lines=lines,
         warnings=(
-            *warnings(unknown, _without_text(found, texts), may_be_records=may_be_records),
+            *warnings(
+                unknown, sum(each.query not in texts for each in found.judgements), may_be_records=may_be_records
+            ),
             *(_of_whole_documents(whole(wanted)) if unit == "chunk" else ()),
         ),
     )
@@ -226,10 +223,6 @@ def with_ids(qrels: Qrels, texts: Mapping[str, str]) -> Qrels:
     ids = {text: query for query, text in reversed(list(texts.items()))}
     rows = tuple(row._replace(query=ids.get(qrels.texts[row.query], row.query)) for row in qrels.rows)
     return Qrels(rows, {ids.get(text, query): text for query, text in qrels.texts.items()})
-
-
-def _without_text(found: Located, texts: Mapping[str, str]) -> int:
-    return sum(judgement.query not in texts for judgement in found.judgements)
 
 
 def warnings(unknown: int, without_text: int, *, may_be_records: bool) -> tuple[str, ...]:
@@ -261,7 +254,7 @@ def import_(store: Store, *, queries: Path | None, qrels: Path | None) -> JudgeR
         message = f"judge import needs {flag('queries')} or {flag('qrels')}."
         raise UsageError("missing_argument", message, hint=Hint(AGAIN, qrels="FILE"))
     file = Qrels((), {}) if qrels is None else read_qrels(qrels)
-    known = stored_queries(store)
+    known = store.judged_queries()
     texts = {} if queries is None else read_queries(queries)
     file = with_ids(file, known | texts)
     texts = file.texts | texts
@@ -290,7 +283,7 @@ def export(store: Store, *, queries: TextIO | None, qrels: TextIO | None, form: 
     expect_choice("form", form, get_args(QrelsFormat))
     with store.reading():
         names = names_of(store)
-        texts, found = stored_queries(store), read_stored(store, names)
+        texts, found = store.judged_queries(), read_stored(store, names)
     rows = [Qrel(each.query, names.name(each.spot), each.grade) for each in found.judgements]
     _write(queries, queries_lines(texts))
     _write(qrels, quepid_lines(rows, texts) if form == "quepid" else qrels_lines(rows, form))

@@ -58,7 +58,11 @@ def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, Ev
         mode: {query: items(keys, board.questions.unit) for query, keys in each.items()}
         for mode, each in found.items()
     }
-    measured = {mode: _measured(board, rankings[mode]) for mode in board.modes}
+    grades = board.questions.grades
+    measured = {
+        mode: {measure.name: each for measure, each in values(board.measures, grades, rankings[mode]).items()}
+        for mode in board.modes
+    }
     view = evaluation_view(board, rankings, measured)
     if board.conditions:
         view["gate"] = [_condition_view(condition, board, measured) for condition in board.conditions]
@@ -147,11 +151,6 @@ def _spots(found: _Found, board: Setup, store: Store) -> dict[str, Spot]:
     rowids = dict.fromkeys(key.rowid for each in found.values() for keys in each.values() for key in keys)
     rows = store.fetch(list(rowids))
     return {item(row.doc.path, row.chunk.offset): Spot(row.doc.path, row.chunk.offset, row.chunk.end) for row in rows}
-
-
-def _measured(board: Setup, rankings: Mapping[str, Sequence[str]]) -> Values:
-    found = values(board.measures, board.questions.grades, rankings)
-    return {measure.name: each for measure, each in found.items()}
 
 
 def _condition_view(condition: Condition, board: Setup, measured: Mapping[str, Values]) -> ConditionView:

@@ -61,7 +61,7 @@ def swept_view(answer: Answer, store: Store, *, breaks: bool) -> SweepView:
     Fused ranks are swept: before a reranker, sparse-document recall, min_score and min_cosine.
     Raises UsageError `one_signal` where there is no weight to move.
     """
-    pool, k = _both(answer), _k(answer)
+    pool, k = _both(answer), max(1, answer.plan.limit)
     swept = _sweep(answer, pool, k)
     steady = stability(swept, weight_of(answer.plan.config))
     view = SweepView(
@@ -94,7 +94,7 @@ def pinned_view(
 
     Raises UsageError `one_signal`, `bad_value`, UnknownTarget.
     """
-    pool, k, config = _both(answer), _k(answer), answer.plan.config
+    pool, k, config = _both(answer), max(1, answer.plan.limit), answer.plan.config
     for wish in wishes:
         expect_choice("want", wish.want, get_args(Want))
     targets = {wish: _rows(store, wish.target, base=base) for wish in wishes}
@@ -139,10 +139,6 @@ def _both(answer: Answer) -> Pool:
             hint=Hint("tune", Verbatim('"words"'), sweep=True),
         )
     return pool
-
-
-def _k(answer: Answer) -> int:
-    return max(1, answer.plan.limit)
 
 
 def _sweep(answer: Answer, pool: Pool, k: int) -> Sweep:

@@ -325,11 +325,11 @@ def advise_among(curve: StepCurve, current: Floats, rivals: Sequence[StepCurve],
     has a higher mean anywhere than this one's highest.
     """
     mean = means(curve)
-    best = _widest(curve, mean == mean.max())
+    best = int(np.where(mean == mean.max(), np.diff(curve.places), -1.0).argmax())  # the widest
     gains = columns(curve, slice(best, best + 1))[:, 0] - current
     plateau = _bands(curve, _near(curve, best))
     counts, signs = draws(len(current), seed=seed)
-    middles = _middles(curve)[_best_cells(curve, counts)[0]]
+    middles = ((curve.places[:-1] + curve.places[1:]) / 2)[_best_cells(curve, counts)[0]]
     largest = largest_by_chance((curve, *rivals), current, signs)
     statistic = float(statistics(gains[:, None])[0])
     p_picked = chance(largest, statistic)
@@ -418,18 +418,10 @@ def _values_in(curve: StepCurve, cells: Integers) -> Floats:
     return np.array([each.values[piece] for each, piece in zip(curve.steps, pieces, strict=True)])
 
 
-def _widest(curve: StepCurve, chosen: Mask) -> int:
-    return int(np.where(chosen, np.diff(curve.places), -1.0).argmax())
-
-
 def _bands(curve: StepCurve, chosen: Mask) -> tuple[Band, ...]:
     """The chosen cells, neighbours joined."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], chosen.astype(np.int64), [0]])))
     return tuple(Band(*curve.places[pair].tolist()) for pair in edges.reshape(-1, 2))
-
-
-def _middles(curve: StepCurve) -> Floats:
-    return (curve.places[:-1] + curve.places[1:]) / 2
 
 
 def _middle(band: Band) -> float:

@@ -99,10 +99,10 @@ def inputs_at(position: int, ranking: Ranking, pool: Pool, config: Config) -> In
     """What the score of the candidate at this position of a pool was made of under this config."""
     columns = {column.signal: column for column in ranking.columns}
     lexical, semantic = (_raw(columns.get(signal), position) for signal in _SIGNALS)
-    lexical_weight, semantic_weight = (_weight(columns.get(signal)) for signal in _SIGNALS)
+    weights = [columns[signal].weight if signal in columns else 0.0 for signal in _SIGNALS]
     rerank = columns.get("rerank")
     return Inputs(
-        weights=(lexical_weight, semantic_weight),
+        weights=(weights[0], weights[1]),
         fusion=(config.fusion, config.rrf_k if config.fusion == "rrf" else 0),
         normalizer=Scale(config.normalize, *(scale(pool, signal, config.normalize) for signal in _SIGNALS)),
         lexical=lexical,
@@ -183,10 +183,6 @@ def _raw(column: Column | None, position: int) -> RawSignal:
     return RawSignal(None, None) if column is None else RawSignal(column.raw[position], column.ranks[position])
 
 
-def _weight(column: Column | None) -> float:
-    return 0.0 if column is None else column.weight
-
-
 class Contribution(NamedTuple):
     """A summand of a raw value, in the signal's own unit, with what is known of it."""
 
@@ -263,7 +259,10 @@ def sentence_contributions(embedder: Embedder, question: str, text: str) -> list
         return []
     axis = components(asked)
     if len(pieces) <= SHAPLEY_SENTENCES:
-        subsets = ["".join(_members(pieces, coalition)) for coalition in range(1, 1 << len(pieces))]
+        subsets = [
+            "".join(piece for i, piece in enumerate(pieces) if coalition >> i & 1)
+            for coalition in range(1, 1 << len(pieces))
+        ]
         worths = [0.0, *_cosines(embedder, axis, subsets)]
         values = shapley(worths.__getitem__, len(pieces))
         return [Contribution("sentence", *each) for each in zip(_tidy(pieces), values, strict=True)]
@@ -281,10 +280,6 @@ def sentences(text: str) -> list[str]:
     ['Retry once. ', 'Then give up!']
     """
     return _SENTENCE.findall(text) if text.strip() else []
-
-
-def _members(pieces: Sequence[str], coalition: int) -> list[str]:
-    return [piece for i, piece in enumerate(pieces) if coalition >> i & 1]
 
 
 def _tidy(pieces: Sequence[str]) -> list[str]:
@@ -404,7 +399,15 @@ def _leaves(
         return [LeafView(kind="rank", text=f"rank {part.rank}", points=part.points)]
     low, high = limits
     if high <= low:
-        return [LeafView(kind="scale", text=_flat(config), points=part.points)] if part.points else []
+        return (
+            [
+                LeafView(
+                    kind="scale", text=f"{config.normalize}: every candidate has the same value", points=part.points
+                )
+            ]
+            if part.points
+            else []
+        )
     share = _share(part, row.parts, config)
     factor = share / (high - low)
     made = [each.leaf(factor * each.value) for each in contributions]
@@ -447,10 +450,6 @@ def _rest(rest: float, most: float) -> Iterator[LeafView]:
             yield LeafView(kind="rounding", text="stage values have 6 decimals", points=rest)
         else:
             yield LeafView(kind="residual", text="not accounted for", points=rest)
-
-
-def _flat(config: Config) -> str:
-    return f"{config.normalize}: every candidate has the same value"
 
 
 def _sum(made: Sequence[LeafView]) -> float:

@@ -6,7 +6,7 @@ change with the weight. Every function takes `texts`, the number of each candida
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import Literal, NamedTuple, TypeAlias, TypeVar, overload
@@ -202,63 +202,18 @@ def _count_ahead(lines: Lines, x: int, texts: Integers) -> _CopyPieces:
 
 Wish = TypeVar("Wish")
 
-_ALL = (Interval(Fraction(0), Fraction(1)),)
+_ALL: tuple[Interval, ...] = (Interval(Fraction(0), Fraction(1)),)
 
 
-class Pin(NamedTuple):
-    """One wish about a candidate: in the top k, out of it, or above another candidate."""
-
-    want: Literal["in", "out", "above"]
-    candidate: int
-    other: int | None = None
-    """Whom it shall stand above."""
-
-
-class Pinned(NamedTuple):
-    """The weights that fulfil every pin; when there are none, pins of which no proper part is impossible."""
-
-    intervals: tuple[Interval, ...]
-    conflict: tuple[Pin, ...] = ()
-
-
-def pins(good: Iterable[int], bad: Iterable[int], above: Iterable[tuple[int, int]] = ()) -> tuple[Pin, ...]:
-    """Wishes as pins: good in the top k, bad out of it, the first of each pair above the second."""
-    return (
-        *(Pin("in", each) for each in good),
-        *(Pin("out", each) for each in bad),
-        *(Pin("above", upper, lower) for upper, lower in above),
-    )
-
-
-def pinned(lines: Lines, wanted: Sequence[Pin], k: int) -> Pinned:
-    """The exact weights under which all pins hold together, or why there are none.
-
-    The conflict is minimal, not smallest: take any one of its pins away and a weight exists for the others.
-    """
-    return Pinned(*together({pin: pin_weights(lines, pin, k) for pin in wanted}))
-
-
-def pin_weights(lines: Lines, pin: Pin, k: int) -> tuple[Interval, ...]:
-    """The weights under which one pin holds."""
-    if pin.want == "in":
-        return ranked_where(lines, pin.candidate, lambda ranks: ranks <= k)
-    if pin.want == "out":
-        return ranked_where(lines, pin.candidate, lambda ranks: ranks > k)
-    x, y = pin.candidate, pin.candidate if pin.other is None else pin.other
-    # In a pool of the two alone, natural order kept, above is first.
-    first, second = sorted((x, y))
-    pair = Lines((lines.a[first], lines.a[second]), (lines.b[first], lines.b[second]), lines.scale)
-    return ranked_where(pair, int(x > y), lambda ranks: ranks == 1)
+def pin_weights(lines: Lines, x: int, k: int, want: Literal["in", "out"]) -> tuple[Interval, ...]:
+    """Return the weights at which x is in the top k, or out of it."""
+    return ranked_where(lines, x, lambda ranks: (ranks <= k) == (want == "in"))
 
 
 def together(where: Mapping[Wish, tuple[Interval, ...]]) -> tuple[tuple[Interval, ...], tuple[Wish, ...]]:
     """The weights that every wish allows; where there are none, wishes of which no proper part is impossible."""
-    intervals = _shared(where.values())
+    intervals = reduce(intersect, where.values(), _ALL)
     return (intervals, ()) if intervals else ((), _conflict(where))
-
-
-def _shared(sets: Iterable[tuple[Interval, ...]]) -> tuple[Interval, ...]:
-    return reduce(intersect, sets, _ALL)
 
 
 def _conflict(where: Mapping[Wish, tuple[Interval, ...]]) -> tuple[Wish, ...]:
@@ -266,6 +221,6 @@ def _conflict(where: Mapping[Wish, tuple[Interval, ...]]) -> tuple[Wish, ...]:
     kept = dict(where)
     for wish in reversed(list(where)):
         rest = {each: sets for each, sets in kept.items() if each != wish}
-        if not _shared(rest.values()):
+        if not reduce(intersect, rest.values(), _ALL):
             kept = rest
     return tuple(kept)

@@ -256,7 +256,7 @@ def all_grades(run: AnalysisRun, _analysis: Analysis) -> JudgedQueries:
 
     store = run.recall.store
     with store.reading():
-        texts = evaluate.judgements.stored_queries(store)
+        texts = store.judged_queries()
         found = (
             evaluate.judgements.read_stored(store, evaluate.judgements.names_of(store)).judgements if texts else ()
         )

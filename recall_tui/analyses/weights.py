@@ -128,7 +128,7 @@ def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
         is_known = ("chunk", pin.chunk_id) in store.resolve(pin.chunk_id)
         position = places.get(store.rowid("chunk", pin.chunk_id)) if is_known else None
         if position is not None:
-            met[number] = explain.winning.pin_weights(lines, explain.winning.Pin(pin.want, position), k)
+            met[number] = explain.winning.pin_weights(lines, position, k, pin.want)
         else:  # who is no candidate is never among the rows
             met[number] = () if pin.want == "in" else (explain.intervals.Interval(Fraction(0), Fraction(1)),)
     return TargetWeights(*explain.winning.together(met))

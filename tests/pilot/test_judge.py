@@ -20,7 +20,7 @@ from textual.widgets import Input
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.evaluate.judgements import Judgement, Spot, names_of, put, read_stored, stored_queries
+from recall_core.evaluate.judgements import Judgement, Spot, names_of, put, read_stored
 from recall_tui.panes.judge import JudgeLines, JudgePane, layout
 from recall_tui.screens.confirm import READING_SECONDS
 from recall_tui.state import judging, weighing
@@ -46,7 +46,7 @@ def judged(store: Path) -> set[tuple[str, str, int]]:
 
 def queries(store: Path) -> dict[str, str]:
     with Recall.open(str(store)) as recall:
-        return stored_queries(recall.store)
+        return recall.store.judged_queries()
 
 
 NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"

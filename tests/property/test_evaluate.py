@@ -31,7 +31,6 @@ from recall_core.evaluate.judgements import (
     names_of,
     put,
     read_stored,
-    stored_queries,
     unknown_spot,
 )
 from recall_core.evaluate.measures import bounds, parse_measures, values
@@ -84,7 +83,7 @@ def test_what_can_be_read_can_be_stored_and_is_read_back(queries: str, qrels: st
 
     put(store, texts, found.judgements)
 
-    assert stored_queries(store) == dict(sorted(texts.items(), key=lambda each: each[0].encode()))
+    assert store.judged_queries() == dict(sorted(texts.items(), key=lambda each: each[0].encode()))
     assert len(read_stored(store, names).judgements) == len({each[:2] for each in found.judgements})
 
 

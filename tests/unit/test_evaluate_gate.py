@@ -64,9 +64,9 @@ def test_a_baseline_is_an_answer_or_a_run(tmp_path: Path) -> None:
         tmp_path / "run", lambda run: {"mrr": {query: float(len(hits)) for query, hits in run.items()}}
     )
 
-    assert answer.shared("bm25", "mrr", ["q2", "q3"]) == {"q2": 1.0}
-    assert answer.shared("bm25", "map", ["q2"]) == {}
-    assert run.shared("hybrid", "mrr", ["q1"]) == {"q1": 1.0}
+    assert answer.values_for("bm25", "mrr", ["q2", "q3"]) == {"q2": 1.0}
+    assert answer.values_for("bm25", "map", ["q2"]) == {}
+    assert run.values_for("hybrid", "mrr", ["q1"]) == {"q1": 1.0}
 
 
 def test_another_file_is_refused_as_a_baseline(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from recall_core.evaluate.judgements import (
     read_stored,
     regrade_chunk,
     stands_for,
-    stored_queries,
     take_back,
     undo_of,
     words,
@@ -129,7 +128,7 @@ def test_a_change_is_stored_and_taken_back(store: SqliteStore) -> None:
     assert take_back(store, undo_of(step)) is None
 
     assert judgements_of(store) == ()
-    assert stored_queries(store) == {}
+    assert store.judged_queries() == {}
 
 
 def test_a_query_with_other_judgements_stays_when_its_first_is_taken_back(store: SqliteStore) -> None:
@@ -139,7 +138,7 @@ def test_a_query_with_other_judgements_stays_when_its_first_is_taken_back(store:
 
     take_back(store, undo_of(step))
 
-    assert stored_queries(store) == {"q1": "one"}
+    assert store.judged_queries() == {"q1": "one"}
     assert judgements_of(store) == (judgement(1, path="b.md"),)
 
 
@@ -172,7 +171,7 @@ def test_a_grade_that_somebody_gave_since_is_not_taken_back(store: SqliteStore, 
     assert take_back(store, undo_of(step)) == Since(Spot("a.md", 0, 6), grade)
 
     assert judgements_of(store) == before
-    assert stored_queries(store) == {"q1": "one"}
+    assert store.judged_queries() == {"q1": "one"}
 
 
 def test_a_grade_that_was_taken_away_does_not_come_back_over_a_newer_one(store: SqliteStore) -> None:
@@ -194,11 +193,11 @@ def test_a_query_that_begins_where_another_has_taken_its_id_gets_the_next_one(st
     change(store, first)
     change(store, second)
 
-    assert stored_queries(store) == {"q1": "two", "q2": "one"}
+    assert store.judged_queries() == {"q1": "two", "q2": "one"}
     assert [(each.query, each.grade) for each in judgements_of(store)] == [("q1", 2), ("q2", 3), ("q2", 1)]
     assert take_back(store, undo_of(second)) is None
     assert take_back(store, undo_of(first)) is None
-    assert stored_queries(store) == {"q1": "two"}
+    assert store.judged_queries() == {"q1": "two"}
     assert judgements_of(store) == (judgement(2, 0, 6),)
 
 
@@ -207,5 +206,5 @@ def test_a_query_that_begins_joins_the_one_that_has_its_words_by_now(store: Sqli
 
     change(store, Regrade("q1", "one query", added=(judgement(3, 0, 6),), begins=True))
 
-    assert stored_queries(store) == {"q1": "two", "q7": " one\n query"}
+    assert store.judged_queries() == {"q1": "two", "q7": " one\n query"}
     assert [(each.query, each.grade) for each in judgements_of(store)] == [("q1", 2), ("q7", 3), ("q7", 1)]

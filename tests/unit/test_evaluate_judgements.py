@@ -22,7 +22,6 @@ from recall_core.evaluate.judgements import (
     put,
     read_stored,
     regrade_chunk,
-    stored_queries,
 )
 from recall_core.evaluate.questions import export, import_
 from recall_core.store.sqlite.store import SqliteStore
@@ -146,7 +145,7 @@ def test_a_query_with_another_text_is_refused_and_nothing_is_written(store: Sqli
         put(store, {"p": "new", "q": "two"}, [Judgement("p", Spot("docs/a.md"), 1)])
 
     assert caught.value.code == "query_conflict"
-    assert stored_queries(store) == {"q": "one"}
+    assert store.judged_queries() == {"q": "one"}
     assert store.judgement_count() == 0
 
 
@@ -252,7 +251,7 @@ def test_an_export_is_repeatable_and_can_be_imported(store: SqliteStore, tmp_pat
 
         assert response["judged"] == {"queries": 2, "judgements": 3, "unknown": 1}, form
         assert [line.split()[0] for line in rows.getvalue().splitlines()[-3:]] == ["q1", "q2", "q2"], form
-        assert stored_queries(copy) == stored_queries(store), form
+        assert copy.judged_queries() == store.judged_queries(), form
         assert again.getvalue() == rows.getvalue(), form
 
 
