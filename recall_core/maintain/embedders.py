@@ -53,7 +53,9 @@ def embedders(config: Config, *, in_use: str | None, probe: bool, waits: bool = 
 def _view(
     kind: EmbedderKind, config: Config, *, in_use: str | None, probe: bool, waits: bool = False
 ) -> EmbedderView:
-    own = config if _is_named(kind, config) else _bare(kind, config)
+    # Another kind's model and address are not its own.
+    bare = config._replace(embedding=kind.name, embedding_model="", embedding_url="")
+    own = config if _is_named(kind, config) else bare
     size = (in_use or "").rpartition(":")[2]
     recorded = own._replace(embedding_dim=int(size)) if size.isdecimal() else own
     is_in_use = in_use is not None and kind.recognises(in_use, recorded)
@@ -86,11 +88,6 @@ def _view(
 
 def _is_named(kind: EmbedderKind, config: Config) -> bool:
     return config.embedding.partition(":")[0] == kind.name
-
-
-def _bare(kind: EmbedderKind, config: Config) -> Config:
-    """The settings as if this kind were chosen: another kind's model and address are not its own."""
-    return config._replace(embedding=kind.name, embedding_model="", embedding_url="")
 
 
 def _look_closer(view: EmbedderView, kind: EmbedderKind, config: Config, *, probe: bool) -> None:
@@ -257,7 +254,7 @@ class _ReembedRun:
         unsaved: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
-            for answers in self._answers():
+            for answers in self._embed_in_blocks():
                 unsaved |= answers
                 self.embedded += len(answers)
                 if monotonic() - since >= COMMIT_SECONDS:
@@ -268,7 +265,7 @@ class _ReembedRun:
         finally:
             self._save(unsaved)
 
-    def _answers(self) -> Iterator[dict[bytes, TextVector]]:
+    def _embed_in_blocks(self) -> Iterator[dict[bytes, TextVector]]:
         after = b""
         while texts := self.store.texts_to_reembed(after=after, limit=_BLOCK_TEXTS):
             yield from made_in_turn(texts, self.embedder, self.pace)

@@ -185,16 +185,17 @@ class _Cutter:
 
     def _recount(self, file: NewFile, parser: str) -> NewFile:
         """The file cut as before, its tokens counted by the new counter; a sync reads one with a parser anew."""
-        documents = [each._replace(chunks=tuple(map(self._recounted_chunk, each.chunks))) for each in file.documents]
+
+        def recount(chunk: NewChunk) -> NewChunk:
+            return chunk._replace(span=chunk.span._replace(tokens=self.counter.count(chunk.text)))
+
+        documents = [each._replace(chunks=tuple(map(recount, each.chunks))) for each in file.documents]
         settings = f"{parser} recounted {self.config.counter}{_mark(file)}"
         if parser == PIECES:
             (only,) = documents
             spans = [chunk.span for chunk in only.chunks]
             settings = settings_of_pieces(spans, title=only.title, tags=only.tags, meta=only.meta)
         return self._put_again(file, settings, documents)
-
-    def _recounted_chunk(self, chunk: NewChunk) -> NewChunk:
-        return chunk._replace(span=chunk.span._replace(tokens=self.counter.count(chunk.text)))
 
     def _put_again(self, file: NewFile, settings: str, documents: Sequence[NewDocument]) -> NewFile:
         """The file with what is known of it on this machine; its root stays as it is."""

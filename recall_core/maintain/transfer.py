@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TextIO
@@ -148,7 +148,7 @@ def lines_of(file: NewFile, roots: tuple[Root, ...], *, embeddings: bool) -> Ite
     for document in file.documents:
         doc_id = document.id
         labels = document.tags, document.source, dict(document.meta)
-        read = document.read_by or msgspec.UNSET, _spelled(document.marks)
+        read = document.read_by or msgspec.UNSET, marks.runs(document.marks) if document.marks else msgspec.UNSET
         yield DocumentLine(doc_id, document.path, document.hash, document.title, document.size, *labels, *read)
         for chunk in document.chunks:
             yield _chunk_line(chunk, doc_id, embeddings=embeddings)
@@ -246,10 +246,6 @@ def marks_of(line: DocumentLine) -> tuple[Mark, ...]:
         return marks.loaded(line.marks)
     except ValueError as error:
         raise invalid(f"document {line.id}: {error}") from error
-
-
-def _spelled(found: Sequence[Mark]) -> list[list[str | int]] | msgspec.UnsetType:
-    return marks.runs(found) if found else msgspec.UNSET
 
 
 def chunk_of(line: ChunkLine, document: DocumentLine) -> NewChunk:
@@ -367,7 +363,10 @@ def import_(
             for file in incoming.files(writer):
                 if same is not None and same.has(file):
                     continue
-                if not _skipped(store, file, source, on_conflict=on_conflict):
+                path = "" if on_conflict == "replace" else _conflict(store, file)
+                if path and on_conflict == "error":
+                    raise _conflicting(path, source)
+                if not path:
                     writer.put(_with_vectors(file, store, embedder, keep=keep))
                     put = _sum(put, file)
     view = TransferView(documents=put[0], chunks=put[1], sha256=incoming.sha256)
@@ -452,13 +451,6 @@ def _is_live(store: Store, new: NewDocument, mtime: str) -> bool:
     return (found.mtime, *labels) == (mtime, new.title, new.source, tuple(sorted(new.tags)), new.meta)
 
 
-def _skipped(store: Store, file: NewFile, source: Path, *, on_conflict: str) -> bool:
-    path = _conflict(store, file) if on_conflict != "replace" else ""
-    if path and on_conflict == "error":
-        raise _conflicting(path, source)
-    return bool(path)
-
-
 def _conflicting(path: str, source: Path) -> StoreError:
     return StoreError(
         "import_conflict",
@@ -532,7 +524,9 @@ class _Incoming:
                 self._take_root(root_of(line), writer)
             case FileLine():
                 self._file, self._documents = line, []
-            case DocumentLine() if self._file is not None and line.id == _id_of(line):
+            case DocumentLine() if self._file is not None and line.id == document_id(
+                line.path, line.hash, read_by_of(line)
+            ):
                 self._documents.append((line, []))
             case ChunkLine() if self._documents and self._belongs(line):
                 self._documents[-1][1].append(chunk_of(line, self._documents[-1][0]))
@@ -584,10 +578,6 @@ class _Incoming:
             None if root is None else self.roots[root],
             documents,
         )
-
-
-def _id_of(line: DocumentLine) -> str:
-    return document_id(line.path, line.hash, read_by_of(line))
 
 
 def _conflict(store: Store, file: NewFile) -> str:

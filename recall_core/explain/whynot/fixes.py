@@ -88,7 +88,9 @@ def fixes(asker: Asker, question: Question, answer: Answer, sought: Sought) -> F
     is_weighed = is_enough or any("weight" in change.kind.split("+") for change in changes)
     proofs = ((proof, each) for each in entered if (proof := never(each, sought)))
     proof, proved = (None, start) if is_weighed else next(proofs, (None, start))
-    return Fixes(_distinct(by_effort(changes)), proof, proved, None if words is None else words.view)
+    # Each changed question once, as it was first described.
+    distinct = {command(change.question): change for change in reversed(by_effort(changes))}
+    return Fixes(tuple(distinct.values())[::-1], proof, proved, None if words is None else words.view)
 
 
 def is_filtered_out(start: Start, sought: Sought) -> bool:
@@ -148,9 +150,11 @@ def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     """What was changed to come here, if that is enough; else more rows, or of a context more room."""
     if start.kinds and is_shown(asker, start.question, start.answer, sought):
         change = Change("+".join(start.kinds), "; ".join(start.said), start.question, start.settings, start.size)
-        smaller = _smaller(start)
-        if smaller is not None:
-            change = change._replace(smaller=smaller[0], smaller_said=smaller[1])
+        key = start.kinds[-1]
+        if key in ("min_score", "min_cosine"):  # the next smaller change lowers it a millionth less
+            least = getattr(start.answer.plan.config, key) + 10**-DECIMALS
+            higher = with_settings(start.question, {key: round(least, DECIMALS)})
+            change = change._replace(smaller=higher, smaller_said=f"{key} {least:.6f}")
         if done := try_change(asker, change, sought):
             yield done
         return
@@ -192,96 +196,71 @@ def _longer(asker: KeptAsker, start: Start, sought: Sought) -> Start:
     return start
 
 
-def _smaller(start: Start) -> tuple[Question, str] | None:
-    """A millionth more of min_score or min_cosine, where lowering it was the last change."""
-    key = start.kinds[-1]
-    if key not in ("min_score", "min_cosine"):
-        return None
-    least = getattr(start.answer.plan.config, key) + 10**-DECIMALS
-    return with_settings(start.question, {key: round(least, DECIMALS)}), f"{key} {least:.6f}"
-
-
-def _distinct(changes: list[Change]) -> tuple[Change, ...]:
-    """Each changed question once, as it was first said."""
-    return tuple({command(change.question): change for change in reversed(changes)}.values())[::-1]
-
-
 def other_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """match, stop words, signals, pool, sparse recall, rerank, offset: each where it alone does, confirmed."""
+    """Yield each change of match, stop words, signals, pool, sparse recall, rerank and offset that does it alone."""
+    for change in _other_changes(asker, start, sought):
+        if try_change(asker, change, sought):
+            yield change
+
+
+def _other_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
     config, plan = start.answer.plan.config, start.answer.plan
     if config.match == "all" and plan.lexical is not None:
-        yield from _setting(asker, start, sought, "match", "any")
+        yield _set(start, "match", "any")
     if start.answer.pool is not None and start.answer.pool.dropped:
-        yield from _setting(asker, start, sought, "stop_words", "none")
+        yield _set(start, "stop_words", "none")
     if start.question.rql is None and start.question.mode != "hybrid":
-        question = start.question._replace(mode="hybrid")
-        yield from _tried(asker, from_start(start, "mode", "ask both signals", question, size=1), sought)
+        yield from_start(start, "mode", "ask both signals", start.question._replace(mode="hybrid"), size=1)
     if start.answer.pool is not None and not start.answer.pool.exact:
-        yield from _pool(asker, start, sought)
+        yield from _change_pool(asker, start, sought)
     if position(start.answer, sought) is not None and not plan.order:
-        yield from _sparse(asker, start, sought)
+        yield from _change_sparse(asker, start, sought)
     if config.rerank:
-        yield from _setting(asker, start, sought, "rerank", "")
+        yield _set(start, "rerank", "")
     at = row_of(asker, start.answer, sought)
     if start.question.rql is not None and at is not None and at < plan.offset:
-        yield from _offset(asker, start, sought, at)
+        question = with_limit(start.question, plan.limit, offset=at)
+        yield from_start(start, "offset", f"begin at OFFSET {at}", question, size=plan.offset - at)
 
 
-def _tried(asker: KeptAsker, change: Change, sought: Sought) -> Iterator[Change]:
-    if found := try_change(asker, change, sought):
-        yield found
-
-
-def _setting(asker: KeptAsker, start: Start, sought: Sought, key: str, value: SettingValue) -> Iterator[Change]:
-    values: Settings = {key: value}
-    question = with_settings(start.question, values)
+def _set(start: Start, key: str, value: SettingValue) -> Change:
     said = f"set {key} to {value}" if value != "" else f"leave {key} out"
-    yield from _tried(asker, from_start(start, key, said, question, size=1, settings=values), sought)
+    values: Settings = {key: value}
+    return from_start(start, key, said, with_settings(start.question, values), size=1, settings=values)
 
 
-def _sparse(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """Nobody gets a row, or more documents do: as many as it takes."""
+def _change_sparse(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
+    """Give no row away, or give one to more documents: as many as it takes."""
     recall, most = start.answer.recall, start.answer.plan.config.sparse_max_injections
     if recall is None:
         return
     if recall.given:
-        yield from _setting(asker, start, sought, "sparse_recall", False)
+        yield _set(start, "sparse_recall", False)
     for more in range(most + 1, most + 1 + recall.report.blocked):
-        question = with_settings(start.question, {"sparse_max_injections": more})
+        values: Settings = {"sparse_max_injections": more}
+        question = with_settings(start.question, values)
         if is_present(asker, question, sought):
-            smaller = with_settings(start.question, {"sparse_max_injections": more - 1})
             said = f"let {more} short documents take a row instead of {most}"
-            values: dict[str, SettingValue] = {"sparse_max_injections": more}
-            told = (smaller, f"{more - 1} documents")
-            change = from_start(start, "sparse", said, question, size=more - most, settings=values, smaller=told)
-            yield from _tried(asker, change, sought)
+            smaller = (with_settings(start.question, {"sparse_max_injections": more - 1}), f"{more - 1} documents")
+            yield from_start(start, "sparse", said, question, size=more - most, settings=values, smaller=smaller)
             return
 
 
-def _pool(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """The shallowest pool that shows it, and no pool at all."""
+def _change_pool(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
+    """Use the shallowest pool that shows it, and no pool at all."""
     depth = start.answer.plan.config.pool
     if is_led_in_deeper_pools(asker, start, sought):
         return
     ranks = full_ranks(asker, start.answer.plan, start.answer, sought).values()
     for rank in sorted(rank for rank in ranks if rank is not None and rank > depth):
-        values: dict[str, SettingValue] = {"pool": rank}
+        values: Settings = {"pool": rank}
         question = with_settings(start.question, values)
         if is_present(asker, question, sought):
-            smaller = (with_settings(start.question, {"pool": rank - 1}), f"a pool of {rank - 1}")
             said = f"let each signal propose {rank} instead of {depth}"
-            change = from_start(start, "pool", said, question, size=rank - depth, settings=values, smaller=smaller)
-            yield from _tried(asker, change, sought)
+            smaller = (with_settings(start.question, {"pool": rank - 1}), f"a pool of {rank - 1}")
+            yield from_start(start, "pool", said, question, size=rank - depth, settings=values, smaller=smaller)
             break
-    exact = start.question._replace(exact=True)
-    yield from _tried(asker, from_start(start, "exact", "score every row", exact, size=1), sought)
-
-
-def _offset(asker: KeptAsker, start: Start, sought: Sought, at: int) -> Iterator[Change]:
-    plan = start.answer.plan
-    question = with_limit(start.question, plan.limit, offset=at)
-    change = from_start(start, "offset", f"begin at OFFSET {at}", question, size=plan.offset - at)
-    yield from _tried(asker, change, sought)
+    yield from_start(start, "exact", "score every row", start.question._replace(exact=True), size=1)
 
 
 _MOST_TOKENS = 2**24

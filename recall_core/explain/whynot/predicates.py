@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from recall_core.deadline import check
-from recall_core.rql.ast import And, Expr, Not, Or, Predicate
+from recall_core.rql.ast import And, Expr, Not, Or
 from recall_core.rql.fields import FieldValue, value_of
 from recall_core.rql.match import match
 from recall_core.rql.print import print_filter
@@ -26,8 +26,9 @@ def failing(where: Expr, row: Row) -> tuple[Failing, ...]:
     """Every predicate that the row fails in a part of the filter that fails, in reading order, each once."""
     found: dict[str, Failing] = {}
     for literal in _false_literals(_push_nots(where, negated=False), row):
-        text = print_filter(literal)
-        found[text] = Failing(text, value_of(_predicate(literal).field, row.doc, row.chunk))
+        text, predicate = print_filter(literal), literal.operand if isinstance(literal, Not) else literal
+        assert not isinstance(predicate, Not | And | Or)  # noqa: S101 - NOT has been pushed down
+        found[text] = Failing(text, value_of(predicate.field, row.doc, row.chunk))
     return tuple(found.values())
 
 
@@ -142,9 +143,3 @@ def _smallest(sets: list[dict[str, None]]) -> list[dict[str, None]]:
     least = min(map(len, sets))
     distinct = {frozenset(each): each for each in sets if len(each) == least}
     return list(distinct.values())[:_ALTERNATIVES]
-
-
-def _predicate(literal: Expr) -> Predicate:
-    inner = literal.operand if isinstance(literal, Not) else literal
-    assert not isinstance(inner, Not | And | Or)  # noqa: S101 - NOT has been pushed down
-    return inner

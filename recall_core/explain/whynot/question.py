@@ -15,7 +15,7 @@ from recall_core.retrieve import copies
 from recall_core.retrieve.answer import Answer, limited, packable, standing_for
 from recall_core.retrieve.asking import Ask, Asker, Pack
 from recall_core.retrieve.plan import Plan, plan_query
-from recall_core.rql.ast import Expr, Query, Value
+from recall_core.rql.ast import Expr, Query
 from recall_core.rql.parser import parse_query
 from recall_core.rql.print import print_filter, print_query
 from recall_core.shell import Hint, Options, flag
@@ -50,17 +50,14 @@ def plan_of(question: Question, asker: Asker) -> Plan:
         exact, settings = question.exact, settings_in(question)
         plan = plan_query(question.query, question.rql, config=asker.config, exact=exact, settings=settings)
         return plan if question.k is None else plan._replace(limit=question.k, is_capped=True)
-    where, ask = question.where, _ask(question)
+    where, settings = question.where, settings_in(question)
+    ask = Ask(question.k, question.mode, question.filter, settings, exact=question.exact)
     if question.rql is not None:
         return asker.rql_plan(question.rql, ask)
     if where is None:
         return asker.words_plan(question.words, ask)
     plan = asker.words_plan(question.words, ask._replace(filter=None))
     return plan._replace(where=where, filters=print_filter(where))
-
-
-def _ask(question: Question) -> Ask:
-    return Ask(question.k, question.mode, question.filter, settings_in(question), exact=question.exact)
 
 
 def pack_of(question: Question) -> Pack:
@@ -97,7 +94,8 @@ def with_settings(question: Question, values: Settings) -> Question:
         query = tree(question, question.rql)
         options = dict(query.options)
         said = {name: key for name in options if (key := KEYS.get(name, name)) in settings}
-        options |= {name: _option(settings.pop(key)) for name, key in said.items()}
+        values = {name: settings.pop(key) for name, key in said.items()}
+        options |= {name: False if value == "" else value for name, value in values.items()}
         if said:
             question = with_query(question, query._replace(options=tuple(options.items())))
     kept = {key: value for key, value in question.changes.items() if key not in settings}
@@ -162,33 +160,19 @@ def command(question: Question) -> Hint:
     if question.rql is None:
         how: Options = {"mode": question.mode, "k": question.k, "filter": question.filter, **_options(question)}
         return Hint("search" if is_list else "context", question.words, **how)
-    text = _limited(question)
+    text = (question if question.k is None else with_limit(question, question.k)).rql or ""
     return Hint("query", text, **_options(question)) if is_list else Hint("context", rql=text, **_options(question))
 
 
 def _options(question: Question) -> Options:
+    put = (each for each in assignments(question.settings) if each.partition("=")[0].strip() not in question.changes)
     return {
         "budget_tokens": question.budget_tokens,
         "diversity": question.diversity,
         "counter": question.counter,
-        "set": _assignments(question),
+        "set": (*put, *assignments(question.changes)),  # as they were typed, and last what is changed
         "exact": question.exact or None,
     }
-
-
-def _assignments(question: Question) -> tuple[str, ...]:
-    """The settings as --set takes them: those that were put, as they were typed, and last what is changed."""
-    put = (each for each in assignments(question.settings) if each.partition("=")[0].strip() not in question.changes)
-    return (*put, *assignments(question.changes))
-
-
-def _limited(question: Question) -> str:
-    text = question.rql or ""
-    return text if question.k is None else with_limit(question, question.k).rql or ""
-
-
-def _option(value: Value) -> Value:
-    return False if value == "" and isinstance(value, str) else value
 
 
 _RANKING = """
@@ -392,7 +376,8 @@ def place(answer: Answer, sought: Sought, *, order: Sequence[int] | None = None)
         return None
     order = answer.ranked.order if order is None else order
     if answer.plan.table == "doc":
-        documents = _documents_in(answer.pool)
+        keys = answer.pool.keys
+        documents = keys.doc_rowids.tolist() if isinstance(keys, KeyColumns) else [key.doc_rowid for key in keys]
         return next((at for at, each in enumerate(order) if documents[each] == sought.doc_rowid), None)
     position = position_in(answer.pool, sought)
     if position is None:
@@ -434,11 +419,6 @@ def rowids_in(pool: Pool) -> list[int]:
     """The candidates' own, by position."""
     keys = pool.keys
     return keys.rowids.tolist() if isinstance(keys, KeyColumns) else [key.rowid for key in keys]
-
-
-def _documents_in(pool: Pool) -> list[int]:
-    keys = pool.keys
-    return keys.doc_rowids.tolist() if isinstance(keys, KeyColumns) else [key.doc_rowid for key in keys]
 
 
 def position(answer: Answer, sought: Sought) -> int | None:

@@ -56,7 +56,9 @@ def by_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     first = at + 1 - plan.offset
     for k in range(first, min(first + plan.config.sparse_max_injections + 1, K_MOST + 1)):
         if k > plan.limit and is_present(asker, with_limit(start.question, k), sought):
-            least = _least_k(asker, start, k, sought)
+            least = k
+            while least - 1 > plan.limit and is_present(asker, with_limit(start.question, least - 1), sought):
+                least -= 1
             smaller = (with_limit(start.question, least - 1), count_of(least - 1, "row"))
             said, question = f"ask for {least} rows instead of {plan.limit}", with_limit(start.question, least)
             change = from_start(start, "k", said, question, size=least - plan.limit, smaller=smaller)
@@ -170,12 +172,6 @@ def _doubt(answer: Answer) -> str:
     if answer.plan.config.fusion == "rrf":
         return "the list shows copies once, and with them only weighted fusion is proved"
     return "" if answer.pool.exact else "the list shows copies once, and with them only a complete pool is proved"
-
-
-def _least_k(asker: KeptAsker, start: Start, k: int, sought: Sought) -> int:
-    while k > 1 and k - 1 > start.answer.plan.limit and is_present(asker, with_limit(start.question, k - 1), sought):
-        k -= 1
-    return k
 
 
 def _weight_change(

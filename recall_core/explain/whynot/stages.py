@@ -247,7 +247,9 @@ def _rules(root: Root, place: Path, name: str, asker: Asker) -> tuple[str, ...]:
     rules = [f"{part} is never read" for part in parts if part in NEVER_READ]
     hidden = [part for part in parts if part.startswith(".") and part not in NEVER_READ]
     rules += [f"{part} is hidden ({flag('hidden')})" for part in hidden if not root.hidden]
-    rules += [f"{flag('ignore')} {pattern} matches" for pattern in root.ignores if _matches(pattern, parts)]
+    folders = ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
+    ignores = [pattern for pattern in root.ignores if any(matches_any([pattern], each) for each in folders)]
+    rules += [f"{flag('ignore')} {pattern} matches" for pattern in ignores]
     if root.globs and not matches_any(root.globs, relative):
         rules.append(f"no {flag('glob')} matches: {' '.join(root.globs)}")
     if root.gitignore and (line := _gitignore_line(root, place, asker.base)):
@@ -256,10 +258,6 @@ def _rules(root: Root, place: Path, name: str, asker: Asker) -> tuple[str, ...]:
     if not set(parts) & NEVER_READ and _looked_at(open_root, name, asker.base, asker.config) is None:
         rules.append("it is the store's own, or lies in a virtual environment or behind a link")
     return tuple(rules)
-
-
-def _matches(pattern: str, parts: list[str]) -> bool:
-    return any(matches_any([pattern], "/".join(parts[: depth + 1])) for depth in range(len(parts)))
 
 
 def _gitignore_line(root: Root, place: Path, base: Path) -> str | None:
@@ -292,7 +290,8 @@ def lexical_stage(
     if query is None or query.is_empty or answer.pool is None:
         return fail_stage("lexical", "lexical", "the question has no word to look for")
     part = _part(answer, sought, "lexical")
-    raw = part.raw if part else _alone(asker, query, sought, plan)
+    rowid, weight = sought.row.rowid, plan.config.title_weight
+    raw = part.raw if part else asker.store.lexical_scores(query, [rowid], title_weight=weight).get(rowid)
     views = _terms(asker, query, answer.pool.terms, sought)
     missing = [view["text"] for view in views if not (view.get("title", 1) or view.get("body", 1))]
     evidence = {"terms": views, "missing": missing, **_figures(answer, part, "lexical"), "raw": raw}
@@ -451,11 +450,6 @@ def _figures(answer: Answer, part: Part | None, signal: Signal) -> dict[str, Any
 
 def _rank_text(evidence: Mapping[str, Any]) -> str:
     return f", rank {evidence['rank']} of {evidence['of']}" if evidence.get("rank") else ""
-
-
-def _alone(asker: KeptAsker, query: LexicalQuery, sought: Sought, plan: Plan) -> float | None:
-    rowid = sought.row.rowid
-    return asker.store.lexical_scores(query, [rowid], title_weight=plan.config.title_weight).get(rowid)
 
 
 def _terms(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -83,7 +83,8 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
         return WhyNot(_view(named, None, [], absent_stages(asker, named), is_present=False), found)
     sought, listed = _choose(asker, question, plan, found, named)
     is_listed = _is_listed(asker, question, listed, sought)
-    own = position(listed, sought)
+    own, is_context = position(listed, sought), question.budget_tokens is not None
+    packed = asker.pack(listed, pack_of(question)) if is_context and listed.struck else None
     is_dropped = own is not None and is_distant(listed, own)
     stages = [
         *stored_stages(asker, named, sought, plan, is_listed=is_listed),
@@ -92,7 +93,7 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
         semantic_stage(listed.plan, listed, sought, is_listed=is_listed),
         *index_stages(asker, listed.plan, listed, sought),
         pool_stage(asker, listed.plan, listed, sought),
-        *_placed_stages(asker, question, listed, sought),
+        *placed_stages(asker, listed, sought, is_context=is_context, packed=packed),
         *_packed_stages(asker, question, found, sought),
     ]
     is_present = is_shown(asker, question, found, sought)
@@ -100,12 +101,6 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
     view["target"]["chosen"]["rank"] = _rank(asker, found, sought)
     changes = _add_fixes(view, asker, question, found, sought) if fixes and not is_present else ()
     return WhyNot(view, found, changes)
-
-
-def _placed_stages(asker: KeptAsker, question: Question, listed: Answer, sought: Sought) -> Iterator[Stage]:
-    is_context = question.budget_tokens is not None
-    packed = asker.pack(listed, pack_of(question)) if is_context and listed.struck else None
-    return placed_stages(asker, listed, sought, is_context=is_context, packed=packed)
 
 
 def _choose(asker: KeptAsker, question: Question, plan: Plan, answer: Answer, named: Target) -> tuple[Sought, Answer]:
@@ -124,7 +119,7 @@ def _best(asker: KeptAsker, answer: Answer, rows: Iterable[Row], named: Target, 
 
     Of a context, one that is packed.
     """
-    choices = [Sought(row, _doc_rowid(asker, row), named.snippet, named.lines) for row in rows]
+    choices = [Sought(row, asker.store.rowid("doc", row.doc.id), named.snippet, named.lines) for row in rows]
     places = _places(asker, answer, choices)
     ranked = sorted(choices, key=lambda each: places.get(each.row.rowid, inf))
     if ranked[0].row.rowid not in places:
@@ -154,10 +149,6 @@ def _places(asker: KeptAsker, answer: Answer, choices: Sequence[Sought]) -> dict
 def _rank(asker: KeptAsker, answer: Answer, sought: Sought) -> int | None:
     at = row_of(asker, answer, sought)
     return None if at is None else at + 1
-
-
-def _doc_rowid(asker: KeptAsker, row: Row) -> int:
-    return asker.store.rowid("doc", row.doc.id)
 
 
 def _filter_stage(plan: Plan, row: Row) -> Stage:
@@ -255,7 +246,6 @@ def _stage_view(stage: Stage) -> StageView:
 def _add_fixes(
     view: WhyNotView, asker: KeptAsker, question: Question, answer: Answer, sought: Sought
 ) -> tuple[Change, ...]:
-
     done = whynot.fixes.fixes(asker, question, answer, sought)
     view["fixes"] = [_fix_view(change) for change in done.changes]
     if done.words is not None:

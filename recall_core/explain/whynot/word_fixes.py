@@ -139,16 +139,11 @@ def _respelt(question: Question, store: Store, spelt: dict[str, str]) -> Questio
     def written(text: str) -> str:
         for typed, word in spelt.items():
             (spans,) = store.spans([text], [typed])
-            text = _replaced(text, spans, word)
+            for first, end in reversed(spans):
+                text = text[:first] + word + text[end:]
         return text
 
     return with_spelling(question, written)
-
-
-def _replaced(text: str, spans: Sequence[tuple[int, int]], word: str) -> str:
-    for first, end in reversed(spans):
-        text = text[:first] + word + text[end:]
-    return text
 
 
 def distances(word: str, others: Sequence[str], most: int) -> list[int]:
