@@ -33,15 +33,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 RESAMPLES = 2_000
-
 FLIPS = 10_000
-
 SEED = 20_090_719  # any number would do; a fixed one gives the same interval every time
-
 SIGNIFICANT = 0.05
-
 _EXACT = 13  # queries up to which all 2^n assignments of signs are tried, in place of 10,000 drawn ones
-
 _ROWS = 1_000  # assignments of signs at a time
 
 
@@ -125,11 +120,9 @@ def _round(value: float) -> float:
 
 
 RUN = "run"
-
 """The mode of a TREC run."""
 
 Values = Mapping[str, Mapping[str, float]]
-
 """Measure to query to value."""
 
 

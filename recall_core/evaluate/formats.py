@@ -21,17 +21,11 @@ from recall_core.shell import AGAIN, Hint
 from recall_core.text import is_storable
 
 QrelsFormat = Literal["beir", "trec", "quepid"]
-
 _GRADE = re.compile(r"([+-]?[0-9]{1,4})(?:\.0+)?")
-
 _QUERY_HEADS = {"id", "_id", "qid", "query-id", "query_id"}
-
 _GRADE_HEADS = {"score", "grade", "rel", "relevance", "rating", "label"}
-
 _QUEPID_IDS = {"docid", "doc_id", "doc id"}
-
 _QUERIES_HINT = '{"_id": "q1", "text": "…"} or q1<TAB>… on each line'
-
 _QRELS_HINT = "q1<TAB>doc1<TAB>1 (BEIR) or q1 0 doc1 1 (TREC) on each line"
 
 

@@ -64,13 +64,10 @@ def parse_modes(text: str) -> tuple[str, ...]:
 
 
 MOST: Final = 200
-
 """Combinations of one run."""
 
 FUSION: Final = ("fusion", "normalize", "rrf_k")
-
 RETRIEVAL: Final = ("lexical_model", "bm25_k1", "bm25_b", "title_weight", "match", "pool")
-
 """Settings that decide the candidates and their raw values; those of FUSION only rank what is there."""
 
 _GRID: Final = flag("grid")

@@ -31,7 +31,6 @@ from recall_core.store.port import Store
 from recall_core.types import Key, Progress
 
 REGRESSIONS = "regressions"
-
 """The figure of a gate that counts the queries whose first measure fell."""
 
 _Found = dict[str, dict[str, dict[Key, float]]]
@@ -82,12 +81,12 @@ def _set_up(options: EvalOptions, store: Store) -> Setup:
     asked = questions(store, names, queries=options.queries, qrels=options.qrels, unit=options.unit)
     depth = max(options.depth, *(measure.cutoff or 1 for measure in measures))
 
-    def measured(run: dict[str, list[str]]) -> Values:
+    def measure_run(run: dict[str, list[str]]) -> Values:
         found = {query: _items(names, hits, asked.unit)[:depth] for query, hits in run.items()}
         chosen = {query: grades for query, grades in asked.grades.items() if query in found}
         return {measure.name: each for measure, each in values(measures, chosen, found).items()}
 
-    baseline = None if options.baseline is None else read_baseline(options.baseline, measured, unit=asked.unit)
+    baseline = None if options.baseline is None else read_baseline(options.baseline, measure_run, unit=asked.unit)
     conditions = () if options.gate is None else parse_gate(options.gate)
     board = Setup(asked, names, modes, measures, depth, conditions, baseline)
     for condition in conditions:

@@ -52,7 +52,6 @@ from recall_core.shell import AGAIN, Hint
 from recall_core.types import Pool, Progress
 
 DEEPEST = 100
-
 """Rows that a swept measure may look at."""
 
 _METRICS = {"nDCG": "ndcg", "R": "recall", "P": "precision", "RR": "mrr", "AP": "map"}
@@ -211,7 +210,6 @@ REASONS = {
     "no_honest_gain": "the weight that is best for the other queries gains nothing on the one left out",
     "plateau_not_better": "the middle of the weights that are as good as the best is no better than the current one",
 }
-
 """Why nothing is recommended, by code."""
 
 

@@ -33,8 +33,6 @@ from recall_core.store.port import Store
 from recall_core.types import Pool, Row
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
-
-
 Want = Literal["in", "out"]
 
 

@@ -266,7 +266,6 @@ def _try_weights(
 
 
 Mask: TypeAlias = NDArray[np.bool_]
-
 LEAST_QUERIES = 10
 """With fewer, no weight is recommended."""
 

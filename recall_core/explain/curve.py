@@ -15,7 +15,6 @@ from recall_core.explain.lines import Integers, Weight, exact
 from recall_core.explain.sweep import Sweep
 
 Floats: TypeAlias = NDArray[np.float64]
-
 Metric: TypeAlias = Callable[[Floats, Floats, int], Floats]
 """(gains of the top k, one row a ranking; every judged gain of the query, descending; k) -> one value a row."""
 

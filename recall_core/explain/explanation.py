@@ -173,11 +173,9 @@ def flips_at(lines: Lines, upper: int, lower: int) -> float | None:
 
 
 MOST_DIFFERENCES = 30
-
 """Leaves that are compared one by one; the smaller ones of each signal are one difference together."""
 
 _SIDES: tuple[Literal["points"], Literal["other_points"]] = ("points", "other_points")
-
 _Key: TypeAlias = tuple[Signal, str, str]
 
 

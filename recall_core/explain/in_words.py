@@ -11,9 +11,7 @@ from recall_core.store.port import Store
 from recall_core.types import Hit
 
 _NAMED = ("term", "feature", "token", "sentence")
-
 _LONGEST = 60  # letters of a sentence that is quoted
-
 _SIGNALS = {"lexical": "its words", "semantic": "its meaning", "rerank": "the reranker"}
 
 
@@ -56,7 +54,7 @@ def sentence(view: ExplainView, among: Among) -> str:
     support = support_of(view)
     if support is None:
         return f"{where}, without a point: nothing that was asked speaks for it"
-    told, score = _told(support, among.chunks), sum(part["points"] for part in view["parts"])
+    told, score = _describe(support, among.chunks), sum(part["points"] for part in view["parts"])
     share = f"{support.points:.3f} of its {score:.3f}"
     if round(support.points, 3) > round(score, 3):  # and not by what rounding took away
         share = f"{support.points:.3f}, of which the rest takes away until its score is {score:.3f}"
@@ -73,7 +71,7 @@ def support_of(view: ExplainView) -> Support | None:
     if not parts:
         return None
     best = max((each for part in parts for each in _supports(part)), key=lambda each: each.points)
-    hidden = max((_hidden(part) for part in parts), default=0.0)
+    hidden = max((_most_hidden(part) for part in parts), default=0.0)
     if best.leaf is None or best.points <= 0 or best.points < hidden:
         part = max(parts, key=lambda part: part["points"])
         return Support(part, None, part["points"])
@@ -87,7 +85,7 @@ def _supports(part: PartView) -> Iterator[Support]:
         yield Support(part, None, part["points"])
 
 
-def _hidden(part: PartView) -> float:
+def _most_hidden(part: PartView) -> float:
     """The most that one of the leaves may give that are only told together."""
     leaves = part.get("leaves", [])
     if all(leaf["kind"] != "other" for leaf in leaves):
@@ -101,7 +99,7 @@ def _where(among: Among) -> str:
     return "first" if among.rank == 1 else f"row {among.rank:,} of {among.of:,}"
 
 
-def _told(support: Support, chunks: int) -> str:
+def _describe(support: Support, chunks: int) -> str:
     leaf = support.leaf
     if leaf is None:
         return _SIGNALS[support.part["signal"]]

@@ -17,7 +17,6 @@ from recall_core.explain.lines import Weight, exact
 
 Label = TypeVar("Label")
 Each = TypeVar("Each", np.int64, np.bool_)
-
 _DIGITS = (3, 4, 5, 6)
 """Weights that a person types. Six decimals keep unequal scores of six decimals further apart than float error."""
 

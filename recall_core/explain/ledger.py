@@ -28,7 +28,6 @@ from recall_core.types import Hit, Occurrences, Part, Pool, Signal
 from recall_core.views import Leaves
 
 MOST = 12
-
 """Players up to which every coalition is looked at."""
 
 
@@ -54,7 +53,6 @@ def shapley(worth: Callable[[int], float], players: int) -> list[float]:
 
 
 Factor = Literal["weights", "fusion", "normalizer", "lexical", "semantic", "rerank"]
-
 FACTORS: tuple[Factor, ...] = get_args(Factor)
 
 
@@ -233,7 +231,6 @@ def _columns(pair: tuple[float, float]) -> ColumnsView:
 
 
 SHAPLEY_SENTENCES = 8
-
 """Sentences up to which every subset of them is embedded."""
 
 _SENTENCE = re.compile(r".+?(?:[.!?][\"'”’)\]]*\s+|[。！？]\s*|\n\s*\n|\Z)", re.DOTALL)
@@ -292,15 +289,11 @@ def _cosines(embedder: Embedder, axis: Sequence[float], texts: Sequence[str]) ->
 
 
 MOST_WORDS = 8
-
 """Semantic leaves of a row in a list, the largest; the others are one leaf together."""
 
 _OF_TEXT = ("feature", "collision", "token", "sentence", "removal")
-
 _ROUNDING = 2e-6  # half a unit of the sixth decimal, of a raw value and of its stage value, and float32 storage
-
 _NOISE = 1e-10
-
 """Less than this is the rounding of floats, not of stage values."""
 
 

@@ -25,7 +25,6 @@ Each = TypeVar("Each")
 Weight: TypeAlias = float | Fraction
 """The semantic share of the weights, 0 to 1; a float means the decimal that it prints as."""
 Integers: TypeAlias = NDArray[np.int64]
-
 ABSENT = -(2**62)
 """Below every negated rank."""
 

@@ -13,7 +13,6 @@ from recall_core.store.port import Store
 from recall_core.types import SIGNALS, Row, Signal, Table
 
 PERSISTENCE = 0.9
-
 """The chance that a reader goes on to the next row: ten rows on average (Webber, Moffat and Zobel 2010)."""
 
 
@@ -120,13 +119,10 @@ def _document(path: str, store: Store) -> str | None:
 
 
 DEPTH = 100
-
 """Rows of each list that rank-biased overlap looks at: what lies below weighs 0.9 ** 100, less than 0.0001."""
 
 Kind = Literal["same", "moved", "new", "gone"]
-
 AbsenceCause = Literal["store", "filter", "no_match", "pool", "min_score", "min_cosine", "copy"]
-
 """Why a row is not in a list: the store has none like it; the filter removes it; it has no word of the question, and
 nothing else was asked; a bounded pool left it out; its score is below min_score; it has no query word, and its
 cosine is below min_cosine; a row before it has its very text.

@@ -21,7 +21,6 @@ from recall_core.rank.fuse import Same
 
 Truths: TypeAlias = NDArray[np.bool_]
 Texts: TypeAlias = Sequence[int] | None
-
 _NOWHERE = 2**62
 """The rank of a candidate where another copy stands for its text."""
 
@@ -201,7 +200,6 @@ def _count_ahead(lines: Lines, x: int, texts: Integers) -> _CopyPieces:
 
 
 Wish = TypeVar("Wish")
-
 _ALL: tuple[Interval, ...] = (Interval(Fraction(0), Fraction(1)),)
 
 

@@ -167,27 +167,23 @@ def _resolve(
 ) -> tuple[Config, tuple[str, ...], tuple[Act, ...]]:
     """The settings with the new embedder, a sentence on each that `auto` looked at, and what is accepted with it."""
     named, is_auto = settings_of(settings, where=flag("set")), name == AUTO
-    before = _wanted(name, settings, found.config)
+    before = _with_embedder(name, settings, found.config)
     if is_auto:
         found.expect_fallback(named)
     wanted, reasons = resolve_auto(before)
     return wanted, reasons, found.asked(wanted, named, is_auto=is_auto)
 
 
-def _wanted(name: str, settings: GivenSettings, config: Config) -> Config:
+def _with_embedder(name: str, settings: GivenSettings, config: Config) -> Config:
     for setting in assignments(settings):
-        key = setting.partition("=")[0].strip()
+        key, _, text = setting.partition("=")
+        key = key.strip()
         if key in _FIXED:
-            hint = _apart(key, setting.partition("=")[2])
+            hint = Hint("reembed", text or "NAME") if key == "embedding" else Hint("init")
+            if key in CUTTING:
+                hint = Hint("rechunk", **{key: text or "VALUE"})
             raise UsageError("setting_fixed", f"{key} cannot be set along with a new embedder.", hint=hint)
     return assign(replace(config, {"embedding": name}, where=Hint("reembed")), settings, where=flag("set"))
-
-
-def _apart(key: str, text: str) -> Hint:
-    """What gives the store this value instead."""
-    if key in CUTTING:
-        return Hint("rechunk", **{key: text or "VALUE"})
-    return Hint("reembed", text or "NAME") if key == "embedding" else Hint("init")
 
 
 def _is_new(wanted: Config, embedder: Embedder, found: FoundSettings) -> bool:

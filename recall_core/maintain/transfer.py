@@ -26,7 +26,7 @@ from recall_core.store.port import Store
 from recall_core.store.values import KnownRoot
 from recall_core.store.writing import Writer
 from recall_core.text import chunk_id, document_id, embedded_hash, nfc, spaced, utc
-from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span, StoreInfo, Vector
+from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span, Vector
 
 FORMAT_VERSION = 1
 
@@ -124,21 +124,6 @@ class End(ExportLine, frozen=True, tag="end"):
 
 
 AnyLine = Header | RootLine | FileLine | DocumentLine | ChunkLine | End
-
-
-def header_of(info: StoreInfo, *, embeddings: bool) -> Header:
-    """The first line of a store's export."""
-    return Header(
-        FORMAT_VERSION,
-        info.embedder,
-        info.dimension,
-        info.counter,
-        info.chunker,
-        info.digest,
-        info.documents,
-        info.chunks,
-        embeddings,
-    )
 
 
 def lines_of(file: NewFile, roots: tuple[Root, ...], *, embeddings: bool) -> Iterator[ExportLine]:
@@ -316,7 +301,8 @@ def export(store: Store, out: TextIO, *, embeddings: bool = True) -> TransferVie
 
     with store.reading():
         info, known = store.info(), store.known_roots()
-        write(header_of(info, embeddings=embeddings))
+        made_with = info.embedder, info.dimension, info.counter, info.chunker
+        write(Header(FORMAT_VERSION, *made_with, info.digest, info.documents, info.chunks, embeddings))
         for each in known:
             write(root_line(each))
         roots = tuple(each.root for each in known)
@@ -521,7 +507,11 @@ class _Incoming:
     def _take(self, line: AnyLine, writer: Writer | None) -> None:
         match line:
             case RootLine() if self._file is None:
-                self._take_root(root_of(line), writer)
+                known = root_of(line)
+                if writer is not None:
+                    writer.put_root(known.root, is_active=self._accept_roots)
+                    writer.leave_out(known.root, known.left_out)
+                self.roots.append(known.root)
             case FileLine():
                 self._file, self._documents = line, []
             case DocumentLine() if self._file is not None and line.id == document_id(
@@ -534,12 +524,6 @@ class _Incoming:
                 self.sha256 = line.sha256
             case _:
                 raise invalid(f"a {line.__struct_config__.tag} line stands where it cannot, or its id is not its own")
-
-    def _take_root(self, known: KnownRoot, writer: Writer | None) -> None:
-        if writer is not None:
-            writer.put_root(known.root, is_active=self._accept_roots)
-            writer.leave_out(known.root, known.left_out)
-        self.roots.append(known.root)
 
     def _belongs(self, line: ChunkLine) -> bool:
         document, before = self._documents[-1]

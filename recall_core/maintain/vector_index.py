@@ -20,7 +20,6 @@ from recall_core.types import Row
 
 _COMPACT = Hint("compact")
 _REPAIR = Hint("doctor", fix=True)
-
 _QUESTIONS = 20
 _LEAST_QUESTIONS = 4
 _COMPARED = 2_000_000  # vectors that all questions together are held against, above the least of questions

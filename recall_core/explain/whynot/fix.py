@@ -127,12 +127,10 @@ def by_effort(changes: Iterable[Change]) -> list[Change]:
 
 
 Values: TypeAlias = NDArray[np.float64]
-
 _MOST_ROWS = 1_000
 """The longest list that is looked into; a longer one is asked for."""
 
 _SPARE_ROWS = 100  # leaders beyond those that it takes: some fall behind by a new word
-
 _MARGIN = 1e-5  # more than the rounding of stage values to six decimals moves a score
 
 

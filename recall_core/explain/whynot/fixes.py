@@ -264,7 +264,6 @@ def _change_pool(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Cha
 
 
 _MOST_TOKENS = 2**24
-
 _ROWS_PACKED = 50
 """Rows down to which a budget is worked out: for more no one asks, and to pack them takes longer than all else."""
 

@@ -145,12 +145,12 @@ def with_word(question: Question, word: str) -> Question:
     return with_query(question, query._replace(using=using))
 
 
-def with_spelling(question: Question, written: Callable[[str], str]) -> Question:
+def with_spelling(question: Question, respell: Callable[[str], str]) -> Question:
     """The question with each text that it searches for as it is written otherwise."""
     if question.rql is None:
-        return question._replace(words=written(question.words))
+        return question._replace(words=respell(question.words))
     query = tree(question, question.rql)
-    using = tuple(each._replace(text=written(each.text)) for each in query.using)
+    using = tuple(each._replace(text=respell(each.text)) for each in query.using)
     return with_query(question, query._replace(using=using))
 
 

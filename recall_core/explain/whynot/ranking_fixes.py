@@ -28,7 +28,6 @@ from recall_core.explain.winning import Winning, ranked_where, winning_weights
 from recall_core.retrieve.answer import Answer
 
 _RIVALS = 10
-
 _BEYOND = Fraction(1, 10**7)
 """How far past the end of an interval a weight is tried that must not do. Scores of equal decimals differ by more."""
 

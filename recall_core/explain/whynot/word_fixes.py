@@ -22,12 +22,8 @@ from recall_core.text import spaced
 from recall_core.types import LiteralQuery, Phrase, TermStat
 
 MISSPELT_TRIED = 3
-
 TERMS_READ = 50_000
-
 SPELLINGS_TRIED = 5
-
-
 _ALPHABET = 31
 """Code points around a letter among which those of its alphabet are: few alphabets have more than 32 letters."""
 
@@ -136,14 +132,14 @@ def _change(start: Start, store: Store, spelt: dict[str, str]) -> Change:
 
 
 def _respelt(question: Question, store: Store, spelt: dict[str, str]) -> Question:
-    def written(text: str) -> str:
+    def respell(text: str) -> str:
         for typed, word in spelt.items():
             (spans,) = store.spans([text], [typed])
             for first, end in reversed(spans):
                 text = text[:first] + word + text[end:]
         return text
 
-    return with_spelling(question, written)
+    return with_spelling(question, respell)
 
 
 def distances(word: str, others: Sequence[str], most: int) -> list[int]:
@@ -177,7 +173,6 @@ def distances(word: str, others: Sequence[str], most: int) -> list[int]:
 
 
 WORDS_TRIED = 20
-
 FEW_WORDS_TRIED = 3
 """In a context and with `match = all`: there each word is asked for, because no bound tells which stay behind."""
 
@@ -218,7 +213,7 @@ class WordsToAdd:
             self._tried += 1
             question = with_word(self._start.question, word.text)
             # The first word mostly brings it in, and to ask for it costs less than to know which rows lead it.
-            if place and self._led is not None and self._led.stays(plan_of(question, self._asker), word):
+            if place and self._lead is not None and self._lead.stays(plan_of(question, self._asker), word):
                 continue
             change = from_start(self._start, kind, f"add the word {word.text}", question, size=1)
             if done := try_change(self._asker, change, self._sought):
@@ -235,7 +230,7 @@ class WordsToAdd:
         return rare_words(self._asker, self._start, self._sought, names) if self._can_add else []
 
     @cached_property
-    def _led(self) -> Lead | None:
+    def _lead(self) -> Lead | None:
         words = [*self._names[: self._most], *self._rare[: self._most]]
         return None if self._few_for else lead(self._asker, self._start, self._sought, words)
 
