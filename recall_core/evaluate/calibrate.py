@@ -64,7 +64,7 @@ def calibrate_judged(
 
 
 def calibrate(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask) -> CalibrationView:
-    """The ceiling with the highest F-measure over these queries, beside the one that is set.
+    """Return the ceiling with the highest F-measure over these queries, beside the one that is set.
 
     judged: query text to the paths of its relevant documents.
     The F-measure is the harmonic mean of two shares: of the injections, those that are relevant; of the relevant
@@ -110,13 +110,13 @@ def judged_paths(
 
 
 def effect(injectable: Sequence[ShortDocument], ceiling: float) -> Effect:
-    """What that ceiling does."""
+    """Return what that ceiling does."""
     within = [each for each in injectable if each.distance <= ceiling]
     return Effect(ceiling, len(within), sum(each.relevant for each in within))
 
 
 def propose(injectable: Sequence[ShortDocument], missed: int) -> Effect | None:
-    """The ceiling of highest F-measure, the lowest of equal ones; None where no relevant document can come back.
+    """Return the ceiling of highest F-measure, the lowest of equal ones; None if it can help no document.
 
     injectable: by distance. F = 2 * relevant / (injections + missed), and 0 for no injection.
     """
@@ -128,7 +128,7 @@ def propose(injectable: Sequence[ShortDocument], missed: int) -> Effect | None:
 
 
 def held_out(judged: JudgedDistances, ceiling: float) -> Effect:
-    """Every query under the ceiling that the others propose. ceiling: of all queries, for the name alone."""
+    """Return every query under the ceiling that the others propose. ceiling: of all queries, for the name alone."""
     injections = relevant = 0
     missed = sum(judged.missed)
     for query in dict.fromkeys(each.query for each in judged.injectable):
@@ -164,7 +164,7 @@ def _gather(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask, *, al
 
 
 def _count_missed(answer: Answer, paths: Collection[str], store: Store) -> int:
-    """How many of these documents are short and have no row in the list."""
+    """Return how many of these documents are short and have no row in the list."""
     if answer.pool is None or answer.fused is None:
         return 0
     keys = answer.pool.keys
@@ -178,7 +178,7 @@ def _count_missed(answer: Answer, paths: Collection[str], store: Store) -> int:
 
 
 def _steps(injectable: Sequence[ShortDocument]) -> Iterator[Effect]:
-    """The effect of every ceiling that lets through more than the one before, lowest first."""
+    """Yield the effect of every ceiling that lets through more than the one before, lowest first."""
     relevant = 0
     for count, each in enumerate(injectable, start=1):
         relevant += each.relevant

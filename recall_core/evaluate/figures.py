@@ -60,7 +60,7 @@ class Paired(NamedTuple):
 
 
 def intervals(columns: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
-    """The 95 % percentile interval of each column's mean, by 2,000 resamples of its rows (Efron 1979).
+    """Return the 95 % percentile interval of each column's mean, by 2,000 resamples of its rows (Efron 1979).
 
     Every column has one value a query, and the same resamples serve all. Deterministic.
     """
@@ -73,7 +73,7 @@ def intervals(columns: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
 
 
 def compare_columns(after: Sequence[Sequence[float]], before: Sequence[Sequence[float]]) -> list[Paired]:
-    """Each column of `after` against the same one of `before`; a column has one value a query, queries in order."""
+    """Compare each column of `after` with that of `before`; a column has one value a query, queries in order."""
     differences = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
     differences[np.abs(differences) <= EPSILON] = 0.0
     bounds = intervals(differences.tolist())
@@ -87,7 +87,7 @@ def compare_columns(after: Sequence[Sequence[float]], before: Sequence[Sequence[
 
 
 def sign_flip(differences: Floats) -> list[float]:
-    """Two-sided p of each column: how often signs given at random make a mean as far from 0 (Fisher 1935).
+    """Return two-sided p of each column: how often signs given at random make a mean as far from 0 (Fisher 1935).
 
     differences: (queries, columns). All assignments are tried up to 13 queries; above, 10,000 drawn ones stand for
     them and the observed one counts among them, so that p is never 0. Deterministic.
@@ -154,27 +154,27 @@ class Baseline(NamedTuple):
     modes: Mapping[str, Values]
 
     def against(self, mode: str) -> str | None:
-        """The mode to compare this one with: of the same name, or else the only one there is."""
+        """Return the mode to compare this one with: of the same name, or else the only one there is."""
         if mode in self.modes:
             return mode
         return next(iter(self.modes)) if len(self.modes) == 1 else None
 
     def values_for(self, mode: str, measure: str, queries: Iterable[str]) -> dict[str, float]:
-        """The values to compare with, of those of these queries that the baseline has, in their order."""
+        """Return the values to compare with, of those of these queries that the baseline has, in their order."""
         against = self.against(mode)
         known = {} if against is None else self.modes[against].get(measure, {})
         return {query: known[query] for query in queries if query in known}
 
 
 def find_fallen(after: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
-    """The queries of `before` that have a lower value after, with the difference, the furthest fallen first."""
+    """Return the queries of `before` with a lower value after, with the difference, the lowest first."""
     differences = {query: after[query] - value for query, value in before.items()}
     lower = {query: difference for query, difference in differences.items() if difference < -EPSILON}
     return dict(sorted(lower.items(), key=lambda each: (each[1], each[0])))
 
 
 def read_baseline(path: Path, measured: Callable[[dict[str, list[str]]], Values], *, unit: Unit = "doc") -> Baseline:
-    """The baseline in a file. measured: the values of a run, given as query id to the file's documents.
+    """Return the baseline in a file. measured: the values of a run, given as query id to the file's documents.
 
     unit: what is measured; an answer that measured the other one is `bad_baseline`.
     Raises UsageError `bad_baseline`, `bad_run`.
@@ -225,7 +225,7 @@ Rankings = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 def evaluation_view(board: Setup, rankings: Rankings, measured: Mapping[str, Values]) -> EvaluationView:
-    """The answer. measured: by mode."""
+    """Return the answer's figures. measured: by mode."""
     asked = board.questions
     columns = [list(found.values()) for mode in board.modes for found in measured[mode].values()]
     spreads = iter(intervals(columns))
@@ -247,12 +247,12 @@ def evaluation_view(board: Setup, rankings: Rankings, measured: Mapping[str, Val
 
 
 def mean(values: Collection[float]) -> float:
-    """The mean of at least one value, rounded."""
+    """Return the mean of at least one value, rounded."""
     return round(sum(values) / len(values), DIGITS)
 
 
 def query_views(board: Setup, measured: Mapping[str, Values]) -> Iterator[QueryValuesView]:
-    """Every query with its values."""
+    """Yield every query with its values."""
     for query, grades in board.questions.grades.items():
         yield QueryValuesView(
             query=query,
@@ -293,7 +293,7 @@ def _mode_view(
 
 
 def _reach(measure: Measure, asked: Questions, rankings: Mapping[str, Sequence[str]]) -> IntervalView | None:
-    """What the mean could be, each unjudged hit being either irrelevant or of the best grade."""
+    """Return what the mean could be, each unjudged hit being either irrelevant or of the best grade."""
     found = [bounds(measure, grades, rankings[query], best=asked.best) for query, grades in asked.grades.items()]
     pairs = [pair for pair in found if pair is not None]
     return _interval((mean([low for low, _ in pairs]), mean([high for _, high in pairs]))) if pairs else None
@@ -304,7 +304,7 @@ def _interval(ends: tuple[float, float]) -> IntervalView:
 
 
 def _pairs(board: Setup, measured: Mapping[str, Values]) -> Iterator[tuple[str, _Other]]:
-    """Each mode with each that follows, then each with what the baseline has for it."""
+    """Yield each mode with each that follows, then each with what the baseline has for it."""
     for number, mode in enumerate(board.modes):
         for other in board.modes[number + 1 :]:
             yield mode, _Other(other, is_baseline=False, values=measured[other])
@@ -315,7 +315,7 @@ def _pairs(board: Setup, measured: Mapping[str, Values]) -> Iterator[tuple[str, 
 
 
 def _comparisons(mode: str, other: _Other, board: Setup, measured: Values) -> Iterator[ComparisonView]:
-    """One view a measure that both have, over the queries that both have."""
+    """Yield one view a measure that both have, over the queries that both have."""
     measures = [measure for measure in measured if measure in other.values]
     if not measures:
         return

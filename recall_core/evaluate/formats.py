@@ -72,7 +72,7 @@ def parse_queries(text: str, *, name: str) -> dict[str, str]:
 
 
 def read_qrels(path: Path) -> Qrels:
-    """The judgements of a file. Raises UsageError `bad_qrels`."""
+    """Return the judgements of a file. Raises UsageError `bad_qrels`."""
     return parse_qrels(_text(path, "bad_qrels", _QRELS_HINT), name=str(path))
 
 
@@ -103,19 +103,19 @@ def parse_qrels(text: str, *, name: str) -> Qrels:
 
 
 def queries_lines(queries: Mapping[str, str]) -> Iterator[str]:
-    """The queries as BEIR JSON lines, in the order given."""
+    """Yield the queries as BEIR JSON lines, in the order given."""
     for query, text in queries.items():
         yield json.dumps({"_id": query, "text": text}, ensure_ascii=False) + "\n"
 
 
 def holds_queries(path: Path) -> bool:
-    """True where a file begins as queries do, and not as judgements. Raises UsageError `bad_qrels`."""
+    """Return True if a file begins as queries do, and not as judgements. Raises UsageError `bad_qrels`."""
     _, first = next(_lines(_text(path, "bad_qrels", _QRELS_HINT)), (0, ""))
     return first.lstrip().startswith("{") or first.count("\t") == 1
 
 
 def qrels_lines(rows: Iterable[Qrel], form: Literal["beir", "trec"]) -> Iterator[str]:
-    """The judgements as BEIR's or TREC's lines, in the order given."""
+    """Yield the judgements as BEIR's or TREC's lines, in the order given."""
     if form == "beir":
         yield "query-id\tcorpus-id\tscore\n"
     between = "\t" if form == "beir" else " 0 "
@@ -125,7 +125,7 @@ def qrels_lines(rows: Iterable[Qrel], form: Literal["beir", "trec"]) -> Iterator
 
 
 def quepid_lines(rows: Iterable[Qrel], texts: Mapping[str, str]) -> Iterator[str]:
-    """The judgements as Quepid's CSV, in the order given. texts: those of the queries, which stand for their ids."""
+    """Yield the judgements as Quepid's CSV, in the order given. texts: of the queries, used in place of ids."""
     yield "query,docid,rating\n"
     for row in rows:
         line = io.StringIO()
@@ -134,7 +134,7 @@ def quepid_lines(rows: Iterable[Qrel], texts: Mapping[str, str]) -> Iterator[str
 
 
 def _text(path: Path, code: str, hint: str) -> str:
-    """The whole file."""
+    """Return the whole file."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
@@ -187,7 +187,7 @@ def _check_query(query: str, words: str, where: str) -> None:
 
 
 def is_query_id(query: str) -> bool:
-    """Whether every format can carry this id: TREC files separate by blanks."""
+    """Return True if every format can carry this id: TREC files separate by blanks."""
     return bool(query) and query.isprintable() and " " not in query
 
 
@@ -234,7 +234,7 @@ def _quepid(text: str, name: str) -> Qrels:
 
 
 def query_id(words: str) -> str:
-    """The id of a query that was given none: the same for the same text."""
+    """Return the id of a query that was given none: the same for the same text."""
     return f"q-{sha256(words.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
@@ -292,7 +292,7 @@ def run_lines(rankings: Mapping[str, Sequence[tuple[str, float]]], *, tag: str) 
 
 
 def read_text(path: Path) -> str:
-    """A run file's or baseline's text. Raises UsageError `bad_baseline`."""
+    """Return a run file's or baseline's text. Raises UsageError `bad_baseline`."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -61,7 +61,7 @@ class Names:
         return any(path.endswith(".jsonl") for path in self._paths)
 
     def find(self, name: str) -> Spot | None:
-        """The document, or span of one, of that name, as it stands or percent-decoded; None for no or several."""
+        """Return the document or span of that name, as it is or percent-decoded; None for no or several."""
         for spelling in dict.fromkeys((unquote(name), name)):
             path = self._path(spelling)
             if path is not None:
@@ -73,7 +73,7 @@ class Names:
         return None
 
     def name(self, spot: Spot) -> str:
-        """A name that `find` resolves to this spot: the record's id where that is enough, else the path."""
+        """Return a name that `find` resolves to this spot: the record's id where that is enough, else the path."""
         _, mark, record = spot.path.partition("#")
         short = record if mark and self._path(record) == spot.path else spot.path
         span = "" if (spot.offset, spot.end) == WHOLE else f"[{spot.offset}:{spot.end}]"
@@ -86,7 +86,7 @@ class Names:
 
 
 def unknown_spot(name: str) -> Spot:
-    """What a name stands for that no live document has: the inverse of `Names.name` for documents that are gone."""
+    """Return what a name of no live document stands for: the inverse of `Names.name` for documents that are gone."""
     name = unquote(name)
     span = _SPAN.fullmatch(name)
     if span is None or int(span["offset"]) >= int(span["end"]):
@@ -95,7 +95,7 @@ def unknown_spot(name: str) -> Spot:
 
 
 def quote_name(name: str) -> str:
-    """The name with blanks, unprintable characters and the percent sign encoded, so that it is one word."""
+    """Return the name with blanks, unprintable characters and the percent sign encoded, so that it is one word."""
     return "".join(
         quote(letter, safe="") if letter in " %" or not letter.isprintable() else letter for letter in name
     )
@@ -130,8 +130,8 @@ class Regrade(NamedTuple):
 
 
 def stands_for(judged: Spot, chunk: Spot) -> bool:
-    """True when a judgement of one spot counts for the other: one of both is the whole document, or the judged span
-    has its middle in the chunk, or the chunk lies within it.
+    """Return True if a judgement of one spot counts for the other: one of both is the whole document, or the judged
+    span has its middle in the chunk, or the chunk lies within it.
 
     A neighbour that merely shares its overlap with a judged chunk is not judged by that.
     """
@@ -145,7 +145,7 @@ def stands_for(judged: Spot, chunk: Spot) -> bool:
 
 
 def grade_of_chunk(judgements: Iterable[Judgement], chunk: Spot) -> int | None:
-    """The highest grade of the judgements that stand for the chunk, None without any.
+    """Return the highest grade of the judgements that stand for the chunk, None without any.
 
     judgements: of one query, each span once. chunk: the place of a chunk, or a whole document.
     """
@@ -153,7 +153,7 @@ def grade_of_chunk(judgements: Iterable[Judgement], chunk: Spot) -> int | None:
 
 
 def regrade_chunk(query: str, text: str, judgements: Iterable[Judgement], chunk: Spot, grade: int | None) -> Regrade:
-    """The smallest change after which the chunk has this grade, or with None no grade at all.
+    """Return the smallest change after which the chunk has this grade, or with None no grade at all.
 
     Where the document is judged as a whole, the grade becomes that of the document. A lower grade takes the place of
     higher ones of other spans that stand for the chunk.
@@ -168,19 +168,19 @@ def regrade_chunk(query: str, text: str, judgements: Iterable[Judgement], chunk:
 
 
 def undo_of(change: Regrade) -> Regrade:
-    """The change that undoes this one."""
+    """Return the change that undoes this one."""
     return change._replace(removed=change.added, added=change.removed, begins=change.ends, ends=change.begins)
 
 
 def apply_change(judgements: Iterable[Judgement], change: Regrade) -> tuple[Judgement, ...]:
-    """The judgements of a query after a change, in the order of their places."""
+    """Return the judgements of a query after a change, in the order of their places."""
     gone = {each.spot for each in (*change.removed, *change.added)}
     left = [each for each in judgements if each.query != change.query or each.spot not in gone]
     return tuple(sorted((*left, *change.added)))
 
 
 def at_home(change: Regrade, texts: Mapping[str, str], ids: Mapping[str, str]) -> Regrade:
-    """The change under the id that its query has among these by now, and with the text that stands there.
+    """Return the change under the id that its query has among these by now, and with the text that stands there.
 
     Where its own id is taken by another query, it goes to that of its words, or begins under the next free one.
     texts: query id to text.  ids: words to query id.
@@ -196,13 +196,13 @@ def at_home(change: Regrade, texts: Mapping[str, str], ids: Mapping[str, str]) -
 
 
 def free_id(queries: Iterable[str]) -> str:
-    """The id of the next query: the first of q1, q2, ... that is not taken."""
+    """Return the id of the next query: the first of q1, q2, ... that is not taken."""
     taken = set(queries)
     return next(query for number in range(1, len(taken) + 2) if (query := f"q{number}") not in taken)
 
 
 def words(text: str) -> str:
-    """A query's text as it is compared with others: its words, one blank between."""
+    """Return a query's text as it is compared with others: its words, one blank between."""
     return " ".join(text.split())
 
 
@@ -225,12 +225,12 @@ class Since(NamedTuple):
 
 
 def names_of(store: Store) -> Names:
-    """The names of the store's live documents."""
+    """Return the names of the store's live documents."""
     return Names(store.document_files())
 
 
 def locate(rows: Iterable[Qrel], names: Names) -> Located:
-    """The judgements at their documents' places, in order; an unknown document's name is taken for its path."""
+    """Return the judgements at their documents' places, in order; an unknown name is taken for a path."""
     found, unknown = [], set()
     for row in rows:
         spot = names.find(row.document)
@@ -290,7 +290,7 @@ def forget(store: Store, writer: JudgementWriter, paths: Iterable[str]) -> None:
 
 
 def ids_of(texts: Mapping[str, str]) -> dict[str, str]:
-    """The words of each query to its id, the first one where several ask for the same."""
+    """Return the words of each query to its id, the first one where several ask for the same."""
     ids: dict[str, str] = {}
     for query in sorted(texts, key=lambda query: (len(query), query)):
         ids.setdefault(words(texts[query]), query)
@@ -303,7 +303,7 @@ def digest(store: Store) -> str:
 
 
 def read_stored(store: Store, names: Names) -> Located:
-    """The store's judgements by query, path and span, each at the document that its path names at this moment.
+    """Return the store's judgements by query, path and span, each at the document that its path names at this moment.
 
     Of several that stand at one place by now, the one under the document's own path counts, else the last by name.
     """
@@ -317,7 +317,7 @@ def read_stored(store: Store, names: Names) -> Located:
 
 
 def count(store: Store) -> int:
-    """How many judgements the store has, those that stand at one place counted once."""
+    """Return how many judgements the store has, those that stand at one place counted once."""
     if not store.stray_judgements():
         return store.judgement_count()
     return len(read_stored(store, names_of(store)).judgements)
@@ -349,7 +349,7 @@ def _change(store: Store, writer: JudgementWriter, regrade: Regrade) -> None:
 
 
 def _since(store: Store, undo: Regrade) -> Since | None:
-    """The first place with another grade than the one to be taken back; None where the store has all of them."""
+    """Return the first place with another grade than the one to take back; None if the store has them all."""
     left: dict[Spot, int | None] = {each.spot: None for each in undo.added}
     left |= {each.spot: each.grade for each in undo.removed}
     is_there = store.judged_queries().get(undo.query) == undo.text
@@ -374,7 +374,7 @@ def _put(store: Store, writer: JudgementWriter, queries: Mapping[str, str], judg
 
 
 def _strays(store: Store, places: Set[Place]) -> list[Place]:
-    """Where judgements of these places are kept under other names; documents are looked up only where some may be."""
+    """Return where judgements of these places are stored under other names; look names up only if some may be."""
     rows = store.stray_judgements({query for query, _ in places})
     names = names_of(store) if rows else Names(())
     strays = [(row, (row.query, _spot(names, row.path, row.offset, row.end))) for row in rows]
@@ -387,7 +387,7 @@ def _delete(writer: JudgementWriter, places: Iterable[Place]) -> None:
 
 
 def _spot(names: Names, path: str, offset: int, end: int) -> Spot | None:
-    """Where a stored judgement stands: at the document that its path names at this moment, None without one."""
+    """Return the place of a stored judgement: in the document that its path names now, None without one."""
     spot = Spot(path) if path in names else names.find(path)
     if spot is None or (offset, end) == WHOLE:
         return spot

@@ -51,7 +51,7 @@ class EvalOptions(NamedTuple):
 
 
 def parse_modes(text: str) -> tuple[str, ...]:
-    """The modes in a list with commas, each once. Raises UsageError `bad_value`."""
+    """Return the modes in a list with commas, each once. Raises UsageError `bad_value`."""
     names = {mode: name for name, mode in MODES.items()}
     parts = (part.strip().lower() for part in text.split(","))
     modes = tuple(dict.fromkeys(names.get(part, part) for part in parts))
@@ -75,7 +75,7 @@ _GRID_HINT: Final = Hint(AGAIN, grid="normalize=bound,max")
 
 
 def parse_grid(texts: Sequence[str], config: Config) -> tuple[Config, ...]:
-    """The settings to compare, those of the config first, each combination that ranks in its own way once.
+    """Return the settings to compare, those of the config first, each combination that ranks in its own way once.
 
     texts: `key=value,value`. Raises UsageError `bad_value`, ConfigError `unknown_key`, `bad_value`.
     """
@@ -88,7 +88,7 @@ def parse_grid(texts: Sequence[str], config: Config) -> tuple[Config, ...]:
 
 
 def differing(config: Config, current: Config) -> dict[str, str | float]:
-    """The settings of a combination that are not the current ones, by name."""
+    """Return the settings of a combination that are not the current ones, by name."""
     pairs = ((key, getattr(config, key), getattr(current, key)) for key in (*FUSION, *RETRIEVAL))
     return {key: value for key, value, before in pairs if value != before}
 
@@ -99,12 +99,12 @@ def retrieval(config: Config) -> tuple[object, ...]:
 
 
 def unswept(config: Config) -> tuple[str, ...]:
-    """The settings that are set, decide rows, and take no part in a sweep."""
+    """Return the settings that are set, decide rows, and take no part in a sweep."""
     return tuple(name for name in ("rerank", "min_score", "min_cosine") if getattr(config, name))
 
 
 def not_swept(config: Config) -> Iterator[str]:
-    """The same, each as the warning that says so."""
+    """Yield the same, each as the warning that says so."""
     unused = unswept(config)
     if "rerank" in unused:
         yield f"W_NOT_SWEPT: rerank={config.rerank} scores the best rows again; the weights are swept without it"
@@ -114,13 +114,13 @@ def not_swept(config: Config) -> Iterator[str]:
 
 
 def with_each_copy(config: Config, store: Store) -> Iterator[str]:
-    """The warning that copies have rows of their own here, where search would show them once and there are any."""
+    """Yield the warning that copies have rows of their own here, if search would show them once and there are any."""
     if config.collapse and store.has_copies():
         yield "W_COPIES: copies of a text, which search shows once, have a row each here"
 
 
 def _without_unused(config: Config, current: Config) -> Config:
-    """What has no effect under these settings stays as it is, so that settings which rank alike are equal."""
+    """Reset settings that have no effect, so that settings which rank alike are equal."""
     if config.fusion == "rrf":
         config = config._replace(normalize=current.normalize)
     else:
@@ -167,12 +167,12 @@ class Condition(NamedTuple):
     number: float
 
     def holds(self, value: float | None) -> bool:
-        """Whether this value meets it; a figure that has no value meets nothing."""
+        """Return True if this value meets it; a figure that has no value meets nothing."""
         return value is not None and _HOLDS[self.sign](value, self.number)
 
 
 def parse_gate(text: str) -> tuple[Condition, ...]:
-    """The conditions in a list with commas, in capitals or not. Raises UsageError `bad_gate`."""
+    """Return the conditions in a list with commas, in capitals or not. Raises UsageError `bad_gate`."""
     conditions = []
     for part in map(str.strip, text.split(",")):
         found = _CONDITION.fullmatch(part.lower())
@@ -183,5 +183,5 @@ def parse_gate(text: str) -> tuple[Condition, ...]:
 
 
 def bad_gate(reason: str, *, hint: str = _GATE_HINT) -> UsageError:
-    """The error for a condition that cannot be asked."""
+    """Return the error for a condition that cannot be asked."""
     return UsageError("bad_gate", f"{flag('gate')}: {reason}.", hint=hint)

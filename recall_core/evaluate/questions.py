@@ -56,7 +56,7 @@ class Graded(NamedTuple):
 
 
 def unit_of(judgements: Collection[Judgement]) -> Unit:
-    """What judgements in a store are measured by where nobody says: chunks, if every one is of a chunk or a span.
+    """Return the default unit of judgements in a store: chunks, if every one is of a chunk or a span.
 
     One of a whole document does not say which of its chunks is relevant, while one of a chunk says that its document
     is: judgements of both sorts have documents in common.
@@ -65,12 +65,12 @@ def unit_of(judgements: Collection[Judgement]) -> Unit:
 
 
 def whole(judgements: Iterable[Judgement]) -> int:
-    """How many judgements are of a whole document."""
+    """Return how many judgements are of a whole document."""
     return sum(each.spot[1:] == WHOLE for each in judgements)
 
 
 def grade_items(store: Store, names: Names, judgements: Collection[Judgement], unit: Unit) -> Graded:
-    """The grades of documents or of chunks. A document has the highest grade of its spans.
+    """Return the grades of documents or of chunks. A document has the highest grade of its spans.
 
     A chunk has the highest of the judgements that stand for it, as the workbench shows it; one of a whole document
     stands for every chunk of it. A judgement that stands for no live chunk is an item that no ranking has.
@@ -109,7 +109,7 @@ def grade_items(store: Store, names: Names, judgements: Collection[Judgement], u
 
 
 def item(path: str, offset: int) -> str:
-    """A chunk as rankings and grades name it."""
+    """Return a chunk as rankings and grades name it."""
     return f"{path}[{offset}]"
 
 
@@ -119,7 +119,7 @@ def items(keys: Iterable[Key], unit: Unit) -> tuple[str, ...]:
 
 
 def ranked_as(plan: Plan, unit: Unit) -> Plan:
-    """The plan with a row for each document, or for each chunk, copies of a text too."""
+    """Return the plan with a row for each document, or for each chunk, copies of a text too."""
     if unit == "doc":
         return plan._replace(table="doc")
     return plan._replace(config=plan.config._replace(collapse=False))
@@ -133,7 +133,7 @@ class _Chunks:
         self._known: dict[str, tuple[tuple[Spot, int, int], ...]] = {}
 
     def of(self, path: str) -> tuple[tuple[Spot, int, int], ...]:
-        """The place of each chunk with its first and last line, by offset; none of a document that is not there."""
+        """Return the place of each chunk with its first and last line, by offset; none for an unknown document."""
         if path not in self._known:
             doc_id = self._store.document_at(path)
             chunks = [row.chunk for row in self._store.chunks_of(doc_id)] if doc_id is not None else []
@@ -173,7 +173,7 @@ class Questions(NamedTuple):
 def questions(
     store: Store, names: Names, *, queries: Path | None, qrels: Path | None, unit: Unit | None = None
 ) -> Questions:
-    """The queries to evaluate; what no file gives comes from the store.
+    """Return the queries to evaluate; what no file gives comes from the store.
 
     unit: None for documents where a file gives the judgements, and what `unit_of` says of those in the store.
     Raises UsageError `no_judgements` when no query has a relevant document; `bad_queries`, `bad_qrels`, `bad_value`.
@@ -217,7 +217,7 @@ def questions(
 
 
 def with_ids(qrels: Qrels, texts: Mapping[str, str]) -> Qrels:
-    """The judgements under the ids that these texts have; only Quepid's files name queries by their text."""
+    """Return the judgements under the ids that these texts have; only Quepid's files name queries by their text."""
     if not qrels.texts:
         return qrels
     ids = {text: query for query, text in reversed(list(texts.items()))}
@@ -226,7 +226,7 @@ def with_ids(qrels: Qrels, texts: Mapping[str, str]) -> Qrels:
 
 
 def warnings(unknown: int, without_text: int, *, may_be_records: bool) -> tuple[str, ...]:
-    """What has to be said about judgements that find no document, and those that find no query.
+    """Return what has to be said about judgements that find no document, and those that find no query.
 
     may_be_records: where none finds its document, and a file of records was read as one.
     """

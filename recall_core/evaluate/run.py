@@ -96,7 +96,7 @@ def _set_up(options: EvalOptions, store: Store) -> Setup:
 
 
 def _items(names: Names, documents: Sequence[str], unit: Unit) -> list[str]:
-    """What the store calls these documents or spans; the name as it is where it holds none of that name."""
+    """Return what the store calls these documents or spans; the name as it is where it holds none of that name."""
     spots = [names.find(document) for document in documents]
     found = (
         name if spot is None else spot.path if unit == "doc" else item(spot.path, spot.offset)
@@ -144,7 +144,7 @@ def _best(asker: Asker, words: str, ask: Ask, unit: Unit) -> dict[Key, float]:
 
 
 def _spots(found: _Found, board: Setup, store: Store) -> dict[str, Spot]:
-    """Where the chunks stand that were found; nothing of documents."""
+    """Return where the chunks stand that were found; nothing of documents."""
     if board.questions.unit == "doc":
         return {}
     rowids = dict.fromkeys(key.rowid for each in found.values() for keys in each.values() for key in keys)

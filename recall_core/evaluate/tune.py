@@ -81,7 +81,7 @@ class _TunedSteps(NamedTuple):
 
 
 def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generator[Progress, None, TuneResponse]:
-    """The weight, and the settings of the grid, that the judgements speak for; or why they speak for none.
+    """Find the weight and the settings of the grid that the judgements speak for, or why they speak for none.
 
     The sweep is of fused ranks. Sparse-document recall gives away a last row that lies below what is measured;
     min_score, min_cosine and rerank take no part, and no row stands for its copies, which warnings say. The store is
@@ -147,7 +147,7 @@ class JudgedPool(NamedTuple):
 
 
 def judged_pool(pool: Pool, grades: Mapping[str, int], unit: Unit) -> JudgedPool:
-    """The pool with these grades of documents or chunks."""
+    """Return the pool with these grades of documents or chunks."""
     names = items(pool.keys, unit)
     gains = tuple([float(max(0, grades.get(name, 0))) for name in names])
     ideal = tuple(sorted((float(max(0, grade)) for grade in grades.values()), reverse=True))
@@ -163,7 +163,7 @@ def _pools(
     grades: Mapping[str, int],
     unit: Unit,
 ) -> Iterator[tuple[Config, JudgedPool]]:
-    """The pool under each combination; those that differ in ranking alone share one."""
+    """Yield the pool under each combination; those that differ in ranking alone share one."""
     pools: dict[tuple[object, ...], JudgedPool] = {}
     for config in combinations:
         key = retrieval(config)
@@ -178,7 +178,7 @@ def _pools(
 def sweep_query(
     judged: JudgedPool, config: Config, measure: Measure, *, is_current: bool
 ) -> tuple[Step, Step, float | None]:
-    """The measure and the judged share over all weights; and, of the current settings, the distance to a change."""
+    """Return the measure and the judged share over all weights and, of current settings, the way to a change."""
     k = measure.cutoff or DEEPEST
     swept = sweep(sweepable(judged.pool, config), k, judged.documents)
     values = step(swept, judged.grades, METRICS[_METRICS[measure.kind]], k)
@@ -187,13 +187,13 @@ def sweep_query(
 
 
 def _share(gains: Floats, ideal: Floats, k: int) -> Floats:
-    """The share of the rows that count."""
+    """Return the share of the rows that count."""
     found: Floats = gains.sum(axis=1) / max(1, gains.shape[1])
     return found
 
 
 def _measure(text: str) -> Measure:
-    """The measure, whose cutoff is how deep the sweep goes."""
+    """Return the measure, whose cutoff is how deep the sweep goes."""
     measure = parse_measure(text)
     if measure.kind not in _METRICS:
         message = f"{text} cannot be swept, only {', '.join(_METRICS.values())}."
@@ -227,7 +227,7 @@ class Tuned(NamedTuple):
 
 
 def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
-    """The best combination against the current settings. curve: with the mean at every weight."""
+    """Return the best combination against the current settings. curve: with the mean at every weight."""
     highest = [float(means(each).max()) for each in tuned.curves]
     best = highest.index(max(highest))
     current = values_at(tuned.curves[0], weight_of(tuned.combinations[0]))
@@ -273,7 +273,7 @@ def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
 
 
 def weights(share: float) -> dict[str, str | float]:
-    """The two settings that stand for a share of the weight; their sum is 1."""
+    """Return the two settings that stand for a share of the weight; their sum is 1."""
     return {"bm25_weight": float(1 - exact(share)), "vector_weight": float(exact(share))}
 
 

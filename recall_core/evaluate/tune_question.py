@@ -44,7 +44,7 @@ class PinTarget(NamedTuple):
 
 
 def tuning_view(answer: Answer, wishes: Sequence[PinTarget], asker: Asker, *, breaks: bool) -> TuningView:
-    """One answer at every weight; with wishes, the weights that grant them."""
+    """Return one answer at every weight; with wishes, the weights that grant them."""
     view = TuningView(weight=float(weight_of(answer.plan.config)))
     if wishes:
         view["pinned"] = pinned_view(answer, wishes, asker.store, base=asker.base, weigh=asker.weigh)
@@ -54,7 +54,7 @@ def tuning_view(answer: Answer, wishes: Sequence[PinTarget], asker: Asker, *, br
 
 
 def swept_view(answer: Answer, store: Store, *, breaks: bool) -> SweepView:
-    """The first rows of an answer at every weight. breaks: with every weight at which they change, and how.
+    """Return the first rows of an answer at every weight. breaks: with every weight at which they change, and how.
 
     Fused ranks are swept: before a reranker, sparse-document recall, min_score and min_cosine.
     Raises UsageError `one_signal` where there is no weight to move.
@@ -88,7 +88,7 @@ def pinned_view(
     base: Path,
     weigh: Callable[[Answer, Config], Answer],
 ) -> PinnedView:
-    """The weights that grant all wishes at once, exactly; or the wishes that rule each other out.
+    """Return the weights that grant all wishes at once, exactly; or the wishes that rule each other out.
 
     Raises UsageError `one_signal`, `bad_value`, UnknownTarget.
     """
@@ -128,7 +128,7 @@ def pinned_view(
 
 
 def _both(answer: Answer) -> Pool:
-    """The pool, if words and meaning have ranked it."""
+    """Return the pool, if words and meaning have ranked it."""
     pool = answer.pool
     if pool is None or answer.plan.order or not (pool.lexical and pool.semantic):
         raise UsageError(
@@ -147,7 +147,7 @@ def _sweep(answer: Answer, pool: Pool, k: int) -> Sweep:
 
 
 def _break_points(pool: Pool, swept: Sweep, store: Store) -> list[BreakPointView]:
-    """Every weight at which the rows change; between two of them they stay as they are."""
+    """Return every weight at which the rows change; between two of them they stay as they are."""
     rows = [tuple(row) for row in swept.orders.tolist()]
     # The open cells in turn, with the single weights 0 and 1 before and after them.
     weights_at = [Fraction(0), *swept.weights[1:-1], Fraction(1)]
@@ -181,7 +181,7 @@ def _moves(before: Sequence[int], after: Sequence[int], pool: Pool, named: Mappi
 
 
 def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
-    """The rowids of the chunks that a path, `path:first-last` or an id names."""
+    """Return the rowids of the chunks that a path, `path:first-last` or an id names."""
     kind, full_id = finding.one(store, target, base=base) or ("", "")
     if kind == "chunk":
         return frozenset({store.rowid("chunk", full_id)})
@@ -202,14 +202,14 @@ def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
 
 
 def _granting_weights(wish: PinTarget, chunks: frozenset[int], swept: Sweep, answer: Answer) -> tuple[Interval, ...]:
-    """The weights at which the wish comes true."""
+    """Return the weights at which the wish comes true."""
     positions = _positions(chunks, answer)
     labels = [_comes_true(wish, positions.intersection(row)) for row in tops(swept)]
     return tuple(interval for interval, holds in runs(swept.weights, labels) if holds)
 
 
 def _holds(wish: PinTarget, chunks: frozenset[int], answer: Answer, k: int) -> bool:
-    """Whether the answer, with all that reorders its rows, grants the wish."""
+    """Return True if the answer, with all that reorders its rows, grants the wish."""
     if answer.pool is None or answer.ranked is None:
         return False
     shown = answer.ranked.order[: min(k, answer.total)]
@@ -217,7 +217,7 @@ def _holds(wish: PinTarget, chunks: frozenset[int], answer: Answer, k: int) -> b
 
 
 def _positions(chunks: frozenset[int], answer: Answer) -> set[int]:
-    """The candidates that are these chunks, or copies of them where a text counts once."""
+    """Return the candidates that are these chunks, or copies of them where a text counts once."""
     positions = [position for position, key in enumerate(_both(answer).keys) if key.rowid in chunks]
     if answer.copies is None:
         return set(positions)

@@ -37,13 +37,13 @@ class Draws(NamedTuple):
 
 
 def draws(queries: int, *, seed: int = SEED) -> Draws:
-    """The resamples and the flips for so many queries."""
+    """Return the resamples and the flips for so many queries."""
     generator = np.random.default_rng(seed)
     return Draws(_counts(generator, queries), _signs(generator, queries))
 
 
 def interval(values: Floats) -> Band:
-    """What holds 95 % of them."""
+    """Return what holds 95 % of them."""
     return Band(*np.quantile(values, [0.025, 0.975], method="inverted_cdf").tolist())
 
 
@@ -68,12 +68,12 @@ def largest_by_chance(curves: Sequence[StepCurve], current: Floats, signs: Float
 
 
 def chance(largest: Floats, statistic: float) -> float:
-    """One-sided p of this statistic, corrected for all cells that `largest` has looked at."""
+    """Return one-sided p of this statistic, corrected for all cells that `largest` has looked at."""
     return float((largest >= statistic - ROUNDING).mean())
 
 
 def _spread(differences: Floats) -> Floats:
-    """The root of the sum of squares down the queries; 1 where there is no difference."""
+    """Return the root of the sum of squares down the queries; 1 where there is no difference."""
     found = np.sqrt((differences**2).sum(axis=0))
     return np.where(found > 0, found, 1.0)
 
@@ -135,7 +135,7 @@ class SureChange(NamedTuple):
 
 
 def expected_gain(gain: float, honest_gain: float, *, statistic: float, critical: float | None) -> float:
-    """What is left of the gain of the best cell once what it owes to having been selected is taken off.
+    """Return what is left of the gain of the best cell once what it owes to having been selected is taken off.
 
     It was the best of many, which the honest gain, measured on queries that had no part in the choice, corrects. And
     where it is told as a sure one it passed a threshold, which of two equal changes lets through the one that had
@@ -147,17 +147,17 @@ def expected_gain(gain: float, honest_gain: float, *, statistic: float, critical
 
 
 def worth(gain: float, *, statistic: float, critical: float) -> float:
-    """The gain whose statistic passed this threshold, less what it owes to having passed: see `shrunk`."""
+    """Return the gain whose statistic passed this threshold, less what it owes to having passed: see `shrunk`."""
     return round(gain * shrunk(statistic, critical) / statistic, _DIGITS)
 
 
 def critical_value(largest: Floats) -> float:
-    """What a statistic has to be above to be sure: so is the largest of all cells in 5 % of all cases by chance."""
+    """Return what a statistic must exceed to be sure: by chance the largest of all cells does so in 5 % of cases."""
     return float(np.quantile(largest, 1 - SIGNIFICANT, method="inverted_cdf"))
 
 
 def shrunk(statistic: float, critical: float) -> float:
-    """What a normal statistic with deviation 1 says of its mean, where one that is not above `critical` is not told.
+    """Return the mean that a normal statistic with deviation 1 suggests, if only those above `critical` are seen.
 
     The middle of the likeliest value and of the mean of the likelihood, both conditional on being further than
     `critical` from 0 (Ghosh, Zou and Wright 2008, their third estimator). It lies between 0 and the statistic, which
@@ -179,12 +179,12 @@ def _density(x: float) -> float:
 
 
 def _tail(mean: float, critical: float) -> float:
-    """How likely a statistic with this mean is further than `critical` from 0, on the scale of `_density`."""
+    """Return how likely a statistic with this mean is further than `critical` from 0, on the scale of `_density`."""
     return sqrt(pi / 2) * (erfc((critical - mean) / sqrt(2)) + erfc((critical + mean) / sqrt(2)))
 
 
 def power(gains: Floats, expected: float) -> PowerOfTest:
-    """What differences such as these let a paired test see. gains: of each query, by the same change."""
+    """Return what differences such as these let a paired test see. gains: of each query, by the same change."""
     queries = len(gains)
     if queries == 1:
         return PowerOfTest(None, None, None, None)
@@ -199,7 +199,7 @@ def power(gains: Floats, expected: float) -> PowerOfTest:
 
 
 def more_queries(gain: float, deviation: float, queries: int) -> int | None:
-    """How many more than these it takes to see such a gain: ((z + z) * deviation / gain) ** 2 in all."""
+    """Return how many more than these it takes to see such a gain: ((z + z) * deviation / gain) ** 2 in all."""
     if gain <= ROUNDING:
         return None
     needed = max(2, ceil((_SEEN * deviation / gain) ** 2 - ROUNDING))
@@ -215,8 +215,8 @@ def sure_change(
     largest: Sequence[float],
     seed: int = SEED,
 ) -> SureChange | None:
-    """The smallest of all changes whose gain is sure, None where none is: the fewest settings changed, of which the
-    weight is one; then the weight nearest to the present one; then the surest.
+    """Return the smallest of all changes whose gain is sure, None where none is: the fewest settings changed, of
+    which the weight is one; then the weight nearest to the present one; then the surest.
 
     Tried are the weights in hundredths, and other settings at the present weight too; those that are a break point
     are not. Sure: p, corrected for all cells of all curves, is at most SIGNIFICANT, so that picking one of those that
@@ -310,7 +310,7 @@ class Advice(NamedTuple):
 
 
 def advise(curve: StepCurve, weight: Weight, *, seed: int = SEED) -> Advice:
-    """What the judgements say about moving from this weight. The same input gives the same answer to the last bit.
+    """Return what the judgements say about moving from this weight, the same to the last bit for the same input.
 
     The curve has at least one query. Cells that score alike are told apart by width, then by place.
     """
@@ -318,7 +318,7 @@ def advise(curve: StepCurve, weight: Weight, *, seed: int = SEED) -> Advice:
 
 
 def advise_among(curve: StepCurve, current: Floats, rivals: Sequence[StepCurve], *, seed: int = SEED) -> Advice:
-    """What the judgements say about moving to this curve's settings, which were picked among those of the rivals.
+    """Return what the judgements say about moving to this curve's settings, picked among those of the rivals.
 
     current: each query's value under the settings to move from. rivals: curves of the same queries, none of which
     has a higher mean anywhere than this one's highest.
@@ -371,7 +371,7 @@ def _refusal(queries: int, p_picked: float, expected_gain: float, gain: float) -
 
 
 def _near(curve: StepCurve, best: int) -> Mask:
-    """Which cells are within one standard error of the best, each query compared with itself."""
+    """Return which cells are within one standard error of the best, each query compared with itself."""
     reference = columns(curve, slice(best, best + 1))
     queries = len(reference)
     near = []
@@ -398,7 +398,7 @@ def _best_cells(curve: StepCurve, counts: Floats) -> tuple[Integers, Floats]:
 
 
 def _left_out(curves: Sequence[StepCurve]) -> Floats:
-    """Each query's value in the cell of all curves that is best for the other queries; the first curve of equals."""
+    """Return each query's value in the cell that is best for the other queries; of equal curves the first."""
     others = 1.0 - np.eye(len(curves[0].steps))
     best, values = np.full(len(others), -1.0), np.zeros(len(others))
     for curve in curves:
@@ -418,13 +418,13 @@ def _values_in(curve: StepCurve, cells: Integers) -> Floats:
 
 
 def _bands(curve: StepCurve, chosen: Mask) -> tuple[Band, ...]:
-    """The chosen cells, neighbours joined."""
+    """Return the chosen cells, neighbours joined."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], chosen.astype(np.int64), [0]])))
     return tuple(Band(*curve.places[pair].tolist()) for pair in edges.reshape(-1, 2))
 
 
 def _middle(band: Band) -> float:
-    """The middle to as few decimals as stay inside the band."""
+    """Return the middle to as few decimals as stay inside the band."""
     low, high = exact(band.low), exact(band.high)
     middle = (low + high) / 2
     tried = (round(middle, digits) for digits in (3, 4, 5, 6))

@@ -91,7 +91,7 @@ def _first_chunk(answer: Answer, store: Store) -> Row:
 
 
 def standings(answer: Answer, rows: Sequence[Row], store: Store, embedder: Embedder | None) -> list[Standing]:
-    """Where these chunks stand, with every leaf of their scores.
+    """Return where these chunks stand, with every leaf of their scores.
 
     A black-box embedder is asked about every sentence of theirs.
     """
@@ -120,7 +120,7 @@ def standings(answer: Answer, rows: Sequence[Row], store: Store, embedder: Embed
 
 
 def weight_lines(answer: Answer) -> Lines | None:
-    """The candidates as lines over the weights, where those alone decide the order of chunks."""
+    """Return the candidates as lines over the weights, where those alone decide the order of chunks."""
     pool, plan = answer.pool, answer.plan
     if pool is None or not (pool.lexical and pool.semantic):
         return None
@@ -129,7 +129,7 @@ def weight_lines(answer: Answer) -> Lines | None:
 
 
 def neighbours(answer: Answer, standing: Standing, lines: Lines | None, store: Store) -> Iterator[NeighbourView]:
-    """The rows right above and below, and what settled the order. lines: see `weight_lines`."""
+    """Yield the rows right above and below, and what settled the order. lines: see `weight_lines`."""
     place, ranked = standing.place, answer.ranked
     if place is None or ranked is None:
         return
@@ -152,7 +152,7 @@ def neighbours(answer: Answer, standing: Standing, lines: Lines | None, store: S
 
 
 def decided_by(answer: Answer, upper: int, lower: int) -> str:
-    """What put one position of the pool above another: see NeighbourView."""
+    """Return what put one position of the pool above another: see NeighbourView."""
     pool, ranked = answer.pool, answer.ranked
     if pool is None or ranked is None or answer.plan.order:
         return "order_by"
@@ -167,7 +167,7 @@ def decided_by(answer: Answer, upper: int, lower: int) -> str:
 
 
 def flips_at(lines: Lines, upper: int, lower: int) -> float | None:
-    """The semantic share of the weights at which two positions change places; None when one leads at every weight."""
+    """Return the semantic share of the weights at which two positions change places; None if one always leads."""
     weight = crossing(lines, upper, lower)
     return None if weight is None else float(weight)
 
@@ -180,7 +180,7 @@ _Key: TypeAlias = tuple[Signal, str, str]
 
 
 def versus(answer: Answer, one: Standing, other: Standing, lines: Lines | None) -> VersusView | None:
-    """The first chunk against the second; None when one of them has no score. lines: see `weight_lines`."""
+    """Return the first chunk against the second; None when one of them has no score. lines: see `weight_lines`."""
     left, right = one.scored, other.scored
     if left is None or right is None:
         return None
@@ -199,12 +199,12 @@ def versus(answer: Answer, one: Standing, other: Standing, lines: Lines | None) 
 
 
 def _order(standing: Standing, scored: Scored) -> tuple[bool, int, float, int]:
-    """What is in the list comes first, by place; the rest by score and in natural order."""
+    """Return what is in the list comes first, by place; the rest by score and in natural order."""
     return (standing.place is None, standing.place or 0, -scored.score, scored.position)
 
 
 def _points(scored: Scored) -> dict[_Key, float]:
-    """Every leaf's points; a part without leaves is its own. Leaves that look the same are added up."""
+    """Return every leaf's points; a part without leaves is its own. Leaves that look the same are added up."""
     points: dict[_Key, float] = {}
     for part in scored.hit.parts:
         whole = LeafView(kind="residual", text="", points=part.points)
@@ -236,7 +236,7 @@ def _difference(key: _Key, points: float, other_points: float) -> DifferenceView
 
 
 def _others(views: Sequence[DifferenceView]) -> Iterator[DifferenceView]:
-    """One for each signal in place of all of its own."""
+    """Yield one for each signal in place of all of its own."""
     for signal in SIGNALS:
         same = [view for view in views if view["signal"] == signal]
         if same:
@@ -259,7 +259,7 @@ class Ground(NamedTuple):
 
 
 def ground_of(answer: Answer) -> Ground:
-    """The answer's candidates over all weights, and how far the weights are from changing its list."""
+    """Return the answer's candidates over all weights, and how far the weights are from changing its list."""
     lines = weight_lines(answer)
     return Ground(lines, _stability(answer, lines) if lines is not None and answer.plan.limit > 0 else None)
 
@@ -273,7 +273,7 @@ def explanation(
     embedder: Embedder | None,
     ground: Ground | None = None,
 ) -> ExplanationView:
-    """The ledger of a chunk, of another to compare it with, and how far the weights are from changing the list.
+    """Return the ledger of a chunk, of another to compare with, and how far the weights are from changing the list.
 
     Leaves are exact for words, and for embedders that tell words apart; others are asked about every sentence.
     ground: `ground_of` this answer, for who explains several of its chunks.
@@ -332,7 +332,7 @@ def _ledger(
 
 
 def _among(answer: Answer, standing: Standing, view: LedgerView, store: Store) -> Among:
-    """What its sentence needs to know of the rows that are shown beside it."""
+    """Return what its sentence needs to know of the rows that are shown beside it."""
     assert standing.scored is not None  # noqa: S101 - the caller looked
     hit, others = standing.scored.hit, _others_shown(answer, standing)
     return Among(
@@ -347,7 +347,7 @@ def _among(answer: Answer, standing: Standing, view: LedgerView, store: Store) -
 
 
 def _others_shown(answer: Answer, standing: Standing) -> list[int]:
-    """The rowids of the other rows of its page; none where it is not on it, or where rows are documents."""
+    """Return the rowids of the other rows of its page; none where it is not on it, or where rows are documents."""
     plan, place = answer.plan, standing.place
     if answer.pool is None or answer.ranked is None or place is None or plan.table == "doc":
         return []
@@ -358,7 +358,7 @@ def _others_shown(answer: Answer, standing: Standing) -> list[int]:
 
 
 def _terms_of(answer: Answer, rowids: Sequence[int], store: Store) -> set[str]:
-    """The phrases for which any of these rows has points."""
+    """Return the phrases for which any of these rows has points."""
     if answer.plan.config.fusion == "rrf":
         return set()
     made = lexical_contributions(answer, rowids, store)
@@ -366,7 +366,7 @@ def _terms_of(answer: Answer, rowids: Sequence[int], store: Store) -> set[str]:
 
 
 def _copy_of(answer: Answer, position: int, store: Store) -> CopyView:
-    """The row that stands for a chunk that does not."""
+    """Return the row that stands for a chunk that does not."""
     assert answer.ranked is not None  # noqa: S101 - it has copies
     place = answer.ranked.order.index(standing_for(answer).first(position))
     (hit,) = hits(answer, store, start=place, stop=place + 1)

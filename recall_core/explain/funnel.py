@@ -43,7 +43,7 @@ class _Clock:
 
 
 def trace(asker: Asker, question: Question) -> Trace:
-    """The way of a question: store, live, filter, each signal, union, documents, kept, near, copies, shown, packed.
+    """Count rows at each step: store, live, filter, each signal, union, documents, kept, near, copies, shown, packed.
 
     Rows are chunks, of FROM doc documents from where they are put together. Signals run side by side: both take what
     the filter leaves, and union is every candidate: of an exact pool all that the filter leaves, also what no signal
@@ -125,7 +125,7 @@ def _add_scored(asker: Asker, plan: Plan, answer: Answer, clock: _Clock, stages:
 
 
 def _by_words(asker: Asker, plan: Plan, pool: Pool) -> int:
-    """How many rows the words propose."""
+    """Return how many rows the words propose."""
     query, _ = lexical_query(plan, asker.store)
     if not pool.exact and isinstance(query, LiteralQuery) and query.long_phrases:
         k, weight = plan.config.pool, plan.config.title_weight
@@ -134,7 +134,7 @@ def _by_words(asker: Asker, plan: Plan, pool: Pool) -> int:
 
 
 def _by_meaning(asker: Asker, plan: Plan, pool: Pool) -> int:
-    """How many rows lie near enough to be proposed."""
+    """Return how many rows lie near enough to be proposed."""
     if not pool.exact and pool.index_kind != "exact":
         meant = asker.answer(plan._replace(lexical=None)).pool
         return 0 if meant is None else len(meant.keys)
@@ -142,7 +142,7 @@ def _by_meaning(asker: Asker, plan: Plan, pool: Pool) -> int:
 
 
 def _at_most(raw: Sequence[float | None], plan: Plan, pool: Pool) -> int:
-    """How many rows a signal proposes: the best of a bounded pool, of which it then has at least as many, or all."""
+    """Count the rows that a signal proposes: all it has, but of a bounded pool at most the pool's depth."""
     held = len(raw) - raw.count(None)
     return held if pool.exact else min(held, plan.config.pool)
 

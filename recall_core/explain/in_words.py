@@ -42,7 +42,7 @@ class Support(NamedTuple):
 
 
 def sentence(view: ExplainView, among: Among) -> str:
-    """What the place rests on, true of this answer as it is.
+    """Return what the place rests on, true of this answer as it is.
 
     The largest leaf is named: a phrase of the question, or what gives most to the meaning. `because` is only said
     where the row leads by less than that leaf gives, and no other row that is shown has points for it.
@@ -66,7 +66,7 @@ def sentence(view: ExplainView, among: Among) -> str:
 
 
 def support_of(view: ExplainView) -> Support | None:
-    """What gives most points; None where nothing gives any. Ties go to what stands first."""
+    """Return what gives most points; None where nothing gives any. Ties go to what stands first."""
     parts = [part for part in view["parts"] if part["points"] > 0]
     if not parts:
         return None
@@ -86,7 +86,7 @@ def _supports(part: PartView) -> Iterator[Support]:
 
 
 def _most_hidden(part: PartView) -> float:
-    """The most that one of the leaves may give that are only told together."""
+    """Return the most that one of the leaves may give that are only told together."""
     leaves = part.get("leaves", [])
     if all(leaf["kind"] != "other" for leaf in leaves):
         return 0.0
@@ -119,7 +119,7 @@ def _is_alone(support: Support, among: Among) -> bool:
 
 
 def terms_of(view: ExplainView) -> list[str]:
-    """The phrases that a row has points for."""
+    """Return the phrases that a row has points for."""
     return [leaf["text"] for part in view["parts"] for leaf in part.get("leaves", []) if leaf["kind"] == "term"]
 
 

@@ -32,7 +32,7 @@ MOST = 12
 
 
 def shapley(worth: Callable[[int], float], players: int) -> list[float]:
-    """Each player's share of worth(all) - worth(none), exact over all 2 ** players coalitions (Shapley 1953).
+    """Return each player's share of worth(all) - worth(none), exact over all 2 ** players coalitions (Shapley 1953).
 
     worth: of a coalition, a bit mask in which bit i stands for player i; asked once each. The shares add up to the
     difference but for the rounding of floats; a player who never matters gets exactly 0.
@@ -94,7 +94,7 @@ class FactorShare(NamedTuple):
 
 
 def inputs_at(position: int, ranking: Ranking, pool: Pool, config: Config) -> Inputs:
-    """What the score of the candidate at this position of a pool was made of under this config."""
+    """Return what the score of the candidate at this position of a pool was made of under this config."""
     columns = {column.signal: column for column in ranking.columns}
     lexical, semantic = (_raw(columns.get(signal), position) for signal in _SIGNALS)
     weights = [columns[signal].weight if signal in columns else 0.0 for signal in _SIGNALS]
@@ -110,7 +110,7 @@ def inputs_at(position: int, ranking: Ranking, pool: Pool, config: Config) -> In
 
 
 def score_of(inputs: Inputs) -> float:
-    """The score that `rank`, and behind it the reranker, gives to these inputs, but for the last bits of a float."""
+    """Return the score that `rank` and then the reranker give to these inputs, but for the last bits of a float."""
     fusion, rrf_k = inputs.fusion
     raws = inputs.lexical, inputs.semantic
     total = sum(inputs.weights)
@@ -127,7 +127,7 @@ def score_of(inputs: Inputs) -> float:
 
 
 def points_of(inputs: Inputs) -> dict[Signal, float]:
-    """What each signal that was asked gives to the score; together they are `score_of`, but for the last bits."""
+    """Return what each signal gives to the score; together they are `score_of`, but for the last bits."""
     fusion, rrf_k = inputs.fusion
     share, value = inputs.rerank
     points: dict[Signal, float] = {}
@@ -143,7 +143,7 @@ def points_of(inputs: Inputs) -> dict[Signal, float]:
 
 
 def stage_value(raw: float | None, signal: Signal, used: Scale) -> float:
-    """One raw value on this scale; beyond 0 and 1 where the scale was measured on another pool."""
+    """Return one raw value on this scale; beyond 0 and 1 where the scale was measured on another pool."""
     low, high = used.lexical if signal == "lexical" else used.semantic
     if raw is None:
         return 0.0
@@ -190,7 +190,7 @@ class Contribution(NamedTuple):
     details: Mapping[str, Any] = MappingProxyType({})
 
     def leaf(self, points: float) -> LeafView:
-        """The same as a leaf of that many points."""
+        """Return the same as a leaf of that many points."""
         view = {"kind": self.kind, "text": self.text, "points": points, "contribution": self.value, **self.details}
         return cast(LeafView, view)
 
@@ -244,7 +244,7 @@ def word_contributions(embedder: Embedder, question: str, texts: Sequence[str]) 
 
 
 def sentence_contributions(embedder: Embedder, question: str, text: str) -> list[Contribution]:
-    """What each sentence gives to the cosine of the question and a text, for an embedder that is a black box.
+    """Return what each sentence gives to the cosine of the question and a text, for an embedder that is a black box.
 
     Up to 8 sentences: their exact Shapley values, which add up to the cosine, from all 2 ** n - 1 subsets, embedded
     in one call (Shapley 1953). More: what the cosine loses without each (kind "removal"), and a residual.
@@ -271,7 +271,7 @@ def sentence_contributions(embedder: Embedder, question: str, text: str) -> list
 
 
 def sentences(text: str) -> list[str]:
-    """The text cut behind every sentence and empty line; put together again they are the text.
+    """Return the text cut behind every sentence and empty line; put together again they are the text.
 
     >>> sentences("Retry once. Then give up!")
     ['Retry once. ', 'Then give up!']
@@ -307,7 +307,7 @@ class LedgerRow(NamedTuple):
 
 
 def hit_leaves(answer: Answer, hits: Sequence[Hit], *, store: Store, embedder: Embedder | None) -> list[Leaves]:
-    """The leaves of each hit of this answer: lexical ones, and semantic ones where the embedder tells words apart.
+    """Return the leaves of each hit: lexical ones, and semantic ones if the embedder can separate words.
 
     The leaves of a part add up to its points within 1e-9.
     """
@@ -319,7 +319,7 @@ def hit_leaves(answer: Answer, hits: Sequence[Hit], *, store: Store, embedder: E
 
 
 def row_to_explain(rowid: int, hit: Hit) -> LedgerRow:
-    """A hit with the text that its embedder was given."""
+    """Return a hit with the text that its embedder was given."""
     text = "" if hit.chunk is None else embedded_of(hit.doc, hit.chunk)
     return LedgerRow(rowid, text, hit.parts)
 
@@ -333,7 +333,7 @@ def leaves(
     most: int | None = None,
     by_sentence: bool = False,
 ) -> list[Leaves]:
-    """The leaves of each row. most: semantic leaves that are told apart, all by default.
+    """Return the leaves of each row. most: semantic leaves that are told apart, all by default.
 
     by_sentence: ask an embedder that does not tell words apart about every sentence, which takes many embeddings.
     """
@@ -360,7 +360,7 @@ def leaves(
 
 
 def _rows_with_value(rows: Sequence[LedgerRow], signal: Signal) -> list[int]:
-    """The rows that have a value for this signal."""
+    """Return the rows that have a value for this signal."""
     return [row.rowid for row in rows if any(part.signal == signal and part.raw is not None for part in row.parts)]
 
 
@@ -384,7 +384,7 @@ def _leaves(
     *,
     most: int | None,
 ) -> list[LeafView]:
-    """A part's leaves; none where the row has no value for the signal."""
+    """Return a part's leaves; none where the row has no value for the signal."""
     config = answer.plan.config
     if part.raw is None:
         return []
@@ -415,7 +415,7 @@ def _leaves(
 
 
 def largest(made: Sequence[LeafView], most: int) -> list[LeafView]:
-    """The words and sentences of most points, the largest first, and one for all others; then the arithmetic.
+    """Return the words and sentences of most points, the largest first, and one for all others; then the arithmetic.
 
     Ties stay in their order.
     """
@@ -426,18 +426,18 @@ def largest(made: Sequence[LeafView], most: int) -> list[LeafView]:
 
 
 def total(part: Part, made: Leaves) -> float:
-    """What a part's leaves add up to; a part without leaves is its own."""
+    """Return what a part's leaves add up to; a part without leaves is its own."""
     return _sum(made[part.signal]) if part.signal in made and part.raw is not None else part.points
 
 
 def _share(part: Part, parts: Sequence[Part], config: Config) -> float:
-    """What a stage value of 1 gives in points: the signal's share of the weights, and of what a reranker leaves."""
+    """Return the points of a stage value of 1: the signal's share of the weights, and of what a reranker leaves."""
     share = part.weight / fsum(each.weight for each in parts if each.signal != "rerank")
     return share * (1.0 - config.rerank_weight) if config.rerank else share
 
 
 def _rest(rest: float, most: float) -> Iterator[LeafView]:
-    """What is left: the sixth decimals; more than `most` where a vector was made of something else than this text."""
+    """Yield what is left: the sixth decimals, or more than `most` if a vector was made of another text."""
     if abs(rest) >= _NOISE:
         if abs(rest) <= most:
             yield LeafView(kind="rounding", text="stage values have 6 decimals", points=rest)

@@ -43,11 +43,11 @@ class Lines(NamedTuple):
     scale: int
 
     def among(self, held: Sequence[int]) -> Lines:
-        """The lines of these candidates."""
+        """Return the lines of these candidates."""
         return Lines(*_pick(self.a, self.b, held), self.scale)
 
     def exactly(self) -> Lines:
-        """The lines themselves."""
+        """Return the lines themselves."""
         return self
 
 
@@ -69,7 +69,7 @@ class Ranks(NamedTuple):
         return Ranks(*_pick(self.a, self.b, held), self.rrf_k)
 
     def exactly(self) -> Lines:
-        """The lines."""
+        """Return the lines."""
         lexical, semantic = ([None if at == ABSENT else -at for at in column] for column in (self.a, self.b))
         return reciprocal_lines(lexical, semantic, self.rrf_k)
 
@@ -83,7 +83,7 @@ def _pick(a: tuple[int, ...], b: tuple[int, ...], held: Sequence[int]) -> tuple[
 
 
 def weighted_lines(lexical: Sequence[float], semantic: Sequence[float]) -> Lines:
-    """The lines of weighted fusion. Both columns hold stage values, which are whole multiples of 1e-6."""
+    """Return the lines of weighted fusion. Both columns hold stage values, which are whole multiples of 1e-6."""
     scale = 10**DECIMALS
     return Lines(_round(lexical, scale), _round(semantic, scale), scale)
 
@@ -95,7 +95,7 @@ class _Wholes(tuple[int, ...]):
 
 
 def _round(values: Sequence[float], scale: int) -> tuple[int, ...]:
-    """The values as whole numbers; NumPy rounds halves to even as Python does."""
+    """Return the values as whole numbers; NumPy rounds halves to even as Python does."""
     column = values.array if isinstance(values, Series) else np.array(values, dtype=np.float64)
     array = np.rint(column * scale).astype(np.int64)
     wholes = _Wholes(array.tolist())
@@ -104,7 +104,7 @@ def _round(values: Sequence[float], scale: int) -> tuple[int, ...]:
 
 
 def reciprocal_lines(lexical: Sequence[int | None], semantic: Sequence[int | None], rrf_k: int) -> Lines:
-    """The lines of weighted reciprocal rank fusion, 1 / (rrf_k + rank), absent 0; not divided by their maximum.
+    """Return the lines of weighted reciprocal rank fusion: 1 / (rrf_k + rank), absent 0, not divided by a maximum.
 
     The integers are exact and large: the scale is the least common multiple of all denominators.
     """
@@ -119,14 +119,14 @@ def reciprocal_lines(lexical: Sequence[int | None], semantic: Sequence[int | Non
 
 
 def _in_time(values: Iterable[Each]) -> Iterator[Each]:
-    """The values. What is done with each may take a while: they have thousands of digits."""
+    """Yield the values. What is done with each may take a while: they have thousands of digits."""
     for value in values:
         check()
         yield value
 
 
 def lines_of(pool: Pool, config: Config) -> Lines:
-    """What `rank` would score under these settings, for every weight. One signal alone gives flat lines.
+    """Return what `rank` would score under these settings, for every weight. One signal alone gives flat lines.
 
     Kept for the pool that was asked for last: several questions are asked about one.
     """
@@ -145,7 +145,7 @@ def _lines(held: Same[Pool], fusion: str, normalize: str, rrf_k: int) -> Lines:
 
 
 def sweepable(pool: Pool, config: Config) -> Sweepable:
-    """The same for a sweep, which draws the lines of those candidates alone that can reach the top."""
+    """Return the same for a sweep, which draws the lines of those candidates alone that can reach the top."""
     if config.fusion != "rrf":
         return lines_of(pool, config)
     ranks = (signal_ranks(column) for column in (pool.lexical or pool.semantic, pool.semantic or pool.lexical))
@@ -154,27 +154,27 @@ def sweepable(pool: Pool, config: Config) -> Sweepable:
 
 
 def weight_of(config: Config) -> Fraction:
-    """The weight that these settings stand at: vector_weight / (bm25_weight + vector_weight)."""
+    """Return the weight that these settings stand at: vector_weight / (bm25_weight + vector_weight)."""
     semantic = Fraction(str(config.vector_weight))
     return semantic / (Fraction(str(config.bm25_weight)) + semantic)
 
 
 def exact(weight: Weight) -> Fraction:
-    """The weight as a fraction. Raises UsageError below 0 and above 1."""
+    """Return the weight as a fraction. Raises UsageError below 0 and above 1."""
     if not 0 <= weight <= 1:
         raise UsageError("bad_value", f"A share of the weight goes from 0 to 1, not {weight}.", hint="0.5")
     return weight if isinstance(weight, Fraction) else Fraction(str(float(weight)))
 
 
 def scores_at(lines: Lines, weight: Weight) -> tuple[list[int], int]:
-    """Every candidate's exact score as a numerator, and the common denominator."""
+    """Return every candidate's exact score as a numerator, and the common denominator."""
     w = exact(weight)
     p, q = w.numerator, w.denominator
     return [a * (q - p) + b * p for a, b in _in_time(zip(lines.a, lines.b, strict=True))], q * lines.scale
 
 
 def order_at(lines: Lines, weight: Weight) -> list[int]:
-    """All candidates, best first, at exactly this weight: score descending, then natural order."""
+    """Return all candidates, best first, at exactly this weight: score descending, then natural order."""
     w = exact(weight)
     a, b = integers(lines.a), integers(lines.b)
     if w.denominator >= _FINE or a.dtype != np.int64 or b.dtype != np.int64:
@@ -185,7 +185,7 @@ def order_at(lines: Lines, weight: Weight) -> list[int]:
 
 
 def leaders(lines: Lines, x: int, weight: Weight, most: int) -> list[int]:
-    """The first candidates before x, at most so many, in the order that `order_at` has at this weight."""
+    """Return the first candidates before x, at most so many, in the order that `order_at` has at this weight."""
     w = exact(weight)
     a, b = integers(lines.a), integers(lines.b)
     if w.denominator >= _FINE or a.dtype != np.int64 or b.dtype != np.int64:
@@ -201,7 +201,7 @@ def leaders(lines: Lines, x: int, weight: Weight, most: int) -> list[int]:
 
 
 def crossing(lines: Lines, x: int, y: int) -> Fraction | None:
-    """The weight in [0, 1] at which two candidates score the same; None when there is none, or every weight is."""
+    """Return the weight in [0, 1] at which two candidates score the same; None if none is, or every one."""
     da, db = lines.a[x] - lines.a[y], lines.b[x] - lines.b[y]
     if da == db or da * db > 0:
         return None
@@ -232,7 +232,7 @@ def _descending(values: Sequence[int]) -> list[int]:
 
 
 def integers(values: Sequence[int]) -> Integers:
-    """A column for NumPy: int64 where differences stay small, Python's own integers where they do not."""
+    """Return a column for NumPy: int64 where differences stay small, Python's own integers where they do not."""
     if isinstance(values, _Wholes) and (not values or abs(values.array).max() < _SMALL):
         return values.array
     small = not values or max(map(abs, values)) < _SMALL
@@ -254,7 +254,7 @@ def groups(numerators: Integers, denominators: Integers) -> tuple[list[int], lis
 def _settle_ties(
     by: list[int], starts: list[int], numerators: Integers, denominators: Integers
 ) -> tuple[list[int], list[int]]:
-    """The same, where large fractions that round to one float are put in order as fractions."""
+    """Return the same, where large fractions that round to one float are put in order as fractions."""
     begins: list[int] = []
     for start, stop in _in_time(pairwise([*starts, len(by)])):
         begins.append(start)

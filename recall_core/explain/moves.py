@@ -43,7 +43,7 @@ def rbo(a: Sequence[Hashable], b: Sequence[Hashable], *, p: float = PERSISTENCE)
 
 
 def jaccard(a: Sequence[Hashable], b: Sequence[Hashable]) -> float:
-    """The rows that two lists share over the rows that either has; 1 when both are empty."""
+    """Return the rows that two lists share over the rows that either has; 1 when both are empty."""
     union = {*a, *b}
     return len(set(a) & set(b)) / len(union) if union else 1.0
 
@@ -56,12 +56,12 @@ class RowPair(NamedTuple):
 
 
 def same(a: Iterable[int], b: Iterable[int]) -> list[RowPair]:
-    """The rows of either list, of one store: every row is itself. Those of a first."""
+    """Return the rows of either list, of one store: every row is itself. Those of a first."""
     return [RowPair(rowid, rowid) for rowid in dict.fromkeys((*a, *b))]
 
 
 def across(a: Sequence[int], b: Sequence[int], stores: tuple[Store, Store], *, table: Table) -> list[RowPair]:
-    """The rows of either list with their like in the other store; those of a first.
+    """Return the rows of either list with their like in the other store; those of a first.
 
     Documents are alike by path. Chunks are of documents alike by path, and alike themselves by text, and where no
     text is equal by offset.
@@ -75,7 +75,7 @@ def across(a: Sequence[int], b: Sequence[int], stores: tuple[Store, Store], *, t
 
 
 def alike_chunks(a: Sequence[Row], b: Sequence[Row]) -> list[RowPair]:
-    """The chunks of two versions of one document: pairs of equal texts, then of equal offsets, then the rest alone.
+    """Pair the chunks of two versions of a document: equal texts, then equal offsets, then the rest alone.
 
     Rows in order of offset. Texts that repeat pair up in that order.
     """
@@ -110,7 +110,7 @@ def _alike(path: str, stores: tuple[Store, Store], table: Table) -> list[RowPair
 
 
 def _document(path: str, store: Store) -> str | None:
-    """The live document at exactly this path."""
+    """Return the live document at exactly this path."""
     found = [full for kind, full in store.resolve(path) if kind == "doc"]
     if len(found) != 1:
         return None
@@ -190,7 +190,7 @@ class Diff(NamedTuple):
 
 
 def diff(a: Side, b: Side, *, k: int) -> Diff:
-    """The answer of b beside that of a, in their first k rows. Read both stores at one state."""
+    """Return the answer of b beside that of a, in their first k rows. Read both stores at one state."""
     depth = max(DEPTH, k)
     lists = [_first(side, depth) for side in (a, b)]
     table = a.answer.plan.table
@@ -211,7 +211,7 @@ def diff(a: Side, b: Side, *, k: int) -> Diff:
 
 
 def _first(side: Side, depth: int) -> list[int]:
-    """The rowids of the first rows."""
+    """Return the rowids of the first rows."""
     found = side.answer
     if found.pool is None or found.ranked is None:
         return _scan(side, depth)
@@ -225,7 +225,7 @@ def _scan(side: Side, depth: int | None) -> list[int]:
 
 
 def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
-    """The standing of each row, in order."""
+    """Return the standing of each row, in order."""
     found = side.answer
     if found.pool is None or found.ranked is None:
         ranks = {rowid: rank for rank, rowid in enumerate(_scan(side, None), start=1)}
@@ -298,7 +298,7 @@ def _placed_standing(answer: Answer, place: int, displaced: Iterable[int | None]
 
 
 def _passing(side: Side, rowids: Sequence[int]) -> set[int]:
-    """Those of these rows that the filter lets through."""
+    """Return those of these rows that the filter lets through."""
     if not rowids:
         return set()
     plan = side.answer.plan
@@ -308,7 +308,7 @@ def _passing(side: Side, rowids: Sequence[int]) -> set[int]:
 
 
 def _why_absent(answer: Answer, passes: bool) -> AbsenceCause:
-    """Why a live row is not in the pool."""
+    """Return why a live row is not in the pool."""
     if not passes:
         return "filter"
     return "no_match" if answer.exact else "pool"

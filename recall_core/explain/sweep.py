@@ -45,13 +45,13 @@ def sweep(lines: Sweepable, k: int, groups: Sequence[int] | None = None) -> Swee
 
 
 def piece_at(swept: Sweep, weight: Weight) -> int:
-    """The piece that holds this weight."""
+    """Return the piece that holds this weight."""
     w = exact(weight)
     return bisect_left(swept.weights, w) + bisect_right(swept.weights, w) - 1
 
 
 def top_at(swept: Sweep, weight: Weight) -> list[int]:
-    """The top k at this weight, best first, looked up without ranking again."""
+    """Return the top k at this weight, best first, looked up without ranking again."""
     top: list[int] = swept.orders[piece_at(swept, weight)].tolist()
     return top
 
@@ -62,7 +62,7 @@ def stretches(swept: Sweep, *, members: bool = False) -> list[tuple[Interval, tu
 
 
 def tops(swept: Sweep, *, members: bool = False) -> Iterator[tuple[int, ...]]:
-    """The top k of every piece in turn, best first, or in ascending position."""
+    """Yield the top k of every piece in turn, best first, or in ascending position."""
     for start in range(0, len(swept.orders), _BLOCK):
         check()
         rows = swept.orders[start : start + _BLOCK]
@@ -118,7 +118,7 @@ def _put(order: array[int], place: list[int], places: Sequence[int], members: Se
 
 
 def _crossings(a: list[int], b: list[int]) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
-    """Where pairs change places strictly inside (0, 1), ascending: a fraction and all pairs that meet there."""
+    """Yield where pairs change places strictly inside (0, 1), ascending: a fraction and all pairs that meet there."""
     left, right = np.triu_indices(len(a), 1)
     lexical, semantic = integers(a), integers(b)
     da, db = lexical[left] - lexical[right], semantic[left] - semantic[right]
@@ -154,7 +154,7 @@ def _sweep_groups(lines: Sweepable, groups: Sequence[int], k: int) -> Sweep:
 
 
 def _best_somewhere(lines: Sweepable, groups: Sequence[int]) -> list[int]:
-    """The candidates that are the best of their group at some weight, in natural order; a few more do no harm."""
+    """Return the candidates that may be best of their group at some weight, in natural order."""
     if len(set(groups)) == len(groups):
         return list(range(len(groups)))
     members: dict[int, list[int]] = {}
@@ -171,7 +171,7 @@ def _best_somewhere(lines: Sweepable, groups: Sequence[int]) -> list[int]:
 
 
 def _firsts(orders: Integers, owners: Integers, wanted: int) -> Integers | None:
-    """The first `wanted` groups of every row, as positions; None where a row shows fewer."""
+    """Return the first `wanted` groups of every row, as positions; None where a row shows fewer."""
     if orders.shape[1] == 0:
         return orders
     rows = owners[orders]

@@ -45,7 +45,7 @@ class Winning(NamedTuple):
 
 
 def rank_line(lines: Lines, x: int, texts: Texts = None) -> RankLine:
-    """The rank of candidate x among all, ties by natural order, at every weight. O(n log n)."""
+    """Return the rank of candidate x among all, ties by natural order, at every weight. O(n log n)."""
     line = _rank_pieces(lines, x, texts)
     return RankLine(x, tuple((where, int(count) + 1) for where, count in runs_of_array(line.weights, line.ahead)))
 
@@ -53,7 +53,7 @@ def rank_line(lines: Lines, x: int, texts: Texts = None) -> RankLine:
 def ranked_where(
     lines: Lines, x: int, wanted: Callable[[Integers], Truths], texts: Texts = None
 ) -> tuple[Interval, ...]:
-    """The weights at which x itself has a wanted rank, in ascending order.
+    """Return the weights at which x itself has a wanted rank, in ascending order.
 
     wanted: which of these ranks (from 1) are. Where another copy of x stands for their text, the rank is beyond all.
     """
@@ -66,7 +66,7 @@ def _where(weights: Sequence[Fraction], holds: Truths) -> tuple[Interval, ...]:
 
 
 def winning_weights(lines: Lines, x: int, k: int, texts: Texts = None) -> Winning:
-    """Every weight that puts x, or a copy of it, in the top k, in O(n log n).
+    """Return every weight that puts x, or a copy of it, in the top k, in O(n log n).
 
     This is He and Lo's why-not question for two lists. Ends are open or closed as the natural order decides ties;
     single weights are possible.
@@ -209,7 +209,7 @@ def pin_weights(lines: Lines, x: int, k: int, want: Literal["in", "out"]) -> tup
 
 
 def together(where: Mapping[Wish, tuple[Interval, ...]]) -> tuple[tuple[Interval, ...], tuple[Wish, ...]]:
-    """The weights that every wish allows; where there are none, wishes of which no proper part is impossible."""
+    """Return the weights that every wish allows, or a minimal set of wishes that exclude each other."""
     intervals = reduce(intersect, where.values(), _ALL)
     return (intervals, ()) if intervals else ((), _conflict(where))
 

@@ -105,7 +105,7 @@ def _end_purge(store: Store) -> None:
 
 
 def _check_copy(kind: StoreKind, part: Path, path: str) -> StoreInfo:
-    """What the copy holds, once all of it has been found to be what was stored."""
+    """Return what the copy holds, once all of it has been found to be what was stored."""
     with closing(kind.open(str(part))) as copy:
         wrong = [check for check in examined(copy) if check["severity"] == "error" and check["code"] in _DAMAGE]
         if wrong:
@@ -120,7 +120,7 @@ def _unwritable(target: Path, error: OSError | ValueError) -> RecallError:
 
 
 def verify(source: Path, kind: StoreKind) -> tuple[VerifiedView, list[CheckView]]:
-    """What a file is and holds, and every check of it: a store, a backup of one, or an export. It stays as it is.
+    """Say what a file contains, with every check of it: a store, a backup, or an export. The file does not change.
 
     kind: of a store in a file. Raises StoreError `no_store`, `store_unreadable`, `schema_newer`; what is wrong inside
     is a check.

@@ -42,7 +42,7 @@ _PROBE_TEXTS = tuple(
 
 
 def embedders(config: Config, *, in_use: str | None, probe: bool, waits: bool = False) -> list[EmbedderView]:
-    """Every kind in its standing order. in_use: the identity behind a store's vectors.
+    """Return every kind in its standing order. in_use: the identity behind a store's vectors.
 
     probe: embed for about a second with each that is available and sends nothing off this machine.
     waits: the one that the settings name is left alone, because nobody has accepted what they say.
@@ -165,7 +165,7 @@ def reembed(
 def _resolve(
     name: str, settings: GivenSettings, found: FoundSettings
 ) -> tuple[Config, tuple[str, ...], tuple[Act, ...]]:
-    """The settings with the new embedder, a sentence on each that `auto` looked at, and what is accepted with it."""
+    """Return settings with the new embedder, a sentence on each that `auto` tried, and what is accepted with it."""
     named, is_auto = settings_of(settings, where=flag("set")), name == AUTO
     before = _with_embedder(name, settings, found.config)
     if is_auto:
@@ -187,14 +187,14 @@ def _with_embedder(name: str, settings: GivenSettings, config: Config) -> Config
 
 
 def _is_new(wanted: Config, embedder: Embedder, found: FoundSettings) -> bool:
-    """Whether recall.toml names another embedder; one that waits is not asked."""
+    """Return True if recall.toml names another embedder; one that waits is not asked."""
     if wanted.embedding != found.config.embedding and found.refusal(EMBEDDER) is not None:
         return True
     return not agrees(found.config, embedder.identity)
 
 
 def _changed_settings(wanted: Config, settings: GivenSettings, *, is_new: bool) -> dict[str, Any]:
-    """What recall.toml has to say: a new embedder with the weights that suit it unless one was set; what was set."""
+    """Return what recall.toml gets: a new embedder, with weights that suit it unless one was set, and what was set."""
     named = settings_of(settings, where=flag("set"))
     changed: dict[str, Any] = {"embedding": wanted.embedding} if is_new else {}
     if is_new and not {"bm25_weight", "vector_weight"} & named.keys():
@@ -216,14 +216,14 @@ class _ReembedRun:
         self.texts = self.embedded = self.reused = 0
 
     def warn_of_dropped(self) -> list[str]:
-        """A warning where an unfinished reembed to another embedder ends here."""
+        """Return a warning where an unfinished reembed to another embedder ends here."""
         old = self.store.reembed_target()
         if old is None or self._is_next():
             return []
         return [f"W_REEMBED: the unfinished reembed to {old.embedder} is dropped"]
 
     def _is_next(self) -> bool:
-        """Whether the vectors that come in are the target's."""
+        """Return True if the vectors that come in are the target's."""
         found = self.store.reembed_target()
         return found is not None and found[:2] == self.target[:2]
 
@@ -246,7 +246,7 @@ class _ReembedRun:
         yield self.event("done")
 
     def _embed_left(self) -> Iterator[Progress]:
-        """Every text that waits, saved at least every COMMIT_SECONDS, and when this is stopped or fails."""
+        """Yield every text that waits, saved at least every COMMIT_SECONDS, and when this is stopped or fails."""
         unsaved: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
@@ -294,7 +294,7 @@ class _ReembedRun:
         return None if tokens is None else tokens - (self.tokens_before or 0)
 
     def view(self, previous: str) -> ReembedView:
-        """What the run did."""
+        """Return what the run did."""
         view = ReembedView(
             embedder=self.target.embedder,
             previous=previous,

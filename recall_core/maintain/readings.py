@@ -24,8 +24,8 @@ _NAMED = 3
 
 
 def read_again(store: Store, *, base: Path, config: Config) -> Finding:
-    """A warning where a file that did not change gives other texts or marks by now: its parser, or the package behind
-    it, has changed. Up to 40 files are read, spread evenly over their paths. Never raises for a file.
+    """Return a warning where a file that did not change gives other texts or marks by now: its parser, or the package
+    behind it, has changed. Up to 40 files are read, spread evenly over their paths. Never raises for a file.
     """
     may_read = partial(is_granted, store.roots())
     files = [file for file in store.files() if file.os_path and file.documents and read_by(file.settings) != PIECES]
@@ -41,7 +41,7 @@ def read_again(store: Store, *, base: Path, config: Config) -> Finding:
 
 
 def _is_as_stored(file: Fingerprint, reader: FileReader, store: Store, base: Path, config: Config) -> bool:
-    """Whether each document of the file that is stored has this text and these marks.
+    """Return True if each document of the file that is stored has this text and these marks.
 
     A file that cannot be read, or not any more, and a text that is damaged, are other checks'.
     """

@@ -87,7 +87,7 @@ def rechunk(
 
 
 def _resolve_settings(store: Store, settings: GivenSettings, *, found: FoundSettings, toml: Path) -> Config:
-    """The settings with those that texts are to be cut by."""
+    """Return the settings with those that texts are to be cut by."""
     where, info = Hint("rechunk"), store.info()
     named = settings_of(settings, where=where)
     for key in named:
@@ -113,7 +113,7 @@ def _cutting(config: Config) -> dict[str, SettingValue]:
 
 
 def _cut_of(store: Store, config: Config) -> CutView:
-    """How the store has its texts cut, and what that has come to."""
+    """Return how the store has its texts cut, and what that has come to."""
     info = store.info()
     stored = cut_as(config, chunker=info.chunker, counter=info.counter)
     return _cut_view(stored, chunks=info.chunks, tokens=store.totals().tokens)
@@ -141,7 +141,7 @@ class _Cutter:
         """Files that their parser alone can cut."""
 
     def cut(self, file: NewFile, *, is_checked: bool = False) -> NewFile | None:
-        """The file as it is to be put into the store; None where it stays as it is.
+        """Return the file as it is to be put into the store; None where it stays as it is.
 
         is_checked: first hold each document against its digest; StoreCorrupt where a part of it is missing.
         """
@@ -162,7 +162,7 @@ class _Cutter:
         return None if is_counted_so else self._recount(file, parser)
 
     def _cut(self, document: NewDocument, path: str, parser: str) -> NewDocument | None:
-        """The document with new chunks; None where these depend on what its parser alone can tell.
+        """Return the document with new chunks; None where these depend on what its parser alone can tell.
 
         What was stored before marks were kept has none: then they are those that its parser gave at the time.
         """
@@ -184,7 +184,7 @@ class _Cutter:
         return chunks_of(parsed, path=document.path, counter=self.counter, config=self.config)
 
     def _recount(self, file: NewFile, parser: str) -> NewFile:
-        """The file cut as before, its tokens counted by the new counter; a sync reads one with a parser anew."""
+        """Return the file cut as before with its tokens counted again; a sync reads one with a parser again."""
 
         def recount(chunk: NewChunk) -> NewChunk:
             return chunk._replace(span=chunk.span._replace(tokens=self.counter.count(chunk.text)))
@@ -198,7 +198,7 @@ class _Cutter:
         return self._put_again(file, settings, documents)
 
     def _put_again(self, file: NewFile, settings: str, documents: Sequence[NewDocument]) -> NewFile:
-        """The file with what is known of it on this machine; its root stays as it is."""
+        """Return the file with what is known of it on this machine; its root stays as it is."""
         known = self.store.known(file.path)
         stamp = (None, None) if known is None else (known.ctime_ns, known.inode)
         return file._replace(
@@ -207,12 +207,12 @@ class _Cutter:
 
 
 def _mark(file: NewFile) -> str:
-    """What says that a sync is to read the file as its edited root asks: a new cut leaves this to do."""
+    """Return what says that a sync is to read the file as its edited root asks: a new cut leaves this to do."""
     return EDITED if file.settings.endswith(EDITED) else ""
 
 
 def _join(chunks: Sequence[NewChunk]) -> str:
-    """The text that they cover, overlapping and without a gap."""
+    """Return the text that they cover, overlapping and without a gap."""
     pieces: list[str] = []
     end = 0
     for chunk in chunks:
@@ -272,7 +272,7 @@ class _RechunkRun:
         yield self.event("done")
 
     def _files(self) -> Iterator[tuple[NewFile, NewFile | None]]:
-        """Every file as it is and as it is to be, counted on the way."""
+        """Yield every file as it is and as it is to be, counted on the way."""
         self.files = sum(1 for _ in self.store.files())
         self.files_done = self.documents = self.chunks = self.chunk_tokens = self.cut_documents = self.cut_chunks = 0
         self.cutter.left.clear()
@@ -292,14 +292,14 @@ class _RechunkRun:
             self.cut_chunks += len(chunks)
 
     def _missing(self, cut: NewFile) -> dict[bytes, str]:
-        """The texts of new chunks that have no vector yet, by text_hash."""
+        """Return the texts of new chunks that have no vector yet, by text_hash."""
         if all(chunk.vector is not None for document in cut.documents for chunk in document.chunks):
             return {}
         texts = missing_texts([cut], self.store)
         return {text_hash: text for text_hash, text in texts.items() if text_hash not in self._without}
 
     def _embed_missing(self) -> Iterator[Progress]:
-        """Every text that waits, a block after the other."""
+        """Yield every text that waits, a block after the other."""
         block: dict[bytes, str] = {}
         for _, cut in self._files():
             if cut is not None:
@@ -312,7 +312,7 @@ class _RechunkRun:
         yield from self._embed(block)
 
     def _embed(self, texts: Mapping[bytes, str]) -> Iterator[Progress]:
-        """All of these, kept at least every COMMIT_SECONDS, and when this is stopped or fails."""
+        """Yield all of these, kept at least every COMMIT_SECONDS, and when this is stopped or fails."""
         unkept: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
@@ -344,7 +344,7 @@ class _RechunkRun:
             writer.keep_vectors(made)
 
     def _is_changed(self) -> bool:
-        """Whether the new chunks are in the place of the old ones; False, and nothing is, while a text waits."""
+        """Put the new chunks in place of the old ones. Return False, and change nothing, while a text waits."""
         with self.store.writer() as writer:
             if self._embedder is not None:
                 check_embedder(self.store, self._embedder)
@@ -359,7 +359,7 @@ class _RechunkRun:
         return True
 
     def _with_vectors(self, cut: NewFile) -> NewFile:
-        """The file whose texts without a feature say so; of all others the store has the vector."""
+        """Return the file whose texts without a feature say so; of all others the store has the vector."""
         if not self._without:
             return cut
         documents = tuple(
@@ -378,7 +378,7 @@ class _RechunkRun:
             yield self.event(stage)
 
     def event(self, stage: Stage) -> Progress:
-        """How far it is. chunks: those of the documents that are cut so far, as they will be.
+        """Return how far it is. chunks: those of the documents that are cut so far, as they will be.
 
         Where everything is looked through once more, nothing goes back.
         """
@@ -398,7 +398,7 @@ class _RechunkRun:
         return None if tokens is None else tokens - self._tokens_before
 
     def warnings(self) -> tuple[str, ...]:
-        """What is to be told of files that stay as they were cut."""
+        """Return what is to be told of files that stay as they were cut."""
         if not self.cutter.left:
             return ()
         first = ", ".join(sorted(self.cutter.left)[:_NAMED])
@@ -408,7 +408,7 @@ class _RechunkRun:
         )
 
     def view(self, before: CutView, after: CutView, *, dry_run: bool) -> RechunkView:
-        """What the run did, or would do."""
+        """Return what the run did, or would do."""
         view = RechunkView(
             dry_run=dry_run,
             before=before,

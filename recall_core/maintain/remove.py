@@ -85,7 +85,7 @@ def _backups(path: Path) -> list[str]:
 
 
 def find_removal(store: Store, targets: Sequence[str], *, base: Path, purge: bool = False) -> Removal:
-    """What all targets name together. purge: among what has left, too.
+    """Return what all targets name together. purge: among what has left, too.
 
     Raises UnknownTarget for one that names nothing; UsageError `ambiguous_path` for one that names this here and that
     in the store, `ambiguous_id`, `empty_target`.
@@ -125,7 +125,7 @@ def _unread(store: Store, paths: Sequence[str]) -> _NotSynced:
 
 
 def _find_target(store: Store, target: str, base: Path, *, purge: bool) -> Removal:
-    """What one target names: in the current folder, else as Recall prints paths, else as an id; never two of them."""
+    """Find what one target names: in the current folder, else as Recall prints paths, else as an id."""
     meanings = readings(target, base=base)
     found = [_find_reading(store, meaning, purge=purge) for meaning in meanings]
     told = [each for each in found if each.paths or each.gone]
@@ -153,7 +153,7 @@ def _key_of(target: str, base: Path) -> str:
 
 
 def _find_reading(store: Store, meaning: Reading, *, purge: bool) -> Removal:
-    """What one reading names: a document, a folder, or a glob, whichever comes first."""
+    """Return what one reading names: a document, a folder, or a glob, whichever comes first."""
     for name in meaning.names:
         paths = [name] if store.document_at(name) is not None else store.paths_below(name)
         gone = _gone_below(store, name) if purge else []

@@ -127,7 +127,7 @@ AnyLine = Header | RootLine | FileLine | DocumentLine | ChunkLine | End
 
 
 def lines_of(file: NewFile, roots: tuple[Root, ...], *, embeddings: bool) -> Iterator[ExportLine]:
-    """A file, its documents and their chunks."""
+    """Yield a file, its documents and their chunks."""
     root = roots.index(file.root) if file.root is not None else None
     yield FileLine(file.path, file.os_path, file.size, file.mtime_ns, file.hash, file.settings, root)
     for document in file.documents:
@@ -159,13 +159,13 @@ def _chunk_line(chunk: NewChunk, doc_id: str, *, embeddings: bool) -> ChunkLine:
 
 
 def encode_line(line: ExportLine) -> str:
-    """The line as JSON: keys in the order of their declaration, no spaces, a newline at the end."""
+    """Return the line as JSON: keys in the order of their declaration, no spaces, a newline at the end."""
     fields = msgspec.to_builtins(line)
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def decode_lines(raw_lines: Iterable[bytes]) -> Iterator[AnyLine]:
-    """Every line of an export, checked; End comes only after the checksum has agreed and nothing follows.
+    """Yield every line of an export, checked; End comes only after the checksum has agreed and nothing follows.
 
     Raises StoreError `import_invalid` with the number of the line.
     """
@@ -206,25 +206,25 @@ def _is_own_place(line: FileLine) -> bool:
 
 
 def root_line(known: KnownRoot) -> RootLine:
-    """A root as it is remembered. Whether it is active is this store's affair alone."""
+    """Return a root as it is remembered. Whether it is active is this store's affair alone."""
     fields = {**known.root._asdict(), "encoding": known.root.encoding or msgspec.UNSET}
     return RootLine(**fields, left_out=known.left_out or msgspec.UNSET)
 
 
 def root_of(line: RootLine) -> KnownRoot:
-    """The root of a line, which nobody has accepted yet."""
+    """Return the root of a line, which nobody has accepted yet."""
     fields = {name: value for name, value in msgspec.structs.asdict(line).items() if value is not msgspec.UNSET}
     left_out = fields.pop("left_out", ())
     return KnownRoot(Root(**fields), False, left_out)
 
 
 def read_by_of(line: DocumentLine) -> str:
-    """How the document was read."""
+    """Return how the document was read."""
     return "" if isinstance(line.read_by, msgspec.UnsetType) else line.read_by
 
 
 def marks_of(line: DocumentLine) -> tuple[Mark, ...]:
-    """The document's marks. Raises StoreError `import_invalid`."""
+    """Return the document's marks. Raises StoreError `import_invalid`."""
     if isinstance(line.marks, msgspec.UnsetType):
         return ()
     try:
@@ -234,7 +234,7 @@ def marks_of(line: DocumentLine) -> tuple[Mark, ...]:
 
 
 def chunk_of(line: ChunkLine, document: DocumentLine) -> NewChunk:
-    """The chunk of a line that follows its document's.
+    """Return the chunk of a line that follows its document's.
 
     vector: None where the line has none to offer, b"" for a text without a feature.
     """
@@ -276,7 +276,7 @@ def _windows(line: ChunkLine) -> int:
 
 
 def invalid(reason: str) -> StoreError:
-    """What is wrong with an export, as an error that says nothing was imported."""
+    """Return what is wrong with an export, as an error that says nothing was imported."""
     return StoreError(
         "import_invalid",
         f"This is no complete export: {reason}. Nothing was imported.",
@@ -365,7 +365,7 @@ def import_(
 
 
 def checked_export(source: Path) -> TransferView:
-    """What an export holds, every line of it read and held against what the others say; nothing is written.
+    """Return what an export holds, every line of it read and held against what the others say; nothing is written.
 
     Raises OSError where it cannot be read, StoreError `import_invalid`, `import_version`.
     """
@@ -383,7 +383,7 @@ def checked_export(source: Path) -> TransferView:
 
 
 def _digest_of(document: NewDocument, file: NewFile) -> str:
-    """The hash of a document, as the store makes it that it goes into."""
+    """Return the hash of a document, as the store makes it that it goes into."""
     spans = [(chunk.span.offset, chunk.span.end, chunk.span.tokens) for chunk in document.chunks]
     own_id, meta = document.id, canonical(document.meta)
     tags = sorted(set(document.tags))
@@ -406,7 +406,7 @@ class _SameExport:
         """The first file that the store holds as it comes."""
 
     def has(self, file: NewFile) -> bool:
-        """Whether it has this file too. Raises StoreError `import_conflict` where it has some, and not all."""
+        """Return True if it has this file too. Raises StoreError `import_conflict` where it has some, and not all."""
         is_here = not self._is_other and _is_here(self._store, file)
         if is_here:
             self.path = self.path or file.path
@@ -418,7 +418,7 @@ class _SameExport:
 
 
 def _is_here(store: Store, file: NewFile) -> bool:
-    """Whether the store has the file as it was read, and each of its documents with these labels."""
+    """Return True if the store has the file as it was read, and each of its documents with these labels."""
     known = store.known(file.path)
     if known is None:
         return False
@@ -491,7 +491,7 @@ class _Incoming:
         self._documents: list[tuple[DocumentLine, list[NewChunk]]] = []
 
     def files(self, writer: Writer | None) -> Iterator[NewFile]:
-        """Every file, as soon as its last line has been read; only then is the checksum known to agree.
+        """Yield every file, as soon as its last line has been read; only then is the checksum known to agree.
 
         writer: takes the roots on the way; None where they are only to be read.
         """
@@ -565,7 +565,7 @@ class _Incoming:
 
 
 def _conflict(store: Store, file: NewFile) -> str:
-    """The path that the store has already, or ""."""
+    """Return the path that the store has already, or ""."""
     if store.known(file.path) is not None:
         return file.path
     for document in file.documents:
@@ -576,7 +576,7 @@ def _conflict(store: Store, file: NewFile) -> str:
 
 
 def _with_vectors(file: NewFile, store: Store, embedder: Embedder, *, keep: bool) -> NewFile:
-    """The file with a checked vector for every chunk, or None where the store knows the text."""
+    """Return the file with a checked vector for every chunk, or None where the store knows the text."""
     if keep:
         _check_vectors(file, embedder.dimension)
         return file

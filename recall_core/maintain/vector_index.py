@@ -62,7 +62,7 @@ def make_anew(store: Store, config: Config) -> None:
 
 
 def measure_recall(store: Store, embedder: Embedder, config: Config) -> IndexRecall:
-    """How much of what is nearest is found by the signatures that the settings want, each of which is there.
+    """Return how much of what is nearest is found by the signatures that the settings want, each of which is there.
 
     A question is made of each of up to 20 chunks, evenly spaced by path and offset: five of the words of its text
     that tell something, evenly spaced too. Time is bounded: above 100,000 vectors there are fewer, but at least 4.
@@ -94,7 +94,7 @@ def _question(store: Store, row: Row, stop_words: str) -> str:
 
 
 def _share(exact: Mapping[int, float], near: Mapping[int, float], k: int) -> list[float]:
-    """What share of the k nearest is found, of those that are similar at all."""
+    """Return what share of the k nearest is found, of those that are similar at all."""
     wanted = [rowid for rowid, cosine in list(exact.items())[:k] if cosine > 0]
     found = set(list(near)[:k])
     return [sum(rowid in found for rowid in wanted) / len(wanted)] if wanted else []
@@ -105,7 +105,7 @@ def _mean(shares: list[float]) -> float | None:
 
 
 def view_of(store: Store, own: Callable[[], Embedder], config: Config) -> VectorIndexView:
-    """What stats says of the index of signatures that the settings want."""
+    """Return what stats says of the index of signatures that the settings want."""
     is_ready = _is_ready(store, Signing(config.ann_bits, config.ann_seed))
     is_used = is_ready and store.info().vectors > EXACT_VECTORS
     view = VectorIndexView(name="lsh", bits=config.ann_bits, seed=config.ann_seed, ready=is_ready, used=is_used)
@@ -120,7 +120,7 @@ def view_of(store: Store, own: Callable[[], Embedder], config: Config) -> Vector
 
 
 def check(store: Store, own: Callable[[], Embedder], config: Config) -> Finding:
-    """A warning where the settings want signatures that are not there, an error where some are of other vectors."""
+    """Warn if signatures that the settings want are missing; report an error if some are of other vectors."""
     signing = signing_of(config)
     if signing is None or "signatures" not in store.capabilities:
         return Finding("ok", "this kind of store keeps no signatures")
@@ -137,7 +137,7 @@ def _is_ready(store: Store, signing: Signing) -> bool:
 
 
 def _recall_or_reason(store: Store, own: Callable[[], Embedder], config: Config) -> IndexRecall | str:
-    """How much it finds, or why nobody knows: no text is sent off this machine for it."""
+    """Return how much it finds, or why nobody knows: no text is sent off this machine for it."""
     try:
         if kind(config.embedding).sends_text(config):
             return "its recall is not measured, because the embedder sends text off this machine"

@@ -51,7 +51,7 @@ class Change(NamedTuple):
 
 
 def try_change(asker: KeptAsker, change: Change, sought: Sought) -> Change | None:
-    """The change, if the question as it leaves it is answered with what is sought and the smaller one is not."""
+    """Return the change if the changed question shows the target and the next smaller change does not."""
     if not is_present(asker, change.question, sought):
         return None
     if change.smaller is not None and is_present(asker, change.smaller, sought):
@@ -70,7 +70,7 @@ def from_start(
     smaller: tuple[Question, str] | None = None,
     weights: Interval | None = None,
 ) -> Change:
-    """The change that `question` is, together with what was changed before it."""
+    """Return the change that `question` is, together with what was changed before it."""
     return Change(
         "+".join([*start.kinds, kind]),
         "; ".join([*start.said, said]),
@@ -93,7 +93,7 @@ def move_start(
     size: float,
     settings: Settings = MappingProxyType({}),
 ) -> Start:
-    """A start from which to go on, one change further."""
+    """Return a start from which to go on, one change further."""
     return Start(
         question, answer, (*start.kinds, kind), (*start.said, said), {**start.settings, **settings}, start.size + size
     )
@@ -154,7 +154,7 @@ class _Own(NamedTuple):
 
 
 def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bool:
-    """Whether no deeper pool, nor every row, shows it: enough of the candidates, which those hold too, lead it."""
+    """Return True if no deeper pool shows the target: enough candidates, which it would contain too, lead it."""
     found, plan = start.answer, start.answer.plan
     pool, needed = found.pool, _rows_that_hide(start)
     if pool is None or needed is None or pool.index_kind != "exact":
@@ -198,7 +198,7 @@ class Lead:
             self._look_at(words)
 
     def stays(self, plan: Plan, word: TermStat, *, instead_of: str = "") -> bool:
-        """Whether enough rows lead it in the answer to the plan with this word added.
+        """Return True if enough rows lead it in the answer to the plan with this word added.
 
         instead_of: the word in whose place it stands, which no row holds; "" where it stands behind all others.
         """
@@ -209,7 +209,7 @@ class Lead:
         return by_words or self._stays_by_both(plan, query, word)
 
     def _stays_by_words(self, plan: Plan, word: TermStat) -> bool:
-        """Whether it stays, even if it meant what is asked, and they nothing."""
+        """Return True if it stays, even if it meant what is asked, and they nothing."""
         if plan.lexical is None:
             return False
         own = _Own(self._own_lexical + self._gains[word.text], 1.0)
@@ -217,7 +217,7 @@ class Lead:
         return self._is_enough(ahead & ((self._lexical > 0) if self._pool.exact else self._remain(word)))
 
     def _stays_by_both(self, plan: Plan, query: LexicalQuery | None, word: TermStat) -> bool:
-        """Whether it stays for what the question means with the word."""
+        """Return True if it stays for what the question means with the word."""
         vector = self._asker.vector(plan)
         semantic = np.zeros(len(self._rowids) + 1)
         if vector:
@@ -236,7 +236,7 @@ class Lead:
         return self._is_enough(ahead & self._remain(word)) or self._is_enough(ahead & self._propose(plan, query))
 
     def _ahead(self, plan: Plan, word: TermStat, own: _Own, semantic: Values) -> NDArray[np.bool_]:
-        """The rows with higher scores under the plan with the word, which they may hold as well."""
+        """Return the rows with higher scores under the plan with the word, which they may hold as well."""
         config = plan.config._replace(lexical_model=self._pool.lexical_model)
         most = bound((*self._pool.terms, word), config) if plan.lexical is not None else 0.0
         ahead: NDArray[np.bool_] = _scores(plan, self._lexical, semantic, most) > _score(plan, own, most) + _MARGIN
@@ -246,7 +246,7 @@ class Lead:
         return self._rivals.count(ahead) >= self._needed
 
     def _is_passed_over(self, own: _Own, semantic: Values) -> bool:
-        """Whether it is no candidate of a bounded pool: each signal proposes others, of which enough are known."""
+        """Return True if a bounded pool leaves it out: each signal proposes enough others that are known."""
         depth = self._plan.config.pool
         by_words = self._plan.lexical is None or np.count_nonzero(self._lexical > own.lexical + _MARGIN) >= depth
         by_meaning = self._plan.semantic is None or np.count_nonzero(semantic > own.semantic + _MARGIN) >= depth
@@ -262,7 +262,7 @@ class Lead:
         self._gains |= {word.text: value for word, value in zip(words, given, strict=True)}
 
     def _adds_only(self, query: LexicalQuery | None, word: TermStat, instead_of: str) -> bool:
-        """Whether the words of the question are what they were, and this one."""
+        """Return True if the words of the question are what they were, and this one."""
         before = self._query
         if not (isinstance(before, LiteralQuery) and isinstance(query, LiteralQuery)):
             return before is None and query is None and self._pool.exact
@@ -274,14 +274,14 @@ class Lead:
         return is_known and query.match == "any" and query.phrases == phrases and phrases.count(added) == 1
 
     def _remain(self, word: TermStat) -> NDArray[np.bool_]:
-        """Which rows words propose to a bounded pool still: none falls behind others than those with the new one."""
+        """Return the rows that words still propose to a bounded pool, if every row with the new word passes them."""
         ranks = signal_ranks(self._pool.lexical) if self._pool.lexical else ()
         own = np.array([ranks[at] or np.inf for at in self._rivals.positions] if ranks else [], dtype=np.float64)
         remain: NDArray[np.bool_] = own + word.df <= self._plan.config.pool
         return remain
 
     def _propose(self, plan: Plan, query: LexicalQuery | None) -> NDArray[np.bool_]:
-        """Which rows words propose to a bounded pool, asked."""
+        """Return which rows words propose to a bounded pool, asked."""
         if query is None:
             return np.zeros(len(self._rowids), dtype=np.bool_)
         k, weight = plan.config.pool, plan.config.title_weight
@@ -302,7 +302,7 @@ class Lead:
 
 
 def lead(asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermStat]) -> Lead | None:
-    """What there is to know before these words are tried; None where each has to be asked for."""
+    """Return what there is to know before these words are tried; None where each has to be asked for."""
     pool, needed = start.answer.pool, _rows_that_hide(start)
     if pool is None or needed is None or len(pool.keys) <= needed or not words:
         return None
@@ -310,7 +310,7 @@ def lead(asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermSta
 
 
 def _rivals(asker: KeptAsker, answer: Answer, sought: Sought, positions: Sequence[int]) -> _Rivals:
-    """The candidates at these positions that do not have the text that is sought."""
+    """Return the candidates at these positions that do not have the text that is sought."""
     assert answer.pool is not None  # noqa: S101 - the caller looked
     rowids, own = rowids_in(answer.pool), sought.row.rowid
     if answer.copies is None:
@@ -321,7 +321,7 @@ def _rivals(asker: KeptAsker, answer: Answer, sought: Sought, positions: Sequenc
 
 
 def _rows_that_hide(start: Start) -> int | None:
-    """How many rows with higher scores keep a chunk off the page; None where it takes more than scores to say so.
+    """Return how many rows with higher scores keep a chunk off the page; None if scores alone do not decide.
 
     Where the list shows a text once, so many texts: rows with one text hide it as one row does.
     """
@@ -335,12 +335,12 @@ def _rows_that_hide(start: Start) -> int | None:
 
 
 def _is_plain(query: LexicalQuery) -> bool:
-    """Whether a bounded list of its rows is the best of them: beside those of phrases stand others."""
+    """Return True if a bounded list of its rows is the best of them: beside those of phrases stand others."""
     return isinstance(query, LiteralQuery) and not query.long_phrases
 
 
 def _is_short(asker: KeptAsker, plan: Plan, sought: Sought) -> bool:
-    """Whether sparse-document recall may bring it in, however many lead it, if it is near."""
+    """Return True if sparse-document recall may bring it in, however many lead it, if it is near."""
     most = plan.config.sparse_chunk_threshold
     return plan.config.sparse_recall and asker.store.chunk_counts([sought.doc_rowid])[sought.doc_rowid] <= most
 
@@ -350,7 +350,7 @@ def _is_near(plan: Plan, cosine: float) -> bool:
 
 
 def _own(asker: KeptAsker, pool: Pool, plan: Plan, sought: Sought) -> _Own | None:
-    """What is sought, as a pool has it that holds it; None where only such a pool could say."""
+    """Return what is sought, as a pool has it that holds it; None where only such a pool could say."""
     rowid = sought.row.rowid
     at = position_in(pool, sought)
     if at is not None:
@@ -372,7 +372,7 @@ def _column(raw: Sequence[float | None], positions: Sequence[int]) -> Values:
 
 
 def _scores(plan: Plan, lexical: Values, semantic: Values, most: float) -> Values:
-    """The scores of weighted fusion, as exact as stage values before their sixth decimal. most: the query's bound."""
+    """Return the scores of weighted fusion, before stage values are rounded. most: the query's bound."""
     shares = np.minimum(1.0, lexical / most) if most > 0 else np.zeros(len(lexical))
     words = plan.config.bm25_weight if plan.lexical is not None else 0.0
     meaning = plan.config.vector_weight if plan.semantic is not None else 0.0

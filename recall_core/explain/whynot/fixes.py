@@ -94,13 +94,13 @@ def fixes(asker: Asker, question: Question, answer: Answer, sought: Sought) -> F
 
 
 def is_filtered_out(start: Start, sought: Sought) -> bool:
-    """Whether nothing but another filter lets it in. A document comes in by any of its chunks."""
+    """Return True if nothing but another filter lets it in. A document comes in by any of its chunks."""
     plan = start.answer.plan
     return plan.table == "chunk" and plan.where is not None and not match(plan.where, sought.row)
 
 
 def _let_in(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Start]:
-    """The question as it is, or with what keeps the row out of the list altogether taken away."""
+    """Yield the question as it is, or with what keeps the row out of the list altogether taken away."""
     where = start.answer.plan.where
     sets = drops(where, sought.row) if where is not None else ()
     if where is None or not sets:
@@ -147,7 +147,7 @@ def _lower(asker: KeptAsker, start: Start, key: str, lower: float) -> Start:
 
 
 def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """What was changed to come here, if that is enough; else more rows, or of a context more room."""
+    """Yield what was changed to come here, if that is enough; else more rows, or of a context more room."""
     if start.kinds and is_shown(asker, start.question, start.answer, sought):
         change = Change("+".join(start.kinds), "; ".join(start.said), start.question, start.settings, start.size)
         key = start.kinds[-1]
@@ -169,7 +169,7 @@ def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
 
 
 def _change_weight(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """The nearest weight, or one with more rows where neither does alone."""
+    """Yield the nearest weight, or one with more rows where neither does alone."""
     if start.kinds and is_shown(asker, start.question, start.answer, sought):
         return
     change = by_weight(asker, start, sought)
@@ -180,7 +180,7 @@ def _change_weight(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[C
 
 
 def _longer(asker: KeptAsker, start: Start, sought: Sought) -> Start:
-    """A list that reaches down to it, for a context that may pack no more than the best k."""
+    """Return a list that reaches down to it, for a context that may pack no more than the best k."""
     at, plan = row_of(asker, start.answer, sought), start.answer.plan
     first = 0 if at is None else at + 1 - plan.offset
     if not plan.is_capped or first <= plan.limit:
@@ -271,7 +271,7 @@ _MOST_CAP = 50
 
 
 def packing_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """A larger budget, a larger cap on a document, or both; each confirmed. Only for the first rows of the list."""
+    """Yield a larger budget, a larger cap on a document, or both, each tried. Only for the first rows of the list."""
     at = row_of(asker, start.answer, sought)
     if at is None or at >= _ROWS_PACKED:
         return
@@ -291,7 +291,7 @@ def packing_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[
 
 
 def _wider(asker: KeptAsker, start: Start, sought: Sought) -> tuple[Change, Start] | None:
-    """The smallest cap that does not keep it out of a context of any size, as a change and as a start."""
+    """Return the smallest cap that does not keep it out of a context of any size, as a change and as a start."""
     question = start.question
     cap = start.answer.plan.config.diversity if question.diversity is None else question.diversity
     if not cap:
@@ -362,6 +362,6 @@ def _at_length(asker: KeptAsker, start: Start, question: Question, sought: Sough
 
 
 def _is_refused(packed: Packed, sought: Sought) -> bool:
-    """Whether the cap on its document keeps it out of a context."""
+    """Return True if the cap on its document keeps it out of a context."""
     own = sought.row.chunk.id
     return any(each.chunk_id == own and each.reason == "diversity" for each in packed.omitted)

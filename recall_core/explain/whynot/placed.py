@@ -42,14 +42,14 @@ def placed_stages(
 
 
 def last_row(answer: Answer, *, is_context: bool) -> int | None:
-    """The last rank that is shown, or None where a context takes the list as far as its budget goes."""
+    """Return the last rank that is shown, or None where a context takes the list as far as its budget goes."""
     if is_context and not answer.plan.is_capped:
         return None
     return answer.plan.offset + answer.plan.limit
 
 
 def _fuse(answer: Answer, sought: Sought) -> Ranking:
-    """The order by score, before anything was reranked or given away, without other rows that min_cosine drops."""
+    """Return the order by score before reranking and recall, without other rows that min_cosine drops."""
     pool, config = answer.pool, answer.plan.config
     assert pool is not None  # noqa: S101 - the caller looked
     ordered, is_document = rank(pool, config), answer.plan.table == "doc"
@@ -112,7 +112,7 @@ def _tie(asker: KeptAsker, answer: Answer, other: int, sought: Sought, *, score:
 
 
 def _own_position(answer: Answer, sought: Sought) -> int | None:
-    """Its position in the pool, also where another row stands for its text."""
+    """Return its position in the pool, also where another row stands for its text."""
     if standing(answer, sought) is not None and answer.pool is not None:
         return position_in(answer.pool, sought)
     return position(answer, sought)
@@ -165,7 +165,7 @@ def _rerank(answer: Answer, order: Ranking, sought: Sought) -> Stage:
 
 
 def _of_text(answer: Answer, order: Ranking, sought: Sought) -> tuple[Ranking, int]:
-    """The order by score in which a text stands once, if it is to, and the position there that has what is sought."""
+    """Return the order by score, each text once if the list does so, and the target's position in it."""
     assert answer.pool is not None  # noqa: S101 - the caller looked
     if answer.plan.table == "doc":
         at = place(answer, sought, order=order.order)
@@ -196,7 +196,7 @@ def copy_stages(asker: KeptAsker, answer: Answer, sought: Sought, *, packed: Pac
 
 
 def holder_of_text(asker: KeptAsker, packed: Packed, sought: Sought) -> Block | None:
-    """The block that holds a whole chunk with its very text, and another one than it."""
+    """Return the block that holds a whole chunk with its very text, and another one than it."""
     own = sought.row.rowid
     alike = frozenset(asker.store.twins([own]).get(own, ())) - {own}
     for block in packed.blocks:
@@ -206,7 +206,7 @@ def holder_of_text(asker: KeptAsker, packed: Packed, sought: Sought) -> Block | 
 
 
 def _standing_row(asker: KeptAsker, answer: Answer, sought: Sought) -> tuple[int | None, int | None]:
-    """The rank of its text and the rowid of the chunk that stands for it; (None, None) where no other does."""
+    """Return the rank of its text and the rowid of the chunk that stands for it; (None, None) where no other does."""
     if answer.pool is None:
         rowid = asker.struck_rows(answer.plan).get(sought.row.rowid)
         return (None, None) if rowid is None else (asker.places(answer.plan)[rowid] + 1, rowid)
@@ -274,7 +274,7 @@ def packed_stages(
 
 
 def holder(packed: Packed, table: Table, sought: Sought) -> Block | None:
-    """The block that holds it, or its beginning."""
+    """Return the block that holds it, or its beginning."""
     for block in packed.blocks:
         if sought.row.chunk.id in block.chunk_ids or (table == "doc" and block.doc.id == sought.row.doc.id):
             return block
@@ -282,7 +282,7 @@ def holder(packed: Packed, table: Table, sought: Sought) -> Block | None:
 
 
 def siblings(packed: Packed, sought: Sought) -> list[str]:
-    """The packed chunks of its document."""
+    """Return the packed chunks of its document."""
     blocks = [block for block in packed.blocks if block.doc.path == sought.row.doc.path]
     return [chunk_id for block in blocks for chunk_id in block.chunk_ids]
 
@@ -321,7 +321,7 @@ def _budget(packed: Packed, table: Table, sought: Sought, *, is_refused: bool) -
 
 
 def _part(packed: Packed, sought: Sought) -> tuple[int, int, str]:
-    """The tokens that it competes for, what is left of them, and which part of the budget they are."""
+    """Return the tokens that it competes for, what is left of them, and which part of the budget they are."""
     left = packed.budget_tokens - packed.used_tokens
     if not packed.reserved_for:
         return packed.budget_tokens, left, ""

@@ -23,7 +23,7 @@ class Failing(NamedTuple):
 
 
 def failing(where: Expr, row: Row) -> tuple[Failing, ...]:
-    """Every predicate that the row fails in a part of the filter that fails, in reading order, each once."""
+    """Return every predicate that the row fails in a part of the filter that fails, in reading order, each once."""
     found: dict[str, Failing] = {}
     for literal in _false_literals(_push_nots(where, negated=False), row):
         text, predicate = print_filter(literal), literal.operand if isinstance(literal, Not) else literal
@@ -33,7 +33,7 @@ def failing(where: Expr, row: Row) -> tuple[Failing, ...]:
 
 
 def drops(where: Expr, row: Row) -> tuple[tuple[str, ...], ...]:
-    """The fewest predicates whose dropping lets the row through, as `failing` spells them; several when tied.
+    """Return the fewest predicates whose dropping lets the row through, as `failing` spells them; several when tied.
 
     An AND needs all of its failing terms dropped, an OR those of its cheapest branch; NOT is pushed down first. A
     dropped predicate holds for every row. At most 5 sets, in reading order; () when the row passes.
@@ -44,7 +44,7 @@ def drops(where: Expr, row: Row) -> tuple[tuple[str, ...], ...]:
 
 
 def without(where: Expr, dropped: Iterable[str]) -> Expr | None:
-    """The filter with these predicates (as `failing` spells them) dropped; None when nothing of it is left.
+    """Return the filter with these predicates (as `failing` spells them) dropped; None when nothing of it is left.
 
     A part in which nothing is dropped stays as it was written.
     """
@@ -52,12 +52,12 @@ def without(where: Expr, dropped: Iterable[str]) -> Expr | None:
 
 
 def given_up(where: Expr, dropped: Iterable[str]) -> tuple[Expr, ...]:
-    """The parts of a filter that `without` leaves out, in reading order; of an OR all, as one branch decides it."""
+    """Return the parts of a filter that `without` leaves out, in reading order; an OR as a whole."""
     return tuple(_given_up(where, frozenset(dropped)))
 
 
 def describe_dropped(parts: Iterable[Expr]) -> str:
-    """What leaving these parts out is called: predicates are dropped, without a whole OR is asked."""
+    """Return what leaving these parts out is called: predicates are dropped, without a whole OR is asked."""
     parts = tuple(parts)
     if not any(isinstance(_inner(each), And | Or) for each in parts):
         return f"drop {' and '.join(map(print_filter, parts))}"
@@ -66,7 +66,7 @@ def describe_dropped(parts: Iterable[Expr]) -> str:
 
 
 def _inner(expr: Expr) -> Expr:
-    """The part under every NOT."""
+    """Return the part under every NOT."""
     return _inner(expr.operand) if isinstance(expr, Not) else expr
 
 
@@ -106,7 +106,7 @@ def _without(expr: Expr, dropped: frozenset[str]) -> Expr | None:
 
 
 def _push_nots(expr: Expr, *, negated: bool) -> Expr:
-    """The same meaning with every NOT on a predicate."""
+    """Return the same meaning with every NOT on a predicate."""
     if isinstance(expr, Not):
         return _push_nots(expr.operand, negated=not negated)
     if isinstance(expr, And | Or):
@@ -124,7 +124,7 @@ def _false_literals(expr: Expr, row: Row) -> list[Expr]:
 
 
 def _cheapest(expr: Expr, row: Row) -> list[dict[str, None]]:
-    """The smallest sets of predicates (as keys, to keep their order) without which the row passes."""
+    """Return the smallest sets of predicates (as keys, to keep their order) without which the row passes."""
     check()
     if match(expr, row):
         return [{}]

@@ -45,7 +45,7 @@ class Question(NamedTuple):
 
 
 def plan_of(question: Question, asker: Asker) -> Plan:
-    """The plan that a search, a query or a context makes of it."""
+    """Return the plan that a search, a query or a context makes of it."""
     if question.rql is not None and question.query is not None:
         exact, settings = question.exact, settings_in(question)
         plan = plan_query(question.query, question.rql, config=asker.config, exact=exact, settings=settings)
@@ -61,34 +61,34 @@ def plan_of(question: Question, asker: Asker) -> Plan:
 
 
 def pack_of(question: Question) -> Pack:
-    """How its hits are packed."""
+    """Return the options that pack its hits."""
     return Pack(budget_tokens=question.budget_tokens, diversity=question.diversity, counter=question.counter)
 
 
 def with_trees(question: Question, plan: Plan) -> Question:
-    """The question with the trees of its texts, which its plan has read."""
+    """Return the question with the trees of its texts, which its plan has read."""
     return question._replace(query=plan.query, where=plan.where if question.rql is None else None)
 
 
 def settings_in(question: Question) -> Settings | tuple[str, ...]:
-    """The settings under which it is asked."""
+    """Return the settings under which it is asked."""
     if not question.changes:
         return question.settings
     return {**settings_of(question.settings, where=flag("set")), **question.changes}
 
 
 def tree(question: Question, rql: str) -> Query:
-    """The tree of its query."""
+    """Return the tree of its query."""
     return parse_query(rql).query if question.query is None else question.query
 
 
 def with_query(question: Question, query: Query) -> Question:
-    """The question as another query."""
+    """Return the question as another query."""
     return question._replace(rql=print_query(query), query=query)
 
 
 def with_settings(question: Question, values: Settings) -> Question:
-    """The question under other settings: an option of the query where it has one, else as --set takes them."""
+    """Return the question under other settings: an option of the query where it has one, else as --set takes them."""
     settings = dict(values)
     if question.rql is not None:
         query = tree(question, question.rql)
@@ -103,7 +103,7 @@ def with_settings(question: Question, values: Settings) -> Question:
 
 
 def count_of(number: int, noun: str) -> str:
-    """A count as sentences about a fix have it.
+    """Return a count as sentences about a fix have it.
 
     >>> counted(1, "row"), counted(2000, "row")
     ('1 row', '2000 rows')
@@ -112,7 +112,7 @@ def count_of(number: int, noun: str) -> str:
 
 
 def decimal(number: float, *, digits: int = 6) -> str:
-    """A number without an exponent, so that it can be read beside others.
+    """Return a number without an exponent, so that it can be read beside others.
 
     >>> decimal(1e-07), decimal(0.23284190004, digits=9), decimal(0.5)
     ('0.0000001', '0.2328419', '0.5')
@@ -121,7 +121,7 @@ def decimal(number: float, *, digits: int = 6) -> str:
 
 
 def with_limit(question: Question, limit: int, offset: int | None = None) -> Question:
-    """The question for so many rows. offset: rows of a query to pass over, None to leave it as it is."""
+    """Return the question for so many rows. offset: rows of a query to pass over, None to leave it as it is."""
     if question.rql is None:
         return question._replace(k=limit)
     query = tree(question, question.rql)
@@ -130,14 +130,14 @@ def with_limit(question: Question, limit: int, offset: int | None = None) -> Que
 
 
 def with_filter(question: Question, where: Expr | None) -> Question:
-    """The question under another filter, or under none."""
+    """Return the question under another filter, or under none."""
     if question.rql is not None:
         return with_query(question, tree(question, question.rql)._replace(where=where))
     return question._replace(filter=None if where is None else print_filter(where), where=where)
 
 
 def with_word(question: Question, word: str) -> Question:
-    """The question with one more word, in each text that it searches for."""
+    """Return the question with one more word, in each text that it searches for."""
     if question.rql is None:
         return question._replace(words=f"{question.words} {word}")
     query = tree(question, question.rql)
@@ -146,7 +146,7 @@ def with_word(question: Question, word: str) -> Question:
 
 
 def with_spelling(question: Question, respell: Callable[[str], str]) -> Question:
-    """The question with each text that it searches for as it is written otherwise."""
+    """Return the question with each text that it searches for as it is written otherwise."""
     if question.rql is None:
         return question._replace(words=respell(question.words))
     query = tree(question, question.rql)
@@ -155,7 +155,7 @@ def with_spelling(question: Question, respell: Callable[[str], str]) -> Question
 
 
 def command(question: Question) -> Hint:
-    """What asks it."""
+    """Return the command that asks the question."""
     is_list = question.budget_tokens is None
     if question.rql is None:
         how: Options = {"mode": question.mode, "k": question.k, "filter": question.filter, **_options(question)}
@@ -237,7 +237,7 @@ class KeptAsker:
         return found
 
     def packable(self, answer: Answer) -> Answer:
-        """The answer as a context takes it; see `retrieve.answer.packable`."""
+        """Return the answer as a context takes it; see `retrieve.answer.packable`."""
         for before, listed in self._lists:
             if before is answer:
                 return listed
@@ -255,11 +255,11 @@ class KeptAsker:
         return packed
 
     def find_packed(self, answer: Answer, options: Pack) -> Packed | None:
-        """The context as it was packed before; None if it was not."""
+        """Return the context as it was packed before; None if it was not."""
         return next((each.packed for each in self._packed if each.answer is answer and each.options == options), None)
 
     def places(self, plan: Plan) -> Mapping[int, int]:
-        """Where each row stands, from 0, in a list without scores: by rowid, of the table that the plan lists."""
+        """Return the place of each row, from 0, in a list without scores, by rowid of the listed table."""
         listed = (plan.table, plan.filters, plan.order, plan.collapses)
         if listed not in self._places:
             rows = copies.listed(plan, self.store, start=0, stop=None)
@@ -279,12 +279,12 @@ class _PackedOnce(NamedTuple):
 
 
 def keep_reads(asker: Asker) -> KeptAsker:
-    """The same asker, which keeps what it reads."""
+    """Return an asker that keeps what it reads."""
     return asker if isinstance(asker, KeptAsker) else KeptAsker(asker)
 
 
 def retrieval(plan: Plan) -> Plan:
-    """The plan with all left out that ranks, pages and packs: two that are equal retrieve the same candidates."""
+    """Return the plan without what ranks, pages and packs: equal ones retrieve the same candidates."""
     return plan._replace(
         text="",
         rql=None,
@@ -300,24 +300,24 @@ def retrieval(plan: Plan) -> Plan:
 
 
 def ask_question(asker: Asker, question: Question) -> Answer:
-    """The question asked, from its plan on."""
+    """Plan and answer the question."""
     return as_asked(asker, question, asker.answer(plan_of(question, asker)))
 
 
 def as_asked(asker: Asker, question: Question, answer: Answer) -> Answer:
-    """The answer as it is listed; of a context, as it is packed."""
+    """Return the answer as it is listed; of a context, as it is packed."""
     if question.budget_tokens is None:
         return answer
     return asker.packable(answer) if isinstance(asker, KeptAsker) else packable(answer, asker.store)
 
 
 def is_present(asker: KeptAsker, question: Question, sought: Sought) -> bool:
-    """Whether the question, asked anew, is answered with what is sought."""
+    """Return True if the question, asked anew, is answered with what is sought."""
     return is_shown(asker, question, ask_question(asker, question), sought)
 
 
 def is_shown(asker: KeptAsker, question: Question, answer: Answer, sought: Sought) -> bool:
-    """Whether the page of an answer, or the context that is packed of it, shows what is sought."""
+    """Return True if the page of an answer, or the context that is packed of it, shows what is sought."""
     if question.budget_tokens is not None:
         packed = asker.find_packed(answer, pack_of(question))
         if packed is None and is_packed_by_rank(asker, answer, sought):
@@ -353,7 +353,7 @@ def is_packed_by_rank(asker: KeptAsker, answer: Answer, sought: Sought) -> bool:
 
 
 def is_packed(packed: Packed, table: Table, sought: Sought) -> bool:
-    """Whether a context holds it: the whole chunk, or at least the text that was looked for."""
+    """Return True if a context holds it: the whole chunk, or at least the text that was looked for."""
     for block in packed.blocks:
         if table == "doc" and block.doc.id == sought.row.doc.id:
             return True
@@ -371,7 +371,7 @@ def _is_within(sought: Sought, block: Block) -> bool:
 
 
 def place(answer: Answer, sought: Sought, *, order: Sequence[int] | None = None) -> int | None:
-    """Its index in the ranked list (or in this order of the pool's positions), or None where it is not in it."""
+    """Return the target's index in the ranked list (or in this order of the pool's positions), or None."""
     if answer.pool is None or answer.ranked is None:
         return None
     order = answer.ranked.order if order is None else order
@@ -386,7 +386,7 @@ def place(answer: Answer, sought: Sought, *, order: Sequence[int] | None = None)
 
 
 def places_in(order: Sequence[int], positions: Iterable[int]) -> dict[int, int]:
-    """Where these positions stand in a list, of those that do."""
+    """Return where these positions stand in a list, of those that do."""
     if isinstance(order, Series):
         found = ((position, (order.array == position).nonzero()[0].tolist()) for position in positions)
         return {position: at[0] for position, at in found if at}
@@ -394,7 +394,7 @@ def places_in(order: Sequence[int], positions: Iterable[int]) -> dict[int, int]:
 
 
 def standing(answer: Answer, sought: Sought) -> int | None:
-    """The position of the row that stands for its text; None where it stands itself, or no row has its text."""
+    """Return the position of the other row that shows the target's text, or None."""
     if answer.copies is None or answer.pool is None:
         return None
     position = position_in(answer.pool, sought)
@@ -403,12 +403,12 @@ def standing(answer: Answer, sought: Sought) -> int | None:
 
 
 def is_struck_unscored(asker: KeptAsker, answer: Answer, sought: Sought) -> bool:
-    """Whether, in a list without scores, a row before it has its text."""
+    """Return True if, in a list without scores, a row before it has its text."""
     return answer.pool is None and sought.row.rowid in asker.struck_rows(answer.plan)
 
 
 def position_in(pool: Pool, sought: Sought) -> int | None:
-    """The position of the chunk in the pool's columns, or None where it is no candidate."""
+    """Return the position of the chunk in the pool's columns, or None where it is no candidate."""
     rowid = sought.row.rowid
     if isinstance(pool.keys, KeyColumns):
         return next(iter((pool.keys.rowids == rowid).nonzero()[0].tolist()), None)
@@ -416,19 +416,19 @@ def position_in(pool: Pool, sought: Sought) -> int | None:
 
 
 def rowids_in(pool: Pool) -> list[int]:
-    """The candidates' own, by position."""
+    """Return the candidates' own, by position."""
     keys = pool.keys
     return keys.rowids.tolist() if isinstance(keys, KeyColumns) else [key.rowid for key in keys]
 
 
 def position(answer: Answer, sought: Sought) -> int | None:
-    """Its position in the pool's columns; of a document, that of its best chunk."""
+    """Return its position in the pool's columns; of a document, that of its best chunk."""
     at = place(answer, sought)
     return None if at is None or answer.ranked is None else answer.ranked.order[at]
 
 
 def row_of(asker: KeptAsker, answer: Answer, sought: Sought) -> int | None:
-    """Its index in the whole list, with scores or without; None where it is not in it."""
+    """Return its index in the whole list, with scores or without; None where it is not in it."""
     if answer.pool is not None:
         return place(answer, sought)
     return asker.places(answer.plan).get(sought.doc_rowid if answer.plan.table == "doc" else sought.row.rowid)

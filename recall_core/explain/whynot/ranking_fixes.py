@@ -66,7 +66,7 @@ def by_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
 
 
 def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
-    """The weight nearest to the current one that shows it, from the exact set of those that do."""
+    """Return the weight nearest to the current one that shows it, from the exact set of those that do."""
     lines, x, plan = lines_for(start.answer), position(start.answer, sought), start.answer.plan
     if (
         lines is None
@@ -92,7 +92,7 @@ def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
 
 
 def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
-    """The weights at which it ranks best, with as many rows as that takes."""
+    """Return the weights at which it ranks best, with as many rows as that takes."""
     lines, x = lines_for(start.answer), position(start.answer, sought)
     if lines is None or x is None:
         return None
@@ -111,7 +111,7 @@ def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | 
 
 
 def never(start: Start, sought: Sought) -> Never | None:
-    """The proof that no weight brings it among the first K_MOST by score; None where one does, or others decide.
+    """Return the proof that no weight brings it among the first K_MOST by score, or None.
 
     A copy is judged by its text: where that does not come, no copy does, even if each has a row of its own.
     """
@@ -143,19 +143,19 @@ def never(start: Start, sought: Sought) -> Never | None:
 
 
 def lines_for(answer: Answer) -> Lines | None:
-    """The pool as lines over the weight, where the score of a chunk decides."""
+    """Return the pool as lines over the weight, where the score of a chunk decides."""
     if answer.pool is None or answer.plan.order or answer.plan.table == "doc":
         return None
     return lines_of(answer.pool, answer.plan.config) if answer.pool.lexical or answer.pool.semantic else None
 
 
 def _texts(answer: Answer) -> Sequence[int] | None:
-    """The number of each candidate's text, where a list that shows a text once has copies."""
+    """Return the number of each candidate's text, where a list that shows a text once has copies."""
     return None if answer.copies is None else answer.copies.text_numbers
 
 
 def _texts_before(order: Sequence[int], x: int, texts: Sequence[int]) -> list[int]:
-    """The candidates that stand for their texts before the text of x, in order."""
+    """Return the candidates that stand for their texts before the text of x, in order."""
     firsts: dict[int, int] = {}
     for candidate in order:
         if texts[candidate] == texts[x]:
@@ -165,7 +165,7 @@ def _texts_before(order: Sequence[int], x: int, texts: Sequence[int]) -> list[in
 
 
 def _doubt(answer: Answer) -> str:
-    """Why a list that shows a text once proves nothing; "" where it does."""
+    """Return why a list that shows a text once proves nothing; "" where it does."""
     if answer.copies is None or answer.pool is None:
         return ""
     if answer.plan.config.fusion == "rrf":
@@ -194,7 +194,7 @@ def _weight_change(
 
 
 def _outside(chosen: Interval, now: Fraction, wins: tuple[Interval, ...]) -> float | None:
-    """A weight just past the end that faces the current one, where no other interval begins."""
+    """Return a weight just past the end that faces the current one, where no other interval begins."""
     weight = chosen.low - _BEYOND if now <= chosen.low else chosen.high + _BEYOND
     if not 0 <= weight <= 1 or any(each.holds(float(weight)) for each in wins):
         return None

@@ -84,24 +84,24 @@ class Stage(NamedTuple):
 
 
 def pass_stage(stage: str, detail: str, evidence: Mapping[str, Any] | None = None) -> Stage:
-    """It got past."""
+    """Return a stage that the target passed."""
     return Stage(stage, "pass", detail, EvidenceView(**(evidence or {})))  # type: ignore[typeddict-item]
 
 
 def fail_stage(
     stage: str, code: str, detail: str, evidence: Mapping[str, Any] | None = None, *, hint: str | None = None
 ) -> Stage:
-    """It did not."""
+    """Return a stage that stopped the target."""
     return Stage(stage, "fail", detail, EvidenceView(**(evidence or {})), code, hint)  # type: ignore[typeddict-item]
 
 
 def skip_stage(stage: str, detail: str) -> Stage:
-    """The question does not come to this stage, or has none."""
+    """Return a stage that the question does not reach, or does not have."""
     return Stage(stage, "not_applicable", detail)
 
 
 def absent_stages(asker: Asker, target: Target) -> list[Stage]:
-    """Every stage for a target of which the store holds no chunk."""
+    """Return every stage for a target of which the store holds no chunk."""
     stage, outcome = _absent(asker, target)
     stages = {name: skip_stage(name, "there is no chunk to look at") for name in STAGES}
     stages["identify"] = pass_stage("identify", f"{target.text} names a {target.kind}")
@@ -123,7 +123,7 @@ def _absent(asker: Asker, target: Target) -> tuple[str, Stage]:
 
 
 def _without_text(asker: Asker, path: str) -> Stage:
-    """A document without a chunk; an earlier version of its parser may have passed over what it holds."""
+    """Explain a document without a chunk; an earlier version of its parser may have missed its text."""
     files = asker.store.sources([asker.store.document_at(path) or ""]).values()
     detail = f"{path} is empty: it has no chunk"
     if any(file.os_path and is_earlier(read_by(file.settings)) for file in files):
@@ -177,7 +177,7 @@ class Reason(NamedTuple):
 
 
 def why_not_ingested(asker: Asker, path: str) -> Reason:
-    """What the newest root that covers the file says of it, or that none does."""
+    """Return what the newest root that covers the file says of it, or that none does."""
     place = Path(path)
     name = path_of(place, asker.base)
     covering = [root for root in asker.store.roots() if _is_under(root, name)]
@@ -193,7 +193,7 @@ def why_not_ingested(asker: Asker, path: str) -> Reason:
 
 
 def why_not_read_again(asker: Asker, file: Fingerprint) -> Reason | None:
-    """What keeps a sync from reading a file that is in the store and has changed; None where it would be read."""
+    """Return what keeps a sync from reading a stored file that has changed; None if it would be read."""
     place = asker.base / file.os_path
     covering = [root for root in asker.store.roots() if _is_under(root, file.path)]
     reasons = [_by_root(root, place, file.path, asker) for root in covering]
@@ -228,7 +228,7 @@ def _looked_at(root: Root, name: str, base: Path, config: Config) -> Found | Ski
 
 
 def _by_content(root: Root, place: Path, name: str, config: Config) -> Reason:
-    """What reading says of a file that the rules let through."""
+    """Return what reading says of a file that the rules let through."""
     try:
         raw = read_raw(place, path=name, config=config)
         with FileReader(config) as reader:
@@ -241,7 +241,7 @@ def _by_content(root: Root, place: Path, name: str, config: Config) -> Reason:
 
 
 def _rules(root: Root, place: Path, name: str, asker: Asker) -> tuple[str, ...]:
-    """Every rule that keeps it out, each found by leaving the others away."""
+    """Return every rule that keeps it out, each found by leaving the others away."""
     relative = name.removeprefix(nfc(root.folder).rstrip("/") + "/") if root.folder != "." else name
     parts = relative.split("/")
     rules = [f"{part} is never read" for part in parts if part in NEVER_READ]
@@ -279,7 +279,7 @@ def _gitignore_line(root: Root, place: Path, base: Path) -> str | None:
 def lexical_stage(
     asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought, *, is_listed: bool, is_dropped: bool = False
 ) -> Stage:
-    """Which terms it holds and which not, and its rank by words alone.
+    """Return which terms it holds and which not, and its rank by words alone.
 
     Fails where the words do not match it, unless its place in the list is good enough without (is_listed), or it is
     min_cosine that keeps it out (is_dropped).
@@ -314,7 +314,7 @@ def lexical_stage(
 
 
 def semantic_stage(plan: Plan, answer: Answer, sought: Sought, *, is_listed: bool) -> Stage:
-    """Its cosine and its rank by meaning alone.
+    """Return its cosine and its rank by meaning alone.
 
     Fails where it is not at all similar, or has no vector, unless its place in the list is good enough without.
     """
@@ -375,7 +375,7 @@ def pool_stage(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> 
 
 
 def full_ranks(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> dict[Signal, int | None]:
-    """Its rank in each signal's full list, from 1. found: the answer to that plan, with its bounded pool."""
+    """Return its rank in each signal's full list, from 1. found: the answer to that plan, with its bounded pool."""
     key = (retrieval(plan), sought.row.rowid)
     if key not in asker.ranks:
         asker.ranks[key] = {
@@ -408,7 +408,7 @@ def _semantic_rank(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought)
 
 
 def _among_the_best(answer: Answer, raw: Sequence[float | None], sought: Sought) -> int | None:
-    """Its rank in a bounded pool, if it is one of the best that the signal proposed: all before it are there, too."""
+    """Return its rank in a bounded pool, if it is among the signal's best: then all before it are there too."""
     assert answer.pool is not None  # noqa: S101 - the caller looked
     at = position_in(answer.pool, sought)
     rank = signal_ranks(raw)[at] if at is not None and raw else None

@@ -52,7 +52,7 @@ class Sought(NamedTuple):
 
 
 def identify(asker: Asker, text: str) -> Target:
-    """The target of that name: paths first, then ids, lines, files on disk, what has left, named parts, and texts.
+    """Find a target: paths first, then ids, lines, files on disk, removed documents, named parts, and texts.
 
     A target in double quotes is a text. Raises UnknownTarget, UsageError `ambiguous_id`.
     """
@@ -63,7 +63,7 @@ def identify(asker: Asker, text: str) -> Target:
 
 
 def _by_ending(asker: Asker, text: str) -> Target | None:
-    """The one document, or lines of it, whose path ends so. Of several none is meant: it may be a text."""
+    """Return the one document, or lines of it, whose path ends so. Of several none is meant: it may be a text."""
     lines = targets.PART.fullmatch(text)
     for name, rest in ((text, ""), *(((lines["path"], text[lines.end("path") :]),) if lines else ())):
         paths = targets.by_ending(asker.store, name, base=asker.base)
@@ -87,7 +87,7 @@ def _by_name(asker: Asker, text: str) -> Target | None:
 
 
 def _records(asker: Asker, text: str) -> Target | None:
-    """A file of records has no document of its own."""
+    """Return the chunks of a file of records, which has no document of its own."""
     meanings = targets.readings(text, base=asker.base)
     found = (next(filter(None, map(asker.store.chunks_of_file, each.names)), []) for each in meanings)
     files = [rowids for rowids in found if rowids]

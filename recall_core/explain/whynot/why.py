@@ -71,7 +71,7 @@ class WhyNot(NamedTuple):
 
 
 def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True) -> WhyNot:
-    """Why what the target names is not in the answer to the question: all stages, whatever the first one says.
+    """Explain why the target is not in the answer to the question, with all stages, whatever the first one says.
 
     fixes: also what would bring it in, each change tried. Raises UnknownTarget, and what the question itself raises.
     """
@@ -104,7 +104,7 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
 
 
 def _choose(asker: KeptAsker, question: Question, plan: Plan, answer: Answer, named: Target) -> tuple[Sought, Answer]:
-    """The chunk that stands for the target, and an answer that ranks it: the filter relaxed if it must be."""
+    """Return the chunk that stands for the target, and an answer that ranks it: the filter relaxed if it must be."""
     rows = [row for row in named.rows if plan.where is None or not drops(plan.where, row)]
     if rows or plan.where is None:
         return _best(asker, answer, rows or named.rows, named, question), answer
@@ -115,7 +115,7 @@ def _choose(asker: KeptAsker, question: Question, plan: Plan, answer: Answer, na
 
 
 def _best(asker: KeptAsker, answer: Answer, rows: Iterable[Row], named: Target, question: Question) -> Sought:
-    """The best ranked of these chunks, first those with a row of their own, then those whose text has one.
+    """Return the best ranked of these chunks, first those with a row of their own, then those whose text has one.
 
     Of a context, one that is packed.
     """
@@ -131,7 +131,7 @@ def _best(asker: KeptAsker, answer: Answer, rows: Iterable[Row], named: Target, 
 
 
 def _place_of_text(answer: Answer, sought: Sought) -> float:
-    """The place of the row that stands for the text of a copy; infinite for a chunk that is none."""
+    """Return the place of the row that stands for the text of a copy; infinite for a chunk that is none."""
     other = standing(answer, sought)
     return inf if other is None or answer.ranked is None else answer.ranked.order.index(other)
 
@@ -186,7 +186,7 @@ def _packed_stages(asker: KeptAsker, question: Question, answer: Answer, sought:
 
 
 def _is_listed(asker: KeptAsker, question: Question, answer: Answer, sought: Sought) -> bool:
-    """Whether it has one of the rows that are shown, or that may be packed."""
+    """Return True if it has one of the rows that are shown, or that may be packed."""
     is_context = question.budget_tokens is not None
     rank, last = _rank(asker, answer, sought), last_row(answer, is_context=is_context)
     if rank is None and is_context and (other := standing(answer, sought)) is not None and answer.ranked is not None:
@@ -195,7 +195,7 @@ def _is_listed(asker: KeptAsker, question: Question, answer: Answer, sought: Sou
 
 
 def _others(asker: KeptAsker, answer: Answer, named: Target, sought: Sought) -> list[SoughtView]:
-    """The target's other chunks, best first."""
+    """Return the target's other chunks, best first."""
     others = [Sought(row, sought.doc_rowid, None) for row in named.rows if row.rowid != sought.row.rowid]
     if not others or answer.plan.table == "doc" or answer.pool is None or answer.ranked is None:
         return [_sought_view(each.row, None) for each in others[:_OTHERS]]

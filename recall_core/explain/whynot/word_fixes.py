@@ -59,7 +59,7 @@ def spelling_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator
 
 
 def misspelt(start: Start, store: Store) -> list[str]:
-    """The words that the question looks for and no chunk holds, as the index folds them, in the question's order."""
+    """Return the words of the question that no chunk contains, as the index folds them, in its order."""
     pool = start.answer.pool
     if pool is None or start.answer.plan.lexical is None or start.answer.plan.lexical_raw:
         return []
@@ -68,7 +68,7 @@ def misspelt(start: Start, store: Store) -> list[str]:
 
 
 def edits_allowed(word: str) -> int:
-    """How many letters may be wrong: none of two, one of up to five, two of more (Elasticsearch's `AUTO`).
+    """Return how many letters may be wrong: none of two, one of up to five, two of more (Elasticsearch's `AUTO`).
 
     >>> [edits_allowed(word) for word in ("it", "wing", "wings", "wingss")]
     [0, 1, 1, 2]
@@ -112,7 +112,7 @@ def near_terms(store: Store, word: str, most: int) -> list[tuple[str, int]]:
 
 
 def _text_with(store: Store, stem: str) -> str:
-    """The first text, in natural order, that holds a term of the index; "" where none is found by it."""
+    """Return the first text, in natural order, that holds a term of the index; "" where none is found by it."""
     counts = store.occurrences(LiteralQuery("", (Phrase(stem, (stem,)),)), None).counts
     keys = store.candidates(None, rowids=list(counts[0])) if counts and counts[0] else ()
     rows = store.fetch([keys[0].rowid]) if len(keys) else []
@@ -120,7 +120,7 @@ def _text_with(store: Store, stem: str) -> str:
 
 
 def _words_of(store: Store, text: str) -> dict[str, str]:
-    """The words of a text in its order, each with its term of the index."""
+    """Return the words of a text in its order, each with its term of the index."""
     apart = spaced(text)
     return dict(zip(store.tokens(apart), store.stems(apart), strict=True))
 
@@ -201,11 +201,11 @@ class WordsToAdd:
         return view
 
     def of_name(self) -> Iterator[Change]:
-        """The first word of its path, title or heading that brings it in. One try is left for its text."""
+        """Yield the first word of its path, title or heading that brings it in. One try is left for its text."""
         yield from self._first("name", self._names[: self._most - 1])
 
     def of_text(self) -> Iterator[Change]:
-        """The best of the rare words of its text that bring it in."""
+        """Yield the best of the rare words of its text that bring it in."""
         yield from self._first("term", self._rare[: self._most - self._tried])
 
     def _first(self, kind: str, words: Sequence[TermStat]) -> Iterator[Change]:
@@ -275,7 +275,7 @@ _TYPED_LETTERS = 20
 
 
 def _new_words(asker: KeptAsker, start: Start, text: str, names: str = "") -> list[TermStat]:
-    """The words of a text, in their order, that the question does not have in any form, nor these names."""
+    """Return the words of a text, in their order, that the question does not have in any form, nor these names."""
     store, plan, apart = asker.store, start.answer.plan, spaced(text)
     asked = set(store.stems(spaced(f"{plan.lexical or ''} {plan.semantic or ''} {names}")))
     stems = dict(zip(store.tokens(apart), store.stems(apart), strict=True))
