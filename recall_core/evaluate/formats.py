@@ -256,10 +256,8 @@ def parse_run(text: str, *, name: str) -> dict[str, list[str]]:
     name: the file, for messages. Raises UsageError `bad_run` with the line and what was expected there.
     """
     found: dict[str, dict[str, tuple[float, int]]] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in _lines(text):
         cells = line.split()
-        if not cells:
-            continue
         where = f"{name}:{number}"
         if len(cells) != 6:
             raise _bad(where, f"there are {len(cells)} columns, not 6: query, Q0, document, rank, score, name")
@@ -293,12 +291,7 @@ def run_lines(rankings: Mapping[str, Sequence[tuple[str, float]]], *, tag: str) 
 
 def read_text(path: Path) -> str:
     """Return a run file's or baseline's text. Raises UsageError `bad_baseline`."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            "bad_baseline", f"{path} cannot be read: {why_unread(error)}.", hint=Hint(AGAIN, baseline="FILE")
-        ) from error
+    return _text(path, "bad_baseline", Hint(AGAIN, baseline="FILE"))
 
 
 def _score(text: str, where: str) -> float:

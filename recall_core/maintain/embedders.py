@@ -194,7 +194,7 @@ def _is_new(wanted: Config, embedder: Embedder, found: FoundSettings) -> bool:
 
 
 def _changed_settings(wanted: Config, settings: GivenSettings, *, is_new: bool) -> dict[str, Any]:
-    """Return what recall.toml gets: a new embedder, with weights that suit it unless one was set, and what was set."""
+    """Return what recall.toml gets: a new embedder, with weights that suit it unless set, and what was set."""
     named = settings_of(settings, where=flag("set"))
     changed: dict[str, Any] = {"embedding": wanted.embedding} if is_new else {}
     if is_new and not {"bm25_weight", "vector_weight"} & named.keys():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from recall_core.config import (
     COMMIT_SECONDS,
@@ -221,17 +221,6 @@ def _join(chunks: Sequence[NewChunk]) -> str:
     return "".join(pieces)
 
 
-class _Figures(NamedTuple):
-    """The figures of an event, in its order."""
-
-    files_done: int = 0
-    files: int = 0
-    documents: int = 0
-    chunks: int = 0
-    embedded: int = 0
-    reused: int = 0
-
-
 class _RechunkRun:
     """One run: what is cut, and what waits, counted in distinct texts."""
 
@@ -248,7 +237,7 @@ class _RechunkRun:
         """Texts that were embedded and have no feature: nothing is kept of them."""
         self.files = self.files_done = self.documents = self.chunks = self.chunk_tokens = 0
         self.cut_documents = self.cut_chunks = self.embedded = self.waiting = 0
-        self._furthest = _Figures()
+        self._furthest = (0, 0, 0, 0, 0, 0)
 
     def count(self) -> Iterator[Progress]:
         """Cut everything, to see what comes of it."""
@@ -383,14 +372,10 @@ class _RechunkRun:
         Where everything is looked through once more, nothing goes back.
         """
         self._told = monotonic()
-        self._furthest = _Figures(
-            max(self._furthest.files_done, self.files_done),
-            max(self._furthest.files, self.files),
-            max(self._furthest.documents, self.documents),
-            max(self._furthest.chunks, self.chunks),
-            max(self._furthest.embedded, self.embedded),
-            max(self._furthest.reused, self.cut_chunks - self.embedded - self.waiting),
-        )
+        reused = self.cut_chunks - self.embedded - self.waiting
+        files, documents, chunks, embedded = self.files, self.documents, self.chunks, self.embedded
+        before, now = self._furthest, (self.files_done, files, documents, chunks, embedded, reused)
+        self._furthest = cast(tuple[int, int, int, int, int, int], tuple(map(max, before, now)))
         return Progress(stage, "", *self._furthest, 0, 0, 0, 0, (), waiting=self.waiting, tokens=self._tokens())
 
     def _tokens(self) -> int | None:

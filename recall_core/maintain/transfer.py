@@ -343,12 +343,17 @@ def import_(
         # Before the lock: a pipe may be silent for long.
         incoming = _Incoming(decode_lines(raw_lines), accept_roots=accept_roots)
         keep = incoming.header.embeddings and not reembed
-        put, same = (0, 0), _SameExport(store, source) if on_conflict == "error" else None
+        put, same, is_other = (0, 0), "", on_conflict != "error"
         with store.writer() as writer:
             _check_fits(incoming.header, store, embedder, source, reembed=reembed)
             for file in incoming.files(writer):
-                if same is not None and same.has(file):
+                # The store may have the whole export already, as after an import that could not report its end.
+                if not is_other and _is_here(store, file):
+                    same = same or file.path
                     continue
+                if same:
+                    raise _conflicting(same, source)
+                is_other = True
                 path = "" if on_conflict == "replace" else _conflict(store, file)
                 if path and on_conflict == "error":
                     raise _conflicting(path, source)
@@ -356,7 +361,7 @@ def import_(
                     writer.put(_with_vectors(file, store, embedder, keep=keep))
                     put = _sum(put, file)
     view = TransferView(documents=put[0], chunks=put[1], sha256=incoming.sha256)
-    if same is not None and same.path:
+    if same:
         view["unchanged"] = incoming.header.documents
     came = frozenset(incoming.roots)
     if waiting := [each.root.folder for each in store.known_roots() if each.root in came and not each.is_active]:
@@ -393,28 +398,6 @@ def _digest_of(document: NewDocument, file: NewFile) -> str:
 
 def _sum(count: tuple[int, int], file: NewFile) -> tuple[int, int]:
     return count[0] + len(file.documents), count[1] + sum(len(each.chunks) for each in file.documents)
-
-
-class _SameExport:
-    """Whether the store holds the whole export already, as after an import that ended before it could say so."""
-
-    def __init__(self, store: Store, source: Path) -> None:
-        self._store = store
-        self._source = source
-        self._is_other = False
-        self.path = ""
-        """The first file that the store holds as it comes."""
-
-    def has(self, file: NewFile) -> bool:
-        """Return True if it has this file too. Raises StoreError `import_conflict` where it has some, and not all."""
-        is_here = not self._is_other and _is_here(self._store, file)
-        if is_here:
-            self.path = self.path or file.path
-        elif self.path:
-            raise _conflicting(self.path, self._source)
-        else:
-            self._is_other = True
-        return is_here
 
 
 def _is_here(store: Store, file: NewFile) -> bool:

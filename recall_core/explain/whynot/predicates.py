@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from recall_core.deadline import check
@@ -43,19 +43,6 @@ def drops(where: Expr, row: Row) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(each) for each in _cheapest(_push_nots(where, negated=False), row))
 
 
-def without(where: Expr, dropped: Iterable[str]) -> Expr | None:
-    """Return the filter with these predicates (as `failing` spells them) dropped; None when nothing of it is left.
-
-    A part in which nothing is dropped stays as it was written.
-    """
-    return _without(where, frozenset(dropped))
-
-
-def given_up(where: Expr, dropped: Iterable[str]) -> tuple[Expr, ...]:
-    """Return the parts of a filter that `without` leaves out, in reading order; an OR as a whole."""
-    return tuple(_given_up(where, frozenset(dropped)))
-
-
 def describe_dropped(parts: Iterable[Expr]) -> str:
     """Return what leaving these parts out is called: predicates are dropped, without a whole OR is asked."""
     parts = tuple(parts)
@@ -70,32 +57,37 @@ def _inner(expr: Expr) -> Expr:
     return _inner(expr.operand) if isinstance(expr, Not) else expr
 
 
-def _given_up(expr: Expr, dropped: frozenset[str]) -> Iterator[Expr]:
+def given_up(expr: Expr, dropped: Collection[str]) -> Iterator[Expr]:
+    """Yield the parts of a filter that `without` leaves out, in reading order; an OR as a whole."""
     if isinstance(expr, Not) and isinstance(expr.operand, And | Or | Not):
         pushed = _push_nots(expr, negated=False)
-        left = _without(pushed, dropped)
+        left = without(pushed, dropped)
         if left is None:
             yield expr
         elif left != pushed:
-            yield from _given_up(pushed, dropped)
-    elif isinstance(expr, Or) and _without(expr, dropped) is None:
+            yield from given_up(pushed, dropped)
+    elif isinstance(expr, Or) and without(expr, dropped) is None:
         yield expr
     elif isinstance(expr, And | Or):
         for term in expr.terms:
-            yield from _given_up(term, dropped)
+            yield from given_up(term, dropped)
     elif print_filter(expr) in dropped:
         yield expr
 
 
-def _without(expr: Expr, dropped: frozenset[str]) -> Expr | None:
+def without(expr: Expr, dropped: Collection[str]) -> Expr | None:
+    """Return the filter without these predicates (as `failing` spells them); None when nothing of it is left.
+
+    A part in which nothing is dropped stays as it was written.
+    """
     if isinstance(expr, Not) and not isinstance(expr.operand, And | Or | Not):
         return None if print_filter(expr) in dropped else expr
     if isinstance(expr, Not):
         pushed = _push_nots(expr, negated=False)
-        kept = _without(pushed, dropped)
+        kept = without(pushed, dropped)
         return expr if kept == pushed else kept
     if isinstance(expr, And | Or):
-        terms = [_without(term, dropped) for term in expr.terms]
+        terms = [without(term, dropped) for term in expr.terms]
         kept_terms = tuple(term for term in terms if term is not None)
         if isinstance(expr, Or) and len(kept_terms) < len(terms):
             return None

@@ -203,7 +203,7 @@ class KeptAsker:
         self._rankings: OrderedDict[Plan, Answer] = OrderedDict()
         self._lists: list[tuple[Answer, Answer]] = []
         self._places: dict[tuple[object, ...], Mapping[int, int]] = {}
-        self._packed: list[_PackedOnce] = []
+        self._packed: list[tuple[Answer, Pack, Packed]] = []
         self.ranks: dict[tuple[Plan, int], dict[Signal, int | None]] = {}
         """What `signals.full_ranks` has found out, by what was retrieved and the rowid of a chunk."""
 
@@ -251,12 +251,12 @@ class KeptAsker:
         if packed is None:
             packed = self._asker.pack(answer, options, cites=cites)
             if cites:
-                self._packed.append(_PackedOnce(answer, options, packed))
+                self._packed.append((answer, options, packed))
         return packed
 
     def find_packed(self, answer: Answer, options: Pack) -> Packed | None:
         """Return the context as it was packed before; None if it was not."""
-        return next((each.packed for each in self._packed if each.answer is answer and each.options == options), None)
+        return next((packed for of, how, packed in self._packed if of is answer and how == options), None)
 
     def places(self, plan: Plan) -> Mapping[int, int]:
         """Return the place of each row, from 0, in a list without scores, by rowid of the listed table."""
@@ -270,12 +270,6 @@ class KeptAsker:
     def struck_rows(self, plan: Plan) -> Mapping[int, int]:
         """Of a list without scores that shows a text once: chunk rowid of a row to that of the row with its text."""
         return copies.scanned(plan, self.store).first if plan.collapses and plan.mode == "filter" else {}
-
-
-class _PackedOnce(NamedTuple):
-    answer: Answer
-    options: Pack
-    packed: Packed
 
 
 def keep_reads(asker: Asker) -> KeptAsker:
