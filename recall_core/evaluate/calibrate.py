@@ -147,14 +147,14 @@ def _gather(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask, *, al
     missed: list[int] = []
     mostly_long = 0
     for number, (query, paths) in enumerate(judged.items()):
-        found = asker.answer(with_copies(asker.words_plan(query, ask)))
-        lacks = left_out(found, asker.store)
+        answer = asker.answer(with_copies(asker.words_plan(query, ask)))
+        lacks = left_out(answer, asker.store)
         mostly_long += lacks.is_mostly_long
         near_by = lacks.near if lacks.is_mostly_long else ()
         own = [ShortDocument(number, distance, key.path in paths) for key, distance in near_by]
         near += own
         injectable += own[:allowed]
-        missed.append(_count_missed(found, paths, asker.store))
+        missed.append(_count_missed(answer, paths, asker.store))
     return JudgedDistances(
         tuple(near),
         tuple(sorted(injectable, key=lambda each: (each.distance, each.query))),

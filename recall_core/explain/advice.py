@@ -39,7 +39,14 @@ class Draws(NamedTuple):
 def draws(queries: int, *, seed: int = SEED) -> Draws:
     """Return the resamples and the flips for so many queries."""
     generator = np.random.default_rng(seed)
-    return Draws(_counts(generator, queries), _signs(generator, queries))
+    drawn = generator.integers(0, queries, size=(RESAMPLES, queries))
+    counts = np.stack([np.bincount(row, minlength=queries) for row in drawn]).astype(np.float64)
+    if 2**queries <= RESAMPLES:
+        bits = np.arange(2**queries)[:, None] >> np.arange(queries) & 1
+    else:
+        bits = generator.integers(0, 2, size=(RESAMPLES, queries))
+        bits[0] = 0
+    return Draws(counts, np.where(bits == 0, 1.0, -1.0))
 
 
 def interval(values: Floats) -> Band:
@@ -76,20 +83,6 @@ def _spread(differences: Floats) -> Floats:
     """Return the root of the sum of squares down the queries; 1 where there is no difference."""
     found = np.sqrt((differences**2).sum(axis=0))
     return np.where(found > 0, found, 1.0)
-
-
-def _signs(generator: np.random.Generator, queries: int) -> Floats:
-    if 2**queries <= RESAMPLES:
-        bits = np.arange(2**queries)[:, None] >> np.arange(queries) & 1
-    else:
-        bits = generator.integers(0, 2, size=(RESAMPLES, queries))
-        bits[0] = 0
-    return np.where(bits == 0, 1.0, -1.0)
-
-
-def _counts(generator: np.random.Generator, queries: int) -> Floats:
-    drawn = generator.integers(0, queries, size=(RESAMPLES, queries))
-    return np.stack([np.bincount(row, minlength=queries) for row in drawn]).astype(np.float64)
 
 
 SIGNIFICANT = 0.05

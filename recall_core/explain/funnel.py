@@ -51,25 +51,25 @@ def trace(asker: Asker, question: Question) -> Trace:
     """
     plan = plan_of(question, asker)
     clock, stages = _Clock(), _Stages()
-    found = clock.measure("answer", lambda: as_asked(asker, question, asker.answer(plan)))
+    answer = clock.measure("answer", lambda: as_asked(asker, question, asker.answer(plan)))
     stages.add("store", clock.measure("store", asker.store.all_chunks))
     live = clock.measure("live", lambda: asker.store.info().chunks)
     stages.add("live", live)
     predicates: list[PredicateView] = []
     if plan.where is not None:
-        where, table = plan.where, "chunk" if found.pool is not None else plan.table
+        where, table = plan.where, "chunk" if answer.pool is not None else plan.table
         counts = clock.measure("filter", lambda: asker.store.filter_counts(where, table=table))
         if table == "doc":
             stages.add("documents", counts.rows)
         predicates = _filter_views(asker.store, where, counts)
         stages.add("filter", counts.passing_all)
-    if found.pool is None:
-        stages.add_unscored(found)
+    if answer.pool is None:
+        stages.add_unscored(answer)
     else:
-        _add_scored(asker, plan, found, clock, stages)
-    _add_shown(asker, question, found, clock, stages)
+        _add_scored(asker, plan, answer, clock, stages)
+    _add_shown(asker, question, answer, clock, stages)
     parts = {"table": plan.table, "stages": stages.views, **({"filter": predicates} if predicates else {})}
-    return Trace(cast(TraceView, {**parts, "timings": clock.timings}), found)
+    return Trace(cast(TraceView, {**parts, "timings": clock.timings}), answer)
 
 
 class _Stages:

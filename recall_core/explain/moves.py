@@ -212,11 +212,11 @@ def diff(a: Side, b: Side, *, k: int) -> Diff:
 
 def _first(side: Side, depth: int) -> list[int]:
     """Return the rowids of the first rows."""
-    found = side.answer
-    if found.pool is None or found.ranked is None:
+    answer = side.answer
+    if answer.pool is None or answer.ranked is None:
         return _scan(side, depth)
-    keys, order = found.pool.keys, found.ranked.order[: min(depth, found.total)]
-    return [keys[position].doc_rowid if found.plan.table == "doc" else keys[position].rowid for position in order]
+    keys, order = answer.pool.keys, answer.ranked.order[: min(depth, answer.total)]
+    return [keys[position].doc_rowid if answer.plan.table == "doc" else keys[position].rowid for position in order]
 
 
 def _scan(side: Side, depth: int | None) -> list[int]:
@@ -226,26 +226,28 @@ def _scan(side: Side, depth: int | None) -> list[int]:
 
 def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
     """Return the standing of each row, in order."""
-    found = side.answer
-    if found.pool is None or found.ranked is None:
+    answer = side.answer
+    if answer.pool is None or answer.ranked is None:
         ranks = {rowid: rank for rank, rowid in enumerate(_scan(side, None), start=1)}
-        struck = scanned(found.plan, side.store).first if found.struck else {}
+        struck = scanned(answer.plan, side.store).first if answer.struck else {}
         return [_unscored_standing(rowid, ranks, struck) for rowid in rowids]
-    places = _places(found)
+    places = _places(answer)
     missing = [rowid for rowid in rowids if rowid is not None and rowid not in places]
     passing = _passing(side, missing)
-    struck = _struck_positions(found, missing)
-    displaced = set() if found.recall is None else {each.displaced for each in found.recall.given.values()}
+    struck = _struck_positions(answer, missing)
+    displaced = set() if answer.recall is None else {each.displaced for each in answer.recall.given.values()}
     standings = []
     for rowid in rowids:
         if rowid is None:
             standings.append(RowStanding(None, None, None, "store"))
         elif rowid in places:
-            standings.append(_placed_standing(found, places[rowid], displaced))
+            standings.append(_placed_standing(answer, places[rowid], displaced))
         elif rowid in struck:
-            standings.append(_struck_standing(found, struck[rowid]))
+            inputs = inputs_at(struck[rowid], answer.ranked, answer.pool, answer.plan.config)
+            standings.append(RowStanding(None, answer.ranked.scores[struck[rowid]], inputs, "copy"))
         else:
-            standings.append(RowStanding(None, None, None, _why_absent(found, rowid in passing)))
+            unscored: AbsenceCause = "no_match" if answer.exact else "pool"
+            standings.append(RowStanding(None, None, None, unscored if rowid in passing else "filter"))
     return standings
 
 
@@ -256,12 +258,6 @@ def _struck_positions(answer: Answer, rowids: Sequence[int]) -> dict[int, int]:
     copies = standing_for(answer)
     held = positions_of(answer.pool.keys, rowids)
     return {rowid: position for rowid, position in held.items() if copies.is_struck(position)}
-
-
-def _struck_standing(answer: Answer, position: int) -> RowStanding:
-    assert answer.pool is not None and answer.ranked is not None  # noqa: S101, PT018 - it has copies
-    inputs = inputs_at(position, answer.ranked, answer.pool, answer.plan.config)
-    return RowStanding(None, answer.ranked.scores[position], inputs, "copy")
 
 
 def _unscored_standing(rowid: int | None, ranks: dict[int, int], struck: Mapping[int, int]) -> RowStanding:
@@ -305,13 +301,6 @@ def _passing(side: Side, rowids: Sequence[int]) -> set[int]:
     if plan.table == "chunk":
         return {key.rowid for key in side.store.candidates(plan.where, rowids=rowids)}
     return {key.doc_rowid for key in side.store.candidates(plan.where)} & set(rowids)
-
-
-def _why_absent(answer: Answer, passes: bool) -> AbsenceCause:
-    """Return why a live row is not in the pool."""
-    if not passes:
-        return "filter"
-    return "no_match" if answer.exact else "pool"
 
 
 def _move(pair: RowPair, a: RowStanding, b: RowStanding, *, k: int) -> Move:

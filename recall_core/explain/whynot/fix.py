@@ -155,8 +155,8 @@ class _Own(NamedTuple):
 
 def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bool:
     """Return True if no deeper pool shows the target: enough candidates, which it would contain too, lead it."""
-    found, plan = start.answer, start.answer.plan
-    pool, needed = found.pool, _rows_that_hide(start)
+    answer, plan = start.answer, start.answer.plan
+    pool, needed = answer.pool, _rows_that_hide(start)
     if pool is None or needed is None or pool.index_kind != "exact":
         return False
     query, _ = lexical_query(plan, asker.store)
@@ -165,7 +165,7 @@ def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bo
     own = _own(asker, pool, plan, sought)
     if own is None or (_is_near(plan, own.semantic) and _is_short(asker, plan, sought)):
         return False
-    rivals = _rivals(asker, found, sought, range(len(pool.keys)))
+    rivals = _rivals(asker, answer, sought, range(len(pool.keys)))
     lexical = _column(pool.lexical, rivals.positions)
     semantic = _column(pool.semantic, rivals.positions)
     ahead = _scores(plan, lexical, semantic, pool.bound) > _score(plan, own, pool.bound) + _MARGIN

@@ -109,8 +109,8 @@ def _let_in(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Start]:
     for dropped in sets[:_DROPS_TRIED]:
         question = with_filter(start.question, without(where, dropped))
         said = describe_dropped(given_up(where, dropped))
-        found = ask_question(asker, question)
-        yield _lower_floors(asker, move_start(start, "filter", said, question, found, size=len(dropped)), sought)
+        answer = ask_question(asker, question)
+        yield _lower_floors(asker, move_start(start, "filter", said, question, answer, size=len(dropped)), sought)
 
 
 def _show_copies(asker: KeptAsker, start: Start, sought: Sought) -> Start:
@@ -120,8 +120,8 @@ def _show_copies(asker: KeptAsker, start: Start, sought: Sought) -> Start:
         return start
     values = {"collapse": False}
     question = with_settings(start.question, values)
-    found = ask_question(asker, question)
-    return move_start(start, "collapse", "show every copy", question, found, size=1, settings=values)
+    answer = ask_question(asker, question)
+    return move_start(start, "collapse", "show every copy", question, answer, size=1, settings=values)
 
 
 def _lower_floors(asker: KeptAsker, start: Start, sought: Sought) -> Start:
@@ -141,9 +141,9 @@ def _lower(asker: KeptAsker, start: Start, key: str, lower: float) -> Start:
     least: float = getattr(start.answer.plan.config, key)
     values = {key: lower}
     question = with_settings(start.question, values)
-    found = ask_question(asker, question)
+    answer = ask_question(asker, question)
     said = f"lower {key} from {least:g} to {lower:g}"
-    return move_start(start, key, said, question, found, size=least - lower, settings=values)
+    return move_start(start, key, said, question, answer, size=least - lower, settings=values)
 
 
 def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
@@ -187,11 +187,11 @@ def _longer(asker: KeptAsker, start: Start, sought: Sought) -> Start:
         return start
     for k in range(first, first + plan.config.sparse_max_injections + 1):  # recall may give the last row away
         question = with_limit(start.question, k)
-        found = ask_question(asker, question)
-        now = row_of(asker, found, sought)
+        answer = ask_question(asker, question)
+        now = row_of(asker, answer, sought)
         if now is not None and now < plan.offset + k:
             return move_start(
-                start, "k", f"take the best {k} instead of {plan.limit}", question, found, size=k - plan.limit
+                start, "k", f"take the best {k} instead of {plan.limit}", question, answer, size=k - plan.limit
             )
     return start
 

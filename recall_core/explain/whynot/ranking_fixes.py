@@ -105,9 +105,9 @@ def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | 
     values = _weights(weight)
     question = with_settings(start.question, values)
     said = f"weigh meaning {decimal(weight)}"
-    found = ask_question(asker, question)
+    answer = ask_question(asker, question)
     size = float(abs(Fraction(str(weight)) - now))
-    return by_k(asker, move_start(start, "weight", said, question, found, size=size, settings=values), sought)
+    return by_k(asker, move_start(start, "weight", said, question, answer, size=size, settings=values), sought)
 
 
 def never(start: Start, sought: Sought) -> Never | None:
@@ -115,13 +115,13 @@ def never(start: Start, sought: Sought) -> Never | None:
 
     A copy is judged by its text: where that does not come, no copy does, even if each has a row of its own.
     """
-    found, config = start.answer, start.answer.plan.config
-    lines, x = lines_for(found), None if found.pool is None else position_in(found.pool, sought)
+    answer, config = start.answer, start.answer.plan.config
+    lines, x = lines_for(answer), None if answer.pool is None else position_in(answer.pool, sought)
     if lines is None or x is None:
         return None
     if config.min_cosine or (config.rerank and config.rerank_rows > K_MOST):
         return None  # some of the rows ahead of it may not be in the list
-    texts = _texts(found)
+    texts = _texts(answer)
     winning = winning_weights(lines, x, K_MOST, texts)
     if winning.intervals:
         return None
@@ -139,7 +139,7 @@ def never(start: Start, sought: Sought) -> Never | None:
         if texts is None
         else _texts_before(order_at(lines, weight), x, texts)[:_RIVALS]
     )
-    return Never(x, winning, None if at is None else float(at), tuple(ahead), _doubt(found))
+    return Never(x, winning, None if at is None else float(at), tuple(ahead), _doubt(answer))
 
 
 def lines_for(answer: Answer) -> Lines | None:

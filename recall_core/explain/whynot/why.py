@@ -78,10 +78,10 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
     asker = keep_reads(asker)
     named = identify(asker, target)
     plan = plan_of(question, asker)
-    found, question = as_asked(asker, question, asker.answer(plan)), with_trees(question, plan)
+    answer, question = as_asked(asker, question, asker.answer(plan)), with_trees(question, plan)
     if not named.rows:
-        return WhyNot(_view(named, None, [], absent_stages(asker, named), is_present=False), found)
-    sought, listed = _choose(asker, question, plan, found, named)
+        return WhyNot(_view(named, None, [], absent_stages(asker, named), is_present=False), answer)
+    sought, listed = _choose(asker, question, plan, answer, named)
     is_listed = _is_listed(asker, question, listed, sought)
     own, is_context = position(listed, sought), question.budget_tokens is not None
     packed = asker.pack(listed, pack_of(question)) if is_context and listed.struck else None
@@ -94,13 +94,13 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
         *index_stages(asker, listed.plan, listed, sought),
         pool_stage(asker, listed.plan, listed, sought),
         *placed_stages(asker, listed, sought, is_context=is_context, packed=packed),
-        *_packed_stages(asker, question, found, sought),
+        *_packed_stages(asker, question, answer, sought),
     ]
-    is_present = is_shown(asker, question, found, sought)
-    view = _view(named, sought, _others(asker, found, named, sought), stages, is_present=is_present)
-    view["target"]["chosen"]["rank"] = _rank(asker, found, sought)
-    changes = _add_fixes(view, asker, question, found, sought) if fixes and not is_present else ()
-    return WhyNot(view, found, changes)
+    is_present = is_shown(asker, question, answer, sought)
+    view = _view(named, sought, _others(asker, answer, named, sought), stages, is_present=is_present)
+    view["target"]["chosen"]["rank"] = _rank(asker, answer, sought)
+    changes = _add_fixes(view, asker, question, answer, sought) if fixes and not is_present else ()
+    return WhyNot(view, answer, changes)
 
 
 def _choose(asker: KeptAsker, question: Question, plan: Plan, answer: Answer, named: Target) -> tuple[Sought, Answer]:
