@@ -12,7 +12,7 @@ from typing import NamedTuple
 from benchmarks.quality import Collection, Run, documents, options_of, read_collection, store_of
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import NEW, Config, Settings, replace
-from recall_core.evaluate.compare import Paired, intervals, paired
+from recall_core.evaluate.figures import Paired, compare_columns, intervals
 from recall_core.evaluate.measures import parse_measures, values
 
 MEASURES = parse_measures("ndcg@10,recall@100,mrr")
@@ -137,7 +137,7 @@ def _beside(collection: Collection, system: str, found: Mapping[str, Run]) -> It
     for change, columns in scored.items():
         against: Sequence[Paired | None] = [None] * len(MEASURES)
         if change != first:
-            against = paired(columns, scored[first])
+            against = compare_columns(columns, scored[first])
         for measure, column, (low, high), difference in zip(
             MEASURES, columns, intervals(columns), against, strict=True
         ):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import replace
-from recall_core.evaluate.compare import Paired, intervals, paired
+from recall_core.evaluate.figures import Paired, compare_columns, intervals
 from recall_core.evaluate.formats import parse_qrels, parse_queries
 from recall_core.evaluate.measures import parse_measure, values
 from recall_core.retrieve.answer import Answer
@@ -198,7 +198,7 @@ def _figure(
     peer: list[float] | None = None,
 ) -> Figure:
     [(low, high)] = intervals([scores])
-    difference = None if peer is None else paired([scores], [peer])[0]
+    difference = None if peer is None else compare_columns([scores], [peer])[0]
     return Figure(collection.name, system, sum(scores) / len(scores), low, high, against, difference)
 
 

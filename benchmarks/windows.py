@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.quality import MEASURE, Collection, read_collection
 from recall_core.config import Config
 from recall_core.embed.registry import new_embedder
-from recall_core.evaluate.compare import intervals, paired
+from recall_core.evaluate.figures import compare_columns, intervals
 from recall_core.evaluate.measures import values
 from recall_core.ports import Embedder
 
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, scores in (("mean of windows", means), ("cut off", heads)):
         [(low, high)] = intervals([scores])
         print(f"{name:<16} nDCG@10 {sum(scores) / len(scores):.4f} [{low:.3f}, {high:.3f}]")
-    found = paired([means], [heads])[0]
+    found = compare_columns([means], [heads])[0]
     print(
         f"{len(chunks)} chunks of {sum(windows) / len(windows):.1f} windows: {found.difference:+.4f} "
         f"[{found.low:+.4f}, {found.high:+.4f}] p={found.p:.4f} {found.verdict}"

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.files import corpora
 from recall_core.api.recall import Recall
-from recall_core.evaluate.compare import SEED, Paired, paired
+from recall_core.evaluate.figures import SEED, Paired, compare_columns
 from recall_core.evaluate.measures import DIGITS, Measure, parse_measure, values
 from recall_core.types import Root
 
@@ -202,7 +202,7 @@ def difference(after: Mapping[str, float], before: Mapping[str, float]) -> Paire
     differences = np.subtract(*columns)[0]
     drawn = np.random.default_rng(SEED).integers(0, len(differences), size=(RESAMPLES, len(differences)))
     low, high = np.quantile(differences[drawn].mean(axis=1), (0.025, 0.975)).tolist()
-    return paired(*columns)[0]._replace(low=round(low, DIGITS) + 0.0, high=round(high, DIGITS) + 0.0)
+    return compare_columns(*columns)[0]._replace(low=round(low, DIGITS) + 0.0, high=round(high, DIGITS) + 0.0)
 
 
 def compared(

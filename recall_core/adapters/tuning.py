@@ -27,9 +27,9 @@ from recall_core.contract.judging import (
 from recall_core.contract.ledger import WeightIntervalView
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.errors import UsageError
+from recall_core.evaluate.questions import PLURAL
 from recall_core.evaluate.tune import TuneOptions
 from recall_core.evaluate.tune_question import PinTarget
-from recall_core.evaluate.units import PLURAL
 from recall_core.shell import Hint, Verbatim
 from recall_core.text import cited
 

@@ -129,7 +129,7 @@ def swept(
         raise UsageError("collapse_of_documents", message, hint="FROM chunk")
     started = perf_counter()
     with engine.store.reading():
-        copies = evaluate.grid.with_each_copy(plan.config, engine.store) if plan.collapses and not collapse else ()
+        copies = evaluate.options.with_each_copy(plan.config, engine.store) if plan.collapses and not collapse else ()
         answer = answered(engine, plan._replace(config=plan.config._replace(collapse=collapse)), ask)
         tuning = evaluate.tune_question.tuning_view(answer, wishes, engine, breaks=breaks)
         return {
@@ -137,7 +137,7 @@ def swept(
             "query": views.query_echo(plan, answer.pool, limit=plan.limit),
             "tuning": tuning,
             "stats": stats_view(answer, started),
-            "warnings": [*engine.notes(), *answer.warnings, *evaluate.grid.not_swept(answer.plan.config), *copies],
+            "warnings": [*engine.notes(), *answer.warnings, *evaluate.options.not_swept(answer.plan.config), *copies],
         }
 
 

@@ -356,7 +356,7 @@ class Recall:
         """Whether contexts hold the facts of a file of fixtures. baseline: an earlier answer to them, as JSON."""
 
         with self.store.guard.turn():
-            view, warnings = fixture.rates.checked(fixtures, self.engine, ask, baseline=baseline, gate=gate)
+            view, warnings = fixture.rates.check_file(fixtures, self.engine, ask, baseline=baseline, gate=gate)
         return {**OK, "fixtures": view, "warnings": [*self.engine.notes(), *warnings]}
 
     def calibrate_sparse(
@@ -364,7 +364,7 @@ class Recall:
     ) -> responses.CalibrationResponse:
         """A sparse_distance_ceiling proposed from judged queries: those of files, else those of the store."""
 
-        view, warnings = evaluate.calibrate.calibrated(self.engine, ask, queries=queries, qrels=qrels)
+        view, warnings = evaluate.calibrate.calibrate_judged(self.engine, ask, queries=queries, qrels=qrels)
         return {**OK, "calibration": view, "warnings": [*self.engine.notes(), *warnings]}
 
     # Commands that write.

@@ -133,5 +133,5 @@ def _row(hit: Hit, chunk: tuple[str, int, int] | None) -> ReceiptRow:
 
 def receipt_view(receipt: Receipt) -> ReceiptView:
     """As the contract has it: sealed, and named by its hash."""
-    text = receipts.sealed(receipt)
+    text = receipts.seal(receipt)
     return ReceiptView(sha256=json.loads(text)["sha256"], text=text)

@@ -16,7 +16,7 @@ from recall_core.contract.explaining import RankLineView, RankStepView, ReplayVi
 from recall_core.contract.responses import ReplayResponse, ReportResponse
 from recall_core.contract.views import SparsePart
 from recall_core.explain.lines import Lines, lines_of, weight_of
-from recall_core.explain.whynot.question import understood
+from recall_core.explain.whynot.question import with_trees
 from recall_core.explain.winning import rank_line
 from recall_core.maintain import receipts
 from recall_core.maintain.receipts import ReceiptPacking
@@ -47,7 +47,7 @@ def report(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ReportResponse:
     answers.refresh(engine, ask)
     with engine.store.reading():
         found = answers.answered(engine, plan, ask)
-        question = understood(question_of(plan.text, ask, Pack(), rql=plan.rql), plan)
+        question = with_trees(question_of(plan.text, ask, Pack(), rql=plan.rql), plan)
         traced = trace(engine, question, ask)
         ask = ask._replace(explain=True)
         listed = answers.listing(engine, found, ask, started=started)
@@ -101,7 +101,9 @@ def replay(engine: Engine, given: Path | str) -> ReplayResponse:
 
     given: its file, or its text. Raises UsageError `bad_receipt`, `untrusted_receipt`, and what the question raises.
     """
-    before = receipts.read(given) if isinstance(given, Path) else receipts.understood(given.encode(errors="replace"))
+    before = (
+        receipts.read(given) if isinstance(given, Path) else receipts.read_receipt(given.encode(errors="replace"))
+    )
     question = before.question
     ask = Ask(question.k, question.mode, question.filter, question.settings, exact=question.exact, receipt=True)
     plan = engine.rql_plan(question.text, ask) if question.is_rql else engine.words_plan(question.text, ask)
@@ -113,7 +115,7 @@ def replay(engine: Engine, given: Path | str) -> ReplayResponse:
             response = answers.listed(engine, plan, ask)
         else:
             response = answers.packed(engine, plan, ask, _pack(question.packing, engine.store))
-        after = receipts.understood(response["receipt"]["text"].encode())
+        after = receipts.read_receipt(response["receipt"]["text"].encode())
         changes = list(receipts.changes(before, after, engine.store))
     view = ReplayView(
         identical=receipts.is_identical(changes),

@@ -51,7 +51,7 @@ def why_not(engine: Engine, question: Question, target: str, ask: Ask, *, fixes:
     with engine.store.reading():
         started = perf_counter()
         done = explained(asker_of(engine, question), question, target, fixes=fixes)
-        found = asserted(done.found, ask)
+        found = asserted(done.answer, ask)
         add_passage(done.view, engine, found)
         return {
             **OK,
@@ -78,7 +78,7 @@ def trace(engine: Engine, question: Question, ask: Ask) -> TraceResponse:
     with engine.store.reading():
         started = perf_counter()
         done = traced(asker_of(engine, question), question)
-        found = asserted(done.found, ask)
+        found = asserted(done.answer, ask)
         return {
             **OK,
             "query": views.query_echo(found.plan, found.pool, limit=found.plan.limit),

@@ -68,7 +68,7 @@ def remove(engine: Engine, targets: Sequence[str], *, purge: bool, dry_run: bool
 def reembed(engine: Engine, name: str, settings: GivenSettings) -> Generator[Progress, None, ReembedResponse]:
     """Make every vector anew with another embedder; the settings follow."""
 
-    done = yield from maintain.reembed.reembed(engine.store, name, settings, found=engine.found, toml=engine.toml)
+    done = yield from maintain.embedders.reembed(engine.store, name, settings, found=engine.found, toml=engine.toml)
     engine.take_over(done.found)
     return {**OK, "reembedded": done.view, "warnings": [*done.warnings, *engine.notes()]}
 

@@ -6,10 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recall_core.evaluate import (
         calibrate,
-        compare,
         figures,
         formats,
-        grid,
         judgements,
         measures,
         options,
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
         run,
         tune,
         tune_question,
-        units,
     )
 else:
     __getattr__ = attach(__name__)

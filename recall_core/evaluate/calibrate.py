@@ -11,10 +11,10 @@ from typing import NamedTuple
 from recall_core.config import override
 from recall_core.contract.judging import CalibrationView, CeilingView, DistancesView
 from recall_core.deadline import check
-from recall_core.evaluate.fixture.causes import left_out
+from recall_core.evaluate.fixture.harness import left_out
 from recall_core.evaluate.fixture.rates import rate
-from recall_core.evaluate.grid import with_each_copy
 from recall_core.evaluate.judgements import names_of
+from recall_core.evaluate.options import with_each_copy
 from recall_core.evaluate.questions import questions
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Asker, rows_of
@@ -53,7 +53,7 @@ class Effect(NamedTuple):
     relevant: int
 
 
-def calibrated(
+def calibrate_judged(
     asker: Asker, ask: Ask, *, queries: Path | None, qrels: Path | None
 ) -> tuple[CalibrationView, tuple[str, ...]]:
     """`calibrate` over judged queries, and warnings: those of files, else those of the store, read at one state."""
@@ -64,7 +64,7 @@ def calibrated(
 
 
 def calibrate(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask) -> CalibrationView:
-    """The ceiling with the highest F-measure over these queries, beside the one that is set.
+    """Return the ceiling with the highest F-measure over these queries, beside the one that is set.
 
     judged: query text to the paths of its relevant documents.
     The F-measure is the harmonic mean of two shares: of the injections, those that are relevant; of the relevant
@@ -110,13 +110,13 @@ def judged_paths(
 
 
 def effect(injectable: Sequence[ShortDocument], ceiling: float) -> Effect:
-    """What that ceiling does."""
+    """Return what that ceiling does."""
     within = [each for each in injectable if each.distance <= ceiling]
     return Effect(ceiling, len(within), sum(each.relevant for each in within))
 
 
 def propose(injectable: Sequence[ShortDocument], missed: int) -> Effect | None:
-    """The ceiling of highest F-measure, the lowest of equal ones; None where no relevant document can come back.
+    """Return the ceiling of highest F-measure, the lowest of equal ones; None if it can help no document.
 
     injectable: by distance. F = 2 * relevant / (injections + missed), and 0 for no injection.
     """
@@ -128,7 +128,7 @@ def propose(injectable: Sequence[ShortDocument], missed: int) -> Effect | None:
 
 
 def held_out(judged: JudgedDistances, ceiling: float) -> Effect:
-    """Every query under the ceiling that the others propose. ceiling: of all queries, for the name alone."""
+    """Return every query under the ceiling that the others propose. ceiling: of all queries, for the name alone."""
     injections = relevant = 0
     missed = sum(judged.missed)
     for query in dict.fromkeys(each.query for each in judged.injectable):
@@ -147,14 +147,14 @@ def _gather(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask, *, al
     missed: list[int] = []
     mostly_long = 0
     for number, (query, paths) in enumerate(judged.items()):
-        found = asker.answer(with_copies(asker.words_plan(query, ask)))
-        lacks = left_out(found, asker.store)
+        answer = asker.answer(with_copies(asker.words_plan(query, ask)))
+        lacks = left_out(answer, asker.store)
         mostly_long += lacks.is_mostly_long
         near_by = lacks.near if lacks.is_mostly_long else ()
         own = [ShortDocument(number, distance, key.path in paths) for key, distance in near_by]
         near += own
         injectable += own[:allowed]
-        missed.append(_missed(found, paths, asker.store))
+        missed.append(_count_missed(answer, paths, asker.store))
     return JudgedDistances(
         tuple(near),
         tuple(sorted(injectable, key=lambda each: (each.distance, each.query))),
@@ -163,29 +163,31 @@ def _gather(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask, *, al
     )
 
 
-def _missed(found: Answer, paths: Collection[str], store: Store) -> int:
-    """How many of these documents are short and have no row in the list."""
-    if found.pool is None or found.fused is None:
+def _count_missed(answer: Answer, paths: Collection[str], store: Store) -> int:
+    """Return how many of these documents are short and have no row in the list."""
+    if answer.pool is None or answer.fused is None:
         return 0
-    keys = found.pool.keys
-    listed = {keys[position].doc_rowid for position in found.fused.order[: min(found.plan.limit, found.fused.kept)]}
+    keys = answer.pool.keys
+    listed = {
+        keys[position].doc_rowid for position in answer.fused.order[: min(answer.plan.limit, answer.fused.kept)]
+    }
     live = [named for path in sorted(paths) for named in store.resolve(path)[:1]]
     absent = {store.rowid("doc", full_id) for kind, full_id in live if kind == "doc"} - listed
     counts = store.chunk_counts(sorted(absent))
-    return sum(count <= found.plan.config.sparse_chunk_threshold for count in counts.values())
+    return sum(count <= answer.plan.config.sparse_chunk_threshold for count in counts.values())
 
 
 def _steps(injectable: Sequence[ShortDocument]) -> Iterator[Effect]:
-    """The effect of every ceiling that lets through more than the one before, lowest first."""
+    """Yield the effect of every ceiling that lets through more than the one before, lowest first."""
     relevant = 0
     for count, each in enumerate(injectable, start=1):
         relevant += each.relevant
-        ceiling = _rounded_up(each.distance)
-        if count == len(injectable) or _rounded_up(injectable[count].distance) > ceiling:
+        ceiling = _round_up(each.distance)
+        if count == len(injectable) or _round_up(injectable[count].distance) > ceiling:
             yield Effect(ceiling, count, relevant)
 
 
-def _rounded_up(distance: float) -> float:
+def _round_up(distance: float) -> float:
     return min(ceil(round(distance * _STEPS, 2)) / _STEPS, 2.0)
 
 

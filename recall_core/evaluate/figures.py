@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import msgspec
+import numpy as np
 
 from recall_core.contract.judging import (
     ComparisonView,
@@ -14,11 +18,184 @@ from recall_core.contract.judging import (
     QueryValuesView,
     RegressionView,
 )
-from recall_core.evaluate.compare import Baseline, Values, fallen, intervals, paired
-from recall_core.evaluate.gate import Condition
-from recall_core.evaluate.measures import DIGITS, Measure, bounds, judged_share
-from recall_core.evaluate.names import Names
-from recall_core.evaluate.questions import Questions
+from recall_core.deadline import check
+from recall_core.errors import UsageError
+from recall_core.evaluate.formats import parse_run, read_text
+from recall_core.evaluate.judgements import Names
+from recall_core.evaluate.measures import DIGITS, EPSILON, Measure, bounds, judged_share
+from recall_core.evaluate.options import Condition
+from recall_core.evaluate.questions import PLURAL, Questions, Unit
+from recall_core.shell import AGAIN, Hint
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+RESAMPLES = 2_000
+FLIPS = 10_000
+SEED = 20_090_719  # any number would do; a fixed one gives the same interval every time
+SIGNIFICANT = 0.05
+_EXACT = 13  # queries up to which all 2^n assignments of signs are tried, in place of 10,000 drawn ones
+_ROWS = 1_000  # assignments of signs at a time
+
+
+class Paired(NamedTuple):
+    """One measure's differences, query by query: their mean with a 95 % interval, and how they fall."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    wins: int
+    losses: int
+    ties: int
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        if self.p >= SIGNIFICANT or self.difference == 0:
+            return "no significant difference"
+        return "better" if self.difference > 0 else "worse"
+
+
+def intervals(columns: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
+    """Return the 95 % percentile interval of each column's mean, by 2,000 resamples of its rows (Efron 1979).
+
+    Every column has one value a query, and the same resamples serve all. Deterministic.
+    """
+    values = np.asarray(columns, dtype=np.float64).T
+    queries = len(values)
+    counts = np.random.default_rng(SEED).multinomial(queries, np.full(queries, 1 / queries), size=RESAMPLES)
+    means = counts @ values / queries
+    low, high = np.quantile(means, (0.025, 0.975), axis=0)
+    return [(_round(left), _round(right)) for left, right in zip(low, high, strict=True)]
+
+
+def compare_columns(after: Sequence[Sequence[float]], before: Sequence[Sequence[float]]) -> list[Paired]:
+    """Compare each column of `after` with that of `before`; a column has one value a query, queries in order."""
+    differences = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
+    differences[np.abs(differences) <= EPSILON] = 0.0
+    bounds = intervals(differences.tolist())
+    chances = sign_flip(differences.T)
+    found = []
+    for column, (low, high), p in zip(differences, bounds, chances, strict=True):
+        wins, losses = int((column > 0).sum()), int((column < 0).sum())
+        ties = len(column) - wins - losses
+        found.append(Paired(_round(column.mean()), low, high, p, wins, losses, ties))
+    return found
+
+
+def sign_flip(differences: Floats) -> list[float]:
+    """Return two-sided p of each column: how often signs given at random make a mean as far from 0 (Fisher 1935).
+
+    differences: (queries, columns). All assignments are tried up to 13 queries; above, 10,000 drawn ones stand for
+    them and the observed one counts among them, so that p is never 0. Deterministic.
+    """
+    observed = np.abs(differences.sum(axis=0)) - EPSILON
+    exceeding = np.zeros(differences.shape[1], dtype=np.int64)
+    tried = 0
+    for signs in _signs(len(differences)):
+        check()
+        exceeding += (np.abs(signs @ differences) >= observed).sum(axis=0)
+        tried += len(signs)
+    extra = 0 if len(differences) <= _EXACT else 1
+    return [_round(p) for p in (exceeding + extra) / (tried + extra)]
+
+
+def _signs(queries: int) -> Iterator[Floats]:
+    """Rows of -1 and 1, one sign a query, some at a time."""
+    if queries <= _EXACT:
+        numbers = np.arange(2**queries)[:, None] >> np.arange(queries)
+        yield np.where(numbers & 1, -1.0, 1.0)
+        return
+    draw = np.random.default_rng(SEED + 1)
+    for _ in range(FLIPS // _ROWS):
+        yield np.where(draw.integers(0, 2, size=(_ROWS, queries)), -1.0, 1.0)
+
+
+def _round(value: float) -> float:
+    """To as many decimals as any value has; 0 has no sign."""
+    return round(float(value), DIGITS) + 0.0
+
+
+RUN = "run"
+"""The mode of a TREC run."""
+
+Values = Mapping[str, Mapping[str, float]]
+"""Measure to query to value."""
+
+
+_MEASURED = Hint("eval", json=True)
+
+
+class _BaselineMeasure(msgspec.Struct):
+    measure: str
+    values: dict[str, float]
+
+
+class _Mode(msgspec.Struct):
+    mode: str
+    measures: list[_BaselineMeasure]
+
+
+class _Evaluation(msgspec.Struct):
+    modes: Annotated[list[_Mode], msgspec.Meta(min_length=1)]
+    unit: Unit = "doc"  # before answers said it, documents were measured
+
+
+class _BaselineAnswer(msgspec.Struct):
+    evaluation: _Evaluation
+
+
+class Baseline(NamedTuple):
+    """Values by mode, then measure, then query."""
+
+    modes: Mapping[str, Values]
+
+    def against(self, mode: str) -> str | None:
+        """Return the mode to compare this one with: of the same name, or else the only one there is."""
+        if mode in self.modes:
+            return mode
+        return next(iter(self.modes)) if len(self.modes) == 1 else None
+
+    def values_for(self, mode: str, measure: str, queries: Iterable[str]) -> dict[str, float]:
+        """Return the values to compare with, of those of these queries that the baseline has, in their order."""
+        against = self.against(mode)
+        known = {} if against is None else self.modes[against].get(measure, {})
+        return {query: known[query] for query in queries if query in known}
+
+
+def find_fallen(after: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
+    """Return the queries of `before` with a lower value after, with the difference, the lowest first."""
+    differences = {query: after[query] - value for query, value in before.items()}
+    lower = {query: difference for query, difference in differences.items() if difference < -EPSILON}
+    return dict(sorted(lower.items(), key=lambda each: (each[1], each[0])))
+
+
+def read_baseline(path: Path, measured: Callable[[dict[str, list[str]]], Values], *, unit: Unit = "doc") -> Baseline:
+    """Return the baseline in a file. measured: the values of a run, given as query id to the file's documents.
+
+    unit: what is measured; an answer that measured the other one is `bad_baseline`.
+    Raises UsageError `bad_baseline`, `bad_run`.
+    """
+    text = read_text(path)
+    if not text.lstrip().startswith("{"):
+        return Baseline({RUN: measured(parse_run(text, name=str(path)))})
+    try:
+        answer = msgspec.json.decode(text, type=_BaselineAnswer)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        raise UsageError(
+            "bad_baseline",
+            f"{path} is neither an answer of {_MEASURED} nor a TREC run: {error}.",
+            hint=f"{_MEASURED} > before.json",
+        ) from error
+    if answer.evaluation.unit != unit:
+        message = f"{path} measured {PLURAL[answer.evaluation.unit]}, and this measures {PLURAL[unit]}."
+        raise UsageError("bad_baseline", message, hint=Hint(AGAIN, unit=answer.evaluation.unit))
+    modes = answer.evaluation.modes
+    return Baseline({mode.mode: {each.measure: each.values for each in mode.measures} for mode in modes})
+
 
 REGRESSIONS_SHOWN = 10
 
@@ -48,7 +225,7 @@ Rankings = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 def evaluation_view(board: Setup, rankings: Rankings, measured: Mapping[str, Values]) -> EvaluationView:
-    """The answer. measured: by mode."""
+    """Return the answer's figures. measured: by mode."""
     asked = board.questions
     columns = [list(found.values()) for mode in board.modes for found in measured[mode].values()]
     spreads = iter(intervals(columns))
@@ -70,12 +247,12 @@ def evaluation_view(board: Setup, rankings: Rankings, measured: Mapping[str, Val
 
 
 def mean(values: Collection[float]) -> float:
-    """The mean of at least one value, rounded."""
+    """Return the mean of at least one value, rounded."""
     return round(sum(values) / len(values), DIGITS)
 
 
 def query_views(board: Setup, measured: Mapping[str, Values]) -> Iterator[QueryValuesView]:
-    """Every query with its values."""
+    """Yield every query with its values."""
     for query, grades in board.questions.grades.items():
         yield QueryValuesView(
             query=query,
@@ -99,7 +276,9 @@ def _mode_view(
     views = []
     for measure in board.measures:
         found = measured[measure.name]
-        shares = _judged(measure.cutoff or board.depth, board.questions, rankings)
+        cutoff = measure.cutoff or board.depth
+        judged = [judged_share(grades, rankings[query], cutoff) for query, grades in board.questions.grades.items()]
+        shares = [share for share in judged if share is not None]
         views.append(
             MeasureView(
                 measure=measure.name,
@@ -113,13 +292,8 @@ def _mode_view(
     return ModeView(mode=mode, measures=views)
 
 
-def _judged(cutoff: int, asked: Questions, rankings: Mapping[str, Sequence[str]]) -> list[float]:
-    shares = [judged_share(grades, rankings[query], cutoff) for query, grades in asked.grades.items()]
-    return [share for share in shares if share is not None]
-
-
 def _reach(measure: Measure, asked: Questions, rankings: Mapping[str, Sequence[str]]) -> IntervalView | None:
-    """What the mean could be, each unjudged hit being either irrelevant or of the best grade."""
+    """Return what the mean could be, each unjudged hit being either irrelevant or of the best grade."""
     found = [bounds(measure, grades, rankings[query], best=asked.best) for query, grades in asked.grades.items()]
     pairs = [pair for pair in found if pair is not None]
     return _interval((mean([low for low, _ in pairs]), mean([high for _, high in pairs]))) if pairs else None
@@ -130,7 +304,7 @@ def _interval(ends: tuple[float, float]) -> IntervalView:
 
 
 def _pairs(board: Setup, measured: Mapping[str, Values]) -> Iterator[tuple[str, _Other]]:
-    """Each mode with each that follows, then each with what the baseline has for it."""
+    """Yield each mode with each that follows, then each with what the baseline has for it."""
     for number, mode in enumerate(board.modes):
         for other in board.modes[number + 1 :]:
             yield mode, _Other(other, is_baseline=False, values=measured[other])
@@ -141,7 +315,7 @@ def _pairs(board: Setup, measured: Mapping[str, Values]) -> Iterator[tuple[str, 
 
 
 def _comparisons(mode: str, other: _Other, board: Setup, measured: Values) -> Iterator[ComparisonView]:
-    """One view a measure that both have, over the queries that both have."""
+    """Yield one view a measure that both have, over the queries that both have."""
     measures = [measure for measure in measured if measure in other.values]
     if not measures:
         return
@@ -151,7 +325,7 @@ def _comparisons(mode: str, other: _Other, board: Setup, measured: Values) -> It
         return
     before = [{query: other.values[measure][query] for query in queries} for measure in measures]
     after = [{query: measured[measure][query] for query in queries} for measure in measures]
-    results = paired([list(each.values()) for each in after], [list(each.values()) for each in before])
+    results = compare_columns([list(each.values()) for each in after], [list(each.values()) for each in before])
     for measure, result, new, old in zip(measures, results, after, before, strict=True):
         yield ComparisonView(
             mode=mode,
@@ -166,12 +340,8 @@ def _comparisons(mode: str, other: _Other, board: Setup, measured: Values) -> It
             wins=result.wins,
             losses=result.losses,
             ties=result.ties,
-            regressions=_regressions(new, old, board.questions),
+            regressions=[
+                RegressionView(query=query, text=board.questions.texts[query], before=old[query], after=new[query])
+                for query in list(find_fallen(new, old))[:REGRESSIONS_SHOWN]
+            ],
         )
-
-
-def _regressions(after: Mapping[str, float], before: Mapping[str, float], asked: Questions) -> list[RegressionView]:
-    return [
-        RegressionView(query=query, text=asked.texts[query], before=before[query], after=after[query])
-        for query in list(fallen(after, before))[:REGRESSIONS_SHOWN]
-    ]

@@ -21,17 +21,11 @@ from recall_core.shell import AGAIN, Hint
 from recall_core.text import is_storable
 
 QrelsFormat = Literal["beir", "trec", "quepid"]
-
 _GRADE = re.compile(r"([+-]?[0-9]{1,4})(?:\.0+)?")
-
 _QUERY_HEADS = {"id", "_id", "qid", "query-id", "query_id"}
-
 _GRADE_HEADS = {"score", "grade", "rel", "relevance", "rating", "label"}
-
 _QUEPID_IDS = {"docid", "doc_id", "doc id"}
-
 _QUERIES_HINT = '{"_id": "q1", "text": "…"} or q1<TAB>… on each line'
-
 _QRELS_HINT = "q1<TAB>doc1<TAB>1 (BEIR) or q1 0 doc1 1 (TREC) on each line"
 
 
@@ -78,7 +72,7 @@ def parse_queries(text: str, *, name: str) -> dict[str, str]:
 
 
 def read_qrels(path: Path) -> Qrels:
-    """The judgements of a file. Raises UsageError `bad_qrels`."""
+    """Return the judgements of a file. Raises UsageError `bad_qrels`."""
     return parse_qrels(_text(path, "bad_qrels", _QRELS_HINT), name=str(path))
 
 
@@ -92,7 +86,8 @@ def parse_qrels(text: str, *, name: str) -> Qrels:
     if not lines:
         _bad_qrel(name, "there is no judgement")
     head = lines[0][1]
-    if _is_quepid(head):
+    names = {name.strip().strip('"').lower() for name in head.split(",")}
+    if {"query", "rating"} <= names and names & _QUEPID_IDS:
         return _quepid(text, name)
     columns = 3 if head.count("\t") == 2 else 4
     rows = []
@@ -108,19 +103,19 @@ def parse_qrels(text: str, *, name: str) -> Qrels:
 
 
 def queries_lines(queries: Mapping[str, str]) -> Iterator[str]:
-    """The queries as BEIR JSON lines, in the order given."""
+    """Yield the queries as BEIR JSON lines, in the order given."""
     for query, text in queries.items():
         yield json.dumps({"_id": query, "text": text}, ensure_ascii=False) + "\n"
 
 
 def holds_queries(path: Path) -> bool:
-    """True where a file begins as queries do, and not as judgements. Raises UsageError `bad_qrels`."""
+    """Return True if a file begins as queries do, and not as judgements. Raises UsageError `bad_qrels`."""
     _, first = next(_lines(_text(path, "bad_qrels", _QRELS_HINT)), (0, ""))
     return first.lstrip().startswith("{") or first.count("\t") == 1
 
 
 def qrels_lines(rows: Iterable[Qrel], form: Literal["beir", "trec"]) -> Iterator[str]:
-    """The judgements as BEIR's or TREC's lines, in the order given."""
+    """Yield the judgements as BEIR's or TREC's lines, in the order given."""
     if form == "beir":
         yield "query-id\tcorpus-id\tscore\n"
     between = "\t" if form == "beir" else " 0 "
@@ -130,7 +125,7 @@ def qrels_lines(rows: Iterable[Qrel], form: Literal["beir", "trec"]) -> Iterator
 
 
 def quepid_lines(rows: Iterable[Qrel], texts: Mapping[str, str]) -> Iterator[str]:
-    """The judgements as Quepid's CSV, in the order given. texts: those of the queries, which stand for their ids."""
+    """Yield the judgements as Quepid's CSV, in the order given. texts: of the queries, used in place of ids."""
     yield "query,docid,rating\n"
     for row in rows:
         line = io.StringIO()
@@ -139,7 +134,7 @@ def quepid_lines(rows: Iterable[Qrel], texts: Mapping[str, str]) -> Iterator[str
 
 
 def _text(path: Path, code: str, hint: str) -> str:
-    """The whole file."""
+    """Return the whole file."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
@@ -192,7 +187,7 @@ def _check_query(query: str, words: str, where: str) -> None:
 
 
 def is_query_id(query: str) -> bool:
-    """Whether every format can carry this id: TREC files separate by blanks."""
+    """Return True if every format can carry this id: TREC files separate by blanks."""
     return bool(query) and query.isprintable() and " " not in query
 
 
@@ -206,11 +201,6 @@ def _qrel(query: str, document: str, grade: str, where: str) -> Qrel:
     if number is None:
         _bad_qrel(where, f"the grade {grade.strip()!r} is not a whole number from -9999 to 9999")
     return Qrel(query, document, int(number[1]))
-
-
-def _is_quepid(head: str) -> bool:
-    names = {name.strip().strip('"').lower() for name in head.split(",")}
-    return "query" in names and "rating" in names and bool(names & _QUEPID_IDS)
 
 
 def _quepid(text: str, name: str) -> Qrels:
@@ -244,7 +234,7 @@ def _quepid(text: str, name: str) -> Qrels:
 
 
 def query_id(words: str) -> str:
-    """The id of a query that was given none: the same for the same text."""
+    """Return the id of a query that was given none: the same for the same text."""
     return f"q-{sha256(words.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
@@ -266,10 +256,8 @@ def parse_run(text: str, *, name: str) -> dict[str, list[str]]:
     name: the file, for messages. Raises UsageError `bad_run` with the line and what was expected there.
     """
     found: dict[str, dict[str, tuple[float, int]]] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in _lines(text):
         cells = line.split()
-        if not cells:
-            continue
         where = f"{name}:{number}"
         if len(cells) != 6:
             raise _bad(where, f"there are {len(cells)} columns, not 6: query, Q0, document, rank, score, name")
@@ -277,7 +265,9 @@ def parse_run(text: str, *, name: str) -> dict[str, list[str]]:
         hits = found.setdefault(query, {})
         if document in hits:
             raise _bad(where, f"query {query} has the document {document} above")
-        hits[document] = (-_score(score, where), _rank(rank, where))
+        if not (rank.isascii() and rank.isdigit() and len(rank) < 10):
+            raise _bad(where, f"the rank {rank!r} is not a whole number")
+        hits[document] = (-_score(score, where), int(rank))
     if not found:
         raise _bad(name, "there is no hit")
     return {query: sorted(hits, key=hits.__getitem__) for query, hits in found.items()}
@@ -300,13 +290,8 @@ def run_lines(rankings: Mapping[str, Sequence[tuple[str, float]]], *, tag: str) 
 
 
 def read_text(path: Path) -> str:
-    """A run file's or baseline's text. Raises UsageError `bad_baseline`."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            "bad_baseline", f"{path} cannot be read: {why_unread(error)}.", hint=Hint(AGAIN, baseline="FILE")
-        ) from error
+    """Return a run file's or baseline's text. Raises UsageError `bad_baseline`."""
+    return _text(path, "bad_baseline", Hint(AGAIN, baseline="FILE"))
 
 
 def _score(text: str, where: str) -> float:
@@ -317,12 +302,6 @@ def _score(text: str, where: str) -> float:
     if not isfinite(score):
         raise _bad(where, f"the score {text!r} is not finite")
     return score
-
-
-def _rank(text: str, where: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise _bad(where, f"the rank {text!r} is not a whole number")
-    return int(text)
 
 
 def _bad(where: str, reason: str) -> UsageError:

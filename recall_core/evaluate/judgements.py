@@ -1,19 +1,210 @@
-"""Judgements in a store: kept by path and span, so that they outlast the chunks they were made on."""
+"""Judgements: what files call documents, where the store keeps judgements, and the grade that they give a chunk."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Set
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
 from hashlib import sha256
+from pathlib import PurePosixPath
 from typing import NamedTuple
+from urllib.parse import quote, unquote
 
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import Qrel
-from recall_core.evaluate.grades import Judgement, Regrade, at_home, words
-from recall_core.evaluate.names import WHOLE, Names, Spot, unknown_spot
 from recall_core.store.care import JudgementWriter
 from recall_core.store.port import Store
 from recall_core.store.values import JudgementRow
+
+_SPAN = re.compile(r"(?P<name>.+)\[(?P<offset>[0-9]{1,9}):(?P<end>[0-9]{1,9})\]", re.DOTALL)
+WHOLE = (0, -1)
+"""The span that stands for a whole document."""
+
+
+class Spot(NamedTuple):
+    """A live document, or a span of it in code points."""
+
+    path: str
+    offset: int = 0
+    end: int = -1
+
+
+class Names:
+    """The names of live documents: their paths; the ids of records; file names with and without their ending.
+
+    A name that several documents share names none. A span follows in brackets: `docs/a.md[120:450]`.
+    """
+
+    def __init__(self, documents: Iterable[tuple[str, str | None]]) -> None:
+        """documents: (path, the path of its file) pairs; they differ for records."""
+        self._paths: set[str] = set()
+        self._records: dict[str, str] = {}
+        self._files: dict[str, str] = {}
+        shared: set[str] = set()
+        for path, file in documents:
+            self._paths.add(path)
+            if file is not None and path.startswith(f"{file}#"):
+                shared.update(_enter(self._records, path[len(file) + 1 :], path))
+            else:
+                for name in dict.fromkeys((PurePosixPath(path).name, PurePosixPath(path).stem)):
+                    shared.update(_enter(self._files, name, path))
+        for name in shared:
+            self._records.pop(name, None)
+            self._files.pop(name, None)
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._paths
+
+    @property
+    def has_uncut(self) -> bool:
+        """True when a file of records was read as one document."""
+        return any(path.endswith(".jsonl") for path in self._paths)
+
+    def find(self, name: str) -> Spot | None:
+        """Return the document or span of that name, as it is or percent-decoded; None for no or several."""
+        for spelling in dict.fromkeys((unquote(name), name)):
+            path = self._path(spelling)
+            if path is not None:
+                return Spot(path)
+            span = _SPAN.fullmatch(spelling)
+            path = None if span is None else self._path(span["name"])
+            if span is not None and path is not None and int(span["offset"]) < int(span["end"]):
+                return Spot(path, int(span["offset"]), int(span["end"]))
+        return None
+
+    def name(self, spot: Spot) -> str:
+        """Return a name that `find` resolves to this spot: the record's id where that is enough, else the path."""
+        _, mark, record = spot.path.partition("#")
+        short = record if mark and self._path(record) == spot.path else spot.path
+        span = "" if (spot.offset, spot.end) == WHOLE else f"[{spot.offset}:{spot.end}]"
+        return quote_name(short + span)
+
+    def _path(self, name: str) -> str | None:
+        if name in self._paths:
+            return name
+        return self._records.get(name) or self._files.get(name)
+
+
+def unknown_spot(name: str) -> Spot:
+    """Return what a name of no live document stands for: the inverse of `Names.name` for documents that are gone."""
+    name = unquote(name)
+    span = _SPAN.fullmatch(name)
+    if span is None or int(span["offset"]) >= int(span["end"]):
+        return Spot(name)
+    return Spot(span["name"], int(span["offset"]), int(span["end"]))
+
+
+def quote_name(name: str) -> str:
+    """Return the name with blanks, unprintable characters and the percent sign encoded, so that it is one word."""
+    return "".join(
+        quote(letter, safe="") if letter in " %" or not letter.isprintable() else letter for letter in name
+    )
+
+
+def _enter(names: dict[str, str], name: str, path: str) -> Iterator[str]:
+    """Give the document its name; the name itself where another document has it."""
+    if names.setdefault(name, path) != path:
+        yield name
+
+
+class Judgement(NamedTuple):
+    """How relevant a document, or a span of it, is to a query. spot.path may be of no live document."""
+
+    query: str
+    spot: Spot
+    grade: int
+
+
+class Regrade(NamedTuple):
+    """A change of one query's judgements, with all that it takes to make it and to take it back.
+
+    begins, ends: the query itself comes into the store with the change, or leaves it.
+    """
+
+    query: str
+    text: str
+    removed: tuple[Judgement, ...] = ()
+    added: tuple[Judgement, ...] = ()
+    begins: bool = False
+    ends: bool = False
+
+
+def stands_for(judged: Spot, chunk: Spot) -> bool:
+    """Return True if a judgement of one spot counts for the other: one of both is the whole document, or the judged
+    span has its middle in the chunk, or the chunk lies within it.
+
+    A neighbour that merely shares its overlap with a judged chunk is not judged by that.
+    """
+    if judged.path != chunk.path:
+        return False
+    if WHOLE in (judged[1:], chunk[1:]):
+        return True
+    middle = (judged.offset + judged.end) // 2
+    is_within = judged.offset <= chunk.offset and chunk.end <= judged.end
+    return is_within or chunk.offset <= middle < chunk.end
+
+
+def grade_of_chunk(judgements: Iterable[Judgement], chunk: Spot) -> int | None:
+    """Return the highest grade of the judgements that stand for the chunk, None without any.
+
+    judgements: of one query, each span once. chunk: the place of a chunk, or a whole document.
+    """
+    return max((grade for _, spot, grade in judgements if stands_for(spot, chunk)), default=None)
+
+
+def regrade_chunk(query: str, text: str, judgements: Iterable[Judgement], chunk: Spot, grade: int | None) -> Regrade:
+    """Return the smallest change after which the chunk has this grade, or with None no grade at all.
+
+    Where the document is judged as a whole, the grade becomes that of the document. A lower grade takes the place of
+    higher ones of other spans that stand for the chunk.
+    """
+    standing = [each for each in judgements if each.query == query and stands_for(each.spot, chunk)]
+    if grade is None:
+        return Regrade(query, text, removed=tuple(standing))
+    whole = any(each.spot[1:] == WHOLE for each in standing)
+    added = Judgement(query, Spot(chunk.path) if whole else chunk, grade)
+    removed = tuple(each for each in standing if each.spot == added.spot or each.grade > grade)
+    return Regrade(query, text, removed, (added,))
+
+
+def undo_of(change: Regrade) -> Regrade:
+    """Return the change that undoes this one."""
+    return change._replace(removed=change.added, added=change.removed, begins=change.ends, ends=change.begins)
+
+
+def apply_change(judgements: Iterable[Judgement], change: Regrade) -> tuple[Judgement, ...]:
+    """Return the judgements of a query after a change, in the order of their places."""
+    gone = {each.spot for each in (*change.removed, *change.added)}
+    left = [each for each in judgements if each.query != change.query or each.spot not in gone]
+    return tuple(sorted((*left, *change.added)))
+
+
+def at_home(change: Regrade, texts: Mapping[str, str], ids: Mapping[str, str]) -> Regrade:
+    """Return the change under the id that its query has among these by now, and with the text that stands there.
+
+    Where its own id is taken by another query, it goes to that of its words, or begins under the next free one.
+    texts: query id to text.  ids: words to query id.
+    """
+    known = words(change.text)
+    query = change.query if words(texts.get(change.query, "")) == known else ids.get(known, change.query)
+    if query in texts and words(texts[query]) != known:
+        if not change.begins:
+            return change
+        query = free_id(texts)
+    removed, added = (tuple(each._replace(query=query) for each in of) for of in (change.removed, change.added))
+    return change._replace(query=query, text=texts.get(query, change.text), removed=removed, added=added)
+
+
+def free_id(queries: Iterable[str]) -> str:
+    """Return the id of the next query: the first of q1, q2, ... that is not taken."""
+    taken = set(queries)
+    return next(query for number in range(1, len(taken) + 2) if (query := f"q{number}") not in taken)
+
+
+def words(text: str) -> str:
+    """Return a query's text as it is compared with others: its words, one blank between."""
+    return " ".join(text.split())
+
 
 Place = tuple[str, Spot]
 """A query, and what is judged for it."""
@@ -34,12 +225,12 @@ class Since(NamedTuple):
 
 
 def names_of(store: Store) -> Names:
-    """The names of the store's live documents."""
+    """Return the names of the store's live documents."""
     return Names(store.document_files())
 
 
-def located(rows: Iterable[Qrel], names: Names) -> Located:
-    """The judgements at their documents' places, in order; an unknown document's name is taken for its path."""
+def locate(rows: Iterable[Qrel], names: Names) -> Located:
+    """Return the judgements at their documents' places, in order; an unknown name is taken for a path."""
     found, unknown = [], set()
     for row in rows:
         spot = names.find(row.document)
@@ -89,34 +280,30 @@ def take_back(store: Store, regrade: Regrade) -> Since | None:
 def forget(store: Store, writer: JudgementWriter, paths: Iterable[str]) -> None:
     """Delete the judgements of these documents, live or gone, by whatever name they are kept, in one batch."""
     names, gone = names_of(store), frozenset(paths)
-    kept = [(row.query, Spot(row.path, row.offset, row.end)) for row in store.judgements()]
-    _delete(writer, [each for each in kept if each[1].path in gone or _is_of(_spot(names, *each[1]), gone)])
-
-
-def _is_of(spot: Spot | None, paths: Collection[str]) -> bool:
-    return spot is not None and spot.path in paths
+    going = []
+    for row in store.judgements():
+        spot = Spot(row.path, row.offset, row.end)
+        now = _spot(names, *spot)
+        if spot.path in gone or (now is not None and now.path in gone):
+            going.append((row.query, spot))
+    _delete(writer, going)
 
 
 def ids_of(texts: Mapping[str, str]) -> dict[str, str]:
-    """The words of each query to its id, the first one where several ask for the same."""
+    """Return the words of each query to its id, the first one where several ask for the same."""
     ids: dict[str, str] = {}
     for query in sorted(texts, key=lambda query: (len(query), query)):
         ids.setdefault(words(texts[query]), query)
     return ids
 
 
-def stored_queries(store: Store) -> dict[str, str]:
-    """Query id to text, by id."""
-    return store.judged_queries()
-
-
 def digest(store: Store) -> str:
     """SHA-256 of every judged query and judgement, in hexadecimal: the digest of the store knows none of them."""
-    return sha256(json.dumps([stored_queries(store), store.judgements()]).encode()).hexdigest()
+    return sha256(json.dumps([store.judged_queries(), store.judgements()]).encode()).hexdigest()
 
 
-def stored(store: Store, names: Names) -> Located:
-    """The store's judgements by query, path and span, each at the document that its path names at this moment.
+def read_stored(store: Store, names: Names) -> Located:
+    """Return the store's judgements by query, path and span, each at the document that its path names at this moment.
 
     Of several that stand at one place by now, the one under the document's own path counts, else the last by name.
     """
@@ -130,10 +317,10 @@ def stored(store: Store, names: Names) -> Located:
 
 
 def count(store: Store) -> int:
-    """How many judgements the store has, those that stand at one place counted once."""
+    """Return how many judgements the store has, those that stand at one place counted once."""
     if not store.stray_judgements():
         return store.judgement_count()
-    return len(stored(store, names_of(store)).judgements)
+    return len(read_stored(store, names_of(store)).judgements)
 
 
 def by_document(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
@@ -147,7 +334,7 @@ def by_document(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
 
 
 def _at_home(store: Store, regrade: Regrade) -> Regrade:
-    texts = stored_queries(store)
+    texts = store.judged_queries()
     return at_home(regrade, texts, ids_of(texts))
 
 
@@ -162,11 +349,11 @@ def _change(store: Store, writer: JudgementWriter, regrade: Regrade) -> None:
 
 
 def _since(store: Store, undo: Regrade) -> Since | None:
-    """The first place with another grade than the one to be taken back; None where the store has all of them."""
+    """Return the first place with another grade than the one to take back; None if the store has them all."""
     left: dict[Spot, int | None] = {each.spot: None for each in undo.added}
     left |= {each.spot: each.grade for each in undo.removed}
-    is_there = stored_queries(store).get(undo.query) == undo.text
-    found = stored(store, names_of(store)).judgements if is_there else ()
+    is_there = store.judged_queries().get(undo.query) == undo.text
+    found = read_stored(store, names_of(store)).judgements if is_there else ()
     standing = {spot: grade for query, spot, grade in found if query == undo.query}
     others = (Since(spot, standing.get(spot)) for spot in sorted(left) if standing.get(spot) != left[spot])
     return next(others, None)
@@ -187,7 +374,7 @@ def _put(store: Store, writer: JudgementWriter, queries: Mapping[str, str], judg
 
 
 def _strays(store: Store, places: Set[Place]) -> list[Place]:
-    """Where judgements of these places are kept under other names; documents are looked up only where some may be."""
+    """Return where judgements of these places are stored under other names; look names up only if some may be."""
     rows = store.stray_judgements({query for query, _ in places})
     names = names_of(store) if rows else Names(())
     strays = [(row, (row.query, _spot(names, row.path, row.offset, row.end))) for row in rows]
@@ -200,7 +387,7 @@ def _delete(writer: JudgementWriter, places: Iterable[Place]) -> None:
 
 
 def _spot(names: Names, path: str, offset: int, end: int) -> Spot | None:
-    """Where a stored judgement stands: at the document that its path names at this moment, None without one."""
+    """Return the place of a stored judgement: in the document that its path names now, None without one."""
     spot = Spot(path) if path in names else names.find(path)
     if spot is None or (offset, end) == WHOLE:
         return spot

@@ -51,12 +51,12 @@ class Measure(NamedTuple):
 
 
 def parse_measures(text: str) -> tuple[Measure, ...]:
-    """The measures in a list with commas, each once. Raises UsageError `unknown_metric`, `bad_value`."""
+    """Return the measures in a list with commas, each once. Raises UsageError `unknown_metric`, `bad_value`."""
     return tuple(dict.fromkeys(parse_measure(part.strip()) for part in text.split(",")))
 
 
 def parse_measure(text: str) -> Measure:
-    """One measure, in capitals or not. Raises UsageError `unknown_metric`, `bad_value`."""
+    """Return one measure, in capitals or not. Raises UsageError `unknown_metric`, `bad_value`."""
     found = _MEASURE.fullmatch(text.lower())
     if found is None or found[1] not in _KINDS:
         name, at, depth = text.lower().partition("@")
@@ -76,7 +76,7 @@ def values(
     grades: Mapping[str, Mapping[str, int]],
     rankings: Mapping[str, Sequence[str]],
 ) -> dict[Measure, dict[str, float]]:
-    """Each measure for each query of `grades`, in its order, rounded; a query without a ranking has 0.
+    """Return each measure for each query of `grades`, in its order, rounded; a query without a ranking has 0.
 
     grades: query to document to grade, relevant from 1; documents without a grade are taken for irrelevant.
     rankings: query to documents, best first, each once. Every query has a relevant document.
@@ -103,10 +103,10 @@ def _of_own(
 
 
 def _ndcg(gains: Sequence[int], ideal: Sequence[int], cutoff: int | None) -> float:
-    return _discounted(gains[:cutoff]) / _discounted(ideal[:cutoff])
+    return _discount(gains[:cutoff]) / _discount(ideal[:cutoff])
 
 
-def _discounted(gains: Sequence[int]) -> float:
+def _discount(gains: Sequence[int]) -> float:
     """Added one by one, as trec_eval does: `sum` rounds otherwise from Python 3.12 on."""
     total = 0.0
     for rank, gain in enumerate(gains):
@@ -151,7 +151,7 @@ def _of_library(
 ) -> dict[Measure, dict[str, float]]:
     library = _ir_measures(measures)
     wanted = {_as_known_to(library, measure): measure for measure in measures}
-    qrels, run = _numbered(grades, rankings)
+    qrels, run = _number(grades, rankings)
     found: dict[Measure, dict[str, float]] = {measure: dict.fromkeys(grades, 0.0) for measure in measures}
     queries = list(grades)
     for metric in library.iter_calc(list(wanted), qrels, run):
@@ -174,12 +174,12 @@ def _ir_measures(measures: Sequence[Measure]) -> ModuleType:
 
 
 def _as_known_to(library: ModuleType, measure: Measure) -> Any:
-    """The library's own measure, put together without its parser, which warns from Python 3.12 on."""
+    """Return the library's own measure, put together without its parser, which warns from Python 3.12 on."""
     kind = getattr(library, measure.kind)
     return kind if measure.cutoff is None else kind @ measure.cutoff
 
 
-def _numbered(
+def _number(
     grades: Mapping[str, Mapping[str, int]], rankings: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     """Judgements and run with numbers for names, which C code may cut, and scores that fall by 1 from hit to hit,
@@ -195,7 +195,7 @@ def _numbered(
 
 
 def judged_share(judged: Mapping[str, int], hits: Sequence[str], cutoff: int) -> float | None:
-    """The share of the first `cutoff` hits that have a judgement, None without hits."""
+    """Return the share of the first `cutoff` hits that have a judgement, None without hits."""
     shown = hits[:cutoff]
     return sum(document in judged for document in shown) / len(shown) if shown else None
 
@@ -203,7 +203,7 @@ def judged_share(judged: Mapping[str, int], hits: Sequence[str], cutoff: int) ->
 def bounds(
     measure: Measure, judged: Mapping[str, int], hits: Sequence[str], *, best: int
 ) -> tuple[float, float] | None:
-    """The least and the most that p@k or ndcg@k of one query could be, None for other measures.
+    """Return the least and the most that p@k or ndcg@k of one query could be, None for other measures.
 
     Each unjudged one of the first k hits may turn out irrelevant or of grade `best`, the highest of all judgements.
     No grades give less; grades between the two can give a little more nDCG than the most that is returned.

@@ -10,24 +10,27 @@ from recall_core.contract import OK
 from recall_core.contract.judging import ConditionView
 from recall_core.contract.responses import EvaluationResponse
 from recall_core.contract.views import StatsView
-from recall_core.evaluate.compare import Values, fallen, read_baseline
-from recall_core.evaluate.figures import Setup, evaluation_view, mean, query_views
+from recall_core.evaluate.figures import Setup, Values, evaluation_view, find_fallen, mean, query_views, read_baseline
 from recall_core.evaluate.formats import run_lines
-from recall_core.evaluate.gate import Condition, bad_gate, parse_gate
-from recall_core.evaluate.grid import with_each_copy
-from recall_core.evaluate.judgements import names_of
+from recall_core.evaluate.judgements import Names, Spot, names_of
 from recall_core.evaluate.measures import parse_measures, values
-from recall_core.evaluate.names import Names, Spot
-from recall_core.evaluate.options import MODES, EvalOptions, RunWriter, parse_modes
-from recall_core.evaluate.questions import questions
-from recall_core.evaluate.units import Unit, item, items, ranked_as
+from recall_core.evaluate.options import (
+    MODES,
+    Condition,
+    EvalOptions,
+    RunWriter,
+    bad_gate,
+    parse_gate,
+    parse_modes,
+    with_each_copy,
+)
+from recall_core.evaluate.questions import Unit, item, items, questions, ranked_as
 from recall_core.retrieve.asking import Ask, Asker
 from recall_core.shell import AGAIN, Hint
 from recall_core.store.port import Store
 from recall_core.types import Key, Progress
 
 REGRESSIONS = "regressions"
-
 """The figure of a gate that counts the queries whose first measure fell."""
 
 _Found = dict[str, dict[str, dict[Key, float]]]
@@ -45,7 +48,7 @@ def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, Ev
     started = perf_counter()
     with asker.store.reading():
         board = _set_up(options, asker.store)
-        found = yield from _asked(board, asker, options.settings)
+        found = yield from _ask_all(board, asker, options.settings)
         spots = _spots(found, board, asker.store) if options.write_run is not None else {}
         info = asker.store.info()
         copies = with_each_copy(override(asker.config, options.settings), asker.store)
@@ -54,12 +57,16 @@ def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, Ev
         mode: {query: items(keys, board.questions.unit) for query, keys in each.items()}
         for mode, each in found.items()
     }
-    measured = {mode: _measured(board, rankings[mode]) for mode in board.modes}
+    grades = board.questions.grades
+    measured = {
+        mode: {measure.name: each for measure, each in values(board.measures, grades, rankings[mode]).items()}
+        for mode in board.modes
+    }
     view = evaluation_view(board, rankings, measured)
     if board.conditions:
-        view["gate"] = [_held(condition, board, measured) for condition in board.conditions]
+        view["gate"] = [_condition_view(condition, board, measured) for condition in board.conditions]
     if options.write_run is not None:
-        view["runs"] = [_written(mode, found[mode], board, options.write_run, spots) for mode in board.modes]
+        view["runs"] = [_write_run(mode, found[mode], board, options.write_run, spots) for mode in board.modes]
     if options.per_query:
         view["per_query"] = list(query_views(board, measured))
     took_ms = round((perf_counter() - started) * 1000, 3)
@@ -74,12 +81,12 @@ def _set_up(options: EvalOptions, store: Store) -> Setup:
     asked = questions(store, names, queries=options.queries, qrels=options.qrels, unit=options.unit)
     depth = max(options.depth, *(measure.cutoff or 1 for measure in measures))
 
-    def measured(run: dict[str, list[str]]) -> Values:
+    def measure_run(run: dict[str, list[str]]) -> Values:
         found = {query: _items(names, hits, asked.unit)[:depth] for query, hits in run.items()}
         chosen = {query: grades for query, grades in asked.grades.items() if query in found}
         return {measure.name: each for measure, each in values(measures, chosen, found).items()}
 
-    baseline = None if options.baseline is None else read_baseline(options.baseline, measured, unit=asked.unit)
+    baseline = None if options.baseline is None else read_baseline(options.baseline, measure_run, unit=asked.unit)
     conditions = () if options.gate is None else parse_gate(options.gate)
     board = Setup(asked, names, modes, measures, depth, conditions, baseline)
     for condition in conditions:
@@ -89,7 +96,7 @@ def _set_up(options: EvalOptions, store: Store) -> Setup:
 
 
 def _items(names: Names, documents: Sequence[str], unit: Unit) -> list[str]:
-    """What the store calls these documents or spans; the name as it is where it holds none of that name."""
+    """Return what the store calls these documents or spans; the name as it is where it holds none of that name."""
     spots = [names.find(document) for document in documents]
     found = (
         name if spot is None else spot.path if unit == "doc" else item(spot.path, spot.offset)
@@ -107,7 +114,7 @@ def _check(condition: Condition, board: Setup) -> None:
     if condition.figure == REGRESSIONS:
         if board.baseline is None:
             raise bad_gate("regressions need something to compare with", hint=Hint(AGAIN, baseline="FILE"))
-        if not board.baseline.shared(mode, known[0], board.questions.grades):
+        if not board.baseline.values_for(mode, known[0], board.questions.grades):
             raise bad_gate(
                 f"the baseline has no {known[0]} of these queries for {mode}", hint=Hint(AGAIN, baseline="FILE")
             )
@@ -116,7 +123,7 @@ def _check(condition: Condition, board: Setup) -> None:
         raise bad_gate(f"{condition.figure} is not among the measures", hint=Hint(AGAIN, metrics=measures))
 
 
-def _asked(board: Setup, asker: Asker, settings: Settings | tuple[str, ...]) -> Generator[Progress, None, _Found]:
+def _ask_all(board: Setup, asker: Asker, settings: Settings | tuple[str, ...]) -> Generator[Progress, None, _Found]:
     found: _Found = {mode: {} for mode in board.modes}
     texts = board.questions.texts
     for number, (query, text) in enumerate(texts.items(), start=1):
@@ -137,7 +144,7 @@ def _best(asker: Asker, words: str, ask: Ask, unit: Unit) -> dict[Key, float]:
 
 
 def _spots(found: _Found, board: Setup, store: Store) -> dict[str, Spot]:
-    """Where the chunks stand that were found; nothing of documents."""
+    """Return where the chunks stand that were found; nothing of documents."""
     if board.questions.unit == "doc":
         return {}
     rowids = dict.fromkeys(key.rowid for each in found.values() for keys in each.values() for key in keys)
@@ -145,24 +152,21 @@ def _spots(found: _Found, board: Setup, store: Store) -> dict[str, Spot]:
     return {item(row.doc.path, row.chunk.offset): Spot(row.doc.path, row.chunk.offset, row.chunk.end) for row in rows}
 
 
-def _measured(board: Setup, rankings: Mapping[str, Sequence[str]]) -> Values:
-    found = values(board.measures, board.questions.grades, rankings)
-    return {measure.name: each for measure, each in found.items()}
-
-
-def _held(condition: Condition, board: Setup, measured: Mapping[str, Values]) -> ConditionView:
+def _condition_view(condition: Condition, board: Setup, measured: Mapping[str, Values]) -> ConditionView:
     mode = condition.mode or board.modes[0]
     value: float
     if condition.figure == REGRESSIONS:
         assert board.baseline is not None  # noqa: S101 - _check has seen to it
         first = board.measures[0].name
-        value = len(fallen(measured[mode][first], board.baseline.shared(mode, first, board.questions.grades)))
+        value = len(
+            find_fallen(measured[mode][first], board.baseline.values_for(mode, first, board.questions.grades))
+        )
     else:
         value = mean(measured[mode][parse_measures(condition.figure)[0].name].values())
     return ConditionView(condition=condition.text, value=value, holds=condition.holds(value))
 
 
-def _written(
+def _write_run(
     mode: str, found: Mapping[str, Mapping[Key, float]], board: Setup, write: RunWriter, spots: Mapping[str, Spot]
 ) -> str:
     called = {}

@@ -27,12 +27,11 @@ from recall_core.contract.judging import (
 from recall_core.contract.responses import TuneResponse
 from recall_core.contract.views import StatsView
 from recall_core.errors import UsageError
-from recall_core.evaluate.grid import differing, not_swept, parse_grid, retrieval, with_each_copy
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.measures import Measure, parse_measure
-from recall_core.evaluate.questions import Questions, questions
-from recall_core.evaluate.units import Unit, items
-from recall_core.explain.advice import LEAST_QUERIES, Advice, advise_among
+from recall_core.evaluate.options import differing, not_swept, parse_grid, retrieval, with_each_copy
+from recall_core.evaluate.questions import Questions, Unit, items, questions
+from recall_core.explain.advice import LEAST_QUERIES, SIGNIFICANT, Advice, Band, advise_among, sure_change
 from recall_core.explain.curve import (
     METRICS,
     Floats,
@@ -44,11 +43,8 @@ from recall_core.explain.curve import (
     step_curve,
     values_at,
 )
-from recall_core.explain.gains import SIGNIFICANT, sure_change
 from recall_core.explain.lines import exact, sweepable, weight_of
-from recall_core.explain.resampling import Band
-from recall_core.explain.stability import FRAGILE, order_distance
-from recall_core.explain.sweep import sweep
+from recall_core.explain.sweep import FRAGILE, order_distance, sweep
 from recall_core.maintain.settings import write_settings
 from recall_core.retrieve.asking import Ask, Asker
 from recall_core.retrieve.plan import Plan
@@ -56,7 +52,6 @@ from recall_core.shell import AGAIN, Hint
 from recall_core.types import Pool, Progress
 
 DEEPEST = 100
-
 """Rows that a swept measure may look at."""
 
 _METRICS = {"nDCG": "ndcg", "R": "recall", "P": "precision", "RR": "mrr", "AP": "map"}
@@ -86,7 +81,7 @@ class _TunedSteps(NamedTuple):
 
 
 def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generator[Progress, None, TuneResponse]:
-    """The weight, and the settings of the grid, that the judgements speak for; or why they speak for none.
+    """Find the weight and the settings of the grid that the judgements speak for, or why they speak for none.
 
     The sweep is of fused ranks. Sparse-document recall gives away a last row that lies below what is measured;
     min_score, min_cosine and rerank take no part, and no row stands for its copies, which warnings say. The store is
@@ -105,7 +100,7 @@ def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generat
         )
         info = asker.store.info()
         copies = list(with_each_copy(config, asker.store))
-        found = yield from _asked(asked, asker, ask, combinations, measure)
+        found = yield from _ask_all(asked, asker, ask, combinations, measure)
     tuned = Tuned(
         measure=measure.name,
         asked=asked,
@@ -124,14 +119,14 @@ def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generat
     return {**OK, "tuning": tuning, "stats": stats, "warnings": [*asked.warnings, *not_swept(config), *copies]}
 
 
-def _asked(
+def _ask_all(
     asked: Questions, asker: Asker, ask: Ask, combinations: Sequence[Config], measure: Measure
 ) -> Generator[Progress, None, _TunedSteps]:
     found = _TunedSteps([[] for _ in combinations], [[] for _ in combinations], [])
     for number, (query, text) in enumerate(asked.texts.items(), start=1):
         pools = _pools(asker, partial(asker.words_plan, text, ask), combinations, asked.grades[query], asked.unit)
         for place, (config, pool) in enumerate(pools):
-            values, judged, distance = swept(pool, config, measure, is_current=place == 0)
+            values, judged, distance = sweep_query(pool, config, measure, is_current=place == 0)
             found.values[place].append(values)
             found.judged[place].append(judged)
             if place == 0:
@@ -152,7 +147,7 @@ class JudgedPool(NamedTuple):
 
 
 def judged_pool(pool: Pool, grades: Mapping[str, int], unit: Unit) -> JudgedPool:
-    """The pool with these grades of documents or chunks."""
+    """Return the pool with these grades of documents or chunks."""
     names = items(pool.keys, unit)
     gains = tuple([float(max(0, grades.get(name, 0))) for name in names])
     ideal = tuple(sorted((float(max(0, grade)) for grade in grades.values()), reverse=True))
@@ -168,7 +163,7 @@ def _pools(
     grades: Mapping[str, int],
     unit: Unit,
 ) -> Iterator[tuple[Config, JudgedPool]]:
-    """The pool under each combination; those that differ in ranking alone share one."""
+    """Yield the pool under each combination; those that differ in ranking alone share one."""
     pools: dict[tuple[object, ...], JudgedPool] = {}
     for config in combinations:
         key = retrieval(config)
@@ -180,10 +175,10 @@ def _pools(
         yield config, pools[key]
 
 
-def swept(
+def sweep_query(
     judged: JudgedPool, config: Config, measure: Measure, *, is_current: bool
 ) -> tuple[Step, Step, float | None]:
-    """The measure and the judged share over all weights; and, of the current settings, the distance to a change."""
+    """Return the measure and the judged share over all weights and, of current settings, the way to a change."""
     k = measure.cutoff or DEEPEST
     swept = sweep(sweepable(judged.pool, config), k, judged.documents)
     values = step(swept, judged.grades, METRICS[_METRICS[measure.kind]], k)
@@ -192,13 +187,13 @@ def swept(
 
 
 def _share(gains: Floats, ideal: Floats, k: int) -> Floats:
-    """The share of the rows that count."""
+    """Return the share of the rows that count."""
     found: Floats = gains.sum(axis=1) / max(1, gains.shape[1])
     return found
 
 
 def _measure(text: str) -> Measure:
-    """The measure, whose cutoff is how deep the sweep goes."""
+    """Return the measure, whose cutoff is how deep the sweep goes."""
     measure = parse_measure(text)
     if measure.kind not in _METRICS:
         message = f"{text} cannot be swept, only {', '.join(_METRICS.values())}."
@@ -215,7 +210,6 @@ REASONS = {
     "no_honest_gain": "the weight that is best for the other queries gains nothing on the one left out",
     "plateau_not_better": "the middle of the weights that are as good as the best is no better than the current one",
 }
-
 """Why nothing is recommended, by code."""
 
 
@@ -233,7 +227,7 @@ class Tuned(NamedTuple):
 
 
 def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
-    """The best combination against the current settings. curve: with the mean at every weight."""
+    """Return the best combination against the current settings. curve: with the mean at every weight."""
     highest = [float(means(each).max()) for each in tuned.curves]
     best = highest.index(max(highest))
     current = values_at(tuned.curves[0], weight_of(tuned.combinations[0]))
@@ -263,12 +257,12 @@ def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
         p=advice.p,
         p_picked=advice.p_picked,
         stability=_steady(tuned.distances),
-        judged=_judged(tuned, best, advice),
+        judged=_judged_shares(tuned, best, advice),
         combinations=[_combination(tuned, place, advice.current) for place in range(len(tuned.curves))],
         winners=_changes(asked, advice, advice.winners, current),
         losers=_changes(asked, advice, advice.losers, current),
         surer_step=_surer_step(tuned, current, advice),
-        recommended=_recommended(tuned.curves[best], settings, advice.recommended),
+        recommended=_recommended_view(tuned.curves[best], settings, advice.recommended),
     )
     if advice.refusal is not None:
         view["refused"] = {"code": advice.refusal, "reason": REASONS[advice.refusal]}
@@ -279,7 +273,7 @@ def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
 
 
 def weights(share: float) -> dict[str, str | float]:
-    """The two settings that stand for a share of the weight; their sum is 1."""
+    """Return the two settings that stand for a share of the weight; their sum is 1."""
     return {"bm25_weight": float(1 - exact(share)), "vector_weight": float(exact(share))}
 
 
@@ -288,7 +282,9 @@ def bands(found: Iterable[Band]) -> list[BandView]:
     return [BandView(low=each.low, high=each.high) for each in found]
 
 
-def _recommended(curve: StepCurve, settings: dict[str, str | float], weight: float | None) -> RecommendedView | None:
+def _recommended_view(
+    curve: StepCurve, settings: dict[str, str | float], weight: float | None
+) -> RecommendedView | None:
     if weight is None:
         return None
     return RecommendedView(
@@ -340,7 +336,7 @@ def _combination(tuned: Tuned, place: int, current: float) -> CombinationView:
     )
 
 
-def _judged(tuned: Tuned, best: int, advice: Advice) -> dict[str, float]:
+def _judged_shares(tuned: Tuned, best: int, advice: Advice) -> dict[str, float]:
     widest = max(advice.best_weights, key=lambda band: band.high - band.low)
     weight = (widest.low + widest.high) / 2 if advice.recommended is None else advice.recommended
     now = values_at(tuned.judged[0], weight_of(tuned.combinations[0]))

@@ -23,9 +23,8 @@ from recall_core.errors import UsageError, expect_choice
 from recall_core.evaluate.tune import weights
 from recall_core.explain.intervals import Interval, interval_view, nearest, runs, weight_inside
 from recall_core.explain.lines import exact, lines_of, weight_of
-from recall_core.explain.pins import together
-from recall_core.explain.stability import stability
-from recall_core.explain.sweep import Sweep, stretches, sweep, tops
+from recall_core.explain.sweep import Sweep, stability, stretches, sweep, tops
+from recall_core.explain.winning import together
 from recall_core.retrieve import targets as finding
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Asker
@@ -34,8 +33,6 @@ from recall_core.store.port import Store
 from recall_core.types import Pool, Row
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
-
-
 Want = Literal["in", "out"]
 
 
@@ -47,7 +44,7 @@ class PinTarget(NamedTuple):
 
 
 def tuning_view(answer: Answer, wishes: Sequence[PinTarget], asker: Asker, *, breaks: bool) -> TuningView:
-    """One answer at every weight; with wishes, the weights that grant them."""
+    """Return one answer at every weight; with wishes, the weights that grant them."""
     view = TuningView(weight=float(weight_of(answer.plan.config)))
     if wishes:
         view["pinned"] = pinned_view(answer, wishes, asker.store, base=asker.base, weigh=asker.weigh)
@@ -57,12 +54,12 @@ def tuning_view(answer: Answer, wishes: Sequence[PinTarget], asker: Asker, *, br
 
 
 def swept_view(answer: Answer, store: Store, *, breaks: bool) -> SweepView:
-    """The first rows of an answer at every weight. breaks: with every weight at which they change, and how.
+    """Return the first rows of an answer at every weight. breaks: with every weight at which they change, and how.
 
     Fused ranks are swept: before a reranker, sparse-document recall, min_score and min_cosine.
     Raises UsageError `one_signal` where there is no weight to move.
     """
-    pool, k = _both(answer), _k(answer)
+    pool, k = _both(answer), max(1, answer.plan.limit)
     swept = _sweep(answer, pool, k)
     steady = stability(swept, weight_of(answer.plan.config))
     view = SweepView(
@@ -91,16 +88,16 @@ def pinned_view(
     base: Path,
     weigh: Callable[[Answer, Config], Answer],
 ) -> PinnedView:
-    """The weights that grant all wishes at once, exactly; or the wishes that rule each other out.
+    """Return the weights that grant all wishes at once, exactly; or the wishes that rule each other out.
 
     Raises UsageError `one_signal`, `bad_value`, UnknownTarget.
     """
-    pool, k, config = _both(answer), _k(answer), answer.plan.config
+    pool, k, config = _both(answer), max(1, answer.plan.limit), answer.plan.config
     for wish in wishes:
         expect_choice("want", wish.want, get_args(Want))
     targets = {wish: _rows(store, wish.target, base=base) for wish in wishes}
     swept = _sweep(answer, pool, k)
-    granted = {wish: _granted(wish, targets[wish], swept, answer) for wish in targets}
+    granted = {wish: _granting_weights(wish, targets[wish], swept, answer) for wish in targets}
     shared, conflict = together(granted)
     current = weight_of(config)
     proposed = None
@@ -131,7 +128,7 @@ def pinned_view(
 
 
 def _both(answer: Answer) -> Pool:
-    """The pool, if words and meaning have ranked it."""
+    """Return the pool, if words and meaning have ranked it."""
     pool = answer.pool
     if pool is None or answer.plan.order or not (pool.lexical and pool.semantic):
         raise UsageError(
@@ -142,10 +139,6 @@ def _both(answer: Answer) -> Pool:
     return pool
 
 
-def _k(answer: Answer) -> int:
-    return max(1, answer.plan.limit)
-
-
 def _sweep(answer: Answer, pool: Pool, k: int) -> Sweep:
     groups = None if answer.copies is None else answer.copies.text_numbers
     if answer.plan.table == "doc":
@@ -154,7 +147,7 @@ def _sweep(answer: Answer, pool: Pool, k: int) -> Sweep:
 
 
 def _break_points(pool: Pool, swept: Sweep, store: Store) -> list[BreakPointView]:
-    """Every weight at which the rows change; between two of them they stay as they are."""
+    """Return every weight at which the rows change; between two of them they stay as they are."""
     rows = [tuple(row) for row in swept.orders.tolist()]
     # The open cells in turn, with the single weights 0 and 1 before and after them.
     weights_at = [Fraction(0), *swept.weights[1:-1], Fraction(1)]
@@ -188,7 +181,7 @@ def _moves(before: Sequence[int], after: Sequence[int], pool: Pool, named: Mappi
 
 
 def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
-    """The rowids of the chunks that a path, `path:first-last` or an id names."""
+    """Return the rowids of the chunks that a path, `path:first-last` or an id names."""
     kind, full_id = finding.one(store, target, base=base) or ("", "")
     if kind == "chunk":
         return frozenset({store.rowid("chunk", full_id)})
@@ -208,15 +201,15 @@ def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
     return frozenset(row.rowid for row in rows)
 
 
-def _granted(wish: PinTarget, chunks: frozenset[int], swept: Sweep, answer: Answer) -> tuple[Interval, ...]:
-    """The weights at which the wish comes true."""
+def _granting_weights(wish: PinTarget, chunks: frozenset[int], swept: Sweep, answer: Answer) -> tuple[Interval, ...]:
+    """Return the weights at which the wish comes true."""
     positions = _positions(chunks, answer)
     labels = [_comes_true(wish, positions.intersection(row)) for row in tops(swept)]
     return tuple(interval for interval, holds in runs(swept.weights, labels) if holds)
 
 
 def _holds(wish: PinTarget, chunks: frozenset[int], answer: Answer, k: int) -> bool:
-    """Whether the answer, with all that reorders its rows, grants the wish."""
+    """Return True if the answer, with all that reorders its rows, grants the wish."""
     if answer.pool is None or answer.ranked is None:
         return False
     shown = answer.ranked.order[: min(k, answer.total)]
@@ -224,7 +217,7 @@ def _holds(wish: PinTarget, chunks: frozenset[int], answer: Answer, k: int) -> b
 
 
 def _positions(chunks: frozenset[int], answer: Answer) -> set[int]:
-    """The candidates that are these chunks, or copies of them where a text counts once."""
+    """Return the candidates that are these chunks, or copies of them where a text counts once."""
     positions = [position for position, key in enumerate(_both(answer).keys) if key.rowid in chunks]
     if answer.copies is None:
         return set(positions)

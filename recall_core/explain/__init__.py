@@ -13,9 +13,8 @@ if TYPE_CHECKING:
         intervals,
         ledger,
         lines,
-        pins,
-        stability,
         sweep,
+        winning,
     )
 else:
     __getattr__ = attach(__name__)

@@ -1,20 +1,264 @@
-"""Whether another weight is better, how sure that is, and which weight to take: or why none is recommended."""
+"""A gain on judged queries: how sure it is, what it would take to be sure, and which weight to recommend."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import ceil, erfc, exp, pi, sqrt
+from statistics import NormalDist
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recall_core.explain.curve import Floats, StepCurve, blocks, columns, means, values_at
-from recall_core.explain.gains import SIGNIFICANT, PowerOfTest, critical_value, expected_gain, power
 from recall_core.explain.lines import Integers, Weight, exact
-from recall_core.explain.resampling import SEED, Band, chance, draws, interval, largest_by_chance, statistics
+
+RESAMPLES = 2_000
+SEED = 0
+ROUNDING = 1e-9
+"""Sums of floats that are meant to be equal may differ by less."""
+
+
+class Band(NamedTuple):
+    """Low and high, of weights or of a metric."""
+
+    low: float
+    high: float
+
+
+class Draws(NamedTuple):
+    """What chance is asked with: the same number of queries always gives the same."""
+
+    counts: Floats
+    """(RESAMPLES, queries): how often each query was drawn (Efron 1979)."""
+    signs: Floats
+    """(flips, queries) of 1 and -1: every combination if they are few, else random ones; the first flips nothing."""
+
+
+def draws(queries: int, *, seed: int = SEED) -> Draws:
+    """Return the resamples and the flips for so many queries."""
+    generator = np.random.default_rng(seed)
+    drawn = generator.integers(0, queries, size=(RESAMPLES, queries))
+    counts = np.stack([np.bincount(row, minlength=queries) for row in drawn]).astype(np.float64)
+    if 2**queries <= RESAMPLES:
+        bits = np.arange(2**queries)[:, None] >> np.arange(queries) & 1
+    else:
+        bits = generator.integers(0, 2, size=(RESAMPLES, queries))
+        bits[0] = 0
+    return Draws(counts, np.where(bits == 0, 1.0, -1.0))
+
+
+def interval(values: Floats) -> Band:
+    """Return what holds 95 % of them."""
+    return Band(*np.quantile(values, [0.025, 0.975], method="inverted_cdf").tolist())
+
+
+def statistics(differences: Floats) -> Floats:
+    """(cells,): the sum of each column over the root of its sum of squares; 0 where there is no difference.
+
+    Flipping signs does not change what it is divided by, so that a far weight whose gains are wild does not drown a
+    near one whose gains are sure (Westfall and Young 1993).
+    """
+    found: Floats = (differences / _spread(differences)).sum(axis=0)
+    return found
+
+
+def largest_by_chance(curves: Sequence[StepCurve], current: Floats, signs: Floats) -> Floats:
+    """(flips,), ascending: the largest of the `statistics` of all cells of all curves, with the signs flipped so."""
+    largest = np.full(len(signs), -np.inf)
+    for curve in curves:
+        for _, block in blocks(curve):
+            differences = block - current[:, None]
+            largest = np.maximum(largest, (signs @ (differences / _spread(differences))).max(axis=1))
+    return np.sort(np.round(largest, _DIGITS))
+
+
+def chance(largest: Floats, statistic: float) -> float:
+    """Return one-sided p of this statistic, corrected for all cells that `largest` has looked at."""
+    return float((largest >= statistic - ROUNDING).mean())
+
+
+def _spread(differences: Floats) -> Floats:
+    """Return the root of the sum of squares down the queries; 1 where there is no difference."""
+    found = np.sqrt((differences**2).sum(axis=0))
+    return np.where(found > 0, found, 1.0)
+
+
+SIGNIFICANT = 0.05
+"""A gain is sure where chance does as well in no larger share of all cases."""
+POWER = 0.8
+"""The share of cases in which a gain that can be seen is seen."""
+MOST_QUERIES = 1_000_000
+"""Past so many, nobody judges."""
+
+_SEEN: Final = NormalDist().inv_cdf(1 - SIGNIFICANT / 2) + NormalDist().inv_cdf(POWER)  # 2.80 (Bloom 1995)
+_DIGITS = 9  # the last bits of an error function depend on the machine, those of a matrix product on its shape
+_REACH, _GRAIN = 10, 20  # standard errors either side of what was seen, and steps in each, that an integral takes
+_HALVINGS = 60  # of the stretch that the top of a likelihood is looked for in
+_HUNDREDTHS = np.arange(1, 100) / 100
+
+
+class PowerOfTest(NamedTuple):
+    """What a paired test of so many queries can see; two-sided, at 5 %."""
+
+    deviation: float | None
+    """Of the differences query by query; None for one query."""
+    detectable: float | None
+    """The least gain that is found in 80 % of cases; None where all queries gain the same."""
+    more_queries: int | None
+    """So many more, and a gain such as was seen is found in 80 % of cases; None without one, or past MOST_QUERIES."""
+    more_queries_expected: int | None
+    """The same for a gain such as is expected."""
+
+
+class SureChange(NamedTuple):
+    """The smallest change whose gain is sure."""
+
+    curve: int
+    """Which of the curves."""
+    weight: float
+    gains: tuple[float, ...]
+    """Of each query."""
+    gain: float
+    gain_ci: Band
+    expected_gain: float
+    p: float
+    """One-sided, corrected for every weight of every curve."""
+
+
+def expected_gain(gain: float, honest_gain: float, *, statistic: float, critical: float | None) -> float:
+    """Return what is left of the gain of the best cell once what it owes to having been selected is taken off.
+
+    It was the best of many, which the honest gain, measured on queries that had no part in the choice, corrects. And
+    where it is told as a sure one it passed a threshold, which of two equal changes lets through the one that had
+    luck: `worth` corrects that. The lower of the two holds. critical: None where it passed no threshold.
+    """
+    if critical is None:
+        return honest_gain
+    return min(honest_gain, worth(gain, statistic=statistic, critical=critical))
+
+
+def worth(gain: float, *, statistic: float, critical: float) -> float:
+    """Return the gain whose statistic passed this threshold, less what it owes to having passed: see `shrunk`."""
+    return round(gain * shrunk(statistic, critical) / statistic, _DIGITS)
+
+
+def critical_value(largest: Floats) -> float:
+    """Return what a statistic must exceed to be sure: by chance the largest of all cells does so in 5 % of cases."""
+    return float(np.quantile(largest, 1 - SIGNIFICANT, method="inverted_cdf"))
+
+
+def shrunk(statistic: float, critical: float) -> float:
+    """Return the mean that a normal statistic with deviation 1 suggests, if only those above `critical` are seen.
+
+    The middle of the likeliest value and of the mean of the likelihood, both conditional on being further than
+    `critical` from 0 (Ghosh, Zou and Wright 2008, their third estimator). It lies between 0 and the statistic, which
+    is above `critical`.
+    """
+    low, high = 0.0, statistic
+    for _ in range(_HALVINGS):  # the likelihood rises to its one top and falls
+        middle = (low + high) / 2
+        told = (_density(middle - critical) - _density(middle + critical)) / _tail(middle, critical)
+        low, high = (middle, high) if statistic - middle > told else (low, middle)
+    means = [statistic + step / _GRAIN for step in range(-_REACH * _GRAIN, _REACH * _GRAIN + 1)]
+    likelihood = [_density(statistic - mean) / _tail(mean, critical) for mean in means]
+    average = sum(mean * each for mean, each in zip(means, likelihood, strict=True)) / sum(likelihood)
+    return (low + average) / 2
+
+
+def _density(x: float) -> float:
+    return exp(-x * x / 2)
+
+
+def _tail(mean: float, critical: float) -> float:
+    """Return how likely a statistic with this mean is further than `critical` from 0, on the scale of `_density`."""
+    return sqrt(pi / 2) * (erfc((critical - mean) / sqrt(2)) + erfc((critical + mean) / sqrt(2)))
+
+
+def power(gains: Floats, expected: float) -> PowerOfTest:
+    """Return what differences such as these let a paired test see. gains: of each query, by the same change."""
+    queries = len(gains)
+    if queries == 1:
+        return PowerOfTest(None, None, None, None)
+    deviation = float(gains.std(ddof=1))
+    seen = float(gains.sum() / queries)
+    return PowerOfTest(
+        deviation=round(deviation, _DIGITS),
+        detectable=round(_SEEN * deviation / sqrt(queries), _DIGITS) if deviation > ROUNDING else None,
+        more_queries=more_queries(seen, deviation, queries),
+        more_queries_expected=more_queries(expected, deviation, queries),
+    )
+
+
+def more_queries(gain: float, deviation: float, queries: int) -> int | None:
+    """Return how many more than these it takes to see such a gain: ((z + z) * deviation / gain) ** 2 in all."""
+    if gain <= ROUNDING:
+        return None
+    needed = max(2, ceil((_SEEN * deviation / gain) ** 2 - ROUNDING))
+    return max(0, needed - queries) if needed <= MOST_QUERIES else None
+
+
+def sure_change(
+    curves: Sequence[StepCurve],
+    current: Floats,
+    weight: Weight,
+    *,
+    changed: Sequence[int],
+    largest: Sequence[float],
+    seed: int = SEED,
+) -> SureChange | None:
+    """Return the smallest of all changes whose gain is sure, None where none is: the fewest settings changed, of
+    which the weight is one; then the weight nearest to the present one; then the surest.
+
+    Tried are the weights in hundredths, and other settings at the present weight too; those that are a break point
+    are not. Sure: p, corrected for all cells of all curves, is at most SIGNIFICANT, so that picking one of those that
+    are sure needs no further correction. curves: of the same queries. changed: how many other settings each curve
+    differs in from the present ones; 0 for one of them. largest: `largest_by_chance` of these curves.
+    """
+    by_chance, now = np.array(largest), exact(weight)
+    sure = (
+        _GainCandidate((others + (far > 0), far, -statistic, place, at), gains)
+        for place, (curve, others) in enumerate(zip(curves, changed, strict=True))
+        for at, far, statistic, gains in _try_weights(curve, current, now, stays=others > 0)
+        if statistic > 0 and chance(by_chance, statistic) <= SIGNIFICANT
+    )
+    best = min(sure, key=lambda each: each.order, default=None)
+    if best is None:
+        return None
+    _, _, against, place, at = best.order
+    gains = best.gains
+    resampled = draws(len(gains), seed=seed).counts @ gains
+    gain = float(gains.sum() / len(gains))
+    return SureChange(
+        curve=place,
+        weight=at,
+        gains=tuple(gains.tolist()),
+        gain=gain,
+        gain_ci=interval(resampled / len(gains)),
+        expected_gain=worth(gain, statistic=-against, critical=critical_value(by_chance)),
+        p=chance(by_chance, -against),
+    )
+
+
+class _GainCandidate(NamedTuple):
+    order: tuple[int, Fraction, float, int, float]
+    """Settings changed, how far the weight moves, the statistic negated, which curve, the weight."""
+    gains: Floats
+
+
+def _try_weights(
+    curve: StepCurve, current: Floats, now: Fraction, *, stays: bool
+) -> Iterator[tuple[float, Fraction, float, Floats]]:
+    """Weights inside a cell, how far each is from now, and what it gains. stays: with the weight that is set now."""
+    wanted = np.append(_HUNDREDTHS, float(now)) if stays else _HUNDREDTHS
+    weights = wanted[(wanted > 0) & (wanted < 1) & ~np.isin(wanted, curve.places)]
+    gains = columns(curve, np.searchsorted(curve.places, weights, side="right") - 1) - current[:, None]
+    for at, statistic, column in zip(weights.tolist(), statistics(gains).tolist(), gains.T, strict=True):
+        yield at, Fraction(0) if at == float(now) else abs(exact(at) - now), statistic, column
+
 
 Mask: TypeAlias = NDArray[np.bool_]
-
 LEAST_QUERIES = 10
 """With fewer, no weight is recommended."""
 
@@ -59,7 +303,7 @@ class Advice(NamedTuple):
 
 
 def advise(curve: StepCurve, weight: Weight, *, seed: int = SEED) -> Advice:
-    """What the judgements say about moving from this weight. The same input gives the same answer to the last bit.
+    """Return what the judgements say about moving from this weight, the same to the last bit for the same input.
 
     The curve has at least one query. Cells that score alike are told apart by width, then by place.
     """
@@ -67,17 +311,17 @@ def advise(curve: StepCurve, weight: Weight, *, seed: int = SEED) -> Advice:
 
 
 def advise_among(curve: StepCurve, current: Floats, rivals: Sequence[StepCurve], *, seed: int = SEED) -> Advice:
-    """What the judgements say about moving to this curve's settings, which were picked among those of the rivals.
+    """Return what the judgements say about moving to this curve's settings, picked among those of the rivals.
 
     current: each query's value under the settings to move from. rivals: curves of the same queries, none of which
     has a higher mean anywhere than this one's highest.
     """
     mean = means(curve)
-    best = _widest(curve, mean == mean.max())
+    best = int(np.where(mean == mean.max(), np.diff(curve.places), -1.0).argmax())  # the widest
     gains = columns(curve, slice(best, best + 1))[:, 0] - current
     plateau = _bands(curve, _near(curve, best))
     counts, signs = draws(len(current), seed=seed)
-    middles = _middles(curve)[_best_cells(curve, counts)[0]]
+    middles = ((curve.places[:-1] + curve.places[1:]) / 2)[_best_cells(curve, counts)[0]]
     largest = largest_by_chance((curve, *rivals), current, signs)
     statistic = float(statistics(gains[:, None])[0])
     p_picked = chance(largest, statistic)
@@ -120,7 +364,7 @@ def _refusal(queries: int, p_picked: float, expected_gain: float, gain: float) -
 
 
 def _near(curve: StepCurve, best: int) -> Mask:
-    """Which cells are within one standard error of the best, each query compared with itself."""
+    """Return which cells are within one standard error of the best, each query compared with itself."""
     reference = columns(curve, slice(best, best + 1))
     queries = len(reference)
     near = []
@@ -147,7 +391,7 @@ def _best_cells(curve: StepCurve, counts: Floats) -> tuple[Integers, Floats]:
 
 
 def _left_out(curves: Sequence[StepCurve]) -> Floats:
-    """Each query's value in the cell of all curves that is best for the other queries; the first curve of equals."""
+    """Return each query's value in the cell that is best for the other queries; of equal curves the first."""
     others = 1.0 - np.eye(len(curves[0].steps))
     best, values = np.full(len(others), -1.0), np.zeros(len(others))
     for curve in curves:
@@ -166,22 +410,14 @@ def _values_in(curve: StepCurve, cells: Integers) -> Floats:
     return np.array([each.values[piece] for each, piece in zip(curve.steps, pieces, strict=True)])
 
 
-def _widest(curve: StepCurve, chosen: Mask) -> int:
-    return int(np.where(chosen, np.diff(curve.places), -1.0).argmax())
-
-
 def _bands(curve: StepCurve, chosen: Mask) -> tuple[Band, ...]:
-    """The chosen cells, neighbours joined."""
+    """Return the chosen cells, neighbours joined."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], chosen.astype(np.int64), [0]])))
     return tuple(Band(*curve.places[pair].tolist()) for pair in edges.reshape(-1, 2))
 
 
-def _middles(curve: StepCurve) -> Floats:
-    return (curve.places[:-1] + curve.places[1:]) / 2
-
-
 def _middle(band: Band) -> float:
-    """The middle to as few decimals as stay inside the band."""
+    """Return the middle to as few decimals as stay inside the band."""
     low, high = exact(band.low), exact(band.high)
     middle = (low + high) / 2
     tried = (round(middle, digits) for digits in (3, 4, 5, 6))

@@ -15,7 +15,6 @@ from recall_core.explain.lines import Integers, Weight, exact
 from recall_core.explain.sweep import Sweep
 
 Floats: TypeAlias = NDArray[np.float64]
-
 Metric: TypeAlias = Callable[[Floats, Floats, int], Floats]
 """(gains of the top k, one row a ranking; every judged gain of the query, descending; k) -> one value a row."""
 
@@ -71,13 +70,13 @@ def ndcg(gains: Floats, ideal: Floats, k: int) -> Floats:
 
 
 def recall(gains: Floats, ideal: Floats, k: int) -> Floats:
-    """The share of all relevant candidates (gain above 0) that the top k holds; 0 if there are none."""
+    """Return the share of all relevant candidates (gain above 0) that the top k holds; 0 if there are none."""
     found: Floats = np.count_nonzero(gains > 0, axis=1) / max(1, np.count_nonzero(ideal > 0))
     return found
 
 
 def precision(gains: Floats, ideal: Floats, k: int) -> Floats:
-    """The share of k places that hold a relevant candidate."""
+    """Return the share of k places that hold a relevant candidate."""
     found: Floats = np.count_nonzero(gains > 0, axis=1) / k
     return found
 
@@ -107,7 +106,7 @@ METRICS: Final[dict[str, Metric]] = {
 
 
 def step(swept: Sweep, judged: JudgedQuery, metric: Metric, k: int) -> Step:
-    """One query's metric at k over all weights, within 2**-31. k is at most what the sweep was made for."""
+    """Return one query's metric at k over all weights, within 2**-31. k is at most what the sweep was made for."""
     gains = np.array(judged.gains, dtype=np.float64)[swept.orders[:, :k]]
     values = np.round(metric(gains, np.array(judged.ideal, dtype=np.float64), k) * _GRAIN) / _GRAIN
     inner = values[1:-1]
@@ -119,7 +118,7 @@ def step(swept: Sweep, judged: JudgedQuery, metric: Metric, k: int) -> Step:
 
 
 def step_curve(steps: Sequence[Step]) -> StepCurve:
-    """The union of the steps. Cells that follow each other differ in at least one query."""
+    """Return the union of the steps. Cells that follow each other differ in at least one query."""
     changing = [each.places[1:-1][each.values[1:-2:2] != each.values[3::2]] for each in steps]
     return StepCurve(tuple(steps), np.unique(np.concatenate([[0.0, 1.0], *changing])))
 
@@ -132,7 +131,7 @@ def columns(curve: StepCurve, cells: slice | Integers) -> Floats:
 
 
 def blocks(curve: StepCurve) -> Iterator[tuple[slice, Floats]]:
-    """All cells, a bounded number at a time, with their columns."""
+    """Yield all cells, a bounded number at a time, with their columns."""
     for start in range(0, curve.cells, BLOCK):
         check()
         cells = slice(start, min(start + BLOCK, curve.cells))
@@ -140,7 +139,7 @@ def blocks(curve: StepCurve) -> Iterator[tuple[slice, Floats]]:
 
 
 def values_at(curve: StepCurve, weight: Weight) -> Floats:
-    """The value of each query at exactly this weight, ties by natural order if it is a break point."""
+    """Return the value of each query at exactly this weight, ties by natural order if it is a break point."""
     w = exact(weight)
     pieces = [bisect_left(each.weights, w) + bisect_right(each.weights, w) - 1 for each in curve.steps]
     return np.array([each.values[piece] for each, piece in zip(curve.steps, pieces, strict=True)])

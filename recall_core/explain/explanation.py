@@ -24,10 +24,9 @@ from recall_core.contract.ledger import (
 from recall_core.errors import UnknownTarget
 from recall_core.explain.in_words import Among, sentence
 from recall_core.explain.intervals import interval_view
-from recall_core.explain.ledger import MOST_WORDS, largest, leaves, lexical_contributions, total, weighed
+from recall_core.explain.ledger import MOST_WORDS, largest, leaves, lexical_contributions, row_to_explain, total
 from recall_core.explain.lines import Lines, crossing, lines_of, weight_of
-from recall_core.explain.stability import ROWS, stability
-from recall_core.explain.sweep import sweep
+from recall_core.explain.sweep import ROWS, stability, sweep
 from recall_core.explain.whynot.target import identify
 from recall_core.ports import Embedder
 from recall_core.retrieve import targets
@@ -59,50 +58,50 @@ class Standing(NamedTuple):
     """None when no signal proposed the chunk."""
 
 
-def named_chunk(asker: Asker, found: Answer, target: str | None) -> Row:
+def named_chunk(asker: Asker, answer: Answer, target: str | None) -> Row:
     """Return the chunk of an id, of those at `path:line` or another place the one that ranks first, or the first hit.
 
     target: None for the first hit.  Raises UnknownTarget, UsageError.
     """
     store, base = asker.store, asker.base
     if target is None:
-        return _first_chunk(found, store)
+        return _first_chunk(answer, store)
     if not targets.PART.fullmatch(target) or targets.one(store, target, base=base) is not None:
         return targets.chunk(store, target, base=base)
     place = identify(asker, target)
     if not place.rows or place.kind == "text":
         raise targets.unknown(target, store)
     by_rowid = {row.rowid: row for row in place.rows}
-    if len(by_rowid) > 1 and found.pool is not None and found.ranked is not None:
-        rowids = (found.pool.keys[position].rowid for position in found.ranked.order)
+    if len(by_rowid) > 1 and answer.pool is not None and answer.ranked is not None:
+        rowids = (answer.pool.keys[position].rowid for position in answer.ranked.order)
         first = next((rowid for rowid in rowids if rowid in by_rowid), place.rows[0].rowid)
         return by_rowid[first]
     return place.rows[0]
 
 
-def _first_chunk(found: Answer, store: Store) -> Row:
-    start = found.plan.offset
-    if start < found.total and found.pool is not None and found.ranked is not None:
-        return store.fetch([found.pool.keys[found.ranked.order[start]].rowid])[0]
-    for hit in hits(found, store, start=start, stop=start + 1):
+def _first_chunk(answer: Answer, store: Store) -> Row:
+    start = answer.plan.offset
+    if start < answer.total and answer.pool is not None and answer.ranked is not None:
+        return store.fetch([answer.pool.keys[answer.ranked.order[start]].rowid])[0]
+    for hit in hits(answer, store, start=start, stop=start + 1):
         if hit.chunk is not None:
             return store.fetch([store.rowid("chunk", hit.chunk.id)])[0]
-    hint = Hint("trace", found.plan.text) if found.plan.rql is None else Hint("trace", rql=found.plan.rql)
+    hint = Hint("trace", answer.plan.text) if answer.plan.rql is None else Hint("trace", rql=answer.plan.rql)
     raise UnknownTarget("unknown_target", "The answer has no chunk to explain.", hint=hint)
 
 
-def standings(found: Answer, rows: Sequence[Row], store: Store, embedder: Embedder | None) -> list[Standing]:
-    """Where these chunks stand, with every leaf of their scores.
+def standings(answer: Answer, rows: Sequence[Row], store: Store, embedder: Embedder | None) -> list[Standing]:
+    """Return where these chunks stand, with every leaf of their scores.
 
     A black-box embedder is asked about every sentence of theirs.
     """
-    pool, ranked = found.pool, found.ranked
+    pool, ranked = answer.pool, answer.ranked
     if pool is None or ranked is None:
         return [Standing(row, None, None) for row in rows]
     asked = {row.rowid for row in rows}
     positions = {key.rowid: position for position, key in enumerate(pool.keys) if key.rowid in asked}
     held = set(positions.values())
-    places = {position: place for place, position in enumerate(ranked.order[: found.total]) if position in held}
+    places = {position: place for place, position in enumerate(ranked.order[: answer.total]) if position in held}
     standing: list[Standing] = []
     for row in rows:
         position = positions.get(row.rowid)
@@ -114,30 +113,30 @@ def standings(found: Answer, rows: Sequence[Row], store: Store, embedder: Embedd
             (alone,) = ranked.reordered([position], kept=1)
             hit = Hit(0, alone.score, row.doc, row.chunk, alone.parts)
         else:
-            (hit,) = hits(found, store, start=place, stop=place + 1)
-        (made,) = leaves(found, [weighed(row.rowid, hit)], store=store, embedder=embedder, by_sentence=True)
+            (hit,) = hits(answer, store, start=place, stop=place + 1)
+        (made,) = leaves(answer, [row_to_explain(row.rowid, hit)], store=store, embedder=embedder, by_sentence=True)
         standing.append(Standing(row, place, Scored(position, ranked.scores[position], hit, made)))
     return standing
 
 
-def weight_lines(found: Answer) -> Lines | None:
-    """The candidates as lines over the weights, where those alone decide the order of chunks."""
-    pool, plan = found.pool, found.plan
+def weight_lines(answer: Answer) -> Lines | None:
+    """Return the candidates as lines over the weights, where those alone decide the order of chunks."""
+    pool, plan = answer.pool, answer.plan
     if pool is None or not (pool.lexical and pool.semantic):
         return None
     has_more_to_it = plan.order or plan.config.rerank or plan.config.min_cosine or plan.table == "doc"
     return None if has_more_to_it else lines_of(pool, plan.config)
 
 
-def neighbours(found: Answer, standing: Standing, lines: Lines | None, store: Store) -> Iterator[NeighbourView]:
-    """The rows right above and below, and what settled the order. lines: see `weight_lines`."""
-    place, ranked = standing.place, found.ranked
+def neighbours(answer: Answer, standing: Standing, lines: Lines | None, store: Store) -> Iterator[NeighbourView]:
+    """Yield the rows right above and below, and what settled the order. lines: see `weight_lines`."""
+    place, ranked = standing.place, answer.ranked
     if place is None or ranked is None:
         return
     for beside in (place - 1, place + 1):
-        if not 0 <= beside < found.total:
+        if not 0 <= beside < answer.total:
             continue
-        (hit,) = hits(found, store, start=beside, stop=beside + 1)
+        (hit,) = hits(answer, store, start=beside, stop=beside + 1)
         upper, lower = ranked.order[min(place, beside)], ranked.order[max(place, beside)]
         view = NeighbourView(
             side="above" if beside < place else "below",
@@ -145,45 +144,43 @@ def neighbours(found: Answer, standing: Standing, lines: Lines | None, store: St
             id=hit.doc.id if hit.chunk is None else hit.chunk.id,
             path=hit.doc.path,
             margin=ranked.scores[upper] - ranked.scores[lower],
-            decided_by=decided_by(found, upper, lower),
+            decided_by=decided_by(answer, upper, lower),
         )
         if lines is not None and view["decided_by"] != "recall":  # that order is not the scores'
             view["flips_at"] = flips_at(lines, upper, lower)
         yield view
 
 
-def decided_by(found: Answer, upper: int, lower: int) -> str:
-    """What put one position of the pool above another: see NeighbourView."""
-    pool, ranked = found.pool, found.ranked
-    if pool is None or ranked is None or found.plan.order:
+def decided_by(answer: Answer, upper: int, lower: int) -> str:
+    """Return what put one position of the pool above another: see NeighbourView."""
+    pool, ranked = answer.pool, answer.ranked
+    if pool is None or ranked is None or answer.plan.order:
         return "order_by"
-    given = found.recall.given if found.recall is not None else {}
+    given = answer.recall.given if answer.recall is not None else {}
     if ranked.scores[upper] < ranked.scores[lower] or upper in given or lower in given:
         return "recall"
     if ranked.scores[upper] > ranked.scores[lower]:
         return "score"
-    if found.plan.config.rerank:
+    if answer.plan.config.rerank:
         return "fused"
     return "path" if pool.keys[upper].path != pool.keys[lower].path else "offset"
 
 
 def flips_at(lines: Lines, upper: int, lower: int) -> float | None:
-    """The semantic share of the weights at which two positions change places; None when one leads at every weight."""
+    """Return the semantic share of the weights at which two positions change places; None if one always leads."""
     weight = crossing(lines, upper, lower)
     return None if weight is None else float(weight)
 
 
 MOST_DIFFERENCES = 30
-
 """Leaves that are compared one by one; the smaller ones of each signal are one difference together."""
 
 _SIDES: tuple[Literal["points"], Literal["other_points"]] = ("points", "other_points")
-
 _Key: TypeAlias = tuple[Signal, str, str]
 
 
-def versus(found: Answer, one: Standing, other: Standing, lines: Lines | None) -> VersusView | None:
-    """The first chunk against the second; None when one of them has no score. lines: see `weight_lines`."""
+def versus(answer: Answer, one: Standing, other: Standing, lines: Lines | None) -> VersusView | None:
+    """Return the first chunk against the second; None when one of them has no score. lines: see `weight_lines`."""
     left, right = one.scored, other.scored
     if left is None or right is None:
         return None
@@ -192,7 +189,7 @@ def versus(found: Answer, one: Standing, other: Standing, lines: Lines | None) -
     view = VersusView(
         winner=(one if leads else other).row.chunk.id,
         margin=higher.score - lower.score,
-        decided_by=decided_by(found, higher.position, lower.position),
+        decided_by=decided_by(answer, higher.position, lower.position),
         differences=_differences(_points(left), _points(right)),
         subtotals=list(_subtotals(left, right)),
     )
@@ -202,12 +199,12 @@ def versus(found: Answer, one: Standing, other: Standing, lines: Lines | None) -
 
 
 def _order(standing: Standing, scored: Scored) -> tuple[bool, int, float, int]:
-    """What is in the list comes first, by place; the rest by score and in natural order."""
+    """Return what is in the list comes first, by place; the rest by score and in natural order."""
     return (standing.place is None, standing.place or 0, -scored.score, scored.position)
 
 
 def _points(scored: Scored) -> dict[_Key, float]:
-    """Every leaf's points; a part without leaves is its own. Leaves that look the same are added up."""
+    """Return every leaf's points; a part without leaves is its own. Leaves that look the same are added up."""
     points: dict[_Key, float] = {}
     for part in scored.hit.parts:
         whole = LeafView(kind="residual", text="", points=part.points)
@@ -239,7 +236,7 @@ def _difference(key: _Key, points: float, other_points: float) -> DifferenceView
 
 
 def _others(views: Sequence[DifferenceView]) -> Iterator[DifferenceView]:
-    """One for each signal in place of all of its own."""
+    """Yield one for each signal in place of all of its own."""
     for signal in SIGNALS:
         same = [view for view in views if view["signal"] == signal]
         if same:
@@ -261,14 +258,14 @@ class Ground(NamedTuple):
     stability: StabilityView | None
 
 
-def ground_of(found: Answer) -> Ground:
-    """The answer's candidates over all weights, and how far the weights are from changing its list."""
-    lines = weight_lines(found)
-    return Ground(lines, _stability(found, lines) if lines is not None and found.plan.limit > 0 else None)
+def ground_of(answer: Answer) -> Ground:
+    """Return the answer's candidates over all weights, and how far the weights are from changing its list."""
+    lines = weight_lines(answer)
+    return Ground(lines, _stability(answer, lines) if lines is not None and answer.plan.limit > 0 else None)
 
 
 def explanation(
-    found: Answer,
+    answer: Answer,
     row: Row,
     other: Row | None = None,
     *,
@@ -276,19 +273,19 @@ def explanation(
     embedder: Embedder | None,
     ground: Ground | None = None,
 ) -> ExplanationView:
-    """The ledger of a chunk, of another to compare it with, and how far the weights are from changing the list.
+    """Return the ledger of a chunk, of another to compare with, and how far the weights are from changing the list.
 
     Leaves are exact for words, and for embedders that tell words apart; others are asked about every sentence.
     ground: `ground_of` this answer, for who explains several of its chunks.
     """
-    lines, stable = ground or ground_of(found)
+    lines, stable = ground or ground_of(answer)
     rows = [row] if other is None else [row, other]
-    told = [None] * len(rows) if found.pool is None else passages(found, rows, store=store, embedder=embedder)
-    first, *rest = standings(found, rows, store, embedder)
-    view = ExplanationView(chunk=_ledger(found, first, lines, store, told[0]))
+    told = [None] * len(rows) if answer.pool is None else passages(answer, rows, store=store, embedder=embedder)
+    first, *rest = standings(answer, rows, store, embedder)
+    view = ExplanationView(chunk=_ledger(answer, first, lines, store, told[0]))
     for second in rest:
-        view["other"] = _ledger(found, second, lines, store, told[1])
-        compared = versus(found, first, second, lines)
+        view["other"] = _ledger(answer, second, lines, store, told[1])
+        compared = versus(answer, first, second, lines)
         if compared is not None:
             view["versus"] = compared
     if stable is not None:
@@ -297,7 +294,7 @@ def explanation(
 
 
 def _ledger(
-    found: Answer, standing: Standing, lines: Lines | None, store: Store, passage: PassageView | None
+    answer: Answer, standing: Standing, lines: Lines | None, store: Store, passage: PassageView | None
 ) -> LedgerView:
     doc, chunk = standing.row.doc, standing.row.chunk
     view = LedgerView(
@@ -306,7 +303,7 @@ def _ledger(
         line_start=chunk.line_start,
         line_end=chunk.line_end,
         rank=None if standing.place is None else standing.place + 1,
-        of=found.total,
+        of=answer.total,
     )
     if chunk.heading is not None:
         view["heading"] = chunk.heading
@@ -315,88 +312,84 @@ def _ledger(
     if passage is not None:
         view["passage"] = passage
     if standing.place is None:
-        view["absent"] = _why_absent(found, standing, store)
-        view["hint"] = _why_not(found, chunk.id[:12])
+        view["absent"] = _why_absent(answer, standing, store)
+        text, target, is_rql = answer.plan.text, chunk.id[:12], answer.plan.rql is not None
+        view["hint"] = Hint("whynot", rql=text, target=target) if is_rql else Hint("whynot", text, target=target)
         if view["absent"] == "copy" and standing.scored is not None:
-            view["copy_of"] = _copy_of(found, standing.scored.position, store)
+            view["copy_of"] = _copy_of(answer, standing.scored.position, store)
     if standing.scored is None:
         return view
     _, score, hit, made = standing.scored
     shown = {name: largest(each, _SHOWN_WORDS) if name == "semantic" else each for name, each in made.items()}
     view["score"] = score
-    view["explain"] = explain_view(hit, found.plan, shown)
+    view["explain"] = explain_view(hit, answer.plan, shown)
     view["residual"] = score - fsum(total(part, made) for part in hit.parts)
-    view["neighbours"] = list(neighbours(found, standing, lines, store))
-    view["explain"]["summary"] = sentence(view["explain"], _among(found, standing, view, store))
+    view["neighbours"] = list(neighbours(answer, standing, lines, store))
+    view["explain"]["summary"] = sentence(view["explain"], _among(answer, standing, view, store))
     if hit.injection is not None:
         view["recall"] = recall_view(hit.injection, chunk)
     return view
 
 
-def _among(found: Answer, standing: Standing, view: LedgerView, store: Store) -> Among:
-    """What its sentence needs to know of the rows that are shown beside it."""
+def _among(answer: Answer, standing: Standing, view: LedgerView, store: Store) -> Among:
+    """Return what its sentence needs to know of the rows that are shown beside it."""
     assert standing.scored is not None  # noqa: S101 - the caller looked
-    hit, others = standing.scored.hit, _others_shown(found, standing)
+    hit, others = standing.scored.hit, _others_shown(answer, standing)
     return Among(
         rank=view["rank"],
-        of=found.total,
+        of=answer.total,
         chunks=store.info().chunks,
         shown=len(others) + 1,
-        terms_of_others=None if view["rank"] is None else _terms_of(found, others, store),
+        terms_of_others=None if view["rank"] is None else _terms_of(answer, others, store),
         lead=next((each["margin"] for each in view["neighbours"] if each["decided_by"] == "score"), None),
         distance=None if hit.injection is None else hit.injection.distance,
     )
 
 
-def _others_shown(found: Answer, standing: Standing) -> list[int]:
-    """The rowids of the other rows of its page; none where it is not on it, or where rows are documents."""
-    plan, place = found.plan, standing.place
-    if found.pool is None or found.ranked is None or place is None or plan.table == "doc":
+def _others_shown(answer: Answer, standing: Standing) -> list[int]:
+    """Return the rowids of the other rows of its page; none where it is not on it, or where rows are documents."""
+    plan, place = answer.plan, standing.place
+    if answer.pool is None or answer.ranked is None or place is None or plan.table == "doc":
         return []
-    page = range(plan.offset, min(plan.offset + plan.limit, found.total))
+    page = range(plan.offset, min(plan.offset + plan.limit, answer.total))
     if place not in page:
         return []
-    return [found.pool.keys[found.ranked.order[at]].rowid for at in page if at != place]
+    return [answer.pool.keys[answer.ranked.order[at]].rowid for at in page if at != place]
 
 
-def _terms_of(found: Answer, rowids: Sequence[int], store: Store) -> set[str]:
-    """The phrases for which any of these rows has points."""
-    if found.plan.config.fusion == "rrf":
+def _terms_of(answer: Answer, rowids: Sequence[int], store: Store) -> set[str]:
+    """Return the phrases for which any of these rows has points."""
+    if answer.plan.config.fusion == "rrf":
         return set()
-    made = lexical_contributions(found, rowids, store)
+    made = lexical_contributions(answer, rowids, store)
     return {each.text for contributions in made.values() for each in contributions}
 
 
-def _copy_of(found: Answer, position: int, store: Store) -> CopyView:
-    """The row that stands for a chunk that does not."""
-    assert found.ranked is not None  # noqa: S101 - it has copies
-    place = found.ranked.order.index(standing_for(found).first(position))
-    (hit,) = hits(found, store, start=place, stop=place + 1)
+def _copy_of(answer: Answer, position: int, store: Store) -> CopyView:
+    """Return the row that stands for a chunk that does not."""
+    assert answer.ranked is not None  # noqa: S101 - it has copies
+    place = answer.ranked.order.index(standing_for(answer).first(position))
+    (hit,) = hits(answer, store, start=place, stop=place + 1)
     return CopyView(rank=hit.rank, id="" if hit.chunk is None else hit.chunk.id, path=hit.doc.path)
 
 
-def _why_absent(found: Answer, standing: Standing, store: Store) -> WhyAbsent:
-    if found.pool is None:
+def _why_absent(answer: Answer, standing: Standing, store: Store) -> WhyAbsent:
+    if answer.pool is None:
         return "no_score"
     if standing.scored is None:
-        passes = store.candidates(found.plan.where, rowids=[standing.row.rowid])
+        passes = store.candidates(answer.plan.where, rowids=[standing.row.rowid])
         return "not_in_pool" if passes else "filtered"
-    if standing.scored.score < found.plan.config.min_score:
+    if standing.scored.score < answer.plan.config.min_score:
         return "below_min_score"
     position = standing.scored.position
-    if found.ranked is not None and position in found.ranked.order and is_distant(found, position):
+    if answer.ranked is not None and position in answer.ranked.order and is_distant(answer, position):
         return "below_min_cosine"
-    return "document" if found.plan.table == "doc" else "copy"
+    return "document" if answer.plan.table == "doc" else "copy"
 
 
-def _why_not(found: Answer, target: str) -> Hint:
-    text = found.plan.text
-    return Hint("whynot", text, target=target) if found.plan.rql is None else Hint("whynot", rql=text, target=target)
-
-
-def _stability(found: Answer, lines: Lines) -> StabilityView:
-    weight, groups = weight_of(found.plan.config), None if found.copies is None else found.copies.text_numbers
-    swept = sweep(lines, min(found.plan.limit, ROWS), groups)
+def _stability(answer: Answer, lines: Lines) -> StabilityView:
+    weight, groups = weight_of(answer.plan.config), None if answer.copies is None else answer.copies.text_numbers
+    swept = sweep(lines, min(answer.plan.limit, ROWS), groups)
     held = stability(swept, weight)
     return StabilityView(
         k=swept.orders.shape[1],

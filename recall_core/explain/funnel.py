@@ -7,8 +7,7 @@ from time import perf_counter
 from typing import NamedTuple, TypeVar, cast
 
 from recall_core.contract.explaining import FunnelStageView, PredicateView, TraceView
-from recall_core.explain.whynot.present import as_asked
-from recall_core.explain.whynot.question import Question, pack_of, planned
+from recall_core.explain.whynot.question import Question, as_asked, pack_of, plan_of
 from recall_core.rank.fuse import dropped_by_cosine, rank
 from recall_core.retrieve.answer import Answer, candidate_range, page
 from recall_core.retrieve.asking import Asker
@@ -27,7 +26,7 @@ class Trace(NamedTuple):
     """The funnel, with the answer at its end."""
 
     view: TraceView
-    found: Answer
+    answer: Answer
 
 
 class _Clock:
@@ -36,7 +35,7 @@ class _Clock:
     def __init__(self) -> None:
         self.timings: dict[str, float] = {}
 
-    def timed(self, stage: str, work: Callable[[], Given]) -> Given:
+    def measure(self, stage: str, work: Callable[[], Given]) -> Given:
         began = perf_counter()
         done = work()
         self.timings[stage] = round((perf_counter() - began) * 1000, 3)
@@ -44,33 +43,33 @@ class _Clock:
 
 
 def trace(asker: Asker, question: Question) -> Trace:
-    """The way of a question: store, live, filter, each signal, union, documents, kept, near, copies, shown, packed.
+    """Count rows at each step: store, live, filter, each signal, union, documents, kept, near, copies, shown, packed.
 
     Rows are chunks, of FROM doc documents from where they are put together. Signals run side by side: both take what
     the filter leaves, and union is every candidate: of an exact pool all that the filter leaves, also what no signal
     has a value for; else what the signals propose together.
     """
-    plan = planned(question, asker)
+    plan = plan_of(question, asker)
     clock, stages = _Clock(), _Stages()
-    found = clock.timed("answer", lambda: as_asked(asker, question, asker.answer(plan)))
-    stages.add("store", clock.timed("store", asker.store.all_chunks))
-    live = clock.timed("live", lambda: asker.store.info().chunks)
+    answer = clock.measure("answer", lambda: as_asked(asker, question, asker.answer(plan)))
+    stages.add("store", clock.measure("store", asker.store.all_chunks))
+    live = clock.measure("live", lambda: asker.store.info().chunks)
     stages.add("live", live)
     predicates: list[PredicateView] = []
     if plan.where is not None:
-        where, table = plan.where, "chunk" if found.pool is not None else plan.table
-        counts = clock.timed("filter", lambda: asker.store.filter_counts(where, table=table))
+        where, table = plan.where, "chunk" if answer.pool is not None else plan.table
+        counts = clock.measure("filter", lambda: asker.store.filter_counts(where, table=table))
         if table == "doc":
             stages.add("documents", counts.rows)
         predicates = _filter_views(asker.store, where, counts)
         stages.add("filter", counts.passing_all)
-    if found.pool is None:
-        stages.scanned(found)
+    if answer.pool is None:
+        stages.add_unscored(answer)
     else:
-        _scored(asker, plan, found, clock, stages)
-    _shown(asker, question, found, clock, stages)
+        _add_scored(asker, plan, answer, clock, stages)
+    _add_shown(asker, question, answer, clock, stages)
     parts = {"table": plan.table, "stages": stages.views, **({"filter": predicates} if predicates else {})}
-    return Trace(cast(TraceView, {**parts, "timings": clock.timings}), found)
+    return Trace(cast(TraceView, {**parts, "timings": clock.timings}), answer)
 
 
 class _Stages:
@@ -80,53 +79,53 @@ class _Stages:
         self.views: list[FunnelStageView] = []
 
     @property
-    def left(self) -> int:
+    def rows_left(self) -> int:
         """Rows that are left."""
         return self.views[-1]["rows_out"]
 
     def add(self, stage: str, rows_out: int, *, rows_in: int | None = None) -> None:
         """One more stage."""
-        before = rows_in if rows_in is not None else self.left if self.views else rows_out
+        before = rows_in if rows_in is not None else self.rows_left if self.views else rows_out
         self.views.append(FunnelStageView(stage=stage, rows_in=before, rows_out=rows_out))
 
-    def scanned(self, found: Answer) -> None:
+    def add_unscored(self, answer: Answer) -> None:
         """Rows without a score: all that pass are on the list."""
-        if found.struck:
-            self.add("copies", found.total)
-        elif found.total != self.left:
-            self.add("documents", found.total)
+        if answer.struck:
+            self.add("copies", answer.total)
+        elif answer.total != self.rows_left:
+            self.add("documents", answer.total)
 
 
-def _scored(asker: Asker, plan: Plan, found: Answer, clock: _Clock, stages: _Stages) -> None:
+def _add_scored(asker: Asker, plan: Plan, answer: Answer, clock: _Clock, stages: _Stages) -> None:
     """What each signal proposes, both together, and what the score then keeps."""
-    pool, fused, ranked = found.pool, found.fused, found.ranked
+    pool, fused, ranked = answer.pool, answer.fused, answer.ranked
     assert pool is not None  # noqa: S101 - the caller looked
     assert fused is not None  # noqa: S101
     assert ranked is not None  # noqa: S101
-    passing = stages.left
+    passing = stages.rows_left
     if plan.lexical is not None:
-        stages.add("lexical", clock.timed("lexical", lambda: _by_words(asker, plan, pool)), rows_in=passing)
+        stages.add("lexical", clock.measure("lexical", lambda: _by_words(asker, plan, pool)), rows_in=passing)
     if plan.semantic is not None:
         if plan.lexical is None:
             near = _by_meaning(asker, plan, pool)  # which is the answer's own work
         else:
-            near = clock.timed("semantic", lambda: _by_meaning(asker, plan, pool))
+            near = clock.measure("semantic", lambda: _by_meaning(asker, plan, pool))
         stages.add("semantic", near, rows_in=passing)
     stages.add("union", len(pool.keys), rows_in=passing)
-    clock.timed("kept", lambda: rank(pool, plan.config))
+    clock.measure("kept", lambda: rank(pool, plan.config))
     if plan.table == "doc":
         stages.add("documents", len(fused))
     if plan.config.min_cosine:
-        stages.add("kept", ranked.kept + found.struck + dropped_by_cosine(ranked, plan.config))
-        stages.add("near", ranked.kept + found.struck)
+        stages.add("kept", ranked.kept + answer.struck + dropped_by_cosine(ranked, plan.config))
+        stages.add("near", ranked.kept + answer.struck)
     else:
-        stages.add("kept", ranked.kept + found.struck)
-    if found.struck:
+        stages.add("kept", ranked.kept + answer.struck)
+    if answer.struck:
         stages.add("copies", ranked.kept)
 
 
 def _by_words(asker: Asker, plan: Plan, pool: Pool) -> int:
-    """How many rows the words propose."""
+    """Return how many rows the words propose."""
     query, _ = lexical_query(plan, asker.store)
     if not pool.exact and isinstance(query, LiteralQuery) and query.long_phrases:
         k, weight = plan.config.pool, plan.config.title_weight
@@ -135,7 +134,7 @@ def _by_words(asker: Asker, plan: Plan, pool: Pool) -> int:
 
 
 def _by_meaning(asker: Asker, plan: Plan, pool: Pool) -> int:
-    """How many rows lie near enough to be proposed."""
+    """Return how many rows lie near enough to be proposed."""
     if not pool.exact and pool.index_kind != "exact":
         meant = asker.answer(plan._replace(lexical=None)).pool
         return 0 if meant is None else len(meant.keys)
@@ -143,18 +142,18 @@ def _by_meaning(asker: Asker, plan: Plan, pool: Pool) -> int:
 
 
 def _at_most(raw: Sequence[float | None], plan: Plan, pool: Pool) -> int:
-    """How many rows a signal proposes: the best of a bounded pool, of which it then has at least as many, or all."""
+    """Count the rows that a signal proposes: all it has, but of a bounded pool at most the pool's depth."""
     held = len(raw) - raw.count(None)
     return held if pool.exact else min(held, plan.config.pool)
 
 
-def _shown(asker: Asker, question: Question, found: Answer, clock: _Clock, stages: _Stages) -> None:
+def _add_shown(asker: Asker, question: Question, answer: Answer, clock: _Clock, stages: _Stages) -> None:
     """The rows of the page; or those that may be packed, and those that are."""
     if question.budget_tokens is None:
-        stages.add("top_k", len(clock.timed("top_k", lambda: page(found, asker.store))))
+        stages.add("top_k", len(clock.measure("top_k", lambda: page(answer, asker.store))))
         return
-    packed = clock.timed("packed", lambda: asker.pack(found, pack_of(question)))
-    start, stop = candidate_range(found)
+    packed = clock.measure("packed", lambda: asker.pack(answer, pack_of(question)))
+    start, stop = candidate_range(answer)
     stages.add("top_k", stop - start)
     stages.add("packed", sum(len(block.chunk_ids) for block in packed.blocks))
 

@@ -11,9 +11,7 @@ from recall_core.store.port import Store
 from recall_core.types import Hit
 
 _NAMED = ("term", "feature", "token", "sentence")
-
 _LONGEST = 60  # letters of a sentence that is quoted
-
 _SIGNALS = {"lexical": "its words", "semantic": "its meaning", "rerank": "the reranker"}
 
 
@@ -44,7 +42,7 @@ class Support(NamedTuple):
 
 
 def sentence(view: ExplainView, among: Among) -> str:
-    """What the place rests on, true of this answer as it is.
+    """Return what the place rests on, true of this answer as it is.
 
     The largest leaf is named: a phrase of the question, or what gives most to the meaning. `because` is only said
     where the row leads by less than that leaf gives, and no other row that is shown has points for it.
@@ -56,7 +54,7 @@ def sentence(view: ExplainView, among: Among) -> str:
     support = support_of(view)
     if support is None:
         return f"{where}, without a point: nothing that was asked speaks for it"
-    told, score = _told(support, among.chunks), sum(part["points"] for part in view["parts"])
+    told, score = _describe(support, among.chunks), sum(part["points"] for part in view["parts"])
     share = f"{support.points:.3f} of its {score:.3f}"
     if round(support.points, 3) > round(score, 3):  # and not by what rounding took away
         share = f"{support.points:.3f}, of which the rest takes away until its score is {score:.3f}"
@@ -68,12 +66,12 @@ def sentence(view: ExplainView, among: Among) -> str:
 
 
 def support_of(view: ExplainView) -> Support | None:
-    """What gives most points; None where nothing gives any. Ties go to what stands first."""
+    """Return what gives most points; None where nothing gives any. Ties go to what stands first."""
     parts = [part for part in view["parts"] if part["points"] > 0]
     if not parts:
         return None
     best = max((each for part in parts for each in _supports(part)), key=lambda each: each.points)
-    hidden = max((_hidden(part) for part in parts), default=0.0)
+    hidden = max((_most_hidden(part) for part in parts), default=0.0)
     if best.leaf is None or best.points <= 0 or best.points < hidden:
         part = max(parts, key=lambda part: part["points"])
         return Support(part, None, part["points"])
@@ -87,8 +85,8 @@ def _supports(part: PartView) -> Iterator[Support]:
         yield Support(part, None, part["points"])
 
 
-def _hidden(part: PartView) -> float:
-    """The most that one of the leaves may give that are only told together."""
+def _most_hidden(part: PartView) -> float:
+    """Return the most that one of the leaves may give that are only told together."""
     leaves = part.get("leaves", [])
     if all(leaf["kind"] != "other" for leaf in leaves):
         return 0.0
@@ -101,7 +99,7 @@ def _where(among: Among) -> str:
     return "first" if among.rank == 1 else f"row {among.rank:,} of {among.of:,}"
 
 
-def _told(support: Support, chunks: int) -> str:
+def _describe(support: Support, chunks: int) -> str:
     leaf = support.leaf
     if leaf is None:
         return _SIGNALS[support.part["signal"]]
@@ -121,11 +119,11 @@ def _is_alone(support: Support, among: Among) -> bool:
 
 
 def terms_of(view: ExplainView) -> list[str]:
-    """The phrases that a row has points for."""
+    """Return the phrases that a row has points for."""
     return [leaf["text"] for part in view["parts"] for leaf in part.get("leaves", []) if leaf["kind"] == "term"]
 
 
-def add_sentences(views: Sequence[ExplainView], hits: Sequence[Hit], found: Answer, store: Store) -> None:
+def add_sentences(views: Sequence[ExplainView], hits: Sequence[Hit], answer: Answer, store: Store) -> None:
     """A sentence to the explanation of every hit of a page, which has all of them."""
     chunks, counted = store.info().chunks, [terms_of(view) for view in views]
     for place, (view, hit) in enumerate(zip(views, hits, strict=True)):
@@ -133,19 +131,19 @@ def add_sentences(views: Sequence[ExplainView], hits: Sequence[Hit], found: Answ
             view,
             Among(
                 rank=hit.rank,
-                of=found.total,
+                of=answer.total,
                 chunks=chunks,
                 shown=len(hits),
                 terms_of_others={text for at, texts in enumerate(counted) if at != place for text in texts},
-                lead=_lead(found, hits) if hit.rank == 1 else None,
+                lead=_lead(answer, hits) if hit.rank == 1 else None,
                 distance=None if hit.injection is None else hit.injection.distance,
             ),
         )
 
 
-def _lead(found: Answer, hits: Sequence[Hit]) -> float | None:
+def _lead(answer: Answer, hits: Sequence[Hit]) -> float | None:
     """By how much the first row leads, where its score is what put it before the second."""
-    if len(hits) < 2 or found.plan.order or any(hit.injection is not None or hit.score is None for hit in hits[:2]):
+    if len(hits) < 2 or answer.plan.order or any(hit.injection is not None or hit.score is None for hit in hits[:2]):
         return None
     first, second = (hit.score for hit in hits[:2])
     return None if first is None or second is None or first <= second else first - second

@@ -17,7 +17,6 @@ from recall_core.explain.lines import Weight, exact
 
 Label = TypeVar("Label")
 Each = TypeVar("Each", np.int64, np.bool_)
-
 _DIGITS = (3, 4, 5, 6)
 """Weights that a person types. Six decimals keep unequal scores of six decimals further apart than float error."""
 
@@ -36,14 +35,14 @@ class Interval(NamedTuple):
         return float(self.high - self.low)
 
     def holds(self, weight: Weight) -> bool:
-        """Whether the weight lies in it, exactly."""
+        """Return True if the weight lies in it, exactly."""
         w = exact(weight)
         return (self.low < w or (w == self.low and not self.low_open)) and (
             w < self.high or (w == self.high and not self.high_open)
         )
 
     def distance(self, weight: Weight) -> Fraction:
-        """How far the weight is from its nearer end; 0 between them."""
+        """Return how far the weight is from its nearer end; 0 between them."""
         w = exact(weight)
         return max(self.low - w, w - self.high, Fraction(0))
 
@@ -56,7 +55,7 @@ def interval_view(interval: Interval) -> WeightIntervalView:
 
 
 def runs(weights: Sequence[Fraction], labels: Sequence[Label]) -> list[tuple[Interval, Label]]:
-    """The longest stretches of equal labels, in ascending order; together they are [0, 1].
+    """Return the longest stretches of equal labels, in ascending order; together they are [0, 1].
 
     weights: the break points, 0 and 1 included. labels: one for each break point and each open cell between two,
     in turn, so 2 * len(weights) - 1.
@@ -72,7 +71,7 @@ def runs(weights: Sequence[Fraction], labels: Sequence[Label]) -> list[tuple[Int
 
 
 def runs_of_array(weights: Sequence[Fraction], labels: NDArray[Each]) -> list[tuple[Interval, Each]]:
-    """The same of labels in an array, whose stretches are found without looking at each."""
+    """Return the same of labels in an array, whose stretches are found without looking at each."""
     edges: list[int] = (np.flatnonzero(labels[1:] != labels[:-1]) + 1).tolist()
     bounds = pairwise([0, *edges, len(labels)])
     found = []
@@ -83,7 +82,7 @@ def runs_of_array(weights: Sequence[Fraction], labels: NDArray[Each]) -> list[tu
 
 
 def intersect(left: Sequence[Interval], right: Sequence[Interval]) -> tuple[Interval, ...]:
-    """The weights in both unions. Each union is in ascending order and its intervals do not touch."""
+    """Return the weights in both unions. Each union is in ascending order and its intervals do not touch."""
     met: list[Interval] = []
     for one in left:
         check()
@@ -96,13 +95,13 @@ def intersect(left: Sequence[Interval], right: Sequence[Interval]) -> tuple[Inte
 
 
 def nearest(intervals: Sequence[Interval], weight: Weight) -> Interval | None:
-    """The interval closest to the weight, then the longer; single weights only when there is nothing else."""
+    """Return the interval closest to the weight, then the longer; single weights only when there is nothing else."""
     long = [each for each in intervals if each.low < each.high]
     return min(long or intervals, key=lambda each: (each.distance(weight), each.low - each.high), default=None)
 
 
 def weight_inside(interval: Interval, near: Weight) -> float | None:
-    """A weight that the interval holds: the given one, else the nearest of few decimals, else the middle.
+    """Return a weight that the interval holds: the given one, else the nearest of few decimals, else the middle.
 
     None when no float prints a decimal in it, as with a single weight of 1/3.
     """
@@ -116,7 +115,7 @@ def _stretch(weights: Sequence[Fraction], first: int, last: int) -> Interval:
 
 
 def _decimal(interval: Interval, near: Fraction, unit: int) -> Fraction:
-    """The multiple of 1 / unit just inside the end that faces the given weight."""
+    """Return the multiple of 1 / unit just inside the end that faces the given weight."""
     if near <= interval.low:
         low = interval.low * unit
         return Fraction(floor(low) + 1 if interval.low_open else ceil(low), unit)

@@ -1,31 +1,184 @@
-"""The ledger's leaves: what the points of each part of a score add up from.
+"""The ledger: the points that a score is made of, leaf by leaf, and how a difference of two scores is split.
 
-A lexical score into its phrases, exactly, whatever the shape of the expression; a cosine into words where an embedder
-can tell them apart, else into sentences.
+A lexical score is split exactly into its phrases, whatever the shape of the expression; a cosine into words where
+the embedder can separate them, else into sentences.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from math import fsum
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import factorial, fsum
 from operator import mul
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from recall_core.config import Config
 from recall_core.contract.ledger import ColumnsView, LeafKind, LeafView
 from recall_core.deadline import check
 from recall_core.embed.tokens import components
-from recall_core.explain.factors import shapley
 from recall_core.ports import Additive, Embedder
 from recall_core.rank.bm25 import IDF_FLOOR, contributions
-from recall_core.rank.normalize import scale
+from recall_core.rank.normalize import DECIMALS, scale
+from recall_core.rank.weighing import Column, Ranking
 from recall_core.retrieve.answer import Answer, embedded_of
 from recall_core.retrieve.pool import lexical_query
 from recall_core.store.port import Store
-from recall_core.types import Hit, Occurrences, Part, Signal
+from recall_core.types import Hit, Occurrences, Part, Pool, Signal
 from recall_core.views import Leaves
+
+MOST = 12
+"""Players up to which every coalition is looked at."""
+
+
+def shapley(worth: Callable[[int], float], players: int) -> list[float]:
+    """Return each player's share of worth(all) - worth(none), exact over all 2 ** players coalitions (Shapley 1953).
+
+    worth: of a coalition, a bit mask in which bit i stands for player i; asked once each. The shares add up to the
+    difference but for the rounding of floats; a player who never matters gets exactly 0.
+    """
+    if players > MOST:
+        raise ValueError(f"{players} players make too many coalitions")
+    worths = [worth(coalition) for coalition in range(1 << players)]
+    # How many orders of the players put this many of them before a given one, over all orders.
+    chance = [factorial(size) * factorial(players - 1 - size) / factorial(players) for size in range(players)]
+    return [
+        fsum(
+            chance[coalition.bit_count()] * (worths[coalition | 1 << player] - worths[coalition])
+            for coalition in range(1 << players)
+            if not coalition >> player & 1
+        )
+        for player in range(players)
+    ]
+
+
+Factor = Literal["weights", "fusion", "normalizer", "lexical", "semantic", "rerank"]
+FACTORS: tuple[Factor, ...] = get_args(Factor)
+
+
+class RawSignal(NamedTuple):
+    """A signal's raw value and its rank in that signal alone; both None where the candidate has none."""
+
+    value: float | None
+    rank: int | None
+
+
+class Scale(NamedTuple):
+    """How raw values become stage values: the method, and for each signal the raw values that become 0 and 1."""
+
+    method: str
+    lexical: tuple[float, float]
+    semantic: tuple[float, float]
+
+
+class Inputs(NamedTuple):
+    """Everything that one candidate's score depends on, in the order of FACTORS.
+
+    weights: of lexical and semantic, 0 for one that was not asked.  fusion: its name and rrf_k.  rerank: the share of
+    a reranker, and what it said; (0, 0) without one.
+    """
+
+    weights: tuple[float, float]
+    fusion: tuple[str, int]
+    normalizer: Scale
+    lexical: RawSignal
+    semantic: RawSignal
+    rerank: tuple[float, float]
+
+
+class FactorShare(NamedTuple):
+    """A factor's share of a difference between two scores."""
+
+    factor: Factor
+    points: float
+
+
+def inputs_at(position: int, ranking: Ranking, pool: Pool, config: Config) -> Inputs:
+    """Return what the score of the candidate at this position of a pool was made of under this config."""
+    columns = {column.signal: column for column in ranking.columns}
+    lexical, semantic = (_raw(columns.get(signal), position) for signal in _SIGNALS)
+    weights = [columns[signal].weight if signal in columns else 0.0 for signal in _SIGNALS]
+    rerank = columns.get("rerank")
+    return Inputs(
+        weights=(weights[0], weights[1]),
+        fusion=(config.fusion, config.rrf_k if config.fusion == "rrf" else 0),
+        normalizer=Scale(config.normalize, *(scale(pool, signal, config.normalize) for signal in _SIGNALS)),
+        lexical=lexical,
+        semantic=semantic,
+        rerank=(0.0, 0.0) if rerank is None else (rerank.weight, rerank.values[position]),
+    )
+
+
+def score_of(inputs: Inputs) -> float:
+    """Return the score that `rank` and then the reranker give to these inputs, but for the last bits of a float."""
+    fusion, rrf_k = inputs.fusion
+    raws = inputs.lexical, inputs.semantic
+    total = sum(inputs.weights)
+    if fusion == "rrf":
+        gained = [w / (rrf_k + raw.rank) for w, raw in zip(inputs.weights, raws, strict=True) if raw.rank is not None]
+        fused = sum(gained) * (rrf_k + 1) / total
+    else:
+        values = [
+            stage_value(raw.value, signal, inputs.normalizer) for raw, signal in zip(raws, _SIGNALS, strict=True)
+        ]
+        fused = sum(w * value for w, value in zip(inputs.weights, values, strict=True)) / total
+    share, value = inputs.rerank
+    return (1 - share) * fused + share * value
+
+
+def points_of(inputs: Inputs) -> dict[Signal, float]:
+    """Return what each signal gives to the score; together they are `score_of`, but for the last bits."""
+    fusion, rrf_k = inputs.fusion
+    share, value = inputs.rerank
+    points: dict[Signal, float] = {}
+    for signal, weight, raw in zip(_SIGNALS, inputs.weights, (inputs.lexical, inputs.semantic), strict=True):
+        if weight:
+            gained = stage_value(raw.value, signal, inputs.normalizer)
+            if fusion == "rrf":
+                gained = 0.0 if raw.rank is None else (rrf_k + 1) / (rrf_k + raw.rank)
+            points[signal] = (1 - share) * weight * gained / sum(inputs.weights)
+    if share:
+        points["rerank"] = share * value
+    return points
+
+
+def stage_value(raw: float | None, signal: Signal, used: Scale) -> float:
+    """Return one raw value on this scale; beyond 0 and 1 where the scale was measured on another pool."""
+    low, high = used.lexical if signal == "lexical" else used.semantic
+    if raw is None:
+        return 0.0
+    if used.method == "bound":
+        if signal == "semantic":
+            return max(0.0, raw)
+        return min(1.0, round(raw / high, DECIMALS)) if high > 0 else 0.0
+    if used.method == "max":
+        raw = max(0.0, raw)
+    if high <= low:
+        return 1.0 if used.method == "minmax" else 0.0
+    return round((raw - low) / (high - low), DECIMALS)
+
+
+def causes(a: Inputs, b: Inputs) -> tuple[FactorShare, ...]:
+    """score_of(b) - score_of(a) as the sum of what each factor that changed did, by Shapley values.
+
+    A factor that is the same on both sides takes no part; one that changed nothing is left out.
+    """
+    changed = [place for place, factor in enumerate(FACTORS) if a[place] != b[place]]
+
+    def worth(coalition: int) -> float:
+        taken = {FACTORS[place]: b[place] for bit, place in enumerate(changed) if coalition >> bit & 1}
+        return score_of(a._replace(**taken))  # type: ignore[arg-type]  # each value is of the field it goes into
+
+    shares = shapley(worth, len(changed))
+    named = zip(changed, shares, strict=True)
+    return tuple(FactorShare(FACTORS[place], points) for place, points in named if points)
+
+
+_SIGNALS: tuple[Signal, Signal] = ("lexical", "semantic")
+
+
+def _raw(column: Column | None, position: int) -> RawSignal:
+    return RawSignal(None, None) if column is None else RawSignal(column.raw[position], column.ranks[position])
 
 
 class Contribution(NamedTuple):
@@ -37,21 +190,21 @@ class Contribution(NamedTuple):
     details: Mapping[str, Any] = MappingProxyType({})
 
     def leaf(self, points: float) -> LeafView:
-        """The same as a leaf of that many points."""
+        """Return the same as a leaf of that many points."""
         view = {"kind": self.kind, "text": self.text, "points": points, "contribution": self.value, **self.details}
         return cast(LeafView, view)
 
 
-def lexical_contributions(found: Answer, rowids: Sequence[int], store: Store) -> dict[int, list[Contribution]]:
+def lexical_contributions(answer: Answer, rowids: Sequence[int], store: Store) -> dict[int, list[Contribution]]:
     """rowid to its phrases that count there, in query order; together they are the row's raw lexical value.
 
     One pass over the rows, in FTS5's own counting or, where the answer was ranked so, by BM25F.
     """
-    query, _ = lexical_query(found.plan, store)
-    if query is None or found.pool is None or not rowids:
+    query, _ = lexical_query(answer.plan, store)
+    if query is None or answer.pool is None or not rowids:
         return {}
-    config = found.plan.config._replace(lexical_model=found.pool.lexical_model)
-    standing = store.phrases(query, found.pool.terms, rowids)
+    config = answer.plan.config._replace(lexical_model=answer.pool.lexical_model)
+    standing = store.phrases(query, answer.pool.terms, rowids)
     return {rowid: list(_terms(standing, rowid, config)) for rowid in rowids if rowid in standing.lengths}
 
 
@@ -78,7 +231,6 @@ def _columns(pair: tuple[float, float]) -> ColumnsView:
 
 
 SHAPLEY_SENTENCES = 8
-
 """Sentences up to which every subset of them is embedded."""
 
 _SENTENCE = re.compile(r".+?(?:[.!?][\"'”’)\]]*\s+|[。！？]\s*|\n\s*\n|\Z)", re.DOTALL)
@@ -92,7 +244,7 @@ def word_contributions(embedder: Embedder, question: str, texts: Sequence[str]) 
 
 
 def sentence_contributions(embedder: Embedder, question: str, text: str) -> list[Contribution]:
-    """What each sentence gives to the cosine of the question and a text, for an embedder that is a black box.
+    """Return what each sentence gives to the cosine of the question and a text, for an embedder that is a black box.
 
     Up to 8 sentences: their exact Shapley values, which add up to the cosine, from all 2 ** n - 1 subsets, embedded
     in one call (Shapley 1953). More: what the cosine loses without each (kind "removal"), and a residual.
@@ -104,19 +256,22 @@ def sentence_contributions(embedder: Embedder, question: str, text: str) -> list
         return []
     axis = components(asked)
     if len(pieces) <= SHAPLEY_SENTENCES:
-        subsets = ["".join(_members(pieces, coalition)) for coalition in range(1, 1 << len(pieces))]
+        subsets = [
+            "".join(piece for i, piece in enumerate(pieces) if coalition >> i & 1)
+            for coalition in range(1, 1 << len(pieces))
+        ]
         worths = [0.0, *_cosines(embedder, axis, subsets)]
         values = shapley(worths.__getitem__, len(pieces))
-        return [Contribution("sentence", *each) for each in zip(_shown(pieces), values, strict=True)]
+        return [Contribution("sentence", *each) for each in zip(_tidy(pieces), values, strict=True)]
     without = ["".join(pieces[:i] + pieces[i + 1 :]) for i in range(len(pieces))]
     whole, *rest = _cosines(embedder, axis, [text, *without])
     lost = [whole - cosine for cosine in rest]
-    removals = [Contribution("removal", *each) for each in zip(_shown(pieces), lost, strict=True)]
+    removals = [Contribution("removal", *each) for each in zip(_tidy(pieces), lost, strict=True)]
     return [*removals, Contribution("residual", "sentences together", whole - fsum(lost))]
 
 
 def sentences(text: str) -> list[str]:
-    """The text cut behind every sentence and empty line; put together again they are the text.
+    """Return the text cut behind every sentence and empty line; put together again they are the text.
 
     >>> sentences("Retry once. Then give up!")
     ['Retry once. ', 'Then give up!']
@@ -124,11 +279,7 @@ def sentences(text: str) -> list[str]:
     return _SENTENCE.findall(text) if text.strip() else []
 
 
-def _members(pieces: Sequence[str], coalition: int) -> list[str]:
-    return [piece for i, piece in enumerate(pieces) if coalition >> i & 1]
-
-
-def _shown(pieces: Sequence[str]) -> list[str]:
+def _tidy(pieces: Sequence[str]) -> list[str]:
     return [" ".join(piece.split()) for piece in pieces]
 
 
@@ -138,15 +289,11 @@ def _cosines(embedder: Embedder, axis: Sequence[float], texts: Sequence[str]) ->
 
 
 MOST_WORDS = 8
-
 """Semantic leaves of a row in a list, the largest; the others are one leaf together."""
 
 _OF_TEXT = ("feature", "collision", "token", "sentence", "removal")
-
 _ROUNDING = 2e-6  # half a unit of the sixth decimal, of a raw value and of its stage value, and float32 storage
-
 _NOISE = 1e-10
-
 """Less than this is the rounding of floats, not of stage values."""
 
 
@@ -159,26 +306,26 @@ class LedgerRow(NamedTuple):
     parts: tuple[Part, ...]
 
 
-def hit_leaves(found: Answer, hits: Sequence[Hit], *, store: Store, embedder: Embedder | None) -> list[Leaves]:
-    """The leaves of each hit of this answer: lexical ones, and semantic ones where the embedder tells words apart.
+def hit_leaves(answer: Answer, hits: Sequence[Hit], *, store: Store, embedder: Embedder | None) -> list[Leaves]:
+    """Return the leaves of each hit: lexical ones, and semantic ones if the embedder can separate words.
 
     The leaves of a part add up to its points within 1e-9.
     """
-    if found.pool is None or found.ranked is None:
+    if answer.pool is None or answer.ranked is None:
         return [{} for _ in hits]
-    keys, order = found.pool.keys, found.ranked.order
-    rows = [weighed(keys[order[hit.rank - 1]].rowid, hit) for hit in hits]
-    return leaves(found, rows, store=store, embedder=embedder, most=MOST_WORDS)
+    keys, order = answer.pool.keys, answer.ranked.order
+    rows = [row_to_explain(keys[order[hit.rank - 1]].rowid, hit) for hit in hits]
+    return leaves(answer, rows, store=store, embedder=embedder, most=MOST_WORDS)
 
 
-def weighed(rowid: int, hit: Hit) -> LedgerRow:
-    """A hit with the text that its embedder was given."""
+def row_to_explain(rowid: int, hit: Hit) -> LedgerRow:
+    """Return a hit with the text that its embedder was given."""
     text = "" if hit.chunk is None else embedded_of(hit.doc, hit.chunk)
     return LedgerRow(rowid, text, hit.parts)
 
 
 def leaves(
-    found: Answer,
+    answer: Answer,
     rows: Sequence[LedgerRow],
     *,
     store: Store,
@@ -186,11 +333,11 @@ def leaves(
     most: int | None = None,
     by_sentence: bool = False,
 ) -> list[Leaves]:
-    """The leaves of each row. most: semantic leaves that are told apart, all by default.
+    """Return the leaves of each row. most: semantic leaves that are told apart, all by default.
 
     by_sentence: ask an embedder that does not tell words apart about every sentence, which takes many embeddings.
     """
-    pool, plan = found.pool, found.plan
+    pool, plan = answer.pool, answer.plan
     if pool is None:
         return [{} for _ in rows]
     made: dict[Signal, Mapping[int, list[Contribution]] | None] = {}
@@ -198,13 +345,13 @@ def leaves(
         made = {"lexical": {}, "semantic": {}}
     else:
         if pool.lexical:
-            made["lexical"] = lexical_contributions(found, _valued(rows, "lexical"), store)
+            made["lexical"] = lexical_contributions(answer, _rows_with_value(rows, "lexical"), store)
         if pool.semantic and plan.semantic is not None and embedder is not None:
             made["semantic"] = _semantic(plan.semantic, rows, embedder, by_sentence=by_sentence)
     scales = {signal: scale(pool, signal, plan.config.normalize) for signal in made}
     return [
         {
-            part.signal: _leaves(part, row, by_row.get(row.rowid, []), scales[part.signal], found, most=most)
+            part.signal: _leaves(part, row, by_row.get(row.rowid, []), scales[part.signal], answer, most=most)
             for part in row.parts
             if (by_row := made.get(part.signal)) is not None
         }
@@ -212,15 +359,15 @@ def leaves(
     ]
 
 
-def _valued(rows: Sequence[LedgerRow], signal: Signal) -> list[int]:
-    """The rows that have a value for this signal."""
+def _rows_with_value(rows: Sequence[LedgerRow], signal: Signal) -> list[int]:
+    """Return the rows that have a value for this signal."""
     return [row.rowid for row in rows if any(part.signal == signal and part.raw is not None for part in row.parts)]
 
 
 def _semantic(
     question: str, rows: Sequence[LedgerRow], embedder: Embedder, *, by_sentence: bool
 ) -> Mapping[int, list[Contribution]] | None:
-    valued = set(_valued(rows, "semantic"))
+    valued = set(_rows_with_value(rows, "semantic"))
     asked = [row for row in rows if row.rowid in valued]
     made = word_contributions(embedder, question, [row.text for row in asked])
     if made is None and by_sentence:
@@ -233,19 +380,27 @@ def _leaves(
     row: LedgerRow,
     contributions: Sequence[Contribution],
     limits: tuple[float, float],
-    found: Answer,
+    answer: Answer,
     *,
     most: int | None,
 ) -> list[LeafView]:
-    """A part's leaves; none where the row has no value for the signal."""
-    config = found.plan.config
+    """Return a part's leaves; none where the row has no value for the signal."""
+    config = answer.plan.config
     if part.raw is None:
         return []
     if config.fusion == "rrf":
         return [LeafView(kind="rank", text=f"rank {part.rank}", points=part.points)]
     low, high = limits
     if high <= low:
-        return [LeafView(kind="scale", text=_flat(config), points=part.points)] if part.points else []
+        return (
+            [
+                LeafView(
+                    kind="scale", text=f"{config.normalize}: every candidate has the same value", points=part.points
+                )
+            ]
+            if part.points
+            else []
+        )
     share = _share(part, row.parts, config)
     factor = share / (high - low)
     made = [each.leaf(factor * each.value) for each in contributions]
@@ -260,7 +415,7 @@ def _leaves(
 
 
 def largest(made: Sequence[LeafView], most: int) -> list[LeafView]:
-    """The words and sentences of most points, the largest first, and one for all others; then the arithmetic.
+    """Return the words and sentences of most points, the largest first, and one for all others; then the arithmetic.
 
     Ties stay in their order.
     """
@@ -271,27 +426,23 @@ def largest(made: Sequence[LeafView], most: int) -> list[LeafView]:
 
 
 def total(part: Part, made: Leaves) -> float:
-    """What a part's leaves add up to; a part without leaves is its own."""
+    """Return what a part's leaves add up to; a part without leaves is its own."""
     return _sum(made[part.signal]) if part.signal in made and part.raw is not None else part.points
 
 
 def _share(part: Part, parts: Sequence[Part], config: Config) -> float:
-    """What a stage value of 1 gives in points: the signal's share of the weights, and of what a reranker leaves."""
+    """Return the points of a stage value of 1: the signal's share of the weights, and of what a reranker leaves."""
     share = part.weight / fsum(each.weight for each in parts if each.signal != "rerank")
     return share * (1.0 - config.rerank_weight) if config.rerank else share
 
 
 def _rest(rest: float, most: float) -> Iterator[LeafView]:
-    """What is left: the sixth decimals; more than `most` where a vector was made of something else than this text."""
+    """Yield what is left: the sixth decimals, or more than `most` if a vector was made of another text."""
     if abs(rest) >= _NOISE:
         if abs(rest) <= most:
             yield LeafView(kind="rounding", text="stage values have 6 decimals", points=rest)
         else:
             yield LeafView(kind="residual", text="not accounted for", points=rest)
-
-
-def _flat(config: Config) -> str:
-    return f"{config.normalize}: every candidate has the same value"
 
 
 def _sum(made: Sequence[LeafView]) -> float:

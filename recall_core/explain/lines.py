@@ -25,7 +25,6 @@ Each = TypeVar("Each")
 Weight: TypeAlias = float | Fraction
 """The semantic share of the weights, 0 to 1; a float means the decimal that it prints as."""
 Integers: TypeAlias = NDArray[np.int64]
-
 ABSENT = -(2**62)
 """Below every negated rank."""
 
@@ -44,11 +43,11 @@ class Lines(NamedTuple):
     scale: int
 
     def among(self, held: Sequence[int]) -> Lines:
-        """The lines of these candidates."""
-        return Lines(*_picked(self.a, self.b, held), self.scale)
+        """Return the lines of these candidates."""
+        return Lines(*_pick(self.a, self.b, held), self.scale)
 
     def exactly(self) -> Lines:
-        """The lines themselves."""
+        """Return the lines themselves."""
         return self
 
 
@@ -67,26 +66,26 @@ class Ranks(NamedTuple):
 
     def among(self, held: Sequence[int]) -> Ranks:
         """These candidates, with the ranks that they have among all."""
-        return Ranks(*_picked(self.a, self.b, held), self.rrf_k)
+        return Ranks(*_pick(self.a, self.b, held), self.rrf_k)
 
     def exactly(self) -> Lines:
-        """The lines."""
+        """Return the lines."""
         lexical, semantic = ([None if at == ABSENT else -at for at in column] for column in (self.a, self.b))
-        return reciprocal(lexical, semantic, self.rrf_k)
+        return reciprocal_lines(lexical, semantic, self.rrf_k)
 
 
 Sweepable: TypeAlias = Lines | Ranks
 """What can be swept: candidates whose order at both ends is known, and whose lines can be had."""
 
 
-def _picked(a: tuple[int, ...], b: tuple[int, ...], held: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _pick(a: tuple[int, ...], b: tuple[int, ...], held: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tuple([a[at] for at in held]), tuple([b[at] for at in held])
 
 
-def weighted(lexical: Sequence[float], semantic: Sequence[float]) -> Lines:
-    """The lines of weighted fusion. Both columns hold stage values, which are whole multiples of 1e-6."""
+def weighted_lines(lexical: Sequence[float], semantic: Sequence[float]) -> Lines:
+    """Return the lines of weighted fusion. Both columns hold stage values, which are whole multiples of 1e-6."""
     scale = 10**DECIMALS
-    return Lines(_rounded(lexical, scale), _rounded(semantic, scale), scale)
+    return Lines(_round(lexical, scale), _round(semantic, scale), scale)
 
 
 class _Wholes(tuple[int, ...]):
@@ -95,8 +94,8 @@ class _Wholes(tuple[int, ...]):
     array: Integers
 
 
-def _rounded(values: Sequence[float], scale: int) -> tuple[int, ...]:
-    """The values as whole numbers; NumPy rounds halves to even as Python does."""
+def _round(values: Sequence[float], scale: int) -> tuple[int, ...]:
+    """Return the values as whole numbers; NumPy rounds halves to even as Python does."""
     column = values.array if isinstance(values, Series) else np.array(values, dtype=np.float64)
     array = np.rint(column * scale).astype(np.int64)
     wholes = _Wholes(array.tolist())
@@ -104,8 +103,8 @@ def _rounded(values: Sequence[float], scale: int) -> tuple[int, ...]:
     return wholes
 
 
-def reciprocal(lexical: Sequence[int | None], semantic: Sequence[int | None], rrf_k: int) -> Lines:
-    """The lines of weighted reciprocal rank fusion, 1 / (rrf_k + rank), absent 0; not divided by their maximum.
+def reciprocal_lines(lexical: Sequence[int | None], semantic: Sequence[int | None], rrf_k: int) -> Lines:
+    """Return the lines of weighted reciprocal rank fusion: 1 / (rrf_k + rank), absent 0, not divided by a maximum.
 
     The integers are exact and large: the scale is the least common multiple of all denominators.
     """
@@ -120,14 +119,14 @@ def reciprocal(lexical: Sequence[int | None], semantic: Sequence[int | None], rr
 
 
 def _in_time(values: Iterable[Each]) -> Iterator[Each]:
-    """The values. What is done with each may take a while: they have thousands of digits."""
+    """Yield the values. What is done with each may take a while: they have thousands of digits."""
     for value in values:
         check()
         yield value
 
 
 def lines_of(pool: Pool, config: Config) -> Lines:
-    """What `rank` would score under these settings, for every weight. One signal alone gives flat lines.
+    """Return what `rank` would score under these settings, for every weight. One signal alone gives flat lines.
 
     Kept for the pool that was asked for last: several questions are asked about one.
     """
@@ -140,13 +139,13 @@ def _lines(held: Same[Pool], fusion: str, normalize: str, rrf_k: int) -> Lines:
     columns = (pool.lexical or pool.semantic, pool.semantic or pool.lexical)
     if fusion == "rrf":
         lexical, semantic = map(signal_ranks, columns)
-        return reciprocal(lexical, semantic, rrf_k)
+        return reciprocal_lines(lexical, semantic, rrf_k)
     values = (lexical_values(pool, normalize), semantic_values(pool, normalize))
-    return weighted(values[0] or values[1], values[1] or values[0])
+    return weighted_lines(values[0] or values[1], values[1] or values[0])
 
 
 def sweepable(pool: Pool, config: Config) -> Sweepable:
-    """The same for a sweep, which draws the lines of those candidates alone that can reach the top."""
+    """Return the same for a sweep, which draws the lines of those candidates alone that can reach the top."""
     if config.fusion != "rrf":
         return lines_of(pool, config)
     ranks = (signal_ranks(column) for column in (pool.lexical or pool.semantic, pool.semantic or pool.lexical))
@@ -155,27 +154,27 @@ def sweepable(pool: Pool, config: Config) -> Sweepable:
 
 
 def weight_of(config: Config) -> Fraction:
-    """The weight that these settings stand at: vector_weight / (bm25_weight + vector_weight)."""
+    """Return the weight that these settings stand at: vector_weight / (bm25_weight + vector_weight)."""
     semantic = Fraction(str(config.vector_weight))
     return semantic / (Fraction(str(config.bm25_weight)) + semantic)
 
 
 def exact(weight: Weight) -> Fraction:
-    """The weight as a fraction. Raises UsageError below 0 and above 1."""
+    """Return the weight as a fraction. Raises UsageError below 0 and above 1."""
     if not 0 <= weight <= 1:
         raise UsageError("bad_value", f"A share of the weight goes from 0 to 1, not {weight}.", hint="0.5")
     return weight if isinstance(weight, Fraction) else Fraction(str(float(weight)))
 
 
 def scores_at(lines: Lines, weight: Weight) -> tuple[list[int], int]:
-    """Every candidate's exact score as a numerator, and the common denominator."""
+    """Return every candidate's exact score as a numerator, and the common denominator."""
     w = exact(weight)
     p, q = w.numerator, w.denominator
     return [a * (q - p) + b * p for a, b in _in_time(zip(lines.a, lines.b, strict=True))], q * lines.scale
 
 
 def order_at(lines: Lines, weight: Weight) -> list[int]:
-    """All candidates, best first, at exactly this weight: score descending, then natural order."""
+    """Return all candidates, best first, at exactly this weight: score descending, then natural order."""
     w = exact(weight)
     a, b = integers(lines.a), integers(lines.b)
     if w.denominator >= _FINE or a.dtype != np.int64 or b.dtype != np.int64:
@@ -186,7 +185,7 @@ def order_at(lines: Lines, weight: Weight) -> list[int]:
 
 
 def leaders(lines: Lines, x: int, weight: Weight, most: int) -> list[int]:
-    """The first candidates before x, at most so many, in the order that `order_at` has at this weight."""
+    """Return the first candidates before x, at most so many, in the order that `order_at` has at this weight."""
     w = exact(weight)
     a, b = integers(lines.a), integers(lines.b)
     if w.denominator >= _FINE or a.dtype != np.int64 or b.dtype != np.int64:
@@ -202,7 +201,7 @@ def leaders(lines: Lines, x: int, weight: Weight, most: int) -> list[int]:
 
 
 def crossing(lines: Lines, x: int, y: int) -> Fraction | None:
-    """The weight in [0, 1] at which two candidates score the same; None when there is none, or every weight is."""
+    """Return the weight in [0, 1] at which two candidates score the same; None if none is, or every one."""
     da, db = lines.a[x] - lines.a[y], lines.b[x] - lines.b[y]
     if da == db or da * db > 0:
         return None
@@ -233,7 +232,7 @@ def _descending(values: Sequence[int]) -> list[int]:
 
 
 def integers(values: Sequence[int]) -> Integers:
-    """A column for NumPy: int64 where differences stay small, Python's own integers where they do not."""
+    """Return a column for NumPy: int64 where differences stay small, Python's own integers where they do not."""
     if isinstance(values, _Wholes) and (not values or abs(values.array).max() < _SMALL):
         return values.array
     small = not values or max(map(abs, values)) < _SMALL
@@ -249,13 +248,13 @@ def groups(numerators: Integers, denominators: Integers) -> tuple[list[int], lis
     starts = np.flatnonzero(np.diff(keys[by], prepend=-1.0)).tolist()
     if denominators.dtype == np.int64:
         return by.tolist(), starts
-    return _settled(by.tolist(), starts, numerators, denominators)
+    return _settle_ties(by.tolist(), starts, numerators, denominators)
 
 
-def _settled(
+def _settle_ties(
     by: list[int], starts: list[int], numerators: Integers, denominators: Integers
 ) -> tuple[list[int], list[int]]:
-    """The same, where large fractions that round to one float are put in order as fractions."""
+    """Return the same, where large fractions that round to one float are put in order as fractions."""
     begins: list[int] = []
     for start, stop in _in_time(pairwise([*starts, len(by)])):
         begins.append(start)

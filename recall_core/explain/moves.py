@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from recall_core.explain.factors import FactorShare, Inputs, causes, inputs_at, points_of
+from recall_core.explain.ledger import FactorShare, Inputs, causes, inputs_at, points_of
 from recall_core.rank.columns import positions_of
 from recall_core.retrieve.answer import Answer, is_distant, standing_for
 from recall_core.retrieve.copies import listed, scanned
@@ -13,7 +13,6 @@ from recall_core.store.port import Store
 from recall_core.types import SIGNALS, Row, Signal, Table
 
 PERSISTENCE = 0.9
-
 """The chance that a reader goes on to the next row: ten rows on average (Webber, Moffat and Zobel 2010)."""
 
 
@@ -44,7 +43,7 @@ def rbo(a: Sequence[Hashable], b: Sequence[Hashable], *, p: float = PERSISTENCE)
 
 
 def jaccard(a: Sequence[Hashable], b: Sequence[Hashable]) -> float:
-    """The rows that two lists share over the rows that either has; 1 when both are empty."""
+    """Return the rows that two lists share over the rows that either has; 1 when both are empty."""
     union = {*a, *b}
     return len(set(a) & set(b)) / len(union) if union else 1.0
 
@@ -57,12 +56,12 @@ class RowPair(NamedTuple):
 
 
 def same(a: Iterable[int], b: Iterable[int]) -> list[RowPair]:
-    """The rows of either list, of one store: every row is itself. Those of a first."""
+    """Return the rows of either list, of one store: every row is itself. Those of a first."""
     return [RowPair(rowid, rowid) for rowid in dict.fromkeys((*a, *b))]
 
 
 def across(a: Sequence[int], b: Sequence[int], stores: tuple[Store, Store], *, table: Table) -> list[RowPair]:
-    """The rows of either list with their like in the other store; those of a first.
+    """Return the rows of either list with their like in the other store; those of a first.
 
     Documents are alike by path. Chunks are of documents alike by path, and alike themselves by text, and where no
     text is equal by offset.
@@ -76,7 +75,7 @@ def across(a: Sequence[int], b: Sequence[int], stores: tuple[Store, Store], *, t
 
 
 def alike_chunks(a: Sequence[Row], b: Sequence[Row]) -> list[RowPair]:
-    """The chunks of two versions of one document: pairs of equal texts, then of equal offsets, then the rest alone.
+    """Pair the chunks of two versions of a document: equal texts, then equal offsets, then the rest alone.
 
     Rows in order of offset. Texts that repeat pair up in that order.
     """
@@ -111,7 +110,7 @@ def _alike(path: str, stores: tuple[Store, Store], table: Table) -> list[RowPair
 
 
 def _document(path: str, store: Store) -> str | None:
-    """The live document at exactly this path."""
+    """Return the live document at exactly this path."""
     found = [full for kind, full in store.resolve(path) if kind == "doc"]
     if len(found) != 1:
         return None
@@ -120,13 +119,10 @@ def _document(path: str, store: Store) -> str | None:
 
 
 DEPTH = 100
-
 """Rows of each list that rank-biased overlap looks at: what lies below weighs 0.9 ** 100, less than 0.0001."""
 
 Kind = Literal["same", "moved", "new", "gone"]
-
 AbsenceCause = Literal["store", "filter", "no_match", "pool", "min_score", "min_cosine", "copy"]
-
 """Why a row is not in a list: the store has none like it; the filter removes it; it has no word of the question, and
 nothing else was asked; a bounded pool left it out; its score is below min_score; it has no query word, and its
 cosine is below min_cosine; a row before it has its very text.
@@ -194,7 +190,7 @@ class Diff(NamedTuple):
 
 
 def diff(a: Side, b: Side, *, k: int) -> Diff:
-    """The answer of b beside that of a, in their first k rows. Read both stores at one state."""
+    """Return the answer of b beside that of a, in their first k rows. Read both stores at one state."""
     depth = max(DEPTH, k)
     lists = [_first(side, depth) for side in (a, b)]
     table = a.answer.plan.table
@@ -215,60 +211,56 @@ def diff(a: Side, b: Side, *, k: int) -> Diff:
 
 
 def _first(side: Side, depth: int) -> list[int]:
-    """The rowids of the first rows."""
-    found = side.answer
-    if found.pool is None or found.ranked is None:
-        return _scanned(side, depth)
-    keys, order = found.pool.keys, found.ranked.order[: min(depth, found.total)]
-    return [keys[position].doc_rowid if found.plan.table == "doc" else keys[position].rowid for position in order]
+    """Return the rowids of the first rows."""
+    answer = side.answer
+    if answer.pool is None or answer.ranked is None:
+        return _scan(side, depth)
+    keys, order = answer.pool.keys, answer.ranked.order[: min(depth, answer.total)]
+    return [keys[position].doc_rowid if answer.plan.table == "doc" else keys[position].rowid for position in order]
 
 
-def _scanned(side: Side, depth: int | None) -> list[int]:
+def _scan(side: Side, depth: int | None) -> list[int]:
     rows = listed(side.answer.plan, side.store, start=0, stop=depth)
     return [doc if chunk is None else chunk for doc, chunk in rows]
 
 
 def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
-    """The standing of each row, in order."""
-    found = side.answer
-    if found.pool is None or found.ranked is None:
-        ranks = {rowid: rank for rank, rowid in enumerate(_scanned(side, None), start=1)}
-        struck = scanned(found.plan, side.store).first if found.struck else {}
-        return [_unscored(rowid, ranks, struck) for rowid in rowids]
-    places = _places(found)
+    """Return the standing of each row, in order."""
+    answer = side.answer
+    if answer.pool is None or answer.ranked is None:
+        ranks = {rowid: rank for rank, rowid in enumerate(_scan(side, None), start=1)}
+        struck = scanned(answer.plan, side.store).first if answer.struck else {}
+        return [_unscored_standing(rowid, ranks, struck) for rowid in rowids]
+    places = _places(answer)
     missing = [rowid for rowid in rowids if rowid is not None and rowid not in places]
     passing = _passing(side, missing)
-    struck = _struck_positions(found, missing)
-    displaced = set() if found.recall is None else {each.displaced for each in found.recall.given.values()}
+    struck = _struck_positions(answer, missing)
+    displaced = set() if answer.recall is None else {each.displaced for each in answer.recall.given.values()}
     standings = []
     for rowid in rowids:
         if rowid is None:
             standings.append(RowStanding(None, None, None, "store"))
         elif rowid in places:
-            standings.append(_placed(found, places[rowid], displaced))
+            standings.append(_placed_standing(answer, places[rowid], displaced))
         elif rowid in struck:
-            standings.append(_struck(found, struck[rowid]))
+            inputs = inputs_at(struck[rowid], answer.ranked, answer.pool, answer.plan.config)
+            standings.append(RowStanding(None, answer.ranked.scores[struck[rowid]], inputs, "copy"))
         else:
-            standings.append(RowStanding(None, None, None, _why_absent(found, rowid in passing)))
+            unscored: AbsenceCause = "no_match" if answer.exact else "pool"
+            standings.append(RowStanding(None, None, None, unscored if rowid in passing else "filter"))
     return standings
 
 
-def _struck_positions(found: Answer, rowids: Sequence[int]) -> dict[int, int]:
+def _struck_positions(answer: Answer, rowids: Sequence[int]) -> dict[int, int]:
     """rowid to position, of those of these rows that another one stands for."""
-    if found.copies is None or found.pool is None:
+    if answer.copies is None or answer.pool is None:
         return {}
-    copies = standing_for(found)
-    held = positions_of(found.pool.keys, rowids)
+    copies = standing_for(answer)
+    held = positions_of(answer.pool.keys, rowids)
     return {rowid: position for rowid, position in held.items() if copies.is_struck(position)}
 
 
-def _struck(found: Answer, position: int) -> RowStanding:
-    assert found.pool is not None and found.ranked is not None  # noqa: S101, PT018 - it has copies
-    inputs = inputs_at(position, found.ranked, found.pool, found.plan.config)
-    return RowStanding(None, found.ranked.scores[position], inputs, "copy")
-
-
-def _unscored(rowid: int | None, ranks: dict[int, int], struck: Mapping[int, int]) -> RowStanding:
+def _unscored_standing(rowid: int | None, ranks: dict[int, int], struck: Mapping[int, int]) -> RowStanding:
     if rowid is None:
         return RowStanding(None, None, None, "store")
     if rowid in struck:
@@ -277,45 +269,38 @@ def _unscored(rowid: int | None, ranks: dict[int, int], struck: Mapping[int, int
     return RowStanding(rank, None, None, "filter" if rank is None else None)
 
 
-def _places(found: Answer) -> dict[int, int]:
+def _places(answer: Answer) -> dict[int, int]:
     """rowid to its place in the full order, from 0."""
-    assert found.pool is not None and found.ranked is not None  # noqa: S101, PT018 - the caller has looked
-    keys, by_document = found.pool.keys, found.plan.table == "doc"
+    assert answer.pool is not None and answer.ranked is not None  # noqa: S101, PT018 - the caller has looked
+    keys, by_document = answer.pool.keys, answer.plan.table == "doc"
     return {
         keys[position].doc_rowid if by_document else keys[position].rowid: place
-        for place, position in enumerate(found.ranked.order)
+        for place, position in enumerate(answer.ranked.order)
     }
 
 
-def _placed(found: Answer, place: int, displaced: Iterable[int | None]) -> RowStanding:
-    assert found.pool is not None and found.ranked is not None  # noqa: S101, PT018 - the caller has looked
-    position = found.ranked.order[place]
-    is_listed = place < found.total
+def _placed_standing(answer: Answer, place: int, displaced: Iterable[int | None]) -> RowStanding:
+    assert answer.pool is not None and answer.ranked is not None  # noqa: S101, PT018 - the caller has looked
+    position = answer.ranked.order[place]
+    is_listed = place < answer.total
     return RowStanding(
         rank=place + 1 if is_listed else None,
-        score=found.ranked.scores[position],
-        inputs=inputs_at(position, found.ranked, found.pool, found.plan.config),
-        absent=None if is_listed else "min_cosine" if is_distant(found, position) else "min_score",
-        injected=found.recall is not None and position in found.recall.given,
+        score=answer.ranked.scores[position],
+        inputs=inputs_at(position, answer.ranked, answer.pool, answer.plan.config),
+        absent=None if is_listed else "min_cosine" if is_distant(answer, position) else "min_score",
+        injected=answer.recall is not None and position in answer.recall.given,
         displaced=position in displaced,
     )
 
 
 def _passing(side: Side, rowids: Sequence[int]) -> set[int]:
-    """Those of these rows that the filter lets through."""
+    """Return those of these rows that the filter lets through."""
     if not rowids:
         return set()
     plan = side.answer.plan
     if plan.table == "chunk":
         return {key.rowid for key in side.store.candidates(plan.where, rowids=rowids)}
     return {key.doc_rowid for key in side.store.candidates(plan.where)} & set(rowids)
-
-
-def _why_absent(found: Answer, passes: bool) -> AbsenceCause:
-    """Why a live row is not in the pool."""
-    if not passes:
-        return "filter"
-    return "no_match" if found.exact else "pool"
 
 
 def _move(pair: RowPair, a: RowStanding, b: RowStanding, *, k: int) -> Move:

@@ -45,13 +45,13 @@ def sweep(lines: Sweepable, k: int, groups: Sequence[int] | None = None) -> Swee
 
 
 def piece_at(swept: Sweep, weight: Weight) -> int:
-    """The piece that holds this weight."""
+    """Return the piece that holds this weight."""
     w = exact(weight)
     return bisect_left(swept.weights, w) + bisect_right(swept.weights, w) - 1
 
 
 def top_at(swept: Sweep, weight: Weight) -> list[int]:
-    """The top k at this weight, best first, looked up without ranking again."""
+    """Return the top k at this weight, best first, looked up without ranking again."""
     top: list[int] = swept.orders[piece_at(swept, weight)].tolist()
     return top
 
@@ -62,7 +62,7 @@ def stretches(swept: Sweep, *, members: bool = False) -> list[tuple[Interval, tu
 
 
 def tops(swept: Sweep, *, members: bool = False) -> Iterator[tuple[int, ...]]:
-    """The top k of every piece in turn, best first, or in ascending position."""
+    """Yield the top k of every piece in turn, best first, or in ascending position."""
     for start in range(0, len(swept.orders), _BLOCK):
         check()
         rows = swept.orders[start : start + _BLOCK]
@@ -118,7 +118,7 @@ def _put(order: array[int], place: list[int], places: Sequence[int], members: Se
 
 
 def _crossings(a: list[int], b: list[int]) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
-    """Where pairs change places strictly inside (0, 1), ascending: a fraction and all pairs that meet there."""
+    """Yield where pairs change places strictly inside (0, 1), ascending: a fraction and all pairs that meet there."""
     left, right = np.triu_indices(len(a), 1)
     lexical, semantic = integers(a), integers(b)
     da, db = lexical[left] - lexical[right], semantic[left] - semantic[right]
@@ -154,7 +154,7 @@ def _sweep_groups(lines: Sweepable, groups: Sequence[int], k: int) -> Sweep:
 
 
 def _best_somewhere(lines: Sweepable, groups: Sequence[int]) -> list[int]:
-    """The candidates that are the best of their group at some weight, in natural order; a few more do no harm."""
+    """Return the candidates that may be best of their group at some weight, in natural order."""
     if len(set(groups)) == len(groups):
         return list(range(len(groups)))
     members: dict[int, list[int]] = {}
@@ -171,7 +171,7 @@ def _best_somewhere(lines: Sweepable, groups: Sequence[int]) -> list[int]:
 
 
 def _firsts(orders: Integers, owners: Integers, wanted: int) -> Integers | None:
-    """The first `wanted` groups of every row, as positions; None where a row shows fewer."""
+    """Return the first `wanted` groups of every row, as positions; None where a row shows fewer."""
     if orders.shape[1] == 0:
         return orders
     rows = owners[orders]
@@ -183,3 +183,62 @@ def _firsts(orders: Integers, owners: Integers, wanted: int) -> Integers | None:
         return None
     firsts = np.argsort(repeats, axis=1, kind="stable")[:, :wanted]
     return np.take_along_axis(orders, firsts, axis=1)
+
+
+ROWS = 8
+"""The first rows of an answer, whose order is looked at: as many as the workbench draws lines of."""
+
+FRAGILE = 0.02
+"""A weight that may move by less than this before the top k changes its order makes a fragile answer."""
+
+
+class Stability(NamedTuple):
+    """The weights around the current one that keep the top k as it is, in order and in members."""
+
+    order: Interval
+    members: Interval
+    order_distance: float | None
+    """To the nearest weight with another order; 0 when the current one is a break point, None when there is none."""
+    members_distance: float | None
+    fragile: bool
+    """order_distance is below FRAGILE."""
+
+
+def stability(swept: Sweep, weight: Weight) -> Stability:
+    """Return how stable the top k of a sweep is at this weight."""
+    order, members = ([where for where, _ in stretches(swept, members=only)] for only in (False, True))
+    return stability_of(order, members, weight)
+
+
+def stability_of(order: Sequence[Interval], members: Sequence[Interval], weight: Weight) -> Stability:
+    """Return the same from the stretches over which the top k keeps its order, and its members; both ascending."""
+    same_order, same_members = _around(order, weight), _around(members, weight)
+    distance = _distance(same_order, weight)
+    return Stability(
+        same_order,
+        same_members,
+        order_distance=distance,
+        members_distance=_distance(same_members, weight),
+        fragile=distance is not None and distance < FRAGILE,
+    )
+
+
+def order_distance(swept: Sweep, weight: Weight) -> float | None:
+    """From this weight to the nearest one at which the top k has another order: `Stability.order_distance`."""
+    return _distance(_around([where for where, _ in stretches(swept)], weight), weight)
+
+
+def _around(intervals: Sequence[Interval], weight: Weight) -> Interval:
+    """Return the one of these ascending intervals, which together are [0, 1], that holds the weight."""
+    at = bisect_right(intervals, exact(weight), key=lambda each: each.low) - 1
+    while not intervals[at].holds(weight):  # those that begin behind their low end, or at it
+        at -= 1
+    return intervals[at]
+
+
+def _distance(interval: Interval, weight: Weight) -> float | None:
+    """To the nearer end beyond which another order follows; a closed end at 0 or 1 is the end of the scale."""
+    w = exact(weight)
+    ends = [w - interval.low] if interval.low > 0 or interval.low_open else []
+    ends += [interval.high - w] if interval.high < 1 or interval.high_open else []
+    return float(min(ends)) if ends else None

@@ -6,22 +6,21 @@ change with the weight. Every function takes `texts`, the number of each candida
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
-from typing import NamedTuple, TypeAlias, overload
+from functools import lru_cache, reduce
+from typing import Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recall_core.deadline import check
-from recall_core.explain.intervals import Interval, runs_of_array
+from recall_core.explain.intervals import Interval, intersect, runs_of_array
 from recall_core.explain.lines import Integers, Lines, contenders, groups, integers
 from recall_core.rank.fuse import Same
 
 Truths: TypeAlias = NDArray[np.bool_]
 Texts: TypeAlias = Sequence[int] | None
-
 _NOWHERE = 2**62
 """The rank of a candidate where another copy stands for its text."""
 
@@ -46,7 +45,7 @@ class Winning(NamedTuple):
 
 
 def rank_line(lines: Lines, x: int, texts: Texts = None) -> RankLine:
-    """The rank of candidate x among all, ties by natural order, at every weight. O(n log n)."""
+    """Return the rank of candidate x among all, ties by natural order, at every weight. O(n log n)."""
     line = _rank_pieces(lines, x, texts)
     return RankLine(x, tuple((where, int(count) + 1) for where, count in runs_of_array(line.weights, line.ahead)))
 
@@ -54,7 +53,7 @@ def rank_line(lines: Lines, x: int, texts: Texts = None) -> RankLine:
 def ranked_where(
     lines: Lines, x: int, wanted: Callable[[Integers], Truths], texts: Texts = None
 ) -> tuple[Interval, ...]:
-    """The weights at which x itself has a wanted rank, in ascending order.
+    """Return the weights at which x itself has a wanted rank, in ascending order.
 
     wanted: which of these ranks (from 1) are. Where another copy of x stands for their text, the rank is beyond all.
     """
@@ -67,7 +66,7 @@ def _where(weights: Sequence[Fraction], holds: Truths) -> tuple[Interval, ...]:
 
 
 def winning_weights(lines: Lines, x: int, k: int, texts: Texts = None) -> Winning:
-    """Every weight that puts x, or a copy of it, in the top k, in O(n log n).
+    """Return every weight that puts x, or a copy of it, in the top k, in O(n log n).
 
     This is He and Lo's why-not question for two lists. Ends are open or closed as the natural order decides ties;
     single weights are possible.
@@ -198,3 +197,28 @@ def _count_ahead(lines: Lines, x: int, texts: Integers) -> _CopyPieces:
     np.add.at(changes, until[until > 0], -1)
     np.add.at(changes, since, 1)
     return _CopyPieces(x, weights, np.cumsum(changes)[:-1], first, stop, always)
+
+
+Wish = TypeVar("Wish")
+_ALL: tuple[Interval, ...] = (Interval(Fraction(0), Fraction(1)),)
+
+
+def pin_weights(lines: Lines, x: int, k: int, want: Literal["in", "out"]) -> tuple[Interval, ...]:
+    """Return the weights at which x is in the top k, or out of it."""
+    return ranked_where(lines, x, lambda ranks: (ranks <= k) == (want == "in"))
+
+
+def together(where: Mapping[Wish, tuple[Interval, ...]]) -> tuple[tuple[Interval, ...], tuple[Wish, ...]]:
+    """Return the weights that every wish allows, or a minimal set of wishes that exclude each other."""
+    intervals = reduce(intersect, where.values(), _ALL)
+    return (intervals, ()) if intervals else ((), _conflict(where))
+
+
+def _conflict(where: Mapping[Wish, tuple[Interval, ...]]) -> tuple[Wish, ...]:
+    """Drops each wish, last first, that the conflict does not need."""
+    kept = dict(where)
+    for wish in reversed(list(where)):
+        rest = {each: sets for each, sets in kept.items() if each != wish}
+        if not reduce(intersect, rest.values(), _ALL):
+            kept = rest
+    return tuple(kept)

@@ -48,7 +48,7 @@ def backup(
             _end_purge(store)
             for done, pages in store.copy(str(part)):
                 yield Progress("copy", "", done, pages, 0, 0, 0, 0, 0, 0, 0, 0, ())
-            held = _held(kind, part, store.path)
+            held = _check_copy(kind, part, store.path)
             if mode is not None or place.exists():
                 part.chmod(place.stat().st_mode if mode is None else mode)
             files.put_in_place(part, place)
@@ -104,8 +104,8 @@ def _end_purge(store: Store) -> None:
         )
 
 
-def _held(kind: StoreKind, part: Path, path: str) -> StoreInfo:
-    """What the copy holds, once all of it has been found to be what was stored."""
+def _check_copy(kind: StoreKind, part: Path, path: str) -> StoreInfo:
+    """Return what the copy holds, once all of it has been found to be what was stored."""
     with closing(kind.open(str(part))) as copy:
         wrong = [check for check in examined(copy) if check["severity"] == "error" and check["code"] in _DAMAGE]
         if wrong:
@@ -120,7 +120,7 @@ def _unwritable(target: Path, error: OSError | ValueError) -> RecallError:
 
 
 def verify(source: Path, kind: StoreKind) -> tuple[VerifiedView, list[CheckView]]:
-    """What a file is and holds, and every check of it: a store, a backup of one, or an export. It stays as it is.
+    """Say what a file contains, with every check of it: a store, a backup, or an export. The file does not change.
 
     kind: of a store in a file. Raises StoreError `no_store`, `store_unreadable`, `schema_newer`; what is wrong inside
     is a check.

@@ -36,8 +36,8 @@ def plug_ins_installed(store: Store) -> Finding:
 
 
 def read_again(store: Store, *, base: Path, config: Config) -> Finding:
-    """A warning where a file that did not change gives other texts or marks by now: its parser, or the package behind
-    it, has changed. Up to 40 files are read, spread evenly over their paths. Never raises for a file.
+    """Return a warning where a file that did not change gives other texts or marks by now: its parser, or the package
+    behind it, has changed. Up to 40 files are read, spread evenly over their paths. Never raises for a file.
     """
     may_read = partial(is_granted, store.roots())
     files = [file for file in store.files() if file.os_path and file.documents and read_by(file.settings) != PIECES]
@@ -53,7 +53,7 @@ def read_again(store: Store, *, base: Path, config: Config) -> Finding:
 
 
 def _is_as_stored(file: Fingerprint, reader: FileReader, store: Store, base: Path, config: Config) -> bool:
-    """Whether each document of the file that is stored has this text and these marks.
+    """Return True if each document of the file that is stored has this text and these marks.
 
     A file that cannot be read, or not any more, and a text that is damaged, are other checks'.
     """
@@ -61,13 +61,13 @@ def _is_as_stored(file: Fingerprint, reader: FileReader, store: Store, base: Pat
         raw = read_raw(base / file.os_path, path=file.path, config=config)
         if raw.digest != file.hash:
             return True
-        documents = _parsed(raw, file, reader)
+        documents = _parse(raw, file, reader)
     except (OSError, IngestError, UsageError):
         return True
     return all(_is_stored(document, file.path, store) for document in documents)
 
 
-def _parsed(raw: RawFile, file: Fingerprint, reader: FileReader) -> Sequence[ParsedDocument]:
+def _parse(raw: RawFile, file: Fingerprint, reader: FileReader) -> Sequence[ParsedDocument]:
     asked = read_by(file.settings)
     root = Root(file.path, parser=name_of(asked), encoding=asked.partition(";")[2])
     return reader.read(raw.content, path=file.path, root=root, digest=raw.digest).documents

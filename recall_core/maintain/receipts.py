@@ -142,24 +142,24 @@ class Receipt(_ReceiptStruct, frozen=True):
 
 
 def in_force(config: Config, *, is_packed: bool, is_rql: bool) -> dict[str, SettingValue]:
-    """The settings that can decide such an answer."""
+    """Return the settings that can decide such an answer."""
     left_out = (() if is_packed else _PACKING) + (() if is_rql else _OF_QUERIES)
     return {key: getattr(config, key) for key, setting in SETTINGS.items() if setting.live and key not in left_out}
 
 
 def labels_of(document: Document) -> Labels:
-    """The labels of a document."""
+    """Return the labels of a document."""
     return Labels(document.mtime, document.title, document.source, document.tags, dict(document.meta))
 
 
-def sealed(receipt: Receipt) -> str:
-    """The receipt as a file holds it: equal receipts are equal bytes, ASCII alone, the last key seals the others."""
+def seal(receipt: Receipt) -> str:
+    """Return the receipt as a file: equal receipts are equal bytes, ASCII only, and the last key seals the others."""
     body = msgspec.to_builtins(receipt)
     return _canonical({**body, "sha256": seal_of(body)})
 
 
 def seal_of(body: Mapping[str, Any]) -> str:
-    """The sha256 of everything else in a receipt."""
+    """Return the sha256 of everything else in a receipt."""
     return sha256(_canonical({key: value for key, value in body.items() if key != "sha256"}).encode()).hexdigest()
 
 
@@ -168,18 +168,18 @@ def _canonical(value: Mapping[str, Any]) -> str:
 
 
 def read(source: Path) -> Receipt:
-    """The receipt in a file. Raises UsageError `bad_receipt`."""
+    """Return the receipt in a file. Raises UsageError `bad_receipt`."""
     try:
         paths.expect_file(source)
         with source.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         raise _bad(str(source), f"cannot be read: {why_unread(error)}") from error
-    return understood(raw, name=str(source))
+    return read_receipt(raw, name=str(source))
 
 
-def understood(raw: bytes, *, name: str = "The text") -> Receipt:
-    """The receipt of these bytes, of which none may be another. Raises UsageError `bad_receipt`."""
+def read_receipt(raw: bytes, *, name: str = "The text") -> Receipt:
+    """Return the receipt of these bytes, of which none may be another. Raises UsageError `bad_receipt`."""
     if len(raw) > MOST_BYTES:
         raise _bad(name, f"is larger than any receipt ({MOST_BYTES:,} bytes)")
     try:
@@ -213,25 +213,25 @@ def expect_harmless(question: ReceiptQuestion, config: Config, *, set_rerank: st
     config: under which it would be asked. set_rerank, counters: those that the person's own settings name.
     """
     if config.rerank not in (*_OWN_MODELS, set_rerank):
-        raise _untrusted(f"rerank = {config.rerank!r}", 'rerank = "…" in recall.toml')
+        raise _untrusted_error(f"rerank = {config.rerank!r}", 'rerank = "…" in recall.toml')
     packing = question.packing
     for counting in () if packing is None else (packing.counter, config.pack_counter):
         if counting not in (*_OWN_COUNTERS, *counters):
-            raise _untrusted(f"the counter {counting!r}", Hint("context", "WORDS", counter="NAME"))
+            raise _untrusted_error(f"the counter {counting!r}", Hint("context", "WORDS", counter="NAME"))
 
 
-def _untrusted(what: str, hint: str) -> UsageError:
+def _untrusted_error(what: str, hint: str) -> UsageError:
     message = f"The receipt asks for {what}, which a file from elsewhere may not decide."
     return UsageError("untrusted_receipt", message, hint=hint)
 
 
 def is_identical(changes: Iterable[ReplayChangeView]) -> bool:
-    """Whether these leave the answer as it was: another version of Recall, or other documents in the store, may."""
+    """Return True if the answer is the same: only the version of Recall or other documents differ."""
     return all(change["kind"] in _ASIDE for change in changes)
 
 
 def changes(before: Receipt, after: Receipt, store: Store) -> Iterator[ReplayChangeView]:
-    """What is another: what answers, the settings, the documents of the answer, its rows, the context.
+    """Yield what is another: what answers, the settings, the documents of the answer, its rows, the context.
 
     store: whose answer `after` is, read at one state.
     """
@@ -260,7 +260,7 @@ def _values(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> I
 
 
 def _documents(before: Receipt, store: Store) -> Iterator[ReplayChangeView]:
-    """What became of the documents of the answer."""
+    """Yield what became of the documents of the answer."""
     for row in {row.path: row for row in before.rows}.values():
         current = store.document_at(row.path)
         if current is None:

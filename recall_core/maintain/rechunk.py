@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from recall_core.config import (
     COMMIT_SECONDS,
@@ -71,10 +71,10 @@ def rechunk(
     StoreCorrupt, StoreLocked.
     """
     before = _cut_of(store, found.config)
-    wanted = _wanted(store, settings, found=found, toml=toml)
+    wanted = _resolve_settings(store, settings, found=found, toml=toml)
     run = _RechunkRun(store, wanted, own)
     if dry_run:
-        yield from run.counted()
+        yield from run.count()
         after = _cut_view(wanted, chunks=run.chunks, tokens=run.chunk_tokens)
         return Rechunked(run.view(before, after, dry_run=True), found, run.warnings())
     yield from run.all_chunks()
@@ -86,8 +86,8 @@ def rechunk(
     return Rechunked(view, after_all.found, (*warnings, *after_all.warnings, *run.warnings()))
 
 
-def _wanted(store: Store, settings: GivenSettings, *, found: FoundSettings, toml: Path) -> Config:
-    """The settings with those that texts are to be cut by."""
+def _resolve_settings(store: Store, settings: GivenSettings, *, found: FoundSettings, toml: Path) -> Config:
+    """Return the settings with those that texts are to be cut by."""
     where, info = Hint("rechunk"), store.info()
     named = settings_of(settings, where=where)
     for key in named:
@@ -113,7 +113,7 @@ def _cutting(config: Config) -> dict[str, SettingValue]:
 
 
 def _cut_of(store: Store, config: Config) -> CutView:
-    """How the store has its texts cut, and what that has come to."""
+    """Return how the store has its texts cut, and what that has come to."""
     info = store.info()
     stored = cut_as(config, chunker=info.chunker, counter=info.counter)
     return _cut_view(stored, chunks=info.chunks, tokens=store.totals().tokens)
@@ -141,7 +141,7 @@ class _Cutter:
         """Files that their parser alone can cut."""
 
     def cut(self, file: NewFile, *, is_checked: bool = False) -> NewFile | None:
-        """The file as it is to be put into the store; None where it stays as it is.
+        """Return the file as it is to be put into the store; None where it stays as it is.
 
         is_checked: first hold each document against its digest; StoreCorrupt where a part of it is missing.
         """
@@ -159,14 +159,14 @@ class _Cutter:
         if parser != PIECES:
             self.left.add(file.path)
         is_counted_so = self.store.info().counter == self.config.counter
-        return None if is_counted_so else self._recounted(file, parser)
+        return None if is_counted_so else self._recount(file, parser)
 
     def _cut(self, document: NewDocument, path: str, parser: str) -> NewDocument | None:
-        """The document with new chunks; None where these depend on what its parser alone can tell.
+        """Return the document with new chunks; None where these depend on what its parser alone can tell.
 
         What was stored before marks were kept has none: then they are those that its parser gave at the time.
         """
-        text = _joined(document.chunks)
+        text = _join(document.chunks)
         if document.marks or document.read_by:
             return document._replace(chunks=self._chunks(document, text, document.marks))
         known = is_markdown(parser, path)
@@ -183,9 +183,13 @@ class _Cutter:
         parsed = ParsedDocument(None, text, *fields, marks, is_title, place)
         return chunks_of(parsed, path=document.path, counter=self.counter, config=self.config)
 
-    def _recounted(self, file: NewFile, parser: str) -> NewFile:
-        """The file cut as before, its tokens counted by the new counter; a sync reads one with a parser anew."""
-        documents = [each._replace(chunks=tuple(map(self._recounted_chunk, each.chunks))) for each in file.documents]
+    def _recount(self, file: NewFile, parser: str) -> NewFile:
+        """Return the file cut as before with its tokens counted again; a sync reads one with a parser again."""
+
+        def recount(chunk: NewChunk) -> NewChunk:
+            return chunk._replace(span=chunk.span._replace(tokens=self.counter.count(chunk.text)))
+
+        documents = [each._replace(chunks=tuple(map(recount, each.chunks))) for each in file.documents]
         settings = f"{parser} recounted {self.config.counter}{_mark(file)}"
         if parser == PIECES:
             (only,) = documents
@@ -193,11 +197,8 @@ class _Cutter:
             settings = settings_of_pieces(spans, title=only.title, tags=only.tags, meta=only.meta)
         return self._put_again(file, settings, documents)
 
-    def _recounted_chunk(self, chunk: NewChunk) -> NewChunk:
-        return chunk._replace(span=chunk.span._replace(tokens=self.counter.count(chunk.text)))
-
     def _put_again(self, file: NewFile, settings: str, documents: Sequence[NewDocument]) -> NewFile:
-        """The file with what is known of it on this machine; its root stays as it is."""
+        """Return the file with what is known of it on this machine; its root stays as it is."""
         known = self.store.known(file.path)
         stamp = (None, None) if known is None else (known.ctime_ns, known.inode)
         return file._replace(
@@ -206,29 +207,18 @@ class _Cutter:
 
 
 def _mark(file: NewFile) -> str:
-    """What says that a sync is to read the file as its edited root asks: a new cut leaves this to do."""
+    """Return what says that a sync is to read the file as its edited root asks: a new cut leaves this to do."""
     return EDITED if file.settings.endswith(EDITED) else ""
 
 
-def _joined(chunks: Sequence[NewChunk]) -> str:
-    """The text that they cover, overlapping and without a gap."""
+def _join(chunks: Sequence[NewChunk]) -> str:
+    """Return the text that they cover, overlapping and without a gap."""
     pieces: list[str] = []
     end = 0
     for chunk in chunks:
         pieces.append(chunk.text[end - chunk.span.offset :])
         end = chunk.span.end
     return "".join(pieces)
-
-
-class _Figures(NamedTuple):
-    """The figures of an event, in its order."""
-
-    files_done: int = 0
-    files: int = 0
-    documents: int = 0
-    chunks: int = 0
-    embedded: int = 0
-    reused: int = 0
 
 
 class _RechunkRun:
@@ -247,9 +237,9 @@ class _RechunkRun:
         """Texts that were embedded and have no feature: nothing is kept of them."""
         self.files = self.files_done = self.documents = self.chunks = self.chunk_tokens = 0
         self.cut_documents = self.cut_chunks = self.embedded = self.waiting = 0
-        self._furthest = _Figures()
+        self._furthest = (0, 0, 0, 0, 0, 0)
 
-    def counted(self) -> Iterator[Progress]:
+    def count(self) -> Iterator[Progress]:
         """Cut everything, to see what comes of it."""
         waiting: set[bytes] = set()
         for _, cut in self._files():
@@ -271,7 +261,7 @@ class _RechunkRun:
         yield self.event("done")
 
     def _files(self) -> Iterator[tuple[NewFile, NewFile | None]]:
-        """Every file as it is and as it is to be, counted on the way."""
+        """Yield every file as it is and as it is to be, counted on the way."""
         self.files = sum(1 for _ in self.store.files())
         self.files_done = self.documents = self.chunks = self.chunk_tokens = self.cut_documents = self.cut_chunks = 0
         self.cutter.left.clear()
@@ -291,14 +281,14 @@ class _RechunkRun:
             self.cut_chunks += len(chunks)
 
     def _missing(self, cut: NewFile) -> dict[bytes, str]:
-        """The texts of new chunks that have no vector yet, by text_hash."""
+        """Return the texts of new chunks that have no vector yet, by text_hash."""
         if all(chunk.vector is not None for document in cut.documents for chunk in document.chunks):
             return {}
         texts = missing_texts([cut], self.store)
         return {text_hash: text for text_hash, text in texts.items() if text_hash not in self._without}
 
     def _embed_missing(self) -> Iterator[Progress]:
-        """Every text that waits, a block after the other."""
+        """Yield every text that waits, a block after the other."""
         block: dict[bytes, str] = {}
         for _, cut in self._files():
             if cut is not None:
@@ -311,7 +301,7 @@ class _RechunkRun:
         yield from self._embed(block)
 
     def _embed(self, texts: Mapping[bytes, str]) -> Iterator[Progress]:
-        """All of these, kept at least every COMMIT_SECONDS, and when this is stopped or fails."""
+        """Yield all of these, kept at least every COMMIT_SECONDS, and when this is stopped or fails."""
         unkept: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
@@ -343,7 +333,7 @@ class _RechunkRun:
             writer.keep_vectors(made)
 
     def _is_changed(self) -> bool:
-        """Whether the new chunks are in the place of the old ones; False, and nothing is, while a text waits."""
+        """Put the new chunks in place of the old ones. Return False, and change nothing, while a text waits."""
         with self.store.writer() as writer:
             if self._embedder is not None:
                 check_embedder(self.store, self._embedder)
@@ -358,7 +348,7 @@ class _RechunkRun:
         return True
 
     def _with_vectors(self, cut: NewFile) -> NewFile:
-        """The file whose texts without a feature say so; of all others the store has the vector."""
+        """Return the file whose texts without a feature say so; of all others the store has the vector."""
         if not self._without:
             return cut
         documents = tuple(
@@ -377,19 +367,15 @@ class _RechunkRun:
             yield self.event(stage)
 
     def event(self, stage: Stage) -> Progress:
-        """How far it is. chunks: those of the documents that are cut so far, as they will be.
+        """Return how far it is. chunks: those of the documents that are cut so far, as they will be.
 
         Where everything is looked through once more, nothing goes back.
         """
         self._told = monotonic()
-        self._furthest = _Figures(
-            max(self._furthest.files_done, self.files_done),
-            max(self._furthest.files, self.files),
-            max(self._furthest.documents, self.documents),
-            max(self._furthest.chunks, self.chunks),
-            max(self._furthest.embedded, self.embedded),
-            max(self._furthest.reused, self.cut_chunks - self.embedded - self.waiting),
-        )
+        reused = self.cut_chunks - self.embedded - self.waiting
+        files, documents, chunks, embedded = self.files, self.documents, self.chunks, self.embedded
+        before, now = self._furthest, (self.files_done, files, documents, chunks, embedded, reused)
+        self._furthest = cast(tuple[int, int, int, int, int, int], tuple(map(max, before, now)))
         return Progress(stage, "", *self._furthest, 0, 0, 0, 0, (), waiting=self.waiting, tokens=self._tokens())
 
     def _tokens(self) -> int | None:
@@ -397,7 +383,7 @@ class _RechunkRun:
         return None if tokens is None else tokens - self._tokens_before
 
     def warnings(self) -> tuple[str, ...]:
-        """What is to be told of files that stay as they were cut."""
+        """Return what is to be told of files that stay as they were cut."""
         if not self.cutter.left:
             return ()
         first = ", ".join(sorted(self.cutter.left)[:_NAMED])
@@ -407,7 +393,7 @@ class _RechunkRun:
         )
 
     def view(self, before: CutView, after: CutView, *, dry_run: bool) -> RechunkView:
-        """What the run did, or would do."""
+        """Return what the run did, or would do."""
         view = RechunkView(
             dry_run=dry_run,
             before=before,

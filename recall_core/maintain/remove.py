@@ -49,7 +49,7 @@ def remove(
     Raises what `named` raises before anything is written;
     StoreError `purge_incomplete` while another process reads.
     """
-    going = named(store, targets, base=base, purge=purge is not None)
+    going = find_removal(store, targets, base=base, purge=purge is not None)
     every = tuple(sorted({*going.paths, *going.gone}))
     if dry_run:
         return RemovedView(documents=len(every), dry_run=True, paths=list(every), purged=False, backups=[])
@@ -84,13 +84,13 @@ def _backups(path: Path) -> list[str]:
     return sorted({*beside, *(str(part.path) for part in left if part.folder is None or part.state != "living")})
 
 
-def named(store: Store, targets: Sequence[str], *, base: Path, purge: bool = False) -> Removal:
-    """What all targets name together. purge: among what has left, too.
+def find_removal(store: Store, targets: Sequence[str], *, base: Path, purge: bool = False) -> Removal:
+    """Return what all targets name together. purge: among what has left, too.
 
     Raises UnknownTarget for one that names nothing; UsageError `ambiguous_path` for one that names this here and that
     in the store, `ambiguous_id`, `empty_target`.
     """
-    found = [_named(store, target, base, purge=purge) for target in targets]
+    found = [_find_target(store, target, base, purge=purge) for target in targets]
     return Removal(
         tuple(sorted({path for each in found for path in each.paths})),
         tuple(sorted({source for each in found for source in each.sources})),
@@ -124,10 +124,10 @@ def _unread(store: Store, paths: Sequence[str]) -> _NotSynced:
     return found
 
 
-def _named(store: Store, target: str, base: Path, *, purge: bool) -> Removal:
-    """What one target names: in the current folder, else as Recall prints paths, else as an id; never two of them."""
+def _find_target(store: Store, target: str, base: Path, *, purge: bool) -> Removal:
+    """Find what one target names: in the current folder, else as Recall prints paths, else as an id."""
     meanings = readings(target, base=base)
-    found = [_meant(store, meaning, purge=purge) for meaning in meanings]
+    found = [_find_reading(store, meaning, purge=purge) for meaning in meanings]
     told = [each for each in found if each.paths or each.gone]
     # A file that lies here may have left the store: what is destroyed is not to be another one of its name.
     is_here = bool(found[0].paths) or os.path.lexists(meanings[0].place)
@@ -152,8 +152,8 @@ def _key_of(target: str, base: Path) -> str:
     return sha256("\n".join(names).encode()).hexdigest()[:16]
 
 
-def _meant(store: Store, meaning: Reading, *, purge: bool) -> Removal:
-    """What one reading names: a document, a folder, or a glob, whichever comes first."""
+def _find_reading(store: Store, meaning: Reading, *, purge: bool) -> Removal:
+    """Return what one reading names: a document, a folder, or a glob, whichever comes first."""
     for name in meaning.names:
         paths = [name] if store.document_at(name) is not None else store.paths_below(name)
         gone = _gone_below(store, name) if purge else []

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-from recall_core import installing
+import msgspec
+
+from recall_core import installing, marks
 from recall_core.contract.views import TransferView
 from recall_core.errors import StoreError, expect_choice, why_unread
+from recall_core.ingest.metadata import unique, why_unfit
 from recall_core.ingest.vectors import embed, missing_texts, with_vectors
-from recall_core.maintain import lines
-from recall_core.maintain.lines import AnyLine, ChunkLine, DocumentLine, End, FileLine, Header, RootLine
-from recall_core.marks import why_unfit
+from recall_core.marks import Mark
 from recall_core.ports import Embedder
 from recall_core.rql.ast import Compare, Field
 from recall_core.shell import Hint, flag
@@ -21,35 +24,292 @@ from recall_core.store.digest import DocumentState, canonical, digest_sum, docum
 from recall_core.store.port import Store
 from recall_core.store.values import KnownRoot, find_flaws
 from recall_core.store.writing import Writer
-from recall_core.text import chunk_id, document_id, utc
-from recall_core.types import NewChunk, NewDocument, NewFile, Root
+from recall_core.text import chunk_id, document_id, embedded_hash, nfc, spaced, utc
+from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span, Vector
+
+FORMAT_VERSION = 1
+
+
+class ExportLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
+    """One line of an export."""
+
+
+class Header(ExportLine, frozen=True, tag="header"):
+    """What the store is. embeddings: False when the chunks come without vectors."""
+
+    recall_export: int
+    embedder: str
+    dimension: int
+    counter: str
+    chunker: str
+    digest: str
+    documents: int
+    chunks: int
+    embeddings: bool
+
+
+class RootLine(ExportLine, frozen=True, tag="root"):
+    """A remembered root, field by field."""
+
+    folder: str
+    globs: tuple[str, ...]
+    ignores: tuple[str, ...]
+    parser: str
+    tags: tuple[str, ...]
+    source: str | None
+    meta: tuple[tuple[str, str | int | float | bool | None], ...]
+    hidden: bool
+    gitignore: bool
+    follow: bool
+    encoding: str | msgspec.UnsetType = msgspec.UNSET
+    """Absent for UTF-8."""
+    left_out: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Paths that were removed and are not read again; absent where there are none."""
+
+
+class FileLine(ExportLine, frozen=True, tag="file"):
+    """A file. root: the number of its root line, from 0, or null."""
+
+    path: str
+    os_path: str
+    size: int
+    mtime_ns: int
+    hash: str
+    settings: str
+    root: int | None
+
+
+class DocumentLine(ExportLine, frozen=True, tag="document"):
+    """A document of the file above. read_by: see `text.document_id`. marks: as `marks.dumped` spells them. Each is
+    absent where there is none."""
+
+    id: str
+    path: str
+    hash: str
+    title: str
+    size: int
+    tags: tuple[str, ...]
+    source: str | None
+    meta: dict[str, Any]
+    read_by: str | msgspec.UnsetType = msgspec.UNSET
+    marks: list[list[str | int]] | msgspec.UnsetType = msgspec.UNSET
+
+
+class ChunkLine(ExportLine, frozen=True, tag="chunk"):
+    """A chunk of the document above. vector: float32 in base64, null without a feature; absent by request.
+
+    windows: of how many the vector is the mean; absent for one.  is_title: see types.Chunk; absent where it is false.
+    place: the same; absent for none.
+    """
+
+    id: str
+    offset: int
+    end: int
+    line_start: int
+    line_end: int
+    tokens: int
+    heading: str | None
+    text: str
+    vector: str | msgspec.UnsetType | None = msgspec.UNSET
+    windows: int | msgspec.UnsetType = msgspec.UNSET
+    is_title: bool | msgspec.UnsetType = msgspec.UNSET
+    place: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class End(ExportLine, frozen=True, tag="end"):
+    """The last line. sha256: of every byte before it."""
+
+    sha256: str
+
+
+AnyLine = Header | RootLine | FileLine | DocumentLine | ChunkLine | End
+
+
+def lines_of(file: NewFile, roots: tuple[Root, ...], *, embeddings: bool) -> Iterator[ExportLine]:
+    """Yield a file, its documents and their chunks."""
+    root = roots.index(file.root) if file.root is not None else None
+    yield FileLine(file.path, file.os_path, file.size, file.mtime_ns, file.hash, file.settings, root)
+    for document in file.documents:
+        doc_id = document.id
+        labels = document.tags, document.source, dict(document.meta)
+        read = document.read_by or msgspec.UNSET, marks.runs(document.marks) if document.marks else msgspec.UNSET
+        yield DocumentLine(doc_id, document.path, document.hash, document.title, document.size, *labels, *read)
+        for chunk in document.chunks:
+            yield _chunk_line(chunk, doc_id, embeddings=embeddings)
+
+
+def _chunk_line(chunk: NewChunk, doc_id: str, *, embeddings: bool) -> ChunkLine:
+    span = chunk.span
+    encoded = b64encode(chunk.vector).decode() if chunk.vector else None
+    return ChunkLine(
+        chunk_id(doc_id, span.offset),
+        span.offset,
+        span.end,
+        chunk.line_start,
+        chunk.line_end,
+        span.tokens,
+        span.heading,
+        chunk.text,
+        encoded if embeddings else msgspec.UNSET,
+        chunk.windows if embeddings and chunk.windows > 1 else msgspec.UNSET,
+        chunk.is_title or msgspec.UNSET,
+        chunk.place or msgspec.UNSET,
+    )
+
+
+def encode_line(line: ExportLine) -> str:
+    """Return the line as JSON: keys in the order of their declaration, no spaces, a newline at the end."""
+    fields = msgspec.to_builtins(line)
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def decode_lines(raw_lines: Iterable[bytes]) -> Iterator[AnyLine]:
+    """Yield every line of an export, checked; End comes only after the checksum has agreed and nothing follows.
+
+    Raises StoreError `import_invalid` with the number of the line.
+    """
+    checksum = sha256()
+    last: AnyLine | None = None
+    for number, raw in enumerate(raw_lines, 1):
+        if isinstance(last, End):
+            raise invalid(f"line {number} follows the end")
+        last = _decode_line(raw, number)
+        if (number == 1) != isinstance(last, Header):
+            raise invalid("the first line, and only the first, must be a header")
+        if isinstance(last, End) and last.sha256 != checksum.hexdigest():
+            raise invalid("its bytes are not those that were written")
+        checksum.update(raw)
+        yield last
+    if not isinstance(last, End):
+        raise invalid("it ends before its end line")
+
+
+def _decode_line(raw: bytes, number: int) -> AnyLine:
+    try:
+        line: AnyLine = msgspec.convert(json.loads(raw, object_pairs_hook=unique), AnyLine)
+    except UnicodeDecodeError as error:
+        raise invalid(f"line {number}: {why_unread(error)}") from error
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:  # JSON errors are ValueErrors
+        raise invalid(f"line {number}: {error}") from error
+    if isinstance(line, FileLine) and line.os_path and not _is_own_place(line):
+        raise invalid(f"line {number}: {line.path} is said to lie at {line.os_path!a}")
+    if isinstance(line, DocumentLine) and (reason := why_unfit(line.meta)):
+        raise invalid(f"line {number}: {reason}")
+    return line
+
+
+def _is_own_place(line: FileLine) -> bool:
+    """Return True if the file lies where its path says, without a detour through other folders."""
+    names = line.os_path.removeprefix("/").split("/")
+    return nfc(line.os_path) == line.path and not {"", ".", ".."} & {*names}
+
+
+def root_line(known: KnownRoot) -> RootLine:
+    """Return a root as it is remembered. Whether it is active is this store's affair alone."""
+    fields = {**known.root._asdict(), "encoding": known.root.encoding or msgspec.UNSET}
+    return RootLine(**fields, left_out=known.left_out or msgspec.UNSET)
+
+
+def root_of(line: RootLine) -> KnownRoot:
+    """Return the root of a line, which nobody has accepted yet."""
+    fields = {name: value for name, value in msgspec.structs.asdict(line).items() if value is not msgspec.UNSET}
+    left_out = fields.pop("left_out", ())
+    return KnownRoot(Root(**fields), False, left_out)
+
+
+def read_by_of(line: DocumentLine) -> str:
+    """Return how the document was read."""
+    return "" if isinstance(line.read_by, msgspec.UnsetType) else line.read_by
+
+
+def marks_of(line: DocumentLine) -> tuple[Mark, ...]:
+    """Return the document's marks. Raises StoreError `import_invalid`."""
+    if isinstance(line.marks, msgspec.UnsetType):
+        return ()
+    try:
+        return marks.loaded(line.marks)
+    except ValueError as error:
+        raise invalid(f"document {line.id}: {error}") from error
+
+
+def chunk_of(line: ChunkLine, document: DocumentLine) -> NewChunk:
+    """Return the chunk of a line that follows its document's.
+
+    vector: None where the line has none to offer, b"" for a text without a feature.
+    """
+    if line.end - line.offset != len(line.text):
+        raise invalid(f"chunk {line.id} is not as long as it says")
+    is_title = line.is_title is True
+    if is_title and not document.title.startswith(line.text, line.offset):
+        raise invalid(f"chunk {line.id} is said to be the title, and is not")
+    search_text = spaced(line.text)
+    return NewChunk(
+        Span(line.offset, line.end, line.tokens, line.heading),
+        line.line_start,
+        line.line_end,
+        line.text,
+        search_text if search_text != line.text else None,
+        embedded_hash(document.path, "" if is_title else document.title, line.text),
+        _vector(line),
+        _windows(line),
+        is_title,
+        None if isinstance(line.place, msgspec.UnsetType) else line.place,
+    )
+
+
+def _vector(line: ChunkLine) -> Vector | None:
+    if isinstance(line.vector, msgspec.UnsetType):
+        return None
+    try:
+        return b64decode(line.vector or "", validate=True)
+    except ValueError as error:
+        raise invalid(f"chunk {line.id}: {error}") from error
+
+
+def _windows(line: ChunkLine) -> int:
+    if isinstance(line.windows, msgspec.UnsetType):
+        return 1
+    if line.windows < 2 or not line.vector:
+        raise invalid(f"chunk {line.id} has a vector of {line.windows} windows, or none of so many")
+    return line.windows
+
+
+def invalid(reason: str) -> StoreError:
+    """Return what is wrong with an export, as an error that says nothing was imported."""
+    return StoreError(
+        "import_invalid",
+        f"This is no complete export: {reason}. Nothing was imported.",
+        hint=f"{Hint('export', out='FILE')}, once more, from the store it came from",
+    )
+
 
 ON_CONFLICT = ("error", "skip", "replace")
 
 
 def export(store: Store, out: TextIO, *, embeddings: bool = True) -> TransferView:
-    """Write the live content of one moment, in the format of maintain.lines; one file is in memory at a time.
+    """Write the live content of one moment, one file is in memory at a time.
 
     out: in UTF-8, with newlines as they are, because the checksum is over bytes.
     """
     checksum = sha256()
 
-    def write(line: lines.ExportLine) -> None:
-        text = lines.encoded(line)
+    def write(line: ExportLine) -> None:
+        text = encode_line(line)
         checksum.update(text.encode())
         out.write(text)
 
     with store.reading():
         info, known = store.info(), store.known_roots()
-        write(lines.header_of(info, embeddings=embeddings))
+        made_with = info.embedder, info.dimension, info.counter, info.chunker
+        write(Header(FORMAT_VERSION, *made_with, info.digest, info.documents, info.chunks, embeddings))
         for each in known:
-            write(lines.root_line(each))
+            write(root_line(each))
         roots = tuple(each.root for each in known)
         for file in store.live_files():
-            for line in lines.lines_of(file, roots, embeddings=embeddings):
+            for line in lines_of(file, roots, embeddings=embeddings):
                 write(line)
-        digest = checksum.hexdigest()
-        out.write(lines.encoded(End(digest)))
+    digest = checksum.hexdigest()
+    out.write(encode_line(End(digest)))
     return TransferView(documents=info.documents, chunks=info.chunks, sha256=digest)
 
 
@@ -80,19 +340,27 @@ def import_(
         ) from error
     with raw_lines:
         # Before the lock: a pipe may be silent for long.
-        incoming = _Incoming(lines.decoded(raw_lines), accept_roots=accept_roots)
+        incoming = _Incoming(decode_lines(raw_lines), accept_roots=accept_roots)
         keep = incoming.header.embeddings and not reembed
-        put, same = (0, 0), _SameExport(store, source) if on_conflict == "error" else None
+        put, same, is_other = (0, 0), "", on_conflict != "error"
         with store.writer() as writer:
             _check_fits(incoming.header, store, embedder, source, reembed=reembed)
             for file in incoming.files(writer):
-                if same is not None and same.has(file):
+                # The store may have the whole export already, as after an import that could not report its end.
+                if not is_other and _is_here(store, file):
+                    same = same or file.path
                     continue
-                if not _skipped(store, file, source, on_conflict=on_conflict):
+                if same:
+                    raise _conflicting(same, source)
+                is_other = True
+                path = "" if on_conflict == "replace" else _conflict(store, file)
+                if path and on_conflict == "error":
+                    raise _conflicting(path, source)
+                if not path:
                     writer.put(_with_vectors(file, store, embedder, keep=keep))
                     put = _sum(put, file)
     view = TransferView(documents=put[0], chunks=put[1], sha256=incoming.sha256)
-    if same is not None and same.path:
+    if same:
         view["unchanged"] = incoming.header.documents
     came = frozenset(incoming.roots)
     if waiting := [each.root.folder for each in store.known_roots() if each.root in came and not each.is_active]:
@@ -101,12 +369,12 @@ def import_(
 
 
 def checked_export(source: Path) -> TransferView:
-    """What an export holds, every line of it read and held against what the others say; nothing is written.
+    """Return what an export holds, every line of it read and held against what the others say; nothing is written.
 
     Raises OSError where it cannot be read, StoreError `import_invalid`, `import_version`.
     """
     with source.open("rb") as raw_lines:
-        incoming = _Incoming(lines.decoded(raw_lines))
+        incoming = _Incoming(decode_lines(raw_lines))
         header, digests = incoming.header, ["0"]
         _check_version(header)
         for file in incoming.files(None):
@@ -114,12 +382,12 @@ def checked_export(source: Path) -> TransferView:
                 _check_vectors(file, header.dimension)
             digests += [_digest_of(document, file) for document in file.documents]
     if store_digest(header.embedder, digest_sum(digests)) != header.digest:
-        raise lines.invalid("its documents are not those of which it says the digest")
+        raise invalid("its documents are not those of which it says the digest")
     return TransferView(documents=header.documents, chunks=header.chunks, sha256=incoming.sha256)
 
 
 def _digest_of(document: NewDocument, file: NewFile) -> str:
-    """The hash of a document, as the store makes it that it goes into."""
+    """Return the hash of a document, as the store makes it that it goes into."""
     spans = [(chunk.span.offset, chunk.span.end, chunk.span.tokens) for chunk in document.chunks]
     own_id, meta = document.id, canonical(document.meta)
     tags = sorted(set(document.tags))
@@ -131,30 +399,8 @@ def _sum(count: tuple[int, int], file: NewFile) -> tuple[int, int]:
     return count[0] + len(file.documents), count[1] + sum(len(each.chunks) for each in file.documents)
 
 
-class _SameExport:
-    """Whether the store holds the whole export already, as after an import that ended before it could say so."""
-
-    def __init__(self, store: Store, source: Path) -> None:
-        self._store = store
-        self._source = source
-        self._is_other = False
-        self.path = ""
-        """The first file that the store holds as it comes."""
-
-    def has(self, file: NewFile) -> bool:
-        """Whether it has this file too. Raises StoreError `import_conflict` where it has some, and not all."""
-        is_here = not self._is_other and _is_here(self._store, file)
-        if is_here:
-            self.path = self.path or file.path
-        elif self.path:
-            raise _conflicting(self.path, self._source)
-        else:
-            self._is_other = True
-        return is_here
-
-
 def _is_here(store: Store, file: NewFile) -> bool:
-    """Whether the store has the file as it was read, and each of its documents with these labels."""
+    """Return True if the store has the file as it was read, and each of its documents with these labels."""
     known = store.known(file.path)
     if known is None:
         return False
@@ -171,13 +417,6 @@ def _is_live(store: Store, new: NewDocument, mtime: str) -> bool:
     found = store.documents([rowid])[rowid]
     labels = found.title, found.source, found.tags, found.meta
     return (found.mtime, *labels) == (mtime, new.title, new.source, tuple(sorted(new.tags)), new.meta)
-
-
-def _skipped(store: Store, file: NewFile, source: Path, *, on_conflict: str) -> bool:
-    path = _conflict(store, file) if on_conflict != "replace" else ""
-    if path and on_conflict == "error":
-        raise _conflicting(path, source)
-    return bool(path)
 
 
 def _conflicting(path: str, source: Path) -> StoreError:
@@ -209,10 +448,10 @@ def _check_fits(header: Header, store: Store, embedder: Embedder, source: Path, 
 
 
 def _check_version(header: Header) -> None:
-    if header.recall_export != lines.FORMAT_VERSION:
+    if header.recall_export != FORMAT_VERSION:
         raise StoreError(
             "import_version",
-            f"This export has format {header.recall_export}; this Recall reads {lines.FORMAT_VERSION}.",
+            f"This export has format {header.recall_export}; this Recall reads {FORMAT_VERSION}.",
             hint=installing.upgrade(),
         )
 
@@ -223,7 +462,7 @@ class _Incoming:
     def __init__(self, decoded: Iterator[AnyLine], *, accept_roots: bool = False) -> None:
         first = next(decoded)
         if not isinstance(first, Header):
-            raise lines.invalid("it has no header")
+            raise invalid("it has no header")
         self.header = first
         self.sha256 = ""
         self._count = (0, 0)
@@ -234,54 +473,52 @@ class _Incoming:
         self._documents: list[tuple[DocumentLine, list[NewChunk]]] = []
 
     def files(self, writer: Writer | None) -> Iterator[NewFile]:
-        """Every file, as soon as its last line has been read; only then is the checksum known to agree.
+        """Yield every file, as soon as its last line has been read; only then is the checksum known to agree.
 
         writer: takes the roots on the way; None where they are only to be read.
         """
         for line in self._decoded:
             if isinstance(line, FileLine | End) and self._file is not None:
-                file = self._finished(self._file)
+                file = self._finish(self._file)
                 self._count = _sum(self._count, file)
                 yield file
             self._take(line, writer)
         if self._count != (self.header.documents, self.header.chunks):
-            raise lines.invalid("it holds another number of documents or chunks than its header says")
+            raise invalid("it holds another number of documents or chunks than its header says")
 
     def _take(self, line: AnyLine, writer: Writer | None) -> None:
         match line:
             case RootLine() if self._file is None:
-                self._take_root(lines.root_of(line), writer)
+                known = root_of(line)
+                if writer is not None:
+                    writer.put_root(known.root, is_active=self._accept_roots)
+                    writer.leave_out(known.root, known.left_out)
+                self.roots.append(known.root)
             case FileLine():
                 self._file, self._documents = line, []
-            case DocumentLine() if self._file is not None and line.id == _id_of(line):
+            case DocumentLine() if self._file is not None and line.id == document_id(
+                line.path, line.hash, read_by_of(line)
+            ):
                 self._documents.append((line, []))
             case ChunkLine() if self._documents and self._belongs(line):
-                self._documents[-1][1].append(lines.chunk_of(line, self._documents[-1][0]))
+                self._documents[-1][1].append(chunk_of(line, self._documents[-1][0]))
             case End():
                 self.sha256 = line.sha256
             case _:
-                raise lines.invalid(
-                    f"a {line.__struct_config__.tag} line stands where it cannot, or its id is not its own"
-                )
-
-    def _take_root(self, known: KnownRoot, writer: Writer | None) -> None:
-        if writer is not None:
-            writer.put_root(known.root, is_active=self._accept_roots)
-            writer.leave_out(known.root, known.left_out)
-        self.roots.append(known.root)
+                raise invalid(f"a {line.__struct_config__.tag} line stands where it cannot, or its id is not its own")
 
     def _belongs(self, line: ChunkLine) -> bool:
         document, before = self._documents[-1]
         in_order = not before or before[-1].span.offset < line.offset
         return in_order and line.id == chunk_id(document.id, line.offset)
 
-    def _finished(self, file: FileLine) -> NewFile:
+    def _finish(self, file: FileLine) -> NewFile:
         root = file.root
         if root is not None and not 0 <= root < len(self.roots):
-            raise lines.invalid(f"{file.path} has a root that is not there")
+            raise invalid(f"{file.path} has a root that is not there")
         for doc, chunks in self._documents:
-            if chunks and (reason := why_unfit(lines.marks_of(doc), chunks[-1].span.end)):
-                raise lines.invalid(f"{doc.path}: {reason}")
+            if chunks and (reason := marks.why_unfit(marks_of(doc), chunks[-1].span.end)):
+                raise invalid(f"{doc.path}: {reason}")
         documents = tuple(
             NewDocument(
                 doc.path,
@@ -292,8 +529,8 @@ class _Incoming:
                 doc.source,
                 doc.meta,
                 tuple(chunks),
-                lines.read_by_of(doc),
-                lines.marks_of(doc),
+                read_by_of(doc),
+                marks_of(doc),
             )
             for doc, chunks in self._documents
         )
@@ -309,12 +546,8 @@ class _Incoming:
         )
 
 
-def _id_of(line: DocumentLine) -> str:
-    return document_id(line.path, line.hash, lines.read_by_of(line))
-
-
 def _conflict(store: Store, file: NewFile) -> str:
-    """The path that the store has already, or ""."""
+    """Return the path that the store has already, or ""."""
     if store.known(file.path) is not None:
         return file.path
     for document in file.documents:
@@ -325,7 +558,7 @@ def _conflict(store: Store, file: NewFile) -> str:
 
 
 def _with_vectors(file: NewFile, store: Store, embedder: Embedder, *, keep: bool) -> NewFile:
-    """The file with a checked vector for every chunk, or None where the store knows the text."""
+    """Return the file with a checked vector for every chunk, or None where the store knows the text."""
     if keep:
         _check_vectors(file, embedder.dimension)
         return file
@@ -338,4 +571,4 @@ def _check_vectors(file: NewFile, dimension: int) -> None:
     for document in file.documents:
         vectors = [chunk.vector for chunk in document.chunks if chunk.vector is not None]
         if len(vectors) < len(document.chunks) or find_flaws(vectors, dimension=dimension):
-            raise lines.invalid(f"{document.path} has a chunk whose vector is missing or cannot be one")
+            raise invalid(f"{document.path} has a chunk whose vector is missing or cannot be one")

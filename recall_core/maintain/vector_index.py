@@ -20,7 +20,6 @@ from recall_core.types import Row
 
 _COMPACT = Hint("compact")
 _REPAIR = Hint("doctor", fix=True)
-
 _QUESTIONS = 20
 _LEAST_QUESTIONS = 4
 _COMPARED = 2_000_000  # vectors that all questions together are held against, above the least of questions
@@ -62,8 +61,8 @@ def make_anew(store: Store, config: Config) -> None:
     store.sign(wanted)
 
 
-def recalled(store: Store, embedder: Embedder, config: Config) -> IndexRecall:
-    """How much of what is nearest is found by the signatures that the settings want, each of which is there.
+def measure_recall(store: Store, embedder: Embedder, config: Config) -> IndexRecall:
+    """Return how much of what is nearest is found by the signatures that the settings want, each of which is there.
 
     A question is made of each of up to 20 chunks, evenly spaced by path and offset: five of the words of its text
     that tell something, evenly spaced too. Time is bounded: above 100,000 vectors there are fewer, but at least 4.
@@ -71,7 +70,7 @@ def recalled(store: Store, embedder: Embedder, config: Config) -> IndexRecall:
     depth = max(config.pool, _DEPTH)
     shares: dict[int, list[float]] = {_DEPTH: [], depth: []}
     with store.reading():
-        texts = [text for row in _sampled(store) if (text := _question(store, row, config.stop_words))]
+        texts = [text for row in _sample(store) if (text := _question(store, row, config.stop_words))]
         for vector in embedder.embed(texts, is_query=True) if texts else ():
             near = by_signatures(store, vector, config, where=None, k=depth) if vector else None
             if near is not None:
@@ -81,7 +80,7 @@ def recalled(store: Store, embedder: Embedder, config: Config) -> IndexRecall:
     return IndexRecall(len(shares[depth]), _mean(shares[_DEPTH]), _mean(shares[depth]), config.pool)
 
 
-def _sampled(store: Store) -> list[Row]:
+def _sample(store: Store) -> list[Row]:
     rowids = store.in_order()
     most = max(_LEAST_QUESTIONS, min(_QUESTIONS, _COMPARED // max(1, store.info().vectors)))
     count = min(len(rowids), most)
@@ -95,7 +94,7 @@ def _question(store: Store, row: Row, stop_words: str) -> str:
 
 
 def _share(exact: Mapping[int, float], near: Mapping[int, float], k: int) -> list[float]:
-    """What share of the k nearest is found, of those that are similar at all."""
+    """Return what share of the k nearest is found, of those that are similar at all."""
     wanted = [rowid for rowid, cosine in list(exact.items())[:k] if cosine > 0]
     found = set(list(near)[:k])
     return [sum(rowid in found for rowid in wanted) / len(wanted)] if wanted else []
@@ -106,11 +105,11 @@ def _mean(shares: list[float]) -> float | None:
 
 
 def view_of(store: Store, own: Callable[[], Embedder], config: Config) -> VectorIndexView:
-    """What stats says of the index of signatures that the settings want."""
+    """Return what stats says of the index of signatures that the settings want."""
     is_ready = _is_ready(store, Signing(config.ann_bits, config.ann_seed))
     is_used = is_ready and store.info().vectors > EXACT_VECTORS
     view = VectorIndexView(name="lsh", bits=config.ann_bits, seed=config.ann_seed, ready=is_ready, used=is_used)
-    found = _recalled(store, own, config) if is_ready else None
+    found = _recall_or_reason(store, own, config) if is_ready else None
     if isinstance(found, str):
         view["unmeasured"] = found
     elif found is not None:
@@ -121,7 +120,7 @@ def view_of(store: Store, own: Callable[[], Embedder], config: Config) -> Vector
 
 
 def check(store: Store, own: Callable[[], Embedder], config: Config) -> Finding:
-    """A warning where the settings want signatures that are not there, an error where some are of other vectors."""
+    """Warn if signatures that the settings want are missing; report an error if some are of other vectors."""
     signing = signing_of(config)
     if signing is None or "signatures" not in store.capabilities:
         return Finding("ok", "this kind of store keeps no signatures")
@@ -130,18 +129,18 @@ def check(store: Store, own: Callable[[], Embedder], config: Config) -> Finding:
         return Finding("warning", f"not every vector has {made}: every one is compared", _COMPACT)
     if wrong := store.wrong_signatures():
         return Finding("error", f"{wrong} signatures are not those of their vectors", _REPAIR)
-    return Finding("ok", f"{store.info().vectors} {made}; {_recalled(store, own, config)}")
+    return Finding("ok", f"{store.info().vectors} {made}; {_recall_or_reason(store, own, config)}")
 
 
 def _is_ready(store: Store, signing: Signing) -> bool:
     return "signatures" in store.capabilities and store.is_signed(signing)
 
 
-def _recalled(store: Store, own: Callable[[], Embedder], config: Config) -> IndexRecall | str:
-    """How much it finds, or why nobody knows: no text is sent off this machine for it."""
+def _recall_or_reason(store: Store, own: Callable[[], Embedder], config: Config) -> IndexRecall | str:
+    """Return how much it finds, or why nobody knows: no text is sent off this machine for it."""
     try:
         if kind(config.embedding).sends_text(config):
             return "its recall is not measured, because the embedder sends text off this machine"
-        return recalled(store, own(), config)
+        return measure_recall(store, own(), config)
     except (EmbedError, ConfigError) as error:
         return f"its recall is not measured: {error.message}"

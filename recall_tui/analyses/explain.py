@@ -18,8 +18,7 @@ from recall_tui.threads.analysis_thread import AnalysisRun
 if TYPE_CHECKING:
     from recall_core.contract.explaining import FixView, WhyNotView
     from recall_core.explain.explanation import Ground
-    from recall_core.explain.whynot.kept import KeptAsker
-    from recall_core.explain.whynot.question import Question
+    from recall_core.explain.whynot.question import KeptAsker, Question
     from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.asking import Asker, Pack
     from recall_core.retrieve.plan import Plan
@@ -188,11 +187,11 @@ def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
     with recall.store.reading():
         question = context_question(session)
         rows = list_question(session)
-        asker = whynot.kept.kept(asker_of(run, question))
+        asker = whynot.question.keep_reads(asker_of(run, question))
         in_list = whynot.why.why_not(asker, rows, analysis.target, fixes=False).view["present"]
         asked = question if in_list else rows
         done = whynot.why.why_not(asker, asked, analysis.target)
-        api.whynot.add_passage(done.view, recall.engine, done.found)
+        api.whynot.add_passage(done.view, recall.engine, done.answer)
         fixes, changed = done.view.get("fixes", []), [each.question for each in done.changes]
         for fix in fixes:
             fix["command"] = shell.in_store(fix["command"], run.store)
@@ -233,8 +232,8 @@ def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
         return ""
     row = retrieve.targets.chunk(asker.store, chosen["chunk_id"], base=asker.base)
     sought = whynot.target.Sought(row, asker.store.rowid("doc", row.doc.id), None)
-    found = whynot.present.answered(asker, question)
-    place = whynot.present.row_of(asker, found, sought)
+    found = whynot.question.ask_question(asker, question)
+    place = whynot.question.row_of(asker, found, sought)
     if place is None:
         return "in the context with it" if question.budget_tokens is not None else "listed with it"
     rows = f"rank {place + 1:,} of {listed(found)[1] + found.plan.offset:,} with it"

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core import evaluate, retrieve
 from recall_core.errors import UsageError
-from recall_core.evaluate.grades import words
+from recall_core.evaluate.judgements import words
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.judging import MEASURES, TOP, Board, Figure, JudgedQueries, Missed, QueryLine
 from recall_tui.threads.analysis_thread import AnalysisRun, is_due
 
 if TYPE_CHECKING:
     from recall_core.config import Config
-    from recall_core.evaluate.grades import Judgement
-    from recall_core.evaluate.questions import Questions
-    from recall_core.evaluate.units import Unit
+    from recall_core.evaluate.judgements import Judgement
+    from recall_core.evaluate.questions import Questions, Unit
     from recall_core.retrieve.answer import Answer
 
 KEPT = "board"
@@ -100,21 +99,21 @@ def rank(run: AnalysisRun, cache: BoardCache, text: str, settings: tuple[Config,
 def _ranked(run: AnalysisRun, cache: BoardCache, text: str, config: Config, unit: Unit) -> Ranked:
     """The chunks for a text, or the documents by their best chunks, as `recall eval` ranks them."""
 
-    key = text, evaluate.grid.retrieval(config), unit
+    key = text, evaluate.options.retrieval(config), unit
     answer = cache.answers.get(key)
     if answer is not None:
         answer = run.recall.engine.weigh(
-            answer, evaluate.units.ranked_as(answer.plan._replace(config=config), unit).config
+            answer, evaluate.questions.ranked_as(answer.plan._replace(config=config), unit).config
         )
     else:
         plan = retrieve.plan.plan_words(
             text, config=config, mode="hybrid", filter_text=None, k=evaluate.options.DEPTH, exact=False
         )
-        answer = run.recall.engine.answer(evaluate.units.ranked_as(plan, unit))
+        answer = run.recall.engine.answer(evaluate.questions.ranked_as(plan, unit))
         _keep(cache, key, answer)
     if answer.pool is None or answer.ranked is None:
         return ()
-    return evaluate.units.items(
+    return evaluate.questions.items(
         (answer.pool.keys[each] for each in answer.ranked.order[: min(evaluate.options.DEPTH, answer.total)]), unit
     )
 
@@ -179,10 +178,12 @@ def _figures(now: MeasuredRun, before: MeasuredRun | None) -> dict[str, Figure]:
     columns = [list(now.values[measure].values()) for measure in MEASURES]
     figures = [
         Figure(evaluate.figures.mean(column), *ends)
-        for column, ends in zip(columns, evaluate.compare.intervals(columns), strict=True)
+        for column, ends in zip(columns, evaluate.figures.intervals(columns), strict=True)
     ]
     if before is not None:
-        pairs = evaluate.compare.paired(columns, [list(before.values[measure].values()) for measure in MEASURES])
+        pairs = evaluate.figures.compare_columns(
+            columns, [list(before.values[measure].values()) for measure in MEASURES]
+        )
         figures = [
             figure._replace(
                 difference=pair.difference,
@@ -255,8 +256,10 @@ def all_grades(run: AnalysisRun, _analysis: Analysis) -> JudgedQueries:
 
     store = run.recall.store
     with store.reading():
-        texts = evaluate.judgements.stored_queries(store)
-        found = evaluate.judgements.stored(store, evaluate.judgements.names_of(store)).judgements if texts else ()
+        texts = store.judged_queries()
+        found = (
+            evaluate.judgements.read_stored(store, evaluate.judgements.names_of(store)).judgements if texts else ()
+        )
         state = evaluate.judgements.digest(store)
     places: dict[str, dict[str, list[Judgement]]] = {}
     for judgement in found:

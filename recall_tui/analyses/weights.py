@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from recall_core import api, evaluate, explain
 from recall_core.config import Config
 from recall_core.errors import UsageError
-from recall_core.evaluate.grades import words
+from recall_core.evaluate.judgements import words
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.beside import MOST_ROWS, SavedRows, identities
 from recall_tui.state.session import WORDS_K, filter_of, listed
@@ -70,7 +70,7 @@ def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, co
     key = (digest, bool(analysis.target), analysis.other, text, asked.unit, tuple(sorted(grades.items())))
     if key not in kept:
         pool = _pool_on_screen(run) if analysis.target else _pool(run, text)
-        kept[key], _, _ = evaluate.tune.swept(
+        kept[key], _, _ = evaluate.tune.sweep_query(
             evaluate.tune.judged_pool(pool, grades, asked.unit),
             config,
             evaluate.measures.parse_measure(MEASURE),
@@ -128,10 +128,10 @@ def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
         is_known = ("chunk", pin.chunk_id) in store.resolve(pin.chunk_id)
         position = places.get(store.rowid("chunk", pin.chunk_id)) if is_known else None
         if position is not None:
-            met[number] = explain.pins.pin_weights(lines, explain.pins.Pin(pin.want, position), k)
+            met[number] = explain.winning.pin_weights(lines, position, k, pin.want)
         else:  # who is no candidate is never among the rows
             met[number] = () if pin.want == "in" else (explain.intervals.Interval(Fraction(0), Fraction(1)),)
-    return TargetWeights(*explain.pins.together(met))
+    return TargetWeights(*explain.winning.together(met))
 
 
 def saved_rows(run: AnalysisRun, _analysis: Analysis) -> SavedRows:

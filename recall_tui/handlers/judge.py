@@ -16,7 +16,7 @@ from textual.message import Message
 from recall_core import evaluate, paths
 from recall_core.adapters.output import replacing
 from recall_core.errors import UsageError
-from recall_core.evaluate.grades import Regrade
+from recall_core.evaluate.judgements import Regrade
 from recall_core.types import Progress
 from recall_tui import screens
 from recall_tui.messages import LinePicked, LineStepped

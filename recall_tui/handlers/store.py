@@ -317,7 +317,7 @@ def named_in(store: str | None, target: str) -> NamedTarget:
 def named(recall: Recall, target: str) -> NamedTarget:
     """What a target names. Raises RecallError, where that are two things too."""
 
-    going = maintain.remove.named(recall.store, [target], base=recall.engine.base)
+    going = maintain.remove.find_removal(recall.store, [target], base=recall.engine.base)
     return NamedTarget(going.paths, bool(going.sources))
 
 

@@ -14,7 +14,7 @@ from textual.geometry import Size
 from textual.strip import Strip
 
 from recall_core.errors import Interrupted
-from recall_core.evaluate.grades import Judgement
+from recall_core.evaluate.judgements import Judgement
 from recall_core.types import Hit, Table
 from recall_tui.messages import Chosen, LookingAt
 from recall_tui.panes.result_lines import (

@@ -13,7 +13,7 @@ from recall_core import explain
 if TYPE_CHECKING:
     from recall_core.config import Config
     from recall_core.explain.intervals import Interval
-    from recall_core.explain.stability import Stability
+    from recall_core.explain.sweep import Stability
     from recall_core.types import Pool
 
 DEPTH = 8  # ranks that are drawn: more lines than this cannot be followed by eye
@@ -75,7 +75,7 @@ def tops_over(chart: Chart, columns: int) -> list[tuple[int, ...]]:
 def stability_at(chart: Chart, weight: Fraction) -> Stability:
     """How far the weight is from changing the first ranks."""
 
-    return explain.stability.stability_of(chart.same_order, chart.same_members, weight)
+    return explain.sweep.stability_of(chart.same_order, chart.same_members, weight)
 
 
 def changes(chart: Chart) -> tuple[Fraction, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recall_core.errors import RecallError
-from recall_core.evaluate.grades import Regrade, free_id, regraded, taken_back
+from recall_core.evaluate.judgements import Regrade, free_id, regrade_chunk, undo_of
 from recall_tui.state.judging import Grading, JudgedQueries, judged, spot_of, words_of
 from recall_tui.state.results import latest
 from recall_tui.state.session import Session, went_on
@@ -48,8 +48,8 @@ def change_for(session: Session, grade: int | None) -> Regrade:
     text, spot = words_of(answer), spot_of(session.results.hits[session.results.selected], answer.plan.table)
     query = known.ids.get(text)
     if query is None:
-        return regraded(free_id(known.texts), text, (), spot, grade)._replace(begins=grade is not None)
-    return regraded(query, known.texts[query], known.places.get(query, {}).get(spot.path, ()), spot, grade)
+        return regrade_chunk(free_id(known.texts), text, (), spot, grade)._replace(begins=grade is not None)
+    return regrade_chunk(query, known.texts[query], known.places.get(query, {}).get(spot.path, ()), spot, grade)
 
 
 def changes(change: Regrade) -> bool:
@@ -73,7 +73,7 @@ def advanced(session: Session) -> Session:
 def ungraded(session: Session) -> tuple[Session, Regrade]:
     """The session with the newest grade being taken back, and the change that does it; there is one."""
     *earlier, last = session.judge.regrades
-    change = taken_back(last)
+    change = undo_of(last)
     gradings = (*session.judge.gradings, Grading(change, is_undo=True))
     return session._replace(judge=session.judge._replace(gradings=gradings, regrades=tuple(earlier))), change
 
@@ -96,7 +96,7 @@ def ended(session: Session, *, failed: bool) -> Session:
         )
     regrades = tuple(each for each in session.judge.regrades if each is not grading.change)
     if grading.is_undo:
-        regrades = (*regrades, taken_back(grading.change))
+        regrades = (*regrades, undo_of(grading.change))
     return session._replace(judge=session.judge._replace(gradings=(*before, *after), regrades=regrades))
 
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core.config import assignments
 from recall_core.errors import RecallError
-from recall_core.evaluate.grades import (
+from recall_core.evaluate.judgements import (
     Judgement,
     Regrade,
+    Spot,
+    apply_change,
     at_home,
-    changed,
     grade_of_chunk,
     words,
 )
-from recall_core.evaluate.names import Spot
-from recall_core.evaluate.units import Unit, unit_of
+from recall_core.evaluate.questions import Unit, unit_of
 from recall_core.types import Hit, Table
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.results import latest, result_of
@@ -378,7 +378,7 @@ def _after(known: JudgedQueries, change: Regrade) -> JudgedQueries:
     query = change.query
     place = (*change.added, *change.removed)[0].spot.path
     paths = dict(known.places.get(query, {}))
-    paths[place] = changed(paths.get(place, ()), change)
+    paths[place] = apply_change(paths.get(place, ()), change)
     texts = {**known.texts, query: change.text}
     ids = {**known.ids, words(change.text): known.ids.get(words(change.text), query)}
     if change.ends:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from recall_core import explain
 from recall_core.config import Config, assignments
-from recall_core.evaluate.grid import FUSION, RETRIEVAL, unswept
-from recall_core.evaluate.units import Unit
+from recall_core.evaluate.options import FUSION, RETRIEVAL, unswept
+from recall_core.evaluate.questions import Unit
 from recall_core.text import cited
 from recall_core.types import Hit
 from recall_tui.state.analyses import Analysis

@@ -30,7 +30,7 @@ _PRELOADED = (
     "recall_core.ingest.pipeline",
     "recall_core.maintain.doctor",
     "recall_core.maintain.rechunk",
-    "recall_core.maintain.reembed",
+    "recall_core.maintain.embedders",
     "recall_core.maintain.remove",
     "recall_core.maintain.transfer",
     "recall_core.store.sqlite.store",

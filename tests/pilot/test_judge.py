@@ -20,9 +20,7 @@ from textual.widgets import Input
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.evaluate.grades import Judgement
-from recall_core.evaluate.judgements import names_of, put, stored, stored_queries
-from recall_core.evaluate.names import Spot
+from recall_core.evaluate.judgements import Judgement, Spot, names_of, put, read_stored
 from recall_tui.panes.judge import JudgeLines, JudgePane, layout
 from recall_tui.screens.confirm import READING_SECONDS
 from recall_tui.state import judging, weighing
@@ -42,13 +40,13 @@ SET = {
 def judged(store: Path) -> set[tuple[str, str, int]]:
     """Query, path and grade of everything that is judged."""
     with Recall.open(str(store)) as recall:
-        found = stored(recall.store, names_of(recall.store)).judgements
+        found = read_stored(recall.store, names_of(recall.store)).judgements
     return {(each.query, each.spot.path, each.grade) for each in found}
 
 
 def queries(store: Path) -> dict[str, str]:
     with Recall.open(str(store)) as recall:
-        return stored_queries(recall.store)
+        return recall.store.judged_queries()
 
 
 NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"

@@ -9,7 +9,7 @@ import pytest
 
 from recall_core.api.recall import Recall
 from recall_core.errors import StoreLocked
-from recall_core.evaluate.judgements import names_of, put, stored
+from recall_core.evaluate.judgements import names_of, put, read_stored
 from recall_core.maintain.settings import write_settings
 from recall_core.store.sqlite import connect
 from recall_tui.app import Workbench
@@ -37,7 +37,7 @@ class Heard(io.StringIO):
 
 def graded(store: Path) -> int:
     with Recall.open(str(store)) as recall:
-        return len(stored(recall.store, names_of(recall.store)).judgements)
+        return len(read_stored(recall.store, names_of(recall.store)).judgements)
 
 
 async def open_results(bench: Driver) -> None:

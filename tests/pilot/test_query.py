@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.api.recall import Recall
-from recall_core.evaluate.grades import Judgement, Regrade
-from recall_core.evaluate.judgements import change
-from recall_core.evaluate.names import Spot
+from recall_core.evaluate.judgements import Judgement, Regrade, Spot, change
 from recall_core.maintain.settings import write_settings
 from recall_core.types import Root
 from recall_tui.handlers import query as query_handlers

@@ -14,7 +14,7 @@ from recall_core.explain.lines import Lines, crossing, lines_of, order_at
 from recall_core.explain.whynot import ranking_fixes
 from recall_core.explain.whynot.fix import Start
 from recall_core.explain.whynot.fixes import fixes
-from recall_core.explain.whynot.question import Question, planned, with_settings
+from recall_core.explain.whynot.question import Question, plan_of, with_settings
 from recall_core.explain.whynot.ranking_fixes import never
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve import pool as pool_module
@@ -44,7 +44,7 @@ def asked(store: SqliteStore, rng: Random, **settings: str) -> tuple[Engine, Que
     words = " ".join(rng.choices([*WORDS, *SIMILAR], k=rng.randint(1, 4)))
     asked = Question(words=words, k=1)
     question = with_settings(asked, {"sparse_recall": False, "normalize": rng.choice(["bound", "max"]), **settings})
-    return asker, question, asker.answer(planned(question, asker))
+    return asker, question, asker.answer(plan_of(question, asker))
 
 
 def every_weight(lines: Lines) -> list[Fraction]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.explain.factors import FACTORS, causes, inputs_at, points_of, score_of, shapley
+from recall_core.explain.ledger import FACTORS, causes, inputs_at, points_of, score_of, shapley
 from recall_core.explain.moves import alike_chunks, jaccard, rbo
 from recall_core.rank.fuse import rank
 from recall_core.rank.rescore import head, rescored

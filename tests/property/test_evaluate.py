@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ir_measures import AP, RR, P, R, nDCG
 
 from recall_core.errors import UsageError
-from recall_core.evaluate.compare import paired, read_baseline
+from recall_core.evaluate.figures import compare_columns, read_baseline
 from recall_core.evaluate.formats import (
     is_query_id,
     parse_qrels,
@@ -24,10 +24,17 @@ from recall_core.evaluate.formats import (
     queries_lines,
     run_lines,
 )
-from recall_core.evaluate.gate import parse_gate
-from recall_core.evaluate.judgements import located, names_of, put, stored, stored_queries
+from recall_core.evaluate.judgements import (
+    Names,
+    Spot,
+    locate,
+    names_of,
+    put,
+    read_stored,
+    unknown_spot,
+)
 from recall_core.evaluate.measures import bounds, parse_measures, values
-from recall_core.evaluate.names import Names, Spot, unknown_spot
+from recall_core.evaluate.options import parse_gate
 from tests.builders import memory_store
 
 PIECES = st.sampled_from([
@@ -72,12 +79,12 @@ def test_what_can_be_read_can_be_stored_and_is_read_back(queries: str, qrels: st
     except UsageError:
         return
     names = names_of(store)
-    found = located([row for row in rows if row.query in texts], names)
+    found = locate([row for row in rows if row.query in texts], names)
 
     put(store, texts, found.judgements)
 
-    assert stored_queries(store) == dict(sorted(texts.items(), key=lambda each: each[0].encode()))
-    assert len(stored(store, names).judgements) == len({each[:2] for each in found.judgements})
+    assert store.judged_queries() == dict(sorted(texts.items(), key=lambda each: each[0].encode()))
+    assert len(read_stored(store, names).judgements) == len({each[:2] for each in found.judgements})
 
 
 IDS = st.text(min_size=1, max_size=5).filter(is_query_id)
@@ -208,7 +215,7 @@ VALUES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=1, m
 def test_a_comparison_turned_round_says_the_same(pairs: list[tuple[int, int]]) -> None:
     after, before = ([pair[side] / 8 for pair in pairs] for side in (0, 1))
 
-    one, other = paired([after], [before])[0], paired([before], [after])[0]
+    one, other = compare_columns([after], [before])[0], compare_columns([before], [after])[0]
 
     assert (one.p, one.wins, one.losses, one.ties) == (other.p, other.losses, other.wins, other.ties)
     assert one.difference == pytest.approx(-other.difference, abs=1e-6)

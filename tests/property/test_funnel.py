@@ -92,7 +92,7 @@ def test_each_signal_is_told_with_as_many_rows_as_it_proposes(
         stages = {stage["stage"]: stage["rows_out"] for stage in done.view["stages"]}
         for signal, other in (("lexical", "semantic"), ("semantic", "lexical")):
             if mode in ("hybrid", signal):
-                alone = asker.answer(done.found.plan._replace(**{other: None})).pool
+                alone = asker.answer(done.answer.plan._replace(**{other: None})).pool
                 assert alone is not None
                 assert stages[signal] == len(alone.keys)
     assert stages["live"] == len(made(seed).candidates(None))
@@ -124,9 +124,9 @@ def test_each_stage_takes_in_what_came_out_before(
     for stage in done.view["stages"]:
         assert 0 <= stage["rows_out"] <= stage["rows_in"]
     assert stages["union"]["rows_in"] == base
-    assert stages["union"]["rows_out"] == len(done.found.pool.keys if done.found.pool else ())
-    assert stages["kept"]["rows_out"] == done.found.total + done.found.struck
-    assert stages.get("copies", stages["kept"])["rows_out"] == done.found.total
+    assert stages["union"]["rows_out"] == len(done.answer.pool.keys if done.answer.pool else ())
+    assert stages["kept"]["rows_out"] == done.answer.total + done.answer.struck
+    assert stages.get("copies", stages["kept"])["rows_out"] == done.answer.total
     assert set(done.view["timings"]) >= {"store", "live", "answer"}
     if mode != "semantic":
         assert stages["lexical"]["rows_out"] <= stages["union"]["rows_out"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recall_core.api.recall import Recall
 from recall_core.errors import UsageError
-from recall_core.maintain.receipts import sealed, understood
+from recall_core.maintain.receipts import read_receipt, seal
 from recall_core.types import Root
 
 TEXTS = (
@@ -112,11 +112,11 @@ def test_no_byte_of_a_receipt_can_be_another(recall: Recall, words: str, draw: s
 
     for changed in (raw[:at] + bytes([other]) + raw[at + 1 :], raw[:cut], raw + b"\n", b" " + raw):
         with pytest.raises(UsageError) as caught:
-            understood(changed)
+            read_receipt(changed)
         assert caught.value.code == "bad_receipt"
 
 
 @given(words=WORDS)
 def test_what_was_read_is_written_as_it_was(recall: Recall, words: str) -> None:
     text = recall.context(words, receipt=True)["receipt"]["text"]
-    assert sealed(understood(text.encode())) == text
+    assert seal(read_receipt(text.encode())) == text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 from itertools import pairwise, product
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -17,15 +18,13 @@ from recall_core.explain.lines import (
     contenders,
     lines_of,
     order_at,
-    reciprocal,
+    reciprocal_lines,
     scores_at,
     weight_of,
-    weighted,
+    weighted_lines,
 )
-from recall_core.explain.pins import Pin, pin_weights, pinned
-from recall_core.explain.stability import stability
-from recall_core.explain.sweep import stretches, sweep, top_at
-from recall_core.explain.winning import rank_line, ranked_where, winning_weights
+from recall_core.explain.sweep import stability, stretches, sweep, top_at
+from recall_core.explain.winning import pin_weights, rank_line, ranked_where, together, winning_weights
 from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool
 from tests.examples import examples
@@ -41,8 +40,8 @@ def any_lines(draw: st.DrawFn) -> Lines:
     column = draw(st.sampled_from([coarse, fine, values]))
     n = draw(st.integers(0, 9))
     if draw(st.booleans()):
-        return reciprocal(draw(ranks(n)), draw(ranks(n)), draw(st.sampled_from([0, 1, 60])))
-    return weighted(*(draw(st.lists(column, min_size=n, max_size=n)) for _ in range(2)))
+        return reciprocal_lines(draw(ranks(n)), draw(ranks(n)), draw(st.sampled_from([0, 1, 60])))
+    return weighted_lines(*(draw(st.lists(column, min_size=n, max_size=n)) for _ in range(2)))
 
 
 @st.composite
@@ -51,6 +50,7 @@ def ranks(draw: st.DrawFn, n: int) -> list[int | None]:
 
 
 depths = st.integers(1, 11)
+WANTS: tuple[Literal["in", "out"], ...] = ("in", "out")
 
 
 def ranked_again(lines: Lines, w: Fraction) -> list[int]:
@@ -160,28 +160,19 @@ def firsts_of_texts(lines: Lines, texts: list[int], w: Fraction) -> dict[int, in
 def test_pins_hold_exactly_where_all_their_wishes_do(lines: Lines, k: int, data: st.DataObject) -> None:
     if not lines.a:
         return
-    some = st.integers(0, len(lines.a) - 1)
-    pin = st.builds(Pin, st.sampled_from(["in", "out"]), some, st.none()) | st.builds(
-        Pin, st.just("above"), some, some
-    )
-    wanted = data.draw(st.lists(pin, max_size=5))
+    pin = st.tuples(st.sampled_from(WANTS), st.integers(0, len(lines.a) - 1))
+    where = {(want, x): pin_weights(lines, x, k, want) for want, x in data.draw(st.lists(pin, max_size=5))}
 
-    found = pinned(lines, wanted, k)
+    intervals, conflict = together(where)
 
     for w in every_piece(lines):
-        holds = all(fulfilled(lines, each, k, w) for each in wanted)
-        assert any(each.holds(w) for each in found.intervals) == holds
-    if not found.intervals:
-        assert pinned(lines, found.conflict, k).intervals == ()
-        for each in found.conflict:
-            assert pinned(lines, [other for other in found.conflict if other != each], k).intervals
-
-
-def fulfilled(lines: Lines, pin: Pin, k: int, w: Fraction) -> bool:
-    order = ranked_again(lines, w)
-    if pin.other is not None:
-        return order.index(pin.candidate) <= order.index(pin.other)
-    return (pin.candidate in order[:k]) == (pin.want == "in")
+        top = ranked_again(lines, w)[:k]
+        holds = all((x in top) == (want == "in") for want, x in where)
+        assert any(each.holds(w) for each in intervals) == holds
+    if not intervals:
+        assert together({each: where[each] for each in conflict})[0] == ()
+        for each in conflict:
+            assert together({other: where[other] for other in conflict if other != each})[0]
 
 
 @given(any_lines(), depths, st.integers(0, 100))
@@ -229,8 +220,8 @@ def test_stretches_of_members_are_joined_stretches_of_order(lines: Lines, k: int
 @st.composite
 def unions(draw: st.DrawFn) -> tuple[Interval, ...]:
     """Intervals in ascending order that do not touch."""
-    lines = weighted(*(draw(st.lists(coarse, min_size=4, max_size=4)) for _ in range(2)))
-    return pin_weights(lines, Pin(draw(st.sampled_from(["in", "out"])), draw(st.integers(0, 3))), 2)
+    lines = weighted_lines(*(draw(st.lists(coarse, min_size=4, max_size=4)) for _ in range(2)))
+    return pin_weights(lines, draw(st.integers(0, 3)), 2, draw(st.sampled_from(WANTS)))
 
 
 @given(unions(), unions())

@@ -15,7 +15,7 @@ from recall_core.config import Config, settings_of
 from recall_core.explain.whynot import ranking_fixes
 from recall_core.explain.whynot.fixes import Fixes, fixes
 from recall_core.explain.whynot.predicates import drops, failing, without
-from recall_core.explain.whynot.question import Question, pack_of, planned, with_limit, with_settings
+from recall_core.explain.whynot.question import Question, pack_of, plan_of, with_limit, with_settings
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.whynot.why import why_not
 from recall_core.retrieve import answer as answering
@@ -81,7 +81,7 @@ def asker_of(store: SqliteStore) -> Engine:
 def shows(store: SqliteStore, question: Question, row: Row) -> bool:
     """Whether a search, or a context, asked from scratch, shows the chunk."""
     asker = asker_of(store)
-    found = asker.answer(planned(question, asker))
+    found = asker.answer(plan_of(question, asker))
     if question.budget_tokens is None:
         return row.chunk.id in {hit.chunk.id for hit in answering.page(found, store) if hit.chunk}
     packed = asker.pack(found, pack_of(question))
@@ -139,7 +139,7 @@ def fixed(seed: int, question: Question, pick: int) -> tuple[SqliteStore, Row, F
     if shows(store, question, row):
         return None
     asker = asker_of(store)
-    found = asker.answer(planned(question, asker))
+    found = asker.answer(plan_of(question, asker))
     return store, row, fixes(asker, question, found, Sought(row, key.doc_rowid, None))
 
 
@@ -159,7 +159,7 @@ def test_every_fix_of_a_list_is_confirmed_and_minimal(seed: int, question: Quest
         return
     check(*done)
     store, row, found = done
-    listed = answering.answer(planned(question, asker_of(store)), store, EMBEDDER)
+    listed = answering.answer(plan_of(question, asker_of(store)), store, EMBEDDER)
     if listed.pool is not None and row.rowid in {key.rowid for key in listed.pool.keys}:
         assert found.changes or found.never
 

@@ -10,20 +10,21 @@ from hypothesis import strategies as st
 
 from recall_core.api.engine import Engine
 from recall_core.config import Settings
-from recall_core.explain.whynot.fix import Start
+from recall_core.explain.whynot.fix import Start, is_led_in_deeper_pools, lead
 from recall_core.explain.whynot.fixes import is_filtered_out
-from recall_core.explain.whynot.kept import KeptAsker, kept, retrieval
-from recall_core.explain.whynot.lead import is_led_in_deeper_pools, lead
 from recall_core.explain.whynot.question import (
+    KeptAsker,
     Question,
-    planned,
+    keep_reads,
+    plan_of,
+    retrieval,
     with_settings,
     with_spelling,
     with_word,
 )
-from recall_core.explain.whynot.signals import full_ranks
+from recall_core.explain.whynot.stages import full_ranks
 from recall_core.explain.whynot.target import Sought
-from recall_core.explain.whynot.words import rare_words
+from recall_core.explain.whynot.word_fixes import rare_words
 from recall_core.retrieve import pool as pool_module
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery, Phrase
@@ -58,8 +59,8 @@ def start_of(
     store = made(seed)
     keys = store.candidates(None)
     key = keys[pick % len(keys)]
-    asker = kept(asker_of(store))
-    found = asker.answer(planned(question, asker))
+    asker = keep_reads(asker_of(store))
+    found = asker.answer(plan_of(question, asker))
     return store, asker, Start(question, found), Sought(store.fetch([key.rowid])[0], key.doc_rowid, None)
 
 
@@ -74,7 +75,7 @@ def tried(asker: KeptAsker, start: Start, sought: Sought) -> Sequence[tuple[Ques
     led = lead(asker, start, sought, words)
     questions = [with_word(start.question, word.text) for word in words]
     return [
-        (question, led is not None and led.stays(planned(question, asker), word))
+        (question, led is not None and led.stays(plan_of(question, asker), word))
         for question, word in zip(questions, words, strict=True)
     ]
 
@@ -115,7 +116,7 @@ def test_a_spelling_that_is_passed_over_brings_nothing_in(
         return
     for word in words:
         changed = with_spelling(start.question, lambda text, word=word: text.replace(typed, word.text))
-        if led.stays(planned(changed, asker), word, instead_of=typed):
+        if led.stays(plan_of(changed, asker), word, instead_of=typed):
             assert not shows(store, changed, sought.row), changed
 
 
@@ -133,7 +134,7 @@ def test_what_is_led_in_deeper_pools_is_in_none(
     seed: int, question: Question, pick: int, depth: int, values: Settings
 ) -> None:
     store, asker, start, sought = start_of(seed, question, pick, depth, values)
-    if start.found.pool is None or start.found.pool.exact or not is_led_in_deeper_pools(asker, start, sought):
+    if start.answer.pool is None or start.answer.pool.exact or not is_led_in_deeper_pools(asker, start, sought):
         return
     deeper = [with_settings(start.question, {"pool": each}) for each in range(depth, depth + 30, 3)]
     for changed in (*deeper, start.question._replace(exact=True)):
@@ -144,11 +145,11 @@ def test_what_is_led_in_deeper_pools_is_in_none(
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), depth=st.integers(1, 12))
 def test_the_full_ranks_are_those_of_every_row(seed: int, question: Question, pick: int, depth: int) -> None:
     _, asker, start, sought = start_of(seed, question, pick, depth, weights(0.5))
-    pool = start.found.pool
+    pool = start.answer.pool
     if pool is None or pool.exact or pool.lexical_model != "fts5":
         return
-    ranks = full_ranks(asker, start.found.plan, start.found, sought)
-    whole = asker_of(asker.store).answer(start.found.plan._replace(exact=True))
+    ranks = full_ranks(asker, start.answer.plan, start.answer, sought)
+    whole = asker_of(asker.store).answer(start.answer.plan._replace(exact=True))
     assert whole.pool is not None
     for signal, raw in (("lexical", whole.pool.lexical), ("semantic", whole.pool.semantic)):
         order = [at for at, value in enumerate(raw) if value is not None]
@@ -174,8 +175,8 @@ def test_what_retrieves_alike_has_the_same_candidates(
     others = {"fusion": "rrf", "normalize": "max", "vector_weight": 0.3, "min_score": 0.2, "sparse_recall": False}
     changed = {"pool": depth, "match": "all", **others}
     asker: Engine = asker_of(made(seed))
-    one = planned(question, asker)
-    other = planned(
+    one = plan_of(question, asker)
+    other = plan_of(
         with_settings(question, {key: changed[key] for key in values if key in changed})._replace(
             k=7 if "k" in values else question.k
         ),
@@ -196,7 +197,7 @@ def test_what_the_filter_keeps_out_is_kept_out_whatever_else_is_asked(
         return
     for changed in (with_settings(question, {"match": "any"}), question._replace(k=1_000, exact=True)):
         assert not shows(store, changed, sought.row)
-    assert asker.answer(start.found.plan).pool is start.found.pool
+    assert asker.answer(start.answer.plan).pool is start.answer.pool
 
 
 def test_copies_of_one_text_hide_a_row_as_one() -> None:
@@ -205,8 +206,8 @@ def test_copies_of_one_text_hide_a_row_as_one() -> None:
     put(store, *(new_file(f"{n:02}.txt", [text]) for n, text in enumerate(texts)))
     values: Settings = {"pool": 4, "sparse_recall": False}
     question = with_settings(Question(words="alpha beta", k=3), values)
-    asker = kept(asker_of(store))
-    start = Start(question, asker.answer(planned(question, asker)))
+    asker = keep_reads(asker_of(store))
+    start = Start(question, asker.answer(plan_of(question, asker)))
     sought = Sought(store.fetch([store.candidates(None)[6].rowid])[0], 7, None)
 
     assert shows(store, question._replace(exact=True), sought.row)

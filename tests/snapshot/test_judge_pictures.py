@@ -8,9 +8,7 @@ import pytest
 from textual.widgets import Input
 
 from recall_core.api.recall import Recall
-from recall_core.evaluate.grades import Judgement
-from recall_core.evaluate.judgements import put
-from recall_core.evaluate.names import Spot
+from recall_core.evaluate.judgements import Judgement, Spot, put
 from recall_tui.screens.confirm import ConfirmScreen
 from recall_tui.state import judging, weighing
 from recall_tui.state.session import Session, is_seen

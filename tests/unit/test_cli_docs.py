@@ -11,7 +11,7 @@ import recall_tui
 from recall_core.adapters.flags import GLOBALS, VERSION
 from recall_core.adapters.menu import COMMANDS
 from recall_core.contract.responses import schema
-from recall_core.explain.whynot.stage import STAGES
+from recall_core.explain.whynot.stages import STAGES
 from recall_core.ingest.parse import BUILT_IN, PLUG_INS
 from recall_tui import files
 from recall_tui.program import FLAGS as WORKBENCH_FLAGS

@@ -16,7 +16,7 @@ from recall_core.adapters.whynot import NOT_RECALLED, VERDICTS, detail_of, whyno
 from recall_core.contract.explaining import FixView, StageView
 from recall_core.explain.whynot.fix import Change, by_effort
 from recall_core.explain.whynot.question import Question
-from recall_core.explain.whynot.stage import OF_SETTINGS, STAGES
+from recall_core.explain.whynot.stages import OF_SETTINGS, STAGES
 from tests.contracts import schema, validator
 
 FILTER = "doc.path GLOB 'r*' AND (doc.source = 's' OR chunk.tokens > 3)"

@@ -11,7 +11,7 @@ import pytest
 from recall_core.explain import advice, curve
 from recall_core.explain.advice import Advice, Band, advise
 from recall_core.explain.curve import JudgedQuery, StepCurve, columns, means, step, step_curve, values_at
-from recall_core.explain.lines import Lines, order_at, weighted
+from recall_core.explain.lines import Lines, order_at, weighted_lines
 from recall_core.explain.sweep import sweep
 
 K = 3
@@ -22,7 +22,7 @@ def query(rng: random.Random, n: int, lift: float) -> tuple[Lines, JudgedQuery]:
     gains = tuple(float(rng.choice([0, 0, 0, 1, 2])) for _ in range(n))
     lexical = [round(rng.random(), 2) for _ in range(n)]
     semantic = [round(min(1, rng.random() * (1 - lift) + lift * gain / 2), 2) for gain in gains]
-    return weighted(lexical, semantic), JudgedQuery(gains, tuple(sorted((*gains, 2.0), reverse=True)))
+    return weighted_lines(lexical, semantic), JudgedQuery(gains, tuple(sorted((*gains, 2.0), reverse=True)))
 
 
 def queries(count: int, *, lift: float = 0.5, n: int = 12, seed: int = 1) -> list[tuple[Lines, JudgedQuery]]:
@@ -78,7 +78,7 @@ def test_cells_side_by_side_differ() -> None:
 
 
 def test_a_value_at_a_break_point_falls_to_the_natural_order() -> None:
-    lines, judged = weighted([0.5, 0.8, 0.2], [0.5, 0.2, 0.8]), JudgedQuery((1.0, 0.0, 0.0), (1.0,))
+    lines, judged = weighted_lines([0.5, 0.8, 0.2], [0.5, 0.2, 0.8]), JudgedQuery((1.0, 0.0, 0.0), (1.0,))
     found = step_curve([step(sweep(lines, 1), judged, curve.precision, 1)])
 
     assert [values_at(found, w).tolist() for w in (0.4, 0.5, 0.6)] == [[0.0], [1.0], [0.0]]
@@ -192,7 +192,7 @@ def test_nothing_is_recommended_when_chance_does_as_well() -> None:
 
 
 def test_a_curve_that_never_moves_stays_where_it_is() -> None:
-    flat = [(weighted([0.5, 0.2], [0.5, 0.2]), JudgedQuery((1.0, 0.0), (1.0,)))] * 12
+    flat = [(weighted_lines([0.5, 0.2], [0.5, 0.2]), JudgedQuery((1.0, 0.0), (1.0,)))] * 12
 
     told = advise(curve_of(flat), 0.4)
 

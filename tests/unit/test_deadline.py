@@ -28,11 +28,11 @@ from recall_core.deadline import Cancel, check, is_set, seconds_left, within
 from recall_core.embed.hash import HashEmbedder
 from recall_core.embed.providers.openai import OPENAI
 from recall_core.errors import Interrupted, TimedOut, UsageError
-from recall_core.evaluate.compare import sign_flip
+from recall_core.evaluate.figures import sign_flip
 from recall_core.evaluate.options import EvalOptions
 from recall_core.explain.curve import StepCurve, blocks
 from recall_core.explain.intervals import Interval, intersect
-from recall_core.explain.lines import weighted
+from recall_core.explain.lines import weighted_lines
 from recall_core.explain.sweep import stretches, sweep
 from recall_core.explain.whynot.predicates import drops
 from recall_core.explain.winning import rank_line
@@ -303,7 +303,7 @@ def dropping() -> Callable[[], Any]:
     return lambda: drops(parse_filter("doc.path = 'x' OR doc.path = 'y'"), row)
 
 
-LINES = weighted([0.1, 0.5, 0.9], [0.9, 0.5, 0.1])
+LINES = weighted_lines([0.1, 0.5, 0.9], [0.9, 0.5, 0.1])
 SWEPT = sweep(LINES, 2)
 ALL = (Interval(Fraction(0), Fraction(1)),)
 VECTOR = EMBEDDER.embed(["fish"])[0]

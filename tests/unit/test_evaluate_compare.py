@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from recall_core.evaluate.compare import intervals, paired, sign_flip
+from recall_core.evaluate.figures import compare_columns, intervals, sign_flip
 
 
 def test_an_interval_holds_the_mean_and_is_the_same_every_time() -> None:
@@ -63,7 +63,7 @@ def test_wins_losses_and_verdicts() -> None:
     before = [0.0] * 12
     better, worse, mixed = [1.0] * 12, [-1.0] * 11 + [1e-12], [1.0, -1.0] * 6
 
-    found = paired([better, worse, mixed, before], [before] * 4)
+    found = compare_columns([better, worse, mixed, before], [before] * 4)
 
     assert [each.verdict for each in found] == [
         "better",

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from recall_core.errors import UsageError
-from recall_core.evaluate.compare import Baseline, fallen, read_baseline
-from recall_core.evaluate.gate import Condition, parse_gate
-from recall_core.evaluate.options import EvalOptions, parse_modes
+from recall_core.evaluate.figures import Baseline, find_fallen, read_baseline
+from recall_core.evaluate.options import Condition, EvalOptions, parse_gate, parse_modes
 
 
 def test_conditions_are_read_with_mode_sign_and_number() -> None:
@@ -65,9 +64,9 @@ def test_a_baseline_is_an_answer_or_a_run(tmp_path: Path) -> None:
         tmp_path / "run", lambda run: {"mrr": {query: float(len(hits)) for query, hits in run.items()}}
     )
 
-    assert answer.shared("bm25", "mrr", ["q2", "q3"]) == {"q2": 1.0}
-    assert answer.shared("bm25", "map", ["q2"]) == {}
-    assert run.shared("hybrid", "mrr", ["q1"]) == {"q1": 1.0}
+    assert answer.values_for("bm25", "mrr", ["q2", "q3"]) == {"q2": 1.0}
+    assert answer.values_for("bm25", "map", ["q2"]) == {}
+    assert run.values_for("hybrid", "mrr", ["q1"]) == {"q1": 1.0}
 
 
 def test_another_file_is_refused_as_a_baseline(tmp_path: Path) -> None:
@@ -98,4 +97,4 @@ def test_the_queries_that_fell_stand_worst_first() -> None:
     before = {"a": 0.5, "b": 0.5, "c": 0.5, "d": 0.5, "e": 0.5}
     after = {"a": 0.4, "b": 0.1, "c": 0.5, "d": 0.4, "e": 0.9, "f": 0.0}
 
-    assert list(fallen(after, before)) == ["b", "a", "d"]
+    assert list(find_fallen(after, before)) == ["b", "a", "d"]

@@ -5,19 +5,24 @@ from __future__ import annotations
 import pytest
 
 from recall_core.errors import UsageError
-from recall_core.evaluate.grades import (
+from recall_core.evaluate.judgements import (
     Judgement,
     Regrade,
-    changed,
+    Since,
+    Spot,
+    apply_change,
+    change,
     free_id,
     grade_of_chunk,
-    regraded,
+    names_of,
+    put,
+    read_stored,
+    regrade_chunk,
     stands_for,
-    taken_back,
+    take_back,
+    undo_of,
     words,
 )
-from recall_core.evaluate.judgements import Since, change, names_of, put, stored, stored_queries, take_back
-from recall_core.evaluate.names import Spot
 from recall_core.store.sqlite.store import SqliteStore
 from tests.builders import memory_store, new_file
 from tests.builders import put as put_files
@@ -30,7 +35,7 @@ def judgement(grade: int, offset: int = 0, end: int = -1, *, path: str = "a.md")
 
 
 def judgements_of(store: SqliteStore) -> tuple[Judgement, ...]:
-    return stored(store, names_of(store)).judgements
+    return read_stored(store, names_of(store)).judgements
 
 
 @pytest.fixture
@@ -82,27 +87,27 @@ def test_a_grade_can_be_given_and_taken_back() -> None:
             (judgement(1, 100, 200), judgement(3, 110, 120), judgement(2)),
             (judgement(3, 300, 400),),
         ]:
-            step = regraded("q1", "one", known, CHUNK, grade)
-            after = changed(known, step)
+            step = regrade_chunk("q1", "one", known, CHUNK, grade)
+            after = apply_change(known, step)
 
             assert grade_of_chunk(after, CHUNK) == grade, (grade, known)
-            assert changed(after, taken_back(step)) == tuple(sorted(known)), (grade, known)
+            assert apply_change(after, undo_of(step)) == tuple(sorted(known)), (grade, known)
 
 
 def test_a_grade_leaves_other_chunks_and_lower_spans_as_they_are() -> None:
     known = (judgement(3, 300, 400), judgement(1, 110, 120))
 
-    assert set(known) < set(changed(known, regraded("q1", "one", known, CHUNK, 2)))
+    assert set(known) < set(apply_change(known, regrade_chunk("q1", "one", known, CHUNK, 2)))
 
 
 def test_a_document_that_is_judged_as_a_whole_is_graded_as_a_whole() -> None:
-    assert regraded("q1", "one", (judgement(1),), CHUNK, 2).added == (judgement(2),)
+    assert regrade_chunk("q1", "one", (judgement(1),), CHUNK, 2).added == (judgement(2),)
 
 
 def test_clearing_takes_all_that_stands_for_the_chunk() -> None:
     known = (judgement(1), judgement(2, 110, 120), judgement(3, 300, 400))
 
-    assert changed(known, regraded("q1", "one", known, CHUNK, None)) == (judgement(3, 300, 400),)
+    assert apply_change(known, regrade_chunk("q1", "one", known, CHUNK, None)) == (judgement(3, 300, 400),)
 
 
 def test_the_next_id_is_the_first_that_is_free() -> None:
@@ -120,10 +125,10 @@ def test_a_change_is_stored_and_taken_back(store: SqliteStore) -> None:
 
     change(store, step)
     assert judgements_of(store) == (judgement(3, 0, 6),)
-    assert take_back(store, taken_back(step)) is None
+    assert take_back(store, undo_of(step)) is None
 
     assert judgements_of(store) == ()
-    assert stored_queries(store) == {}
+    assert store.judged_queries() == {}
 
 
 def test_a_query_with_other_judgements_stays_when_its_first_is_taken_back(store: SqliteStore) -> None:
@@ -131,16 +136,16 @@ def test_a_query_with_other_judgements_stays_when_its_first_is_taken_back(store:
     change(store, step)
     put(store, {}, [judgement(1, path="b.md")])
 
-    take_back(store, taken_back(step))
+    take_back(store, undo_of(step))
 
-    assert stored_queries(store) == {"q1": "one"}
+    assert store.judged_queries() == {"q1": "one"}
     assert judgements_of(store) == (judgement(1, path="b.md"),)
 
 
 def test_a_judgement_stored_under_another_name_is_found_and_replaced(store: SqliteStore) -> None:
     put(store, {"q1": "one"}, [judgement(1, path="a")])
 
-    change(store, regraded("q1", "one", judgements_of(store), Spot("a.md", 0, 6), 2))
+    change(store, regrade_chunk("q1", "one", judgements_of(store), Spot("a.md", 0, 6), 2))
 
     assert judgements_of(store) == (judgement(2),)
     assert store.execute("SELECT count(*) FROM judgement") == [(1,)]
@@ -160,22 +165,22 @@ def test_a_query_that_has_another_text_by_now_changes_nothing(store: SqliteStore
 def test_a_grade_that_somebody_gave_since_is_not_taken_back(store: SqliteStore, grade: int | None) -> None:
     step = Regrade("q1", "one", added=(judgement(0, 0, 6),), begins=True)
     change(store, step)
-    change(store, regraded("q1", "one", judgements_of(store), Spot("a.md", 0, 6), grade))
+    change(store, regrade_chunk("q1", "one", judgements_of(store), Spot("a.md", 0, 6), grade))
     before = judgements_of(store)
 
-    assert take_back(store, taken_back(step)) == Since(Spot("a.md", 0, 6), grade)
+    assert take_back(store, undo_of(step)) == Since(Spot("a.md", 0, 6), grade)
 
     assert judgements_of(store) == before
-    assert stored_queries(store) == {"q1": "one"}
+    assert store.judged_queries() == {"q1": "one"}
 
 
 def test_a_grade_that_was_taken_away_does_not_come_back_over_a_newer_one(store: SqliteStore) -> None:
     put(store, {"q1": "one"}, [judgement(3, 0, 6)])
-    step = regraded("q1", "one", judgements_of(store), Spot("a.md", 0, 6), None)
+    step = regrade_chunk("q1", "one", judgements_of(store), Spot("a.md", 0, 6), None)
     change(store, step)
     put(store, {}, [judgement(1, 0, 6)])
 
-    assert take_back(store, taken_back(step)) == Since(Spot("a.md", 0, 6), 1)
+    assert take_back(store, undo_of(step)) == Since(Spot("a.md", 0, 6), 1)
 
     assert judgements_of(store) == (judgement(1, 0, 6),)
 
@@ -188,11 +193,11 @@ def test_a_query_that_begins_where_another_has_taken_its_id_gets_the_next_one(st
     change(store, first)
     change(store, second)
 
-    assert stored_queries(store) == {"q1": "two", "q2": "one"}
+    assert store.judged_queries() == {"q1": "two", "q2": "one"}
     assert [(each.query, each.grade) for each in judgements_of(store)] == [("q1", 2), ("q2", 3), ("q2", 1)]
-    assert take_back(store, taken_back(second)) is None
-    assert take_back(store, taken_back(first)) is None
-    assert stored_queries(store) == {"q1": "two"}
+    assert take_back(store, undo_of(second)) is None
+    assert take_back(store, undo_of(first)) is None
+    assert store.judged_queries() == {"q1": "two"}
     assert judgements_of(store) == (judgement(2, 0, 6),)
 
 
@@ -201,5 +206,5 @@ def test_a_query_that_begins_joins_the_one_that_has_its_words_by_now(store: Sqli
 
     change(store, Regrade("q1", "one query", added=(judgement(3, 0, 6),), begins=True))
 
-    assert stored_queries(store) == {"q1": "two", "q7": " one\n query"}
+    assert store.judged_queries() == {"q1": "two", "q7": " one\n query"}
     assert [(each.query, each.grade) for each in judgements_of(store)] == [("q1", 2), ("q7", 3), ("q7", 1)]

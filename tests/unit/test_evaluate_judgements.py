@@ -9,18 +9,20 @@ import pytest
 
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import Qrel
-from recall_core.evaluate.grades import Judgement, Regrade, regraded
 from recall_core.evaluate.judgements import (
+    Judgement,
+    Names,
+    Regrade,
+    Spot,
     by_document,
     change,
     count,
-    located,
+    locate,
     names_of,
     put,
-    stored,
-    stored_queries,
+    read_stored,
+    regrade_chunk,
 )
-from recall_core.evaluate.names import Names, Spot
 from recall_core.evaluate.questions import export, import_
 from recall_core.store.sqlite.store import SqliteStore
 from tests.builders import memory_store, new_file
@@ -96,7 +98,7 @@ def test_a_record_id_in_two_files_names_neither() -> None:
 
 
 def test_unknown_documents_are_counted_and_kept(store: SqliteStore) -> None:
-    found = located([Qrel("q", "a", 1), Qrel("q", "zzz", 2)], names_of(store))
+    found = locate([Qrel("q", "a", 1), Qrel("q", "zzz", 2)], names_of(store))
 
     assert found.judgements == (Judgement("q", Spot("docs/a.md"), 1), Judgement("q", Spot("zzz"), 2))
     assert found.unknown == 1
@@ -122,7 +124,7 @@ def test_importing_twice_changes_nothing_and_the_last_grade_wins(store: SqliteSt
     (tmp_path / "r").write_text(QRELS)
 
     first = import_(store, queries=tmp_path / "q", qrels=tmp_path / "r")
-    before = stored(store, names_of(store))
+    before = read_stored(store, names_of(store))
     again = import_(store, queries=tmp_path / "q", qrels=tmp_path / "r")
     (tmp_path / "r").write_text("q1 0 docs/a.md 1\nq1 0 a.md 3\n")
     import_(store, queries=None, qrels=tmp_path / "r")
@@ -131,7 +133,7 @@ def test_importing_twice_changes_nothing_and_the_last_grade_wins(store: SqliteSt
     assert first["judged"] == {"queries": 2, "judgements": 3, "unknown": 1}
     assert [warning.split(":")[0] for warning in first["warnings"]] == ["W_UNKNOWN_DOCUMENT", "W_UNKNOWN_QUERY"]
     assert (len(before.judgements), before.unknown) == (3, 1)
-    assert by_document(stored(store, names_of(store)).judgements) == {
+    assert by_document(read_stored(store, names_of(store)).judgements) == {
         "q1": {"docs/a.md": 3, "docs/b.md": 2, "gone": 1}
     }
 
@@ -143,17 +145,17 @@ def test_a_query_with_another_text_is_refused_and_nothing_is_written(store: Sqli
         put(store, {"p": "new", "q": "two"}, [Judgement("p", Spot("docs/a.md"), 1)])
 
     assert caught.value.code == "query_conflict"
-    assert stored_queries(store) == {"q": "one"}
+    assert store.judged_queries() == {"q": "one"}
     assert store.judgement_count() == 0
 
 
 def test_a_judgement_of_a_document_that_comes_later_finds_it(store: SqliteStore) -> None:
     put(store, {"q": "one"}, [Judgement("q", Spot("late[0:3]"), 1)])
-    assert stored(store, names_of(store)).unknown == 1
+    assert read_stored(store, names_of(store)).unknown == 1
 
     put_files(store, new_file("docs/late.md", ["later"]))
 
-    assert stored(store, names_of(store)).judgements == (Judgement("q", Spot("docs/late.md", 0, 3), 1),)
+    assert read_stored(store, names_of(store)).judgements == (Judgement("q", Spot("docs/late.md", 0, 3), 1),)
 
 
 def test_a_judgement_takes_the_place_of_one_made_before_its_document_came(store: SqliteStore, tmp_path: Path) -> None:
@@ -207,7 +209,7 @@ def test_a_document_judged_under_two_names_keeps_one_grade() -> None:
 
         put_files(store, new_file(f"m/{name}.md", ["text"]))
 
-        assert stored(store, names_of(store)).judgements == (Judgement("q", Spot(f"m/{name}.md"), 3),), name
+        assert read_stored(store, names_of(store)).judgements == (Judgement("q", Spot(f"m/{name}.md"), 3),), name
         assert exported(store) == f"q 0 m/{name}.md 3\n", name
         assert count(store) == 1, name
 
@@ -217,9 +219,9 @@ def test_a_changed_grade_does_not_return_from_another_name() -> None:
         store = memory_store()
         put(store, {"q": "one"}, [Judgement("q", Spot(name), 2) for name in ("late", "late.md", "docs/late.md")])
         put_files(store, new_file("docs/late.md", ["later"]))
-        known = stored(store, names_of(store)).judgements
+        known = read_stored(store, names_of(store)).judgements
 
-        change(store, regraded("q", "one", known, Spot("docs/late.md"), grade))
+        change(store, regrade_chunk("q", "one", known, Spot("docs/late.md"), grade))
 
         assert [row[-1] for row in store_rows(store)] == ([] if grade is None else [grade]), grade
 
@@ -249,7 +251,7 @@ def test_an_export_is_repeatable_and_can_be_imported(store: SqliteStore, tmp_pat
 
         assert response["judged"] == {"queries": 2, "judgements": 3, "unknown": 1}, form
         assert [line.split()[0] for line in rows.getvalue().splitlines()[-3:]] == ["q1", "q2", "q2"], form
-        assert stored_queries(copy) == stored_queries(store), form
+        assert copy.judged_queries() == store.judged_queries(), form
         assert again.getvalue() == rows.getvalue(), form
 
 

@@ -15,7 +15,7 @@ from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.errors import RecallError, UsageError
-from recall_core.maintain.remove import named
+from recall_core.maintain.remove import find_removal
 from recall_core.retrieve import targets
 from recall_core.shell import Hint
 from recall_core.types import Root
@@ -231,10 +231,14 @@ def test_what_goes_is_told_with_the_sources_that_go_with_it(home: Path, monkeypa
     run("add", "old")
     monkeypatch.chdir(home / "old")
     with Recall.open() as recall:
-        assert named(recall.store, ["."], base=recall.engine.base) == (("old/a.md", "old/old/c.md"), ("old",), ())
-        assert named(recall.store, ["./*.md"], base=recall.engine.base) == (("old/a.md",), (), ())
+        assert find_removal(recall.store, ["."], base=recall.engine.base) == (
+            ("old/a.md", "old/old/c.md"),
+            ("old",),
+            (),
+        )
+        assert find_removal(recall.store, ["./*.md"], base=recall.engine.base) == (("old/a.md",), (), ())
         with pytest.raises(UsageError):
-            named(recall.store, ["old"], base=recall.engine.base)
+            find_removal(recall.store, ["old"], base=recall.engine.base)
 
 
 def test_an_impossible_file_name_names_nothing(home: Path) -> None:

@@ -10,11 +10,21 @@ from statistics import NormalDist, fmean
 import numpy as np
 import pytest
 
-from recall_core.explain import gains
-from recall_core.explain.advice import Advice, advise_among
+from recall_core.explain import advice as gains
+from recall_core.explain.advice import (
+    Advice,
+    SureChange,
+    advise_among,
+    chance,
+    draws,
+    expected_gain,
+    largest_by_chance,
+    more_queries,
+    power,
+    shrunk,
+    sure_change,
+)
 from recall_core.explain.curve import Step, StepCurve, means, step_curve, values_at
-from recall_core.explain.gains import SureChange, expected_gain, more_queries, power, shrunk, sure_change
-from recall_core.explain.resampling import chance, draws, largest_by_chance
 
 CELLS = 20
 NORMAL = NormalDist()

@@ -11,9 +11,7 @@ import pytest
 
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.errors import Outdated
-from recall_core.evaluate.grades import Judgement
-from recall_core.evaluate.judgements import names_of, put, stored, stored_queries
-from recall_core.evaluate.names import Spot
+from recall_core.evaluate.judgements import Judgement, Spot, names_of, put, read_stored
 from recall_core.retrieve.answer import Answer
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Root
@@ -263,7 +261,7 @@ JUDGED = (
 
 
 def judged(home: Home) -> set[Judgement]:
-    return set(stored(home.recall.store, names_of(home.recall.store)).judgements)
+    return set(read_stored(home.recall.store, names_of(home.recall.store)).judgements)
 
 
 def test_a_purge_takes_every_judgement_of_the_text_and_no_other(home: Home) -> None:
@@ -274,7 +272,7 @@ def test_a_purge_takes_every_judgement_of_the_text_and_no_other(home: Home) -> N
     home.add(NEW)
 
     assert judged(home) == set(JUDGED[4:])
-    assert stored_queries(home.recall.store) == {"q": "quokkas that smile"}
+    assert home.recall.store.judged_queries() == {"q": "quokkas that smile"}
 
 
 def test_what_is_removed_without_a_purge_keeps_its_judgements(home: Home) -> None:

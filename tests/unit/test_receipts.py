@@ -18,7 +18,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.api import receipts as made
 from recall_core.api.recall import Recall
 from recall_core.errors import RecallError, UsageError
-from recall_core.maintain.receipts import seal_of, understood
+from recall_core.maintain.receipts import read_receipt, seal_of
 from recall_core.types import Root
 
 FISH = {"a": "red fish, blue fish", "b": "one fish. fish fish", "c": "nothing of the kind"}
@@ -301,7 +301,7 @@ def test_bytes_that_are_not_a_receipt_are_refused() -> None:
         b'{"a":' + b"9" * 9000,
     ]:
         with pytest.raises(UsageError) as caught:
-            understood(raw)
+            read_receipt(raw)
 
         assert caught.value.code == "bad_receipt", raw
 

@@ -19,7 +19,7 @@ from recall_core.api.recall import Ask, Recall
 from recall_core.contract.responses import Response
 from recall_core.errors import EmbedError, StoreError, UsageError
 from recall_core.ingest.pipeline import sync
-from recall_core.maintain import reembed as module
+from recall_core.maintain import embedders as module
 from recall_core.types import Progress, Root
 from tests.embedders import COUNTING, KEY, KEYED, WINDOWED
 from tests.plug_ins import scan_once
@@ -182,9 +182,9 @@ def test_an_embedder_that_fails_leaves_the_store_answering_as_before(recall: Rec
 
 _KILLED = """
 import os, sys
-from recall_core.maintain import reembed
+from recall_core.maintain import embedders
 from recall_core.api.recall import Recall
-reembed.COMMIT_SECONDS = 0
+embedders.COMMIT_SECONDS = 0
 with Recall.open() as recall:
     for event in recall.reembed("counting"):
         if event.embedded >= 10:

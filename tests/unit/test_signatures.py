@@ -427,7 +427,7 @@ def test_stats_and_doctor_measure_how_much_is_found_on_questions_of_words(home: 
         stats = recall.stats()["store"]["vector_index"]
         assert stats == recall.stats()["store"]["vector_index"]
         (check,) = (each for each in recall.doctor()["checks"] if each["code"] == "vector_index")
-        found = vector_index.recalled(recall.store, recall.engine.embedder, recall.config)
+        found = vector_index.measure_recall(recall.store, recall.engine.embedder, recall.config)
     assert (stats["ready"], stats["used"], stats["questions"]) == (True, True, 20)
     assert stats["recall_at_10"] is not None
     assert 0 < stats["recall_at_10"] < 1
@@ -439,7 +439,7 @@ def test_stats_and_doctor_measure_how_much_is_found_on_questions_of_words(home: 
 def test_a_shortlist_of_every_row_finds_everything(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "SHORTLIST", 60)
     with Recall.open(start=home) as recall:
-        found = vector_index.recalled(recall.store, recall.engine.embedder, recall.config)
+        found = vector_index.measure_recall(recall.store, recall.engine.embedder, recall.config)
     assert (found.at_10, found.at_pool) == (1.0, 1.0)
 
 

@@ -18,13 +18,12 @@ from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
 from recall_core.contract.explaining import FixView
-from recall_core.explain.whynot import spelling
+from recall_core.explain.whynot import word_fixes
 from recall_core.explain.whynot.fix import Start
-from recall_core.explain.whynot.kept import KeptAsker
-from recall_core.explain.whynot.present import answered as answered_by
-from recall_core.explain.whynot.question import Question
-from recall_core.explain.whynot.spelling import distances, edits_allowed, near_terms
+from recall_core.explain.whynot.question import KeptAsker, Question
+from recall_core.explain.whynot.question import ask_question as answered_by
 from recall_core.explain.whynot.target import Sought
+from recall_core.explain.whynot.word_fixes import distances, edits_allowed, near_terms
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.store.sqlite.memory.words import TermFrequencies
@@ -95,7 +94,7 @@ def target(recall: Recall) -> Sought:
 
 def test_the_vocabulary_of_the_whole_store_is_looked_through(recall: Recall) -> None:
     for typed, *expected in (("retreid", "retried", 1, COMMON), ("aerolastic", "aeroelastic", 1, 2)):
-        ((word, edits),) = spelling.spellings(recall.store, typed, target(recall))
+        ((word, edits),) = word_fixes.spellings(recall.store, typed, target(recall))
         assert [word.text, edits, word.df] == expected
 
 
@@ -140,8 +139,8 @@ def test_so_many_spellings_are_asked_for_and_no_more(recall: Recall) -> None:
     start = Start(question, answered_by(asker, question))
     asker.asked = 0
 
-    assert list(spelling.spelling_changes(asker, start, target(recall))) == []
-    assert 3 < asker.asked <= spelling.WORDS_TRIED * spelling.SPELLINGS_TRIED + 1
+    assert list(word_fixes.spelling_changes(asker, start, target(recall))) == []
+    assert 3 < asker.asked <= word_fixes.MISSPELT_TRIED * word_fixes.SPELLINGS_TRIED + 1
 
 
 WORDS = st.text("abc", max_size=6)

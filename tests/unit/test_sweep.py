@@ -7,18 +7,26 @@ import pytest
 from recall_core.config import Config
 from recall_core.errors import UsageError
 from recall_core.explain.intervals import Interval, nearest, weight_inside
-from recall_core.explain.lines import crossing, exact, groups, integers, lines_of, reciprocal, weight_of, weighted
-from recall_core.explain.stability import stability
-from recall_core.explain.sweep import piece_at, stretches, sweep, top_at
+from recall_core.explain.lines import (
+    crossing,
+    exact,
+    groups,
+    integers,
+    lines_of,
+    reciprocal_lines,
+    weight_of,
+    weighted_lines,
+)
+from recall_core.explain.sweep import piece_at, stability, stretches, sweep, top_at
 from recall_core.explain.winning import winning_weights
 from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool
 
 HALF = Fraction(1, 2)
 # 0 leads on words, 1 on meaning, 2 is second in both; 0 and 1 meet at 1/2, 2 meets both there as well.
-BUNDLE = weighted([0.8, 0.2, 0.5], [0.2, 0.8, 0.5])
+BUNDLE = weighted_lines([0.8, 0.2, 0.5], [0.2, 0.8, 0.5])
 # 0 leads until 2/3; 2 is behind 0 everywhere, and behind 1 from 1/4 on.
-PLAIN = weighted([0.6, 0.2, 0.3], [0.4, 0.6, 0.3])
+PLAIN = weighted_lines([0.6, 0.2, 0.3], [0.4, 0.6, 0.3])
 
 
 def pool(lexical: tuple[float | None, ...], semantic: tuple[float | None, ...]) -> Pool:
@@ -45,14 +53,14 @@ def test_lines_that_meet_in_one_weight_change_places_together_and_stand_in_natur
 
 
 def test_ties_at_the_ends_of_the_scale_fall_to_the_natural_order() -> None:
-    swept = sweep(weighted([0.5, 0.5], [0.1, 0.2]), 2)
+    swept = sweep(weighted_lines([0.5, 0.5], [0.1, 0.2]), 2)
 
     assert swept.orders.tolist() == [[0, 1], [1, 0], [1, 0]]
 
 
 def test_pools_without_a_choice_have_one_cell() -> None:
     for values in [[], [0.3], [0.0, 0.0, 0.0]]:
-        swept = sweep(weighted(values, values), 5)
+        swept = sweep(weighted_lines(values, values), 5)
 
         assert swept.weights == (0, 1), values
         assert swept.orders.tolist() == [list(range(len(values)))] * 3, values
@@ -101,7 +109,7 @@ def test_the_settings_stand_at_the_share_of_the_semantic_weight() -> None:
 
 
 def test_reciprocal_ranks_are_exact() -> None:
-    lines = reciprocal([1, 2, None], [3, 1, 2], 60)
+    lines = reciprocal_lines([1, 2, None], [3, 1, 2], 60)
 
     assert Fraction(lines.a[0], lines.scale) == Fraction(1, 61)
     assert Fraction(lines.b[0], lines.scale) == Fraction(1, 63)
@@ -127,7 +135,7 @@ def test_winning_weights_tell_open_from_closed_ends() -> None:
 
 
 def test_a_single_weight_can_be_all_there_is() -> None:
-    found = winning_weights(weighted([0.5, 0.8, 0.2], [0.5, 0.2, 0.8]), 0, 1)
+    found = winning_weights(weighted_lines([0.5, 0.8, 0.2], [0.5, 0.2, 0.8]), 0, 1)
 
     assert found.intervals == (Interval(HALF, HALF),)
 
@@ -182,6 +190,6 @@ def test_stability_measures_the_way_to_another_order_and_to_other_members() -> N
 
 
 def test_an_answer_that_no_weight_changes_is_stable() -> None:
-    found = stability(sweep(weighted([0.5, 0.2], [0.5, 0.2]), 2), 0.0)
+    found = stability(sweep(weighted_lines([0.5, 0.2], [0.5, 0.2]), 2), 0.0)
 
     assert (found.order_distance, found.members_distance, found.fragile) == (None, None, False)

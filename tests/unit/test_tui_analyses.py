@@ -15,9 +15,7 @@ from recall_core.api.engine import Engine
 from recall_core.api.recall import Recall
 from recall_core.config import load
 from recall_core.errors import EmbedError, Interrupted, RecallError, StoreLocked, UsageError
-from recall_core.evaluate.grades import Judgement
-from recall_core.evaluate.judgements import put
-from recall_core.evaluate.names import Spot
+from recall_core.evaluate.judgements import Judgement, Spot, put
 from recall_core.explain.explanation import explanation
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan

@@ -10,9 +10,7 @@ import pytest
 from recall_core.api.recall import Recall
 from recall_core.config import SettingValue
 from recall_core.errors import Interrupted, UsageError
-from recall_core.evaluate.grades import Judgement
-from recall_core.evaluate.judgements import put
-from recall_core.evaluate.names import Spot
+from recall_core.evaluate.judgements import Judgement, Spot, put
 from recall_core.evaluate.options import EvalOptions
 from recall_core.types import Root
 from recall_tui.analyses import judge

@@ -8,8 +8,7 @@ import pytest
 
 from recall_core.api.recall import Recall
 from recall_core.errors import StoreError, UsageError
-from recall_core.evaluate.grades import Judgement
-from recall_core.evaluate.names import Spot
+from recall_core.evaluate.judgements import Judgement, Spot
 from recall_tui.panes.judge import layout
 from recall_tui.state import grading, judging
 from recall_tui.state.analyses import Analysis

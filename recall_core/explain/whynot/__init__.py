@@ -4,6 +4,6 @@ from recall_core._lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recall_core.explain.whynot import fixes, kept, present, question, target, why
+    from recall_core.explain.whynot import fixes, question, target, why
 else:
     __getattr__ = attach(__name__)

@@ -1,18 +1,26 @@
-"""A change to a question, tried: the changed question brings the target in, and the next smaller change does not."""
+"""A change to a question, tried; and the proof that it cannot bring the target in, without asking."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from math import inf
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from recall_core.config import Settings
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_core.config import LEAST_WEIGHT, Settings
 from recall_core.explain.intervals import Interval
-from recall_core.explain.whynot.kept import KeptAsker
-from recall_core.explain.whynot.present import is_present
-from recall_core.explain.whynot.question import Question
+from recall_core.explain.whynot.question import KeptAsker, Question, is_present, position_in, rowids_in
 from recall_core.explain.whynot.target import Sought
+from recall_core.rank.bm25 import bound, contributions
+from recall_core.rank.fuse import signal_ranks
 from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import Plan
+from recall_core.retrieve.pool import lexical_query
+from recall_core.types import LexicalQuery, LiteralQuery, Phrase, Pool, TermStat
 
 K_MOST = 200
 """Rows that a person may still look through: a fix asks for no more, and a proof speaks of so many."""
@@ -22,7 +30,7 @@ class Start(NamedTuple):
     """A question with its answer, from which a change sets out, and what was changed to come here."""
 
     question: Question
-    found: Answer
+    answer: Answer
     kinds: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     settings: Settings = MappingProxyType({})
@@ -42,8 +50,8 @@ class Change(NamedTuple):
     weights: Interval | None = None
 
 
-def confirmed(asker: KeptAsker, change: Change, sought: Sought) -> Change | None:
-    """The change, if the question as it leaves it is answered with what is sought and the smaller one is not."""
+def try_change(asker: KeptAsker, change: Change, sought: Sought) -> Change | None:
+    """Return the change if the changed question shows the target and the next smaller change does not."""
     if not is_present(asker, change.question, sought):
         return None
     if change.smaller is not None and is_present(asker, change.smaller, sought):
@@ -62,7 +70,7 @@ def from_start(
     smaller: tuple[Question, str] | None = None,
     weights: Interval | None = None,
 ) -> Change:
-    """The change that `question` is, together with what was changed before it."""
+    """Return the change that `question` is, together with what was changed before it."""
     return Change(
         "+".join([*start.kinds, kind]),
         "; ".join([*start.said, said]),
@@ -75,19 +83,19 @@ def from_start(
     )
 
 
-def moved(
+def move_start(
     start: Start,
     kind: str,
     said: str,
     question: Question,
-    found: Answer,
+    answer: Answer,
     *,
     size: float,
     settings: Settings = MappingProxyType({}),
 ) -> Start:
-    """A start from which to go on, one change further."""
+    """Return a start from which to go on, one change further."""
     return Start(
-        question, found, (*start.kinds, kind), (*start.said, said), {**start.settings, **settings}, start.size + size
+        question, answer, (*start.kinds, kind), (*start.said, said), {**start.settings, **settings}, start.size + size
     )
 
 
@@ -116,3 +124,263 @@ def by_effort(changes: Iterable[Change]) -> list[Change]:
     One of several kinds comes where the last of them does; those of one place keep their order.
     """
     return sorted(changes, key=lambda change: max(_EFFORT[kind] for kind in change.kind.split("+")))
+
+
+Values: TypeAlias = NDArray[np.float64]
+_MOST_ROWS = 1_000
+"""The longest list that is looked into; a longer one is asked for."""
+
+_SPARE_ROWS = 100  # leaders beyond those that it takes: some fall behind by a new word
+_MARGIN = 1e-5  # more than the rounding of stage values to six decimals moves a score
+
+
+class _Rivals(NamedTuple):
+    """Candidates that may keep what is sought off the page."""
+
+    positions: list[int]
+    texts: NDArray[np.int64] | None
+    """The number of the text of each; None where each hides on its own."""
+
+    def count(self, ahead: NDArray[np.bool_]) -> int:
+        """Return how many of these are ahead, each text counted once."""
+        return int(np.count_nonzero(ahead)) if self.texts is None else len(np.unique(self.texts[ahead]))
+
+
+class _Own(NamedTuple):
+    """The raw values of what is sought; 0 where it has none."""
+
+    lexical: float
+    semantic: float
+
+
+def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bool:
+    """Return True if no deeper pool shows the target: enough candidates, which it would contain too, lead it."""
+    answer, plan = start.answer, start.answer.plan
+    pool, needed = answer.pool, _rows_that_hide(start)
+    if pool is None or needed is None or pool.index_kind != "exact":
+        return False
+    query, _ = lexical_query(plan, asker.store)
+    if query is not None and not _is_plain(query):
+        return False
+    own = _own(asker, pool, plan, sought)
+    if own is None or (_is_near(plan, own.semantic) and _is_short(asker, plan, sought)):
+        return False
+    rivals = _rivals(asker, answer, sought, range(len(pool.keys)))
+    lexical = _column(pool.lexical, rivals.positions)
+    semantic = _column(pool.semantic, rivals.positions)
+    ahead = _scores(plan, lexical, semantic, pool.bound) > _score(plan, own, pool.bound) + _MARGIN
+    return rivals.count(ahead) >= needed
+
+
+class Lead:
+    """The best candidates beside what is sought, and whether a word more changes who is ahead."""
+
+    def __init__(
+        self, asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermStat], needed: int
+    ) -> None:
+        pool, ranked = start.answer.pool, start.answer.ranked
+        assert pool is not None  # noqa: S101 - the caller looked
+        assert ranked is not None  # noqa: S101 - a pool is always ranked
+        self._asker, self._plan, self._pool, self._needed = asker, start.answer.plan, pool, needed
+        self._own_rowid = sought.row.rowid
+        self._query, _ = lexical_query(self._plan, asker.store)
+        rowids = rowids_in(pool)
+        best = ranked.order[: 2 * needed + _SPARE_ROWS] if pool.exact else range(len(rowids))
+        self._rivals = _rivals(asker, start.answer, sought, best)
+        positions = self._rivals.positions
+        self._rowids = [rowids[at] for at in positions]
+        self._lexical = _column(pool.lexical, positions)
+        own = _own(asker, pool, self._plan, sought)
+        self._own_lexical = inf if own is None else own.lexical
+        self._is_short = _is_short(asker, self._plan, sought)
+        self._gains = {word.text: 0.0 for word in words}
+        if self._plan.lexical is not None:
+            self._look_at(words)
+
+    def stays(self, plan: Plan, word: TermStat, *, instead_of: str = "") -> bool:
+        """Return True if enough rows lead it in the answer to the plan with this word added.
+
+        instead_of: the word in whose place it stands, which no row holds; "" where it stands behind all others.
+        """
+        query, _ = lexical_query(plan, self._asker.store)
+        if not self._adds_only(query, word, instead_of):
+            return False
+        by_words = not self._is_short and self._stays_by_words(plan, word)
+        return by_words or self._stays_by_both(plan, query, word)
+
+    def _stays_by_words(self, plan: Plan, word: TermStat) -> bool:
+        """Return True if it stays, even if it meant what is asked, and they nothing."""
+        if plan.lexical is None:
+            return False
+        own = _Own(self._own_lexical + self._gains[word.text], 1.0)
+        ahead = self._ahead(plan, word, own, np.zeros(len(self._rowids)))
+        return self._is_enough(ahead & ((self._lexical > 0) if self._pool.exact else self._remain(word)))
+
+    def _stays_by_both(self, plan: Plan, query: LexicalQuery | None, word: TermStat) -> bool:
+        """Return True if it stays for what the question means with the word."""
+        vector = self._asker.vector(plan)
+        semantic = np.zeros(len(self._rowids) + 1)
+        if vector:
+            semantic = self._vectors @ np.frombuffer(vector, dtype="<f4").astype(np.float64)
+        *others, near = semantic.tolist()
+        own = _Own(self._own_lexical + self._gains[word.text], near)
+        if self._is_short and _is_near(plan, near):
+            return False
+        if self._is_passed_over(own, np.array(others)):
+            return True
+        ahead = self._ahead(plan, word, own, np.array(others))
+        if self._pool.exact:
+            return self._is_enough(ahead if vector else ahead & (self._lexical > 0))
+        if not self._is_enough(ahead):
+            return False
+        return self._is_enough(ahead & self._remain(word)) or self._is_enough(ahead & self._propose(plan, query))
+
+    def _ahead(self, plan: Plan, word: TermStat, own: _Own, semantic: Values) -> NDArray[np.bool_]:
+        """Return the rows with higher scores under the plan with the word, which they may hold as well."""
+        config = plan.config._replace(lexical_model=self._pool.lexical_model)
+        most = bound((*self._pool.terms, word), config) if plan.lexical is not None else 0.0
+        ahead: NDArray[np.bool_] = _scores(plan, self._lexical, semantic, most) > _score(plan, own, most) + _MARGIN
+        return ahead
+
+    def _is_enough(self, ahead: NDArray[np.bool_]) -> bool:
+        return self._rivals.count(ahead) >= self._needed
+
+    def _is_passed_over(self, own: _Own, semantic: Values) -> bool:
+        """Return True if a bounded pool leaves it out: each signal proposes enough others that are known."""
+        depth = self._plan.config.pool
+        by_words = self._plan.lexical is None or np.count_nonzero(self._lexical > own.lexical + _MARGIN) >= depth
+        by_meaning = self._plan.semantic is None or np.count_nonzero(semantic > own.semantic + _MARGIN) >= depth
+        is_known = not self._pool.exact and self._pool.index_kind == "exact"
+        return is_known and bool(by_words and by_meaning)
+
+    def _look_at(self, words: Sequence[TermStat]) -> None:
+        """Learn what each of these words would give to what is sought."""
+        query = LiteralQuery("", tuple(Phrase(word.text, (word.text,)) for word in words))
+        found = self._asker.store.occurrences(query, [self._own_rowid])
+        config = self._plan.config._replace(lexical_model=self._pool.lexical_model)
+        given = contributions(found, self._own_rowid, config)
+        self._gains |= {word.text: value for word, value in zip(words, given, strict=True)}
+
+    def _adds_only(self, query: LexicalQuery | None, word: TermStat, instead_of: str) -> bool:
+        """Return True if the words of the question are what they were, and this one."""
+        before = self._query
+        if not (isinstance(before, LiteralQuery) and isinstance(query, LiteralQuery)):
+            return before is None and query is None and self._pool.exact
+        added = Phrase(word.text, (word.text,))
+        phrases = (*before.phrases, added)
+        if instead_of:
+            phrases = tuple(added if each.tokens == (instead_of,) else each for each in before.phrases)
+        is_known = self._pool.exact or (_is_plain(before) and self._pool.lexical_model == "fts5")
+        return is_known and query.match == "any" and query.phrases == phrases and phrases.count(added) == 1
+
+    def _remain(self, word: TermStat) -> NDArray[np.bool_]:
+        """Return the rows that words still propose to a bounded pool, if every row with the new word passes them."""
+        ranks = signal_ranks(self._pool.lexical) if self._pool.lexical else ()
+        own = np.array([ranks[at] or np.inf for at in self._rivals.positions] if ranks else [], dtype=np.float64)
+        remain: NDArray[np.bool_] = own + word.df <= self._plan.config.pool
+        return remain
+
+    def _propose(self, plan: Plan, query: LexicalQuery | None) -> NDArray[np.bool_]:
+        """Return which rows words propose to a bounded pool, asked."""
+        if query is None:
+            return np.zeros(len(self._rowids), dtype=np.bool_)
+        k, weight = plan.config.pool, plan.config.title_weight
+        proposed = self._asker.store.lexical(query, where=plan.where, k=k, title_weight=weight)
+        return np.array([rowid in proposed for rowid in self._rowids])
+
+    @cached_property
+    def _vectors(self) -> Values:
+        """The vectors of the rows and last of what is sought; zeros where there is none."""
+        if self._plan.semantic is None:
+            return np.zeros((len(self._rowids) + 1, 0))
+        wanted = [*self._rowids, self._own_rowid]
+        held = self._asker.store.vectors(wanted)
+        dimension = self._asker.store.info().dimension
+        none = bytes(4 * dimension)
+        rows = b"".join([held.get(rowid, none) for rowid in wanted])
+        return np.frombuffer(rows, dtype="<f4").reshape(-1, dimension).astype(np.float64)
+
+
+def lead(asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermStat]) -> Lead | None:
+    """Return what there is to know before these words are tried; None where each has to be asked for."""
+    pool, needed = start.answer.pool, _rows_that_hide(start)
+    if pool is None or needed is None or len(pool.keys) <= needed or not words:
+        return None
+    return Lead(asker, start, sought, words, needed)
+
+
+def _rivals(asker: KeptAsker, answer: Answer, sought: Sought, positions: Sequence[int]) -> _Rivals:
+    """Return the candidates at these positions that do not have the text that is sought."""
+    assert answer.pool is not None  # noqa: S101 - the caller looked
+    rowids, own = rowids_in(answer.pool), sought.row.rowid
+    if answer.copies is None:
+        return _Rivals([at for at in positions if rowids[at] != own], None)
+    alike = {own, *asker.store.twins([own]).get(own, ())}
+    others = [at for at in positions if rowids[at] not in alike]
+    return _Rivals(others, np.array([answer.copies.text_numbers[at] for at in others], dtype=np.int64))
+
+
+def _rows_that_hide(start: Start) -> int | None:
+    """Return how many rows with higher scores keep a chunk off the page; None if scores alone do not decide.
+
+    Where the list shows a text once, so many texts: rows with one text hide it as one row does.
+    """
+    plan, config = start.answer.plan, start.answer.plan.config
+    is_by_score = plan.table == "chunk" and not plan.order and start.question.budget_tokens is None
+    if config.min_cosine:
+        return None  # a row that is dropped hides nothing
+    last = max(plan.offset + plan.limit, config.rerank_rows if config.rerank else 0)
+    is_steady = config.fusion == "weighted" and config.normalize == "bound"  # no score depends on other candidates
+    return last if is_by_score and is_steady and last <= _MOST_ROWS else None
+
+
+def _is_plain(query: LexicalQuery) -> bool:
+    """Return True if a bounded list of its rows is the best of them: beside those of phrases stand others."""
+    return isinstance(query, LiteralQuery) and not query.long_phrases
+
+
+def _is_short(asker: KeptAsker, plan: Plan, sought: Sought) -> bool:
+    """Return True if sparse-document recall may bring it in, however many lead it, if it is near."""
+    most = plan.config.sparse_chunk_threshold
+    return plan.config.sparse_recall and asker.store.chunk_counts([sought.doc_rowid])[sought.doc_rowid] <= most
+
+
+def _is_near(plan: Plan, cosine: float) -> bool:
+    return 1.0 - cosine <= plan.config.sparse_distance_ceiling + _MARGIN
+
+
+def _own(asker: KeptAsker, pool: Pool, plan: Plan, sought: Sought) -> _Own | None:
+    """Return what is sought, as a pool has it that holds it; None where only such a pool could say."""
+    rowid = sought.row.rowid
+    at = position_in(pool, sought)
+    if at is not None:
+        return _Own(*(float(raw[at] or 0.0) if raw else 0.0 for raw in (pool.lexical, pool.semantic)))
+    lexical = semantic = 0.0
+    query, _ = lexical_query(plan, asker.store)
+    if query is not None and not query.is_empty:
+        if pool.lexical_model != "fts5":
+            return None
+        weight = plan.config.title_weight
+        lexical = asker.store.lexical_scores(query, [rowid], title_weight=weight).get(rowid, 0.0)
+    if vector := asker.vector(plan):
+        semantic = asker.store.cosines(vector, where=None, rowids=[rowid]).get(rowid, 0.0)
+    return _Own(lexical, semantic)
+
+
+def _column(raw: Sequence[float | None], positions: Sequence[int]) -> Values:
+    return np.array([raw[at] or 0.0 for at in positions] if raw else [0.0] * len(positions), dtype=np.float64)
+
+
+def _scores(plan: Plan, lexical: Values, semantic: Values, most: float) -> Values:
+    """Return the scores of weighted fusion, before stage values are rounded. most: the query's bound."""
+    shares = np.minimum(1.0, lexical / most) if most > 0 else np.zeros(len(lexical))
+    words = plan.config.bm25_weight if plan.lexical is not None else 0.0
+    meaning = plan.config.vector_weight if plan.semantic is not None else 0.0
+    if words + meaning < LEAST_WEIGHT:
+        words, meaning = float(plan.lexical is not None), float(plan.semantic is not None)
+    scores: Values = (words * shares + meaning * np.clip(semantic, 0.0, 1.0)) / (words + meaning)
+    return scores
+
+
+def _score(plan: Plan, own: _Own, most: float) -> float:
+    return float(_scores(plan, np.array([own.lexical]), np.array([own.semantic]), most)[0])

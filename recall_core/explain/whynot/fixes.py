@@ -11,36 +11,41 @@ from typing import NamedTuple
 
 from recall_core.config import Settings, SettingValue
 from recall_core.contract.explaining import WordsView
-from recall_core.explain.whynot.fix import Change, Start, by_effort, confirmed, from_start, moved
-from recall_core.explain.whynot.kept import KeptAsker, kept
-from recall_core.explain.whynot.lead import is_led_in_deeper_pools
-from recall_core.explain.whynot.predicates import drops, given_up, said_of, without
-from recall_core.explain.whynot.present import (
-    answered,
+from recall_core.explain.whynot.fix import (
+    Change,
+    Start,
+    by_effort,
+    from_start,
+    is_led_in_deeper_pools,
+    move_start,
+    try_change,
+)
+from recall_core.explain.whynot.predicates import describe_dropped, drops, given_up, without
+from recall_core.explain.whynot.question import (
+    KeptAsker,
+    Question,
+    ask_question,
+    command,
+    count_of,
     is_packed,
     is_packed_by_rank,
     is_present,
     is_shown,
     is_struck_unscored,
+    keep_reads,
+    pack_of,
     packed_until,
     position,
     row_of,
     standing,
-)
-from recall_core.explain.whynot.question import (
-    Question,
-    command,
-    counted,
-    pack_of,
     with_filter,
     with_limit,
     with_settings,
 )
 from recall_core.explain.whynot.ranking_fixes import Never, by_k, by_weight, by_weight_and_k, never
-from recall_core.explain.whynot.signals import full_ranks
-from recall_core.explain.whynot.spelling import spelling_changes
+from recall_core.explain.whynot.stages import full_ranks
 from recall_core.explain.whynot.target import Sought
-from recall_core.explain.whynot.words import WordsToAdd
+from recall_core.explain.whynot.word_fixes import WordsToAdd, spelling_changes
 from recall_core.rank.normalize import DECIMALS
 from recall_core.retrieve.answer import Answer, is_distant
 from recall_core.retrieve.asking import Asker
@@ -59,15 +64,15 @@ class Fixes(NamedTuple):
     words: WordsView | None = None
 
 
-def fixes(asker: Asker, question: Question, found: Answer, sought: Sought) -> Fixes:
+def fixes(asker: Asker, question: Question, answer: Answer, sought: Sought) -> Fixes:
     """Return what brings the sought chunk into the answer, in the order in which a person would try it.
 
     A change is tried at its turn, because some are tried only where none before them does.
     """
-    asker = kept(asker)
-    start = Start(question, found)
-    entered = list(_entered(asker, start, sought))
-    listed = [_uncollapsed(asker, each, sought) for each in entered]
+    asker = keep_reads(asker)
+    start = Start(question, answer)
+    entered = list(_let_in(asker, start, sought))
+    listed = [_show_copies(asker, each, sought) for each in entered]
     changes = [change for each in listed for change in _from(asker, each, sought)]
     is_context, words = question.budget_tokens is not None, None
     if not is_filtered_out(start, sought):
@@ -77,76 +82,80 @@ def fixes(asker: Asker, question: Question, found: Answer, sought: Sought) -> Fi
         changes += words.of_name()
     is_enough = is_context and bool(changes)
     if not is_enough:
-        changes += [change for each in listed for change in _weighed(asker, each, sought)]
+        changes += [change for each in listed for change in _change_weight(asker, each, sought)]
     if words is not None and not (is_context and changes):
         changes += words.of_text()
     is_weighed = is_enough or any("weight" in change.kind.split("+") for change in changes)
     proofs = ((proof, each) for each in entered if (proof := never(each, sought)))
     proof, proved = (None, start) if is_weighed else next(proofs, (None, start))
-    return Fixes(_distinct(by_effort(changes)), proof, proved, None if words is None else words.view)
+    # Each changed question once, as it was first described.
+    distinct = {command(change.question): change for change in reversed(by_effort(changes))}
+    return Fixes(tuple(distinct.values())[::-1], proof, proved, None if words is None else words.view)
 
 
 def is_filtered_out(start: Start, sought: Sought) -> bool:
-    """Whether nothing but another filter lets it in. A document comes in by any of its chunks."""
-    plan = start.found.plan
+    """Return True if nothing but another filter lets it in. A document comes in by any of its chunks."""
+    plan = start.answer.plan
     return plan.table == "chunk" and plan.where is not None and not match(plan.where, sought.row)
 
 
-def _entered(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Start]:
-    """The question as it is, or with what keeps the row out of the list altogether taken away."""
-    where = start.found.plan.where
+def _let_in(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Start]:
+    """Yield the question as it is, or with what keeps the row out of the list altogether taken away."""
+    where = start.answer.plan.where
     sets = drops(where, sought.row) if where is not None else ()
     if where is None or not sets:
-        yield _admitted(asker, start, sought)
+        yield _lower_floors(asker, start, sought)
         return
     for dropped in sets[:_DROPS_TRIED]:
         question = with_filter(start.question, without(where, dropped))
-        said = said_of(given_up(where, dropped))
-        found = answered(asker, question)
-        yield _admitted(asker, moved(start, "filter", said, question, found, size=len(dropped)), sought)
+        said = describe_dropped(given_up(where, dropped))
+        answer = ask_question(asker, question)
+        yield _lower_floors(asker, move_start(start, "filter", said, question, answer, size=len(dropped)), sought)
 
 
-def _uncollapsed(asker: KeptAsker, start: Start, sought: Sought) -> Start:
+def _show_copies(asker: KeptAsker, start: Start, sought: Sought) -> Start:
     """With every copy in the list, where another row stands for its text."""
-    is_hidden = standing(start.found, sought) is not None or is_struck_unscored(asker, start.found, sought)
+    is_hidden = standing(start.answer, sought) is not None or is_struck_unscored(asker, start.answer, sought)
     if not is_hidden:
         return start
     values = {"collapse": False}
     question = with_settings(start.question, values)
-    found = answered(asker, question)
-    return moved(start, "collapse", "show every copy", question, found, size=1, settings=values)
+    answer = ask_question(asker, question)
+    return move_start(start, "collapse", "show every copy", question, answer, size=1, settings=values)
 
 
-def _admitted(asker: KeptAsker, start: Start, sought: Sought) -> Start:
+def _lower_floors(asker: KeptAsker, start: Start, sought: Sought) -> Start:
     """With min_score and min_cosine lowered to what it has, where it has less."""
-    ranked, at = start.found.ranked, position(start.found, sought)
+    ranked, at = start.answer.ranked, position(start.answer, sought)
     if ranked is None or at is None:
         return start
-    if ranked.scores[at] < start.found.plan.config.min_score:
+    if ranked.scores[at] < start.answer.plan.config.min_score:
         lower = floor(ranked.scores[at] * 10**DECIMALS) / 10**DECIMALS
-        start = _lowered(asker, start, "min_score", lower)
-    if is_distant(start.found, at) and start.found.pool is not None:
-        start = _lowered(asker, start, "min_cosine", max(0.0, start.found.pool.semantic[at] or 0.0))
+        start = _lower(asker, start, "min_score", lower)
+    if is_distant(start.answer, at) and start.answer.pool is not None:
+        start = _lower(asker, start, "min_cosine", max(0.0, start.answer.pool.semantic[at] or 0.0))
     return start
 
 
-def _lowered(asker: KeptAsker, start: Start, key: str, lower: float) -> Start:
-    least: float = getattr(start.found.plan.config, key)
+def _lower(asker: KeptAsker, start: Start, key: str, lower: float) -> Start:
+    least: float = getattr(start.answer.plan.config, key)
     values = {key: lower}
     question = with_settings(start.question, values)
-    found = answered(asker, question)
+    answer = ask_question(asker, question)
     said = f"lower {key} from {least:g} to {lower:g}"
-    return moved(start, key, said, question, found, size=least - lower, settings=values)
+    return move_start(start, key, said, question, answer, size=least - lower, settings=values)
 
 
 def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """What was changed to come here, if that is enough; else more rows, or of a context more room."""
-    if start.kinds and is_shown(asker, start.question, start.found, sought):
+    """Yield what was changed to come here, if that is enough; else more rows, or of a context more room."""
+    if start.kinds and is_shown(asker, start.question, start.answer, sought):
         change = Change("+".join(start.kinds), "; ".join(start.said), start.question, start.settings, start.size)
-        smaller = _smaller(start)
-        if smaller is not None:
-            change = change._replace(smaller=smaller[0], smaller_said=smaller[1])
-        if done := confirmed(asker, change, sought):
+        key = start.kinds[-1]
+        if key in ("min_score", "min_cosine"):  # the next smaller change lowers it a millionth less
+            least = getattr(start.answer.plan.config, key) + 10**-DECIMALS
+            higher = with_settings(start.question, {key: round(least, DECIMALS)})
+            change = change._replace(smaller=higher, smaller_said=f"{key} {least:.6f}")
+        if done := try_change(asker, change, sought):
             yield done
         return
     more = by_k(asker, start, sought)
@@ -159,9 +168,9 @@ def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
         yield from packing_changes(asker, longer, sought)
 
 
-def _weighed(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """The nearest weight, or one with more rows where neither does alone."""
-    if start.kinds and is_shown(asker, start.question, start.found, sought):
+def _change_weight(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
+    """Yield the nearest weight, or one with more rows where neither does alone."""
+    if start.kinds and is_shown(asker, start.question, start.answer, sought):
         return
     change = by_weight(asker, start, sought)
     if change is None and by_k(asker, start, sought) is None:
@@ -171,116 +180,90 @@ def _weighed(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]
 
 
 def _longer(asker: KeptAsker, start: Start, sought: Sought) -> Start:
-    """A list that reaches down to it, for a context that may pack no more than the best k."""
-    at, plan = row_of(asker, start.found, sought), start.found.plan
+    """Return a list that reaches down to it, for a context that may pack no more than the best k."""
+    at, plan = row_of(asker, start.answer, sought), start.answer.plan
     first = 0 if at is None else at + 1 - plan.offset
     if not plan.is_capped or first <= plan.limit:
         return start
     for k in range(first, first + plan.config.sparse_max_injections + 1):  # recall may give the last row away
         question = with_limit(start.question, k)
-        found = answered(asker, question)
-        now = row_of(asker, found, sought)
+        answer = ask_question(asker, question)
+        now = row_of(asker, answer, sought)
         if now is not None and now < plan.offset + k:
-            return moved(
-                start, "k", f"take the best {k} instead of {plan.limit}", question, found, size=k - plan.limit
+            return move_start(
+                start, "k", f"take the best {k} instead of {plan.limit}", question, answer, size=k - plan.limit
             )
     return start
 
 
-def _smaller(start: Start) -> tuple[Question, str] | None:
-    """A millionth more of min_score or min_cosine, where lowering it was the last change."""
-    key = start.kinds[-1]
-    if key not in ("min_score", "min_cosine"):
-        return None
-    least = getattr(start.found.plan.config, key) + 10**-DECIMALS
-    return with_settings(start.question, {key: round(least, DECIMALS)}), f"{key} {least:.6f}"
-
-
-def _distinct(changes: list[Change]) -> tuple[Change, ...]:
-    """Each changed question once, as it was first said."""
-    return tuple({command(change.question): change for change in reversed(changes)}.values())[::-1]
-
-
 def other_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """match, stop words, signals, pool, sparse recall, rerank, offset: each where it alone does, confirmed."""
-    config, plan = start.found.plan.config, start.found.plan
+    """Yield each change of match, stop words, signals, pool, sparse recall, rerank and offset that does it alone."""
+    for change in _other_changes(asker, start, sought):
+        if try_change(asker, change, sought):
+            yield change
+
+
+def _other_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
+    config, plan = start.answer.plan.config, start.answer.plan
     if config.match == "all" and plan.lexical is not None:
-        yield from _setting(asker, start, sought, "match", "any")
-    if start.found.pool is not None and start.found.pool.dropped:
-        yield from _setting(asker, start, sought, "stop_words", "none")
+        yield _set(start, "match", "any")
+    if start.answer.pool is not None and start.answer.pool.dropped:
+        yield _set(start, "stop_words", "none")
     if start.question.rql is None and start.question.mode != "hybrid":
-        question = start.question._replace(mode="hybrid")
-        yield from _tried(asker, from_start(start, "mode", "ask both signals", question, size=1), sought)
-    if start.found.pool is not None and not start.found.pool.exact:
-        yield from _pool(asker, start, sought)
-    if position(start.found, sought) is not None and not plan.order:
-        yield from _sparse(asker, start, sought)
+        yield from_start(start, "mode", "ask both signals", start.question._replace(mode="hybrid"), size=1)
+    if start.answer.pool is not None and not start.answer.pool.exact:
+        yield from _change_pool(asker, start, sought)
+    if position(start.answer, sought) is not None and not plan.order:
+        yield from _change_sparse(asker, start, sought)
     if config.rerank:
-        yield from _setting(asker, start, sought, "rerank", "")
-    at = row_of(asker, start.found, sought)
+        yield _set(start, "rerank", "")
+    at = row_of(asker, start.answer, sought)
     if start.question.rql is not None and at is not None and at < plan.offset:
-        yield from _offset(asker, start, sought, at)
+        question = with_limit(start.question, plan.limit, offset=at)
+        yield from_start(start, "offset", f"begin at OFFSET {at}", question, size=plan.offset - at)
 
 
-def _tried(asker: KeptAsker, change: Change, sought: Sought) -> Iterator[Change]:
-    if found := confirmed(asker, change, sought):
-        yield found
-
-
-def _setting(asker: KeptAsker, start: Start, sought: Sought, key: str, value: SettingValue) -> Iterator[Change]:
-    values: Settings = {key: value}
-    question = with_settings(start.question, values)
+def _set(start: Start, key: str, value: SettingValue) -> Change:
     said = f"set {key} to {value}" if value != "" else f"leave {key} out"
-    yield from _tried(asker, from_start(start, key, said, question, size=1, settings=values), sought)
+    values: Settings = {key: value}
+    return from_start(start, key, said, with_settings(start.question, values), size=1, settings=values)
 
 
-def _sparse(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """Nobody gets a row, or more documents do: as many as it takes."""
-    recall, most = start.found.recall, start.found.plan.config.sparse_max_injections
+def _change_sparse(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
+    """Give no row away, or give one to more documents: as many as it takes."""
+    recall, most = start.answer.recall, start.answer.plan.config.sparse_max_injections
     if recall is None:
         return
     if recall.given:
-        yield from _setting(asker, start, sought, "sparse_recall", False)
+        yield _set(start, "sparse_recall", False)
     for more in range(most + 1, most + 1 + recall.report.blocked):
-        question = with_settings(start.question, {"sparse_max_injections": more})
+        values: Settings = {"sparse_max_injections": more}
+        question = with_settings(start.question, values)
         if is_present(asker, question, sought):
-            smaller = with_settings(start.question, {"sparse_max_injections": more - 1})
             said = f"let {more} short documents take a row instead of {most}"
-            values: dict[str, SettingValue] = {"sparse_max_injections": more}
-            told = (smaller, f"{more - 1} documents")
-            change = from_start(start, "sparse", said, question, size=more - most, settings=values, smaller=told)
-            yield from _tried(asker, change, sought)
+            smaller = (with_settings(start.question, {"sparse_max_injections": more - 1}), f"{more - 1} documents")
+            yield from_start(start, "sparse", said, question, size=more - most, settings=values, smaller=smaller)
             return
 
 
-def _pool(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """The shallowest pool that shows it, and no pool at all."""
-    depth = start.found.plan.config.pool
+def _change_pool(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
+    """Use the shallowest pool that shows it, and no pool at all."""
+    depth = start.answer.plan.config.pool
     if is_led_in_deeper_pools(asker, start, sought):
         return
-    ranks = full_ranks(asker, start.found.plan, start.found, sought).values()
+    ranks = full_ranks(asker, start.answer.plan, start.answer, sought).values()
     for rank in sorted(rank for rank in ranks if rank is not None and rank > depth):
-        values: dict[str, SettingValue] = {"pool": rank}
+        values: Settings = {"pool": rank}
         question = with_settings(start.question, values)
         if is_present(asker, question, sought):
-            smaller = (with_settings(start.question, {"pool": rank - 1}), f"a pool of {rank - 1}")
             said = f"let each signal propose {rank} instead of {depth}"
-            change = from_start(start, "pool", said, question, size=rank - depth, settings=values, smaller=smaller)
-            yield from _tried(asker, change, sought)
+            smaller = (with_settings(start.question, {"pool": rank - 1}), f"a pool of {rank - 1}")
+            yield from_start(start, "pool", said, question, size=rank - depth, settings=values, smaller=smaller)
             break
-    exact = start.question._replace(exact=True)
-    yield from _tried(asker, from_start(start, "exact", "score every row", exact, size=1), sought)
-
-
-def _offset(asker: KeptAsker, start: Start, sought: Sought, at: int) -> Iterator[Change]:
-    plan = start.found.plan
-    question = with_limit(start.question, plan.limit, offset=at)
-    change = from_start(start, "offset", f"begin at OFFSET {at}", question, size=plan.offset - at)
-    yield from _tried(asker, change, sought)
+    yield from_start(start, "exact", "score every row", start.question._replace(exact=True), size=1)
 
 
 _MOST_TOKENS = 2**24
-
 _ROWS_PACKED = 50
 """Rows down to which a budget is worked out: for more no one asks, and to pack them takes longer than all else."""
 
@@ -288,11 +271,11 @@ _MOST_CAP = 50
 
 
 def packing_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """A larger budget, a larger cap on a document, or both; each confirmed. Only for the first rows of the list."""
-    at = row_of(asker, start.found, sought)
+    """Yield a larger budget, a larger cap on a document, or both, each tried. Only for the first rows of the list."""
+    at = row_of(asker, start.answer, sought)
     if at is None or at >= _ROWS_PACKED:
         return
-    if not _is_refused(asker.pack(start.found, pack_of(start.question)), sought):
+    if not _is_refused(asker.pack(start.answer, pack_of(start.question)), sought):
         change = by_budget(asker, start, sought)
         if change:
             yield change
@@ -301,16 +284,16 @@ def packing_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[
     if wider is None:
         return
     change, capped = wider
-    if done := confirmed(asker, change, sought):
+    if done := try_change(asker, change, sought):
         yield done
     elif change_of_both := by_budget(asker, capped, sought):
         yield change_of_both
 
 
 def _wider(asker: KeptAsker, start: Start, sought: Sought) -> tuple[Change, Start] | None:
-    """The smallest cap that does not keep it out of a context of any size, as a change and as a start."""
+    """Return the smallest cap that does not keep it out of a context of any size, as a change and as a start."""
     question = start.question
-    cap = start.found.plan.config.diversity if question.diversity is None else question.diversity
+    cap = start.answer.plan.config.diversity if question.diversity is None else question.diversity
     if not cap:
         return None
     for least in range(cap + 1, cap + _MOST_CAP + 1):
@@ -320,21 +303,21 @@ def _wider(asker: KeptAsker, start: Start, sought: Sought) -> tuple[Change, Star
     else:
         return None
     said, values, size = f"allow {least} chunks of a document instead of {cap}", {"diversity": least}, least - cap
-    smaller = (question._replace(diversity=least - 1), counted(least - 1, "chunk"))
+    smaller = (question._replace(diversity=least - 1), count_of(least - 1, "chunk"))
     change = from_start(start, "diversity", said, wider, size=size, settings=values, smaller=smaller)
-    return change, moved(start, "diversity", said, wider, start.found, size=size, settings=values)
+    return change, move_start(start, "diversity", said, wider, start.answer, size=size, settings=values)
 
 
 def by_budget(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     """Return the smallest budget that packs it: one token less does not."""
     now = start.question.budget_tokens or 1
     whole = _at_length(asker, start, start.question, sought)
-    if not is_packed(whole, start.found.plan.table, sought):
+    if not is_packed(whole, start.answer.plan.table, sought):
         return None
     high, is_whole = whole.used_tokens, sought.snippet is None and sought.lines is None
     fits = now < high and _fits(asker, start, high, sought)
     # With a token less packing by rank ends before the chunk, since it takes them all; a part of it may take fewer.
-    is_least = is_whole and is_packed_by_rank(asker, start.found, sought)
+    is_least = is_whole and is_packed_by_rank(asker, start.answer, sought)
     if not fits or not (is_least or not _fits(asker, start, high - 1, sought)):
         found = _by_bisection(asker, start, now, sought)
         if found is None:
@@ -343,11 +326,11 @@ def by_budget(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     return from_start(
         start,
         "budget",
-        f"allow {counted(high, 'token')} instead of {now}",
+        f"allow {count_of(high, 'token')} instead of {now}",
         start.question._replace(budget_tokens=high),
         size=high - now,
         settings={"budget_tokens": high},
-        smaller=(start.question._replace(budget_tokens=high - 1), counted(high - 1, "token")),
+        smaller=(start.question._replace(budget_tokens=high - 1), count_of(high - 1, "token")),
     )
 
 
@@ -370,15 +353,15 @@ def _by_bisection(asker: KeptAsker, start: Start, low: int, sought: Sought) -> i
 
 
 def _fits(asker: KeptAsker, start: Start, budget_tokens: int, sought: Sought) -> bool:
-    return is_shown(asker, start.question._replace(budget_tokens=budget_tokens), start.found, sought)
+    return is_shown(asker, start.question._replace(budget_tokens=budget_tokens), start.answer, sought)
 
 
 def _at_length(asker: KeptAsker, start: Start, question: Question, sought: Sought) -> Packed:
     """Pack what is sought and all before it, without a budget."""
-    return packed_until(asker, question._replace(budget_tokens=_MOST_TOKENS), start.found, sought)
+    return packed_until(asker, question._replace(budget_tokens=_MOST_TOKENS), start.answer, sought)
 
 
 def _is_refused(packed: Packed, sought: Sought) -> bool:
-    """Whether the cap on its document keeps it out of a context."""
+    """Return True if the cap on its document keeps it out of a context."""
     own = sought.row.chunk.id
     return any(each.chunk_id == own and each.reason == "diversity" for each in packed.omitted)

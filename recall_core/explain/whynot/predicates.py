@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from recall_core.deadline import check
-from recall_core.rql.ast import And, Expr, Not, Or, Predicate
+from recall_core.rql.ast import And, Expr, Not, Or
 from recall_core.rql.fields import FieldValue, value_of
 from recall_core.rql.match import match
 from recall_core.rql.print import print_filter
@@ -23,40 +23,28 @@ class Failing(NamedTuple):
 
 
 def failing(where: Expr, row: Row) -> tuple[Failing, ...]:
-    """Every predicate that the row fails in a part of the filter that fails, in reading order, each once."""
+    """Return every predicate that the row fails in a part of the filter that fails, in reading order, each once."""
     found: dict[str, Failing] = {}
-    for literal in _false_literals(_pushed(where, negated=False), row):
-        text = print_filter(literal)
-        found[text] = Failing(text, value_of(_predicate(literal).field, row.doc, row.chunk))
+    for literal in _false_literals(_push_nots(where, negated=False), row):
+        text, predicate = print_filter(literal), literal.operand if isinstance(literal, Not) else literal
+        assert not isinstance(predicate, Not | And | Or)  # noqa: S101 - NOT has been pushed down
+        found[text] = Failing(text, value_of(predicate.field, row.doc, row.chunk))
     return tuple(found.values())
 
 
 def drops(where: Expr, row: Row) -> tuple[tuple[str, ...], ...]:
-    """The fewest predicates whose dropping lets the row through, as `failing` spells them; several when tied.
+    """Return the fewest predicates whose dropping lets the row through, as `failing` spells them; several when tied.
 
     An AND needs all of its failing terms dropped, an OR those of its cheapest branch; NOT is pushed down first. A
     dropped predicate holds for every row. At most 5 sets, in reading order; () when the row passes.
     """
     if match(where, row):
         return ()
-    return tuple(tuple(each) for each in _cheapest(_pushed(where, negated=False), row))
+    return tuple(tuple(each) for each in _cheapest(_push_nots(where, negated=False), row))
 
 
-def without(where: Expr, dropped: Iterable[str]) -> Expr | None:
-    """The filter with these predicates (as `failing` spells them) dropped; None when nothing of it is left.
-
-    A part in which nothing is dropped stays as it was written.
-    """
-    return _without(where, frozenset(dropped))
-
-
-def given_up(where: Expr, dropped: Iterable[str]) -> tuple[Expr, ...]:
-    """The parts of a filter that `without` leaves out, in reading order; of an OR all, as one branch decides it."""
-    return tuple(_given_up(where, frozenset(dropped)))
-
-
-def said_of(parts: Iterable[Expr]) -> str:
-    """What leaving these parts out is called: predicates are dropped, without a whole OR is asked."""
+def describe_dropped(parts: Iterable[Expr]) -> str:
+    """Return what leaving these parts out is called: predicates are dropped, without a whole OR is asked."""
     parts = tuple(parts)
     if not any(isinstance(_inner(each), And | Or) for each in parts):
         return f"drop {' and '.join(map(print_filter, parts))}"
@@ -65,36 +53,41 @@ def said_of(parts: Iterable[Expr]) -> str:
 
 
 def _inner(expr: Expr) -> Expr:
-    """The part under every NOT."""
+    """Return the part under every NOT."""
     return _inner(expr.operand) if isinstance(expr, Not) else expr
 
 
-def _given_up(expr: Expr, dropped: frozenset[str]) -> Iterator[Expr]:
+def given_up(expr: Expr, dropped: Collection[str]) -> Iterator[Expr]:
+    """Yield the parts of a filter that `without` leaves out, in reading order; an OR as a whole."""
     if isinstance(expr, Not) and isinstance(expr.operand, And | Or | Not):
-        pushed = _pushed(expr, negated=False)
-        left = _without(pushed, dropped)
+        pushed = _push_nots(expr, negated=False)
+        left = without(pushed, dropped)
         if left is None:
             yield expr
         elif left != pushed:
-            yield from _given_up(pushed, dropped)
-    elif isinstance(expr, Or) and _without(expr, dropped) is None:
+            yield from given_up(pushed, dropped)
+    elif isinstance(expr, Or) and without(expr, dropped) is None:
         yield expr
     elif isinstance(expr, And | Or):
         for term in expr.terms:
-            yield from _given_up(term, dropped)
+            yield from given_up(term, dropped)
     elif print_filter(expr) in dropped:
         yield expr
 
 
-def _without(expr: Expr, dropped: frozenset[str]) -> Expr | None:
+def without(expr: Expr, dropped: Collection[str]) -> Expr | None:
+    """Return the filter without these predicates (as `failing` spells them); None when nothing of it is left.
+
+    A part in which nothing is dropped stays as it was written.
+    """
     if isinstance(expr, Not) and not isinstance(expr.operand, And | Or | Not):
         return None if print_filter(expr) in dropped else expr
     if isinstance(expr, Not):
-        pushed = _pushed(expr, negated=False)
-        kept = _without(pushed, dropped)
+        pushed = _push_nots(expr, negated=False)
+        kept = without(pushed, dropped)
         return expr if kept == pushed else kept
     if isinstance(expr, And | Or):
-        terms = [_without(term, dropped) for term in expr.terms]
+        terms = [without(term, dropped) for term in expr.terms]
         kept_terms = tuple(term for term in terms if term is not None)
         if isinstance(expr, Or) and len(kept_terms) < len(terms):
             return None
@@ -104,12 +97,12 @@ def _without(expr: Expr, dropped: frozenset[str]) -> Expr | None:
     return None if print_filter(expr) in dropped else expr
 
 
-def _pushed(expr: Expr, *, negated: bool) -> Expr:
-    """The same meaning with every NOT on a predicate."""
+def _push_nots(expr: Expr, *, negated: bool) -> Expr:
+    """Return the same meaning with every NOT on a predicate."""
     if isinstance(expr, Not):
-        return _pushed(expr.operand, negated=not negated)
+        return _push_nots(expr.operand, negated=not negated)
     if isinstance(expr, And | Or):
-        terms = tuple(_pushed(term, negated=negated) for term in expr.terms)
+        terms = tuple(_push_nots(term, negated=negated) for term in expr.terms)
         return And(terms) if isinstance(expr, And) != negated else Or(terms)
     return Not(expr) if negated else expr
 
@@ -123,7 +116,7 @@ def _false_literals(expr: Expr, row: Row) -> list[Expr]:
 
 
 def _cheapest(expr: Expr, row: Row) -> list[dict[str, None]]:
-    """The smallest sets of predicates (as keys, to keep their order) without which the row passes."""
+    """Return the smallest sets of predicates (as keys, to keep their order) without which the row passes."""
     check()
     if match(expr, row):
         return [{}]
@@ -142,9 +135,3 @@ def _smallest(sets: list[dict[str, None]]) -> list[dict[str, None]]:
     least = min(map(len, sets))
     distinct = {frozenset(each): each for each in sets if len(each) == least}
     return list(distinct.values())[:_ALTERNATIVES]
-
-
-def _predicate(literal: Expr) -> Predicate:
-    inner = literal.operand if isinstance(literal, Not) else literal
-    assert not isinstance(inner, Not | And | Or)  # noqa: S101 - NOT has been pushed down
-    return inner

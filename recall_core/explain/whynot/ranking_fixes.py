@@ -9,16 +9,25 @@ from typing import NamedTuple
 from recall_core.config import SettingValue
 from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import Lines, leaders, lines_of, order_at, weight_of
-from recall_core.explain.whynot.fix import K_MOST, Change, Start, confirmed, from_start, moved
-from recall_core.explain.whynot.kept import KeptAsker
-from recall_core.explain.whynot.present import answered, is_present, position, position_in, row_of
-from recall_core.explain.whynot.question import counted, decimal, pack_of, with_limit, with_settings
+from recall_core.explain.whynot.fix import K_MOST, Change, Start, from_start, move_start, try_change
+from recall_core.explain.whynot.question import (
+    KeptAsker,
+    ask_question,
+    count_of,
+    decimal,
+    is_present,
+    pack_of,
+    position,
+    position_in,
+    row_of,
+    with_limit,
+    with_settings,
+)
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.winning import Winning, ranked_where, winning_weights
 from recall_core.retrieve.answer import Answer
 
 _RIVALS = 10
-
 _BEYOND = Fraction(1, 10**7)
 """How far past the end of an interval a weight is tried that must not do. Scores of equal decimals differ by more."""
 
@@ -37,56 +46,58 @@ class Never(NamedTuple):
 
 def by_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     """Return the fewest rows that show it: one row less does not. A context without a limit takes as many as fit."""
-    plan = start.found.plan
+    plan = start.answer.plan
     if start.question.budget_tokens is not None and not plan.is_capped:
         return None
-    at = row_of(asker, start.found, sought)
-    if at is None or at < plan.offset or at >= start.found.total:
+    at = row_of(asker, start.answer, sought)
+    if at is None or at < plan.offset or at >= start.answer.total:
         return None
     first = at + 1 - plan.offset
     for k in range(first, min(first + plan.config.sparse_max_injections + 1, K_MOST + 1)):
         if k > plan.limit and is_present(asker, with_limit(start.question, k), sought):
-            least = _least_k(asker, start, k, sought)
-            smaller = (with_limit(start.question, least - 1), counted(least - 1, "row"))
+            least = k
+            while least - 1 > plan.limit and is_present(asker, with_limit(start.question, least - 1), sought):
+                least -= 1
+            smaller = (with_limit(start.question, least - 1), count_of(least - 1, "row"))
             said, question = f"ask for {least} rows instead of {plan.limit}", with_limit(start.question, least)
             change = from_start(start, "k", said, question, size=least - plan.limit, smaller=smaller)
-            return confirmed(asker, change, sought)
+            return try_change(asker, change, sought)
     return None
 
 
 def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
-    """The weight nearest to the current one that shows it, from the exact set of those that do."""
-    lines, x, plan = lines_for(start.found), position(start.found, sought), start.found.plan
+    """Return the weight nearest to the current one that shows it, from the exact set of those that do."""
+    lines, x, plan = lines_for(start.answer), position(start.answer, sought), start.answer.plan
     if (
         lines is None
         or x is None
-        or not (start.found.pool and start.found.pool.lexical and start.found.pool.semantic)
+        or not (start.answer.pool and start.answer.pool.lexical and start.answer.pool.semantic)
     ):
         return None
     first, last = plan.offset + 1, plan.offset + plan.limit
     if start.question.budget_tokens is not None and not plan.is_capped:
-        packed = asker.pack(start.found, pack_of(start.question))
+        packed = asker.pack(start.answer, pack_of(start.question))
         last = max((rank for block in packed.blocks for rank in block.ranks), default=last)
-    wins = ranked_where(lines, x, lambda ranks: (ranks >= first) & (ranks <= last), _texts(start.found))
+    wins = ranked_where(lines, x, lambda ranks: (ranks >= first) & (ranks <= last), _texts(start.answer))
     now = weight_of(plan.config)
     chosen = nearest(wins, now)
     if chosen is None or chosen.holds(now):
         return None
     for weight in dict.fromkeys((weight_inside(chosen, now), float((chosen.low + chosen.high) / 2))):
         if weight is not None:
-            change = confirmed(asker, _weight_change(start, weight, now, chosen, wins), sought)
+            change = try_change(asker, _weight_change(start, weight, now, chosen, wins), sought)
             if change:
                 return change
     return None
 
 
 def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
-    """The weights at which it ranks best, with as many rows as that takes."""
-    lines, x = lines_for(start.found), position(start.found, sought)
+    """Return the weights at which it ranks best, with as many rows as that takes."""
+    lines, x = lines_for(start.answer), position(start.answer, sought)
     if lines is None or x is None:
         return None
-    best = ranked_where(lines, x, lambda ranks: (ranks == ranks.min()) & (ranks <= K_MOST), _texts(start.found))
-    now = weight_of(start.found.plan.config)
+    best = ranked_where(lines, x, lambda ranks: (ranks == ranks.min()) & (ranks <= K_MOST), _texts(start.answer))
+    now = weight_of(start.answer.plan.config)
     chosen = nearest(best, now)
     weight = None if chosen is None else weight_inside(chosen, now)
     if weight is None:
@@ -94,23 +105,23 @@ def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | 
     values = _weights(weight)
     question = with_settings(start.question, values)
     said = f"weigh meaning {decimal(weight)}"
-    found = answered(asker, question)
+    answer = ask_question(asker, question)
     size = float(abs(Fraction(str(weight)) - now))
-    return by_k(asker, moved(start, "weight", said, question, found, size=size, settings=values), sought)
+    return by_k(asker, move_start(start, "weight", said, question, answer, size=size, settings=values), sought)
 
 
 def never(start: Start, sought: Sought) -> Never | None:
-    """The proof that no weight brings it among the first K_MOST by score; None where one does, or others decide.
+    """Return the proof that no weight brings it among the first K_MOST by score, or None.
 
     A copy is judged by its text: where that does not come, no copy does, even if each has a row of its own.
     """
-    found, config = start.found, start.found.plan.config
-    lines, x = lines_for(found), None if found.pool is None else position_in(found.pool, sought)
+    answer, config = start.answer, start.answer.plan.config
+    lines, x = lines_for(answer), None if answer.pool is None else position_in(answer.pool, sought)
     if lines is None or x is None:
         return None
     if config.min_cosine or (config.rerank and config.rerank_rows > K_MOST):
         return None  # some of the rows ahead of it may not be in the list
-    texts = _texts(found)
+    texts = _texts(answer)
     winning = winning_weights(lines, x, K_MOST, texts)
     if winning.intervals:
         return None
@@ -128,23 +139,23 @@ def never(start: Start, sought: Sought) -> Never | None:
         if texts is None
         else _texts_before(order_at(lines, weight), x, texts)[:_RIVALS]
     )
-    return Never(x, winning, None if at is None else float(at), tuple(ahead), _doubt(found))
+    return Never(x, winning, None if at is None else float(at), tuple(ahead), _doubt(answer))
 
 
 def lines_for(answer: Answer) -> Lines | None:
-    """The pool as lines over the weight, where the score of a chunk decides."""
+    """Return the pool as lines over the weight, where the score of a chunk decides."""
     if answer.pool is None or answer.plan.order or answer.plan.table == "doc":
         return None
     return lines_of(answer.pool, answer.plan.config) if answer.pool.lexical or answer.pool.semantic else None
 
 
 def _texts(answer: Answer) -> Sequence[int] | None:
-    """The number of each candidate's text, where a list that shows a text once has copies."""
+    """Return the number of each candidate's text, where a list that shows a text once has copies."""
     return None if answer.copies is None else answer.copies.text_numbers
 
 
 def _texts_before(order: Sequence[int], x: int, texts: Sequence[int]) -> list[int]:
-    """The candidates that stand for their texts before the text of x, in order."""
+    """Return the candidates that stand for their texts before the text of x, in order."""
     firsts: dict[int, int] = {}
     for candidate in order:
         if texts[candidate] == texts[x]:
@@ -154,18 +165,12 @@ def _texts_before(order: Sequence[int], x: int, texts: Sequence[int]) -> list[in
 
 
 def _doubt(answer: Answer) -> str:
-    """Why a list that shows a text once proves nothing; "" where it does."""
+    """Return why a list that shows a text once proves nothing; "" where it does."""
     if answer.copies is None or answer.pool is None:
         return ""
     if answer.plan.config.fusion == "rrf":
         return "the list shows copies once, and with them only weighted fusion is proved"
     return "" if answer.pool.exact else "the list shows copies once, and with them only a complete pool is proved"
-
-
-def _least_k(asker: KeptAsker, start: Start, k: int, sought: Sought) -> int:
-    while k > 1 and k - 1 > start.found.plan.limit and is_present(asker, with_limit(start.question, k - 1), sought):
-        k -= 1
-    return k
 
 
 def _weight_change(
@@ -189,7 +194,7 @@ def _weight_change(
 
 
 def _outside(chosen: Interval, now: Fraction, wins: tuple[Interval, ...]) -> float | None:
-    """A weight just past the end that faces the current one, where no other interval begins."""
+    """Return a weight just past the end that faces the current one, where no other interval begins."""
     weight = chosen.low - _BEYOND if now <= chosen.low else chosen.high + _BEYOND
     if not 0 <= weight <= 1 or any(each.holds(float(weight)) for each in wins):
         return None

@@ -40,7 +40,7 @@ class Sought(NamedTuple):
     """Of its document, that are sought; the chunk may hold a part of them."""
 
     @property
-    def wanted(self) -> tuple[int, int]:
+    def wanted_span(self) -> tuple[int, int]:
         """The code points of the chunk's text that have to be shown: all of it, or those of the sought lines."""
         chunk = self.row.chunk
         if self.lines is None:
@@ -52,29 +52,29 @@ class Sought(NamedTuple):
 
 
 def identify(asker: Asker, text: str) -> Target:
-    """The target of that name: paths first, then ids, lines, files on disk, what has left, named parts, and texts.
+    """Find a target: paths first, then ids, lines, files on disk, removed documents, named parts, and texts.
 
     A target in double quotes is a text. Raises UnknownTarget, UsageError `ambiguous_id`.
     """
     if len(text) > 2 and text[0] == text[-1] == '"':
         return _text(asker, text, text[1:-1])
-    readers = (_named, _lines, _not_in_store, _by_ending, _named_part)
+    readers = (_by_name, _lines, _not_in_store, _by_ending, _named_part)
     return next((found for each in readers if (found := each(asker, text))), None) or _text(asker, text, text)
 
 
 def _by_ending(asker: Asker, text: str) -> Target | None:
-    """The one document, or lines of it, whose path ends so. Of several none is meant: it may be a text."""
+    """Return the one document, or lines of it, whose path ends so. Of several none is meant: it may be a text."""
     lines = targets.PART.fullmatch(text)
     for name, rest in ((text, ""), *(((lines["path"], text[lines.end("path") :]),) if lines else ())):
         paths = targets.by_ending(asker.store, name, base=asker.base)
         if len(paths) == 1:
             path = str(asker.base / paths[0])
-            found = _lines(asker, path + rest) if rest else _named(asker, path)
+            found = _lines(asker, path + rest) if rest else _by_name(asker, path)
             return None if found is None else found._replace(text=text)
     return None
 
 
-def _named(asker: Asker, text: str) -> Target | None:
+def _by_name(asker: Asker, text: str) -> Target | None:
     store = asker.store
     one = targets.one(store, text, base=asker.base)
     if one is None:
@@ -87,7 +87,7 @@ def _named(asker: Asker, text: str) -> Target | None:
 
 
 def _records(asker: Asker, text: str) -> Target | None:
-    """A file of records has no document of its own."""
+    """Return the chunks of a file of records, which has no document of its own."""
     meanings = targets.readings(text, base=asker.base)
     found = (next(filter(None, map(asker.store.chunks_of_file, each.names)), []) for each in meanings)
     files = [rowids for rowids in found if rowids]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -20,23 +20,38 @@ from recall_core.contract.explaining import (
 from recall_core.explain import whynot
 from recall_core.explain.intervals import interval_view
 from recall_core.explain.whynot.fix import K_MOST, Change, Start
-from recall_core.explain.whynot.kept import KeptAsker, kept
 from recall_core.explain.whynot.placed import holder_of_text, last_row, packed_stages, placed_stages
 from recall_core.explain.whynot.predicates import drops, failing, without
-from recall_core.explain.whynot.present import (
-    answered,
+from recall_core.explain.whynot.question import (
+    KeptAsker,
+    Question,
     as_asked,
+    ask_question,
+    command,
     is_packed,
     is_shown,
+    keep_reads,
+    pack_of,
     places_in,
+    plan_of,
     position,
     row_of,
     standing,
+    with_filter,
+    with_trees,
 )
-from recall_core.explain.whynot.question import Question, command, pack_of, planned, understood, with_filter
-from recall_core.explain.whynot.signals import index_stages, lexical_stage, pool_stage, semantic_stage
-from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
-from recall_core.explain.whynot.stored import absent_stages, stored_stages
+from recall_core.explain.whynot.stages import (
+    Stage,
+    absent_stages,
+    fail_stage,
+    index_stages,
+    lexical_stage,
+    pass_stage,
+    pool_stage,
+    semantic_stage,
+    skip_stage,
+    stored_stages,
+)
 from recall_core.explain.whynot.target import Sought, Target, identify
 from recall_core.rank.columns import positions_of
 from recall_core.retrieve.answer import Answer, is_distant
@@ -51,24 +66,25 @@ class WhyNot(NamedTuple):
     """The account, with the answer that it is about. changes: its fixes, in their order, with what they ask."""
 
     view: WhyNotView
-    found: Answer
+    answer: Answer
     changes: tuple[Change, ...] = ()
 
 
 def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True) -> WhyNot:
-    """Why what the target names is not in the answer to the question: all stages, whatever the first one says.
+    """Explain why the target is not in the answer to the question, with all stages, whatever the first one says.
 
     fixes: also what would bring it in, each change tried. Raises UnknownTarget, and what the question itself raises.
     """
-    asker = kept(asker)
+    asker = keep_reads(asker)
     named = identify(asker, target)
-    plan = planned(question, asker)
-    found, question = as_asked(asker, question, asker.answer(plan)), understood(question, plan)
+    plan = plan_of(question, asker)
+    answer, question = as_asked(asker, question, asker.answer(plan)), with_trees(question, plan)
     if not named.rows:
-        return WhyNot(_view(named, None, [], absent_stages(asker, named), is_present=False), found)
-    sought, listed = _chosen(asker, question, plan, found, named)
+        return WhyNot(_view(named, None, [], absent_stages(asker, named), is_present=False), answer)
+    sought, listed = _choose(asker, question, plan, answer, named)
     is_listed = _is_listed(asker, question, listed, sought)
-    own = position(listed, sought)
+    own, is_context = position(listed, sought), question.budget_tokens is not None
+    packed = asker.pack(listed, pack_of(question)) if is_context and listed.struck else None
     is_dropped = own is not None and is_distant(listed, own)
     stages = [
         *stored_stages(asker, named, sought, plan, is_listed=is_listed),
@@ -77,123 +93,113 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
         semantic_stage(listed.plan, listed, sought, is_listed=is_listed),
         *index_stages(asker, listed.plan, listed, sought),
         pool_stage(asker, listed.plan, listed, sought),
-        *_placed_stages(asker, question, listed, sought),
-        *_packed_stages(asker, question, found, sought),
+        *placed_stages(asker, listed, sought, is_context=is_context, packed=packed),
+        *_packed_stages(asker, question, answer, sought),
     ]
-    is_present = is_shown(asker, question, found, sought)
-    view = _view(named, sought, _others(asker, found, named, sought), stages, is_present=is_present)
-    view["target"]["chosen"]["rank"] = _rank(asker, found, sought)
-    changes = _add_fixes(view, asker, question, found, sought) if fixes and not is_present else ()
-    return WhyNot(view, found, changes)
+    is_present = is_shown(asker, question, answer, sought)
+    view = _view(named, sought, _others(asker, answer, named, sought), stages, is_present=is_present)
+    view["target"]["chosen"]["rank"] = _rank(asker, answer, sought)
+    changes = _add_fixes(view, asker, question, answer, sought) if fixes and not is_present else ()
+    return WhyNot(view, answer, changes)
 
 
-def _placed_stages(asker: KeptAsker, question: Question, listed: Answer, sought: Sought) -> Iterator[Stage]:
-    is_context = question.budget_tokens is not None
-    packed = asker.pack(listed, pack_of(question)) if is_context and listed.struck else None
-    return placed_stages(asker, listed, sought, is_context=is_context, packed=packed)
-
-
-def _chosen(asker: KeptAsker, question: Question, plan: Plan, found: Answer, named: Target) -> tuple[Sought, Answer]:
-    """The chunk that stands for the target, and an answer that ranks it: the filter relaxed if it must be."""
+def _choose(asker: KeptAsker, question: Question, plan: Plan, answer: Answer, named: Target) -> tuple[Sought, Answer]:
+    """Return the chunk that stands for the target, and an answer that ranks it: the filter relaxed if it must be."""
     rows = [row for row in named.rows if plan.where is None or not drops(plan.where, row)]
     if rows or plan.where is None:
-        return _best(asker, found, rows or named.rows, named, question), found
+        return _best(asker, answer, rows or named.rows, named, question), answer
     dropped = min((drops(plan.where, row)[0] for row in named.rows), key=len)
-    relaxed = answered(asker, with_filter(question, without(plan.where, dropped)))
+    relaxed = ask_question(asker, with_filter(question, without(plan.where, dropped)))
     passing = [row for row in named.rows if relaxed.plan.where is None or not drops(relaxed.plan.where, row)]
     return _best(asker, relaxed, passing, named, question), relaxed
 
 
-def _best(asker: KeptAsker, found: Answer, rows: Iterable[Row], named: Target, question: Question) -> Sought:
-    """The best ranked of these chunks, first those with a row of their own, then those whose text has one.
+def _best(asker: KeptAsker, answer: Answer, rows: Iterable[Row], named: Target, question: Question) -> Sought:
+    """Return the best ranked of these chunks, first those with a row of their own, then those whose text has one.
 
     Of a context, one that is packed.
     """
-    choices = [Sought(row, _doc_rowid(asker, row), named.snippet, named.lines) for row in rows]
-    places = _places(asker, found, choices)
+    choices = [Sought(row, asker.store.rowid("doc", row.doc.id), named.snippet, named.lines) for row in rows]
+    places = _places(asker, answer, choices)
     ranked = sorted(choices, key=lambda each: places.get(each.row.rowid, inf))
     if ranked[0].row.rowid not in places:
-        ranked.sort(key=lambda each: _place_of_text(found, each))
+        ranked.sort(key=lambda each: _place_of_text(answer, each))
     if question.budget_tokens is None or len(ranked) == 1:
         return ranked[0]
-    packed = asker.pack(found, pack_of(question))
-    return next((each for each in ranked if is_packed(packed, found.plan.table, each)), ranked[0])
+    packed = asker.pack(answer, pack_of(question))
+    return next((each for each in ranked if is_packed(packed, answer.plan.table, each)), ranked[0])
 
 
-def _place_of_text(found: Answer, sought: Sought) -> float:
-    """The place of the row that stands for the text of a copy; infinite for a chunk that is none."""
-    other = standing(found, sought)
-    return inf if other is None or found.ranked is None else found.ranked.order.index(other)
+def _place_of_text(answer: Answer, sought: Sought) -> float:
+    """Return the place of the row that stands for the text of a copy; infinite for a chunk that is none."""
+    other = standing(answer, sought)
+    return inf if other is None or answer.ranked is None else answer.ranked.order.index(other)
 
 
-def _places(asker: KeptAsker, found: Answer, choices: Sequence[Sought]) -> dict[int, int]:
+def _places(asker: KeptAsker, answer: Answer, choices: Sequence[Sought]) -> dict[int, int]:
     """rowid to the place of a chunk in the list, of those that have one."""
-    if found.pool is None or found.ranked is None or found.plan.table == "doc":
-        places = {each.row.rowid: row_of(asker, found, each) for each in choices}
+    if answer.pool is None or answer.ranked is None or answer.plan.table == "doc":
+        places = {each.row.rowid: row_of(asker, answer, each) for each in choices}
         return {rowid: at for rowid, at in places.items() if at is not None}
-    held = positions_of(found.pool.keys, [each.row.rowid for each in choices])
-    at = places_in(found.ranked.order, held.values())
+    held = positions_of(answer.pool.keys, [each.row.rowid for each in choices])
+    at = places_in(answer.ranked.order, held.values())
     return {rowid: at[position] for rowid, position in held.items() if position in at}
 
 
-def _rank(asker: KeptAsker, found: Answer, sought: Sought) -> int | None:
-    at = row_of(asker, found, sought)
+def _rank(asker: KeptAsker, answer: Answer, sought: Sought) -> int | None:
+    at = row_of(asker, answer, sought)
     return None if at is None else at + 1
-
-
-def _doc_rowid(asker: KeptAsker, row: Row) -> int:
-    return asker.store.rowid("doc", row.doc.id)
 
 
 def _filter_stage(plan: Plan, row: Row) -> Stage:
     if plan.where is None:
-        return passed_over("filter", "there is no filter")
+        return skip_stage("filter", "there is no filter")
     sets = drops(plan.where, row)
     if not sets:
-        return passed("filter", "it passes the filter")
+        return pass_stage("filter", "it passes the filter")
     left = failing(plan.where, row)
     shown = [
         FailingView(predicate=each.text, value=list(each.value) if isinstance(each.value, tuple) else each.value)
         for each in left
     ]
-    values = "; ".join(f"{each['predicate']} (it is {_said(each['value'])})" for each in shown)
+    values = "; ".join(f"{each['predicate']} (it is {_spell(each['value'])})" for each in shown)
     evidence = {"failing": shown, "drop": [list(each) for each in sets]}
-    return failed("filter", "filter", f"it fails {values}", evidence)
+    return fail_stage("filter", "filter", f"it fails {values}", evidence)
 
 
-def _said(value: object) -> str:
+def _spell(value: object) -> str:
     if value is None or value == []:
         return "missing"
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def _packed_stages(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> list[Stage]:
-    plan = found.plan
+def _packed_stages(asker: KeptAsker, question: Question, answer: Answer, sought: Sought) -> list[Stage]:
+    plan = answer.plan
     cap = plan.config.diversity if question.diversity is None else question.diversity
     if question.budget_tokens is None:
         return list(packed_stages(None, plan.table, sought, cap=cap, is_listed=False))
-    is_listed = _is_listed(asker, question, found, sought)
-    packed = asker.pack(found, pack_of(question))
-    is_copy = standing(found, sought) is not None and holder_of_text(asker, packed, sought) is not None
+    is_listed = _is_listed(asker, question, answer, sought)
+    packed = asker.pack(answer, pack_of(question))
+    is_copy = standing(answer, sought) is not None and holder_of_text(asker, packed, sought) is not None
     return list(packed_stages(packed, plan.table, sought, cap=cap, is_listed=is_listed, is_copy=is_copy))
 
 
-def _is_listed(asker: KeptAsker, question: Question, found: Answer, sought: Sought) -> bool:
-    """Whether it has one of the rows that are shown, or that may be packed."""
+def _is_listed(asker: KeptAsker, question: Question, answer: Answer, sought: Sought) -> bool:
+    """Return True if it has one of the rows that are shown, or that may be packed."""
     is_context = question.budget_tokens is not None
-    rank, last = _rank(asker, found, sought), last_row(found, is_context=is_context)
-    if rank is None and is_context and (other := standing(found, sought)) is not None and found.ranked is not None:
-        rank = found.ranked.order.index(other) + 1
-    return rank is not None and found.plan.offset < rank <= min(found.total if last is None else last, found.total)
+    rank, last = _rank(asker, answer, sought), last_row(answer, is_context=is_context)
+    if rank is None and is_context and (other := standing(answer, sought)) is not None and answer.ranked is not None:
+        rank = answer.ranked.order.index(other) + 1
+    return rank is not None and answer.plan.offset < rank <= min(answer.total if last is None else last, answer.total)
 
 
-def _others(asker: KeptAsker, found: Answer, named: Target, sought: Sought) -> list[SoughtView]:
-    """The target's other chunks, best first."""
+def _others(asker: KeptAsker, answer: Answer, named: Target, sought: Sought) -> list[SoughtView]:
+    """Return the target's other chunks, best first."""
     others = [Sought(row, sought.doc_rowid, None) for row in named.rows if row.rowid != sought.row.rowid]
-    if not others or found.plan.table == "doc" or found.pool is None or found.ranked is None:
+    if not others or answer.plan.table == "doc" or answer.pool is None or answer.ranked is None:
         return [_sought_view(each.row, None) for each in others[:_OTHERS]]
-    places = _places(asker, found, others)
+    places = _places(asker, answer, others)
     others.sort(key=lambda each: places.get(each.row.rowid, inf))
     ranks = [places.get(each.row.rowid) for each in others]
     return [
@@ -238,10 +244,9 @@ def _stage_view(stage: Stage) -> StageView:
 
 
 def _add_fixes(
-    view: WhyNotView, asker: KeptAsker, question: Question, found: Answer, sought: Sought
+    view: WhyNotView, asker: KeptAsker, question: Question, answer: Answer, sought: Sought
 ) -> tuple[Change, ...]:
-
-    done = whynot.fixes.fixes(asker, question, found, sought)
+    done = whynot.fixes.fixes(asker, question, answer, sought)
     view["fixes"] = [_fix_view(change) for change in done.changes]
     if done.words is not None:
         view["words"] = done.words
@@ -277,7 +282,7 @@ def _fix_view(change: Change) -> FixView:
 
 
 def _rival(asker: KeptAsker, start: Start, position: int) -> RivalView:
-    pool, ranked = start.found.pool, start.found.ranked
+    pool, ranked = start.answer.pool, start.answer.ranked
     assert pool is not None  # noqa: S101 - a proof speaks of a pool
     assert ranked is not None  # noqa: S101
     row = asker.store.fetch([pool.keys[position].rowid])[0]

@@ -1,0 +1,470 @@
+"""The stages up to the pool: is the target read, live and indexed; has it the words, is it near, is it proposed?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast
+
+from recall_core import shell
+from recall_core.config import Config
+from recall_core.contract.explaining import EvidenceView, SoughtTermView
+from recall_core.errors import IngestError, UsageError
+from recall_core.explain.whynot.question import KeptAsker, position, position_in, retrieval
+from recall_core.explain.whynot.target import Sought, Target
+from recall_core.ingest import ignore
+from recall_core.ingest.discover import NEVER_READ, Found, find_one, matches_any, printable, single
+from recall_core.ingest.parse import is_earlier
+from recall_core.ingest.read import read_by, read_raw
+from recall_core.ingest.reader import FileReader
+from recall_core.paths import path_of, typed
+from recall_core.rank.bm25 import IDF_FLOOR
+from recall_core.rank.columns import Scores
+from recall_core.rank.fuse import signal_ranks
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.asking import Asker
+from recall_core.retrieve.freshness import stale_documents
+from recall_core.retrieve.plan import Plan
+from recall_core.retrieve.pool import lexical_query
+from recall_core.shell import Hint, flag
+from recall_core.text import nfc
+from recall_core.types import (
+    Fingerprint,
+    LexicalQuery,
+    LiteralQuery,
+    Part,
+    RawQuery,
+    Root,
+    Row,
+    Signal,
+    Skip,
+    TermStat,
+)
+
+STAGES: dict[str, tuple[str, ...]] = {
+    "identify": (),
+    "ingested": ("not_ingested",),
+    "fresh": ("stale",),
+    "live": ("tombstoned",),
+    "vector": ("no_vector",),
+    "indexed": ("not_indexed",),
+    "filter": ("filter",),
+    "lexical": ("lexical",),
+    "semantic": ("semantic",),
+    "pool": ("pool_miss",),
+    "fusion": ("rank",),
+    "tie_break": ("tie_break",),
+    "min_score": ("threshold",),
+    "rerank": ("rerank",),
+    "copy": ("copy",),
+    "sparse": ("displaced",),
+    "page": ("offset", "limit"),
+    "diversity": ("diversity",),
+    "duplicate": ("duplicate",),
+    "budget": ("budget",),
+    "truncated": ("truncated",),
+}
+"""Every stage in order, with the verdicts that it may give."""
+
+OF_SETTINGS: dict[str, tuple[str, ...]] = {"index": ("ann_miss",), "min_cosine": ("distant",)}
+"""Stages that only some questions have: `index` before `pool`, where an index that skips rows has proposed some, and
+`min_cosine` after `min_score`, where that is set."""
+
+
+class Stage(NamedTuple):
+    """A stage's outcome. code: the verdict where it fails. hint: what to type where a fix cannot be tried."""
+
+    stage: str
+    status: Literal["pass", "fail", "not_applicable"]
+    detail: str
+    evidence: EvidenceView = EvidenceView()
+    code: str | None = None
+    hint: str | None = None
+
+
+def pass_stage(stage: str, detail: str, evidence: Mapping[str, Any] | None = None) -> Stage:
+    """Return a stage that the target passed."""
+    return Stage(stage, "pass", detail, EvidenceView(**(evidence or {})))  # type: ignore[typeddict-item]
+
+
+def fail_stage(
+    stage: str, code: str, detail: str, evidence: Mapping[str, Any] | None = None, *, hint: str | None = None
+) -> Stage:
+    """Return a stage that stopped the target."""
+    return Stage(stage, "fail", detail, EvidenceView(**(evidence or {})), code, hint)  # type: ignore[typeddict-item]
+
+
+def skip_stage(stage: str, detail: str) -> Stage:
+    """Return a stage that the question does not reach, or does not have."""
+    return Stage(stage, "not_applicable", detail)
+
+
+def absent_stages(asker: Asker, target: Target) -> list[Stage]:
+    """Return every stage for a target of which the store holds no chunk."""
+    stage, outcome = _absent(asker, target)
+    stages = {name: skip_stage(name, "there is no chunk to look at") for name in STAGES}
+    stages["identify"] = pass_stage("identify", f"{target.text} names a {target.kind}")
+    if stage != "ingested":
+        stages["ingested"] = pass_stage("ingested", f"{target.path} was read")
+    stages[stage] = outcome
+    return list(stages.values())
+
+
+def _absent(asker: Asker, target: Target) -> tuple[str, Stage]:
+    if target.absent == "tombstoned":
+        detail = f"{target.path} was removed from the store"
+        return "live", fail_stage("live", "tombstoned", detail, hint=Hint("add", typed(asker.base / target.path)))
+    if target.absent == "not_indexed":
+        return "indexed", _without_text(asker, target.path)
+    reason = why_not_ingested(asker, target.path)
+    evidence = {"rules": list(reason.rules)}
+    return "ingested", fail_stage("ingested", "not_ingested", reason.detail, evidence, hint=reason.hint)
+
+
+def _without_text(asker: Asker, path: str) -> Stage:
+    """Explain a document without a chunk; an earlier version of its parser may have missed its text."""
+    files = asker.store.sources([asker.store.document_at(path) or ""]).values()
+    detail = f"{path} is empty: it has no chunk"
+    if any(file.os_path and is_earlier(read_by(file.settings)) for file in files):
+        detail = f"{path} has no chunk, and was read by an earlier version of its parser"
+        return fail_stage("indexed", "not_indexed", detail, hint=Hint("sync"))
+    return fail_stage("indexed", "not_indexed", detail)
+
+
+def stored_stages(asker: Asker, target: Target, sought: Sought, plan: Plan, *, is_listed: bool) -> Iterator[Stage]:
+    """identify, ingested, fresh, live, vector, indexed. is_listed: it needs no vector to have its place."""
+    row = sought.row
+    where = row.where
+    others = f", the best ranked of {len(target.rows)} chunks" if len(target.rows) > 1 else ""
+    yield pass_stage("identify", f"{where}{others}")
+    yield pass_stage("ingested", f"{row.doc.path} was read")
+    yield _fresh(asker, row)
+    yield pass_stage("live", "it was not removed")
+    if plan.semantic is None:
+        yield skip_stage("vector", "the question does not ask for meaning")
+    elif asker.store.vectors([row.rowid]):
+        yield pass_stage("vector", "it has a vector")
+    elif is_listed:
+        yield pass_stage("vector", "it has no vector, and it has its place without")
+    else:
+        yield fail_stage("vector", "no_vector", "its text has no feature that the embedder knows")
+    if asker.store.is_indexed(row.rowid):
+        yield pass_stage("indexed", "the full-text index holds it")
+    else:
+        detail = "the full-text index does not hold it"
+        yield fail_stage("indexed", "not_indexed", detail, hint=Hint("doctor", fix=True))
+
+
+def _fresh(asker: Asker, row: Row) -> Stage:
+    state = stale_documents([row.doc.id], store=asker.store, base=asker.base).get(row.doc.id)
+    if state is None:
+        return pass_stage("fresh", "the file is as it was read")
+    detail = f"{row.doc.path} is {state} since it was read"
+    hint: str | None = Hint("sync")
+    file = asker.store.sources([row.doc.id])[row.doc.id]
+    if state == "modified" and (reason := why_not_read_again(asker, file)):
+        detail, hint = f"{detail}; a sync leaves it so: {reason.detail}", reason.hint
+    return fail_stage("fresh", "stale", detail, {"state": state}, hint=hint)
+
+
+class Reason(NamedTuple):
+    """Which rules keep a file out, in a sentence and one by one, and what to type, where anything helps."""
+
+    detail: str
+    rules: tuple[str, ...]
+    hint: str | None
+
+
+def why_not_ingested(asker: Asker, path: str) -> Reason:
+    """Return what the newest root that covers the file says of it, or that none does."""
+    place = Path(path)
+    name = path_of(place, asker.base)
+    covering = [root for root in asker.store.roots() if _is_under(root, name)]
+    if not covering:
+        detail = f"no folder or file that was added covers {printable(name)}"
+        alone = Root(name)
+        found = single(alone, asker.base)
+        unread = _by_content(alone, place, name, asker.config) if isinstance(found, Found) else None
+        if unread is not None and unread.rules != ("not_synced",):
+            return Reason(f"{detail}, and {unread.detail}", ("no_root", *unread.rules), unread.hint)
+        return Reason(detail, ("no_root",), Hint("add", typed(place)))
+    return _by_root(covering[-1], place, name, asker)
+
+
+def why_not_read_again(asker: Asker, file: Fingerprint) -> Reason | None:
+    """Return what keeps a sync from reading a stored file that has changed; None if it would be read."""
+    place = asker.base / file.os_path
+    covering = [root for root in asker.store.roots() if _is_under(root, file.path)]
+    reasons = [_by_root(root, place, file.path, asker) for root in covering]
+    if not reasons or any("not_synced" in reason.rules for reason in reasons):
+        return None
+    return reasons[-1]._replace(hint=Hint("rm", file.path))
+
+
+def _is_under(root: Root, name: str) -> bool:
+    folder = nfc(root.folder)
+    if folder == ".":
+        return not name.startswith("/")
+    return name == folder or name.startswith(folder.rstrip("/") + "/")
+
+
+def _by_root(root: Root, place: Path, name: str, asker: Asker) -> Reason:
+    left_out = next(each.left_out for each in asker.store.known_roots() if each.root == root)
+    if name in left_out:
+        detail = f"{root.folder} was added, and the file was removed from the store since"
+        return Reason(detail, ("left_out",), Hint("add", typed(place)))
+    found = _looked_at(root, name, asker.base, asker.config)
+    if isinstance(found, Found):
+        return _by_content(root, place, name, asker.config)
+    if isinstance(found, Skip):
+        return Reason(found.reason, (found.code,), Hint("add", typed(place)))
+    rules = _rules(root, place, name, asker)
+    return Reason(f"{root.folder} was added, and {'; '.join(rules)}", rules, Hint("add", typed(place)))
+
+
+def _looked_at(root: Root, name: str, base: Path, config: Config) -> Found | Skip | None:
+    return single(root, base) if name == nfc(root.folder) else find_one(root, base, config, name)
+
+
+def _by_content(root: Root, place: Path, name: str, config: Config) -> Reason:
+    """Return what reading says of a file that the rules let through."""
+    try:
+        raw = read_raw(place, path=name, config=config)
+        with FileReader(config) as reader:
+            reader.read(raw.content, path=name, root=root, digest=raw.digest)
+    except (IngestError, UsageError) as error:
+        return Reason(error.message, (error.code,), error.hint)  # adding it by name would end with the same error
+    except OSError as error:
+        return Reason(f"it cannot be read: {error.strerror}", ("unreadable",), f"ls -l {shell.quote(str(place))}")
+    return Reason(f"{root.folder} was added before the file was there", ("not_synced",), Hint("sync"))
+
+
+def _rules(root: Root, place: Path, name: str, asker: Asker) -> tuple[str, ...]:
+    """Return every rule that keeps it out, each found by leaving the others away."""
+    relative = name.removeprefix(nfc(root.folder).rstrip("/") + "/") if root.folder != "." else name
+    parts = relative.split("/")
+    rules = [f"{part} is never read" for part in parts if part in NEVER_READ]
+    hidden = [part for part in parts if part.startswith(".") and part not in NEVER_READ]
+    rules += [f"{part} is hidden ({flag('hidden')})" for part in hidden if not root.hidden]
+    folders = ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
+    ignores = [pattern for pattern in root.ignores if any(matches_any([pattern], each) for each in folders)]
+    rules += [f"{flag('ignore')} {pattern} matches" for pattern in ignores]
+    if root.globs and not matches_any(root.globs, relative):
+        rules.append(f"no {flag('glob')} matches: {' '.join(root.globs)}")
+    if root.gitignore and (line := _gitignore_line(root, place, asker.base)):
+        rules.append(line)
+    open_root = root._replace(globs=(), ignores=(), hidden=True, gitignore=False)
+    if not set(parts) & NEVER_READ and _looked_at(open_root, name, asker.base, asker.config) is None:
+        rules.append("it is the store's own, or lies in a virtual environment or behind a link")
+    return tuple(rules)
+
+
+def _gitignore_line(root: Root, place: Path, base: Path) -> str | None:
+    """`.gitignore says build/`: the file and the line that leave out the file, or a folder that it lies in."""
+    top = base / root.folder
+    below = Path(os.path.abspath(place)).relative_to(Path(os.path.abspath(top)))  # noqa: PTH100 - as it is spelt
+    rules = ignore.above(top)
+    for depth, part in enumerate(below.parts):
+        folder = Path(os.path.abspath(top), *below.parts[:depth])  # noqa: PTH100
+        rules = (*rules, *(ignore.of_repository(folder) if depth else ()), *ignore.of_folder(folder))
+        is_folder = depth + 1 < len(below.parts)
+        decisive = ignore.decided_by(rules, str(folder / part), is_folder=is_folder)
+        if decisive and decisive[1].excludes:
+            file, rule = decisive
+            return f"{file.source} line {rule.line} says {rule.text} ({flag('no_gitignore')})"
+    return None
+
+
+def lexical_stage(
+    asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought, *, is_listed: bool, is_dropped: bool = False
+) -> Stage:
+    """Return which terms it holds and which not, and its rank by words alone.
+
+    Fails where the words do not match it, unless its place in the list is good enough without (is_listed), or it is
+    min_cosine that keeps it out (is_dropped).
+    """
+    if plan.lexical is None:
+        return skip_stage("lexical", "the question does not look for words")
+    query, _ = lexical_query(plan, asker.store)
+    if query is None or query.is_empty or answer.pool is None:
+        return fail_stage("lexical", "lexical", "the question has no word to look for")
+    part = _part(answer, sought, "lexical")
+    rowid, weight = sought.row.rowid, plan.config.title_weight
+    raw = part.raw if part else asker.store.lexical_scores(query, [rowid], title_weight=weight).get(rowid)
+    views = _terms(asker, query, answer.pool.terms, sought)
+    missing = [view["text"] for view in views if not (view.get("title", 1) or view.get("body", 1))]
+    evidence = {"terms": views, "missing": missing, **_figures(answer, part, "lexical"), "raw": raw}
+    if raw is None:
+        needed = "every word is needed" if plan.config.match == "all" else "it holds none of the words"
+        without = f", and it is without {', '.join(missing)}" if missing and plan.config.match == "all" else ""
+        if is_listed:
+            return pass_stage("lexical", f"{needed + without}, and it has its place without", evidence)
+        if is_dropped:
+            return pass_stage("lexical", f"{needed + without}, and so min_cosine decides", evidence)
+        return fail_stage("lexical", "lexical", needed + without, evidence)
+    floored = [view["text"] for view in views if view["floored"]]
+    common = f"; in half of all chunks or more, and so with the least weight: {', '.join(floored)}" if floored else ""
+    held = (
+        "its words match"
+        if isinstance(query, RawQuery)
+        else f"it holds {len(views) - len(missing)} of {len(views)} terms"
+    )
+    return pass_stage("lexical", f"{held}{_rank_text(evidence)}{common}", evidence)
+
+
+def semantic_stage(plan: Plan, answer: Answer, sought: Sought, *, is_listed: bool) -> Stage:
+    """Return its cosine and its rank by meaning alone.
+
+    Fails where it is not at all similar, or has no vector, unless its place in the list is good enough without.
+    """
+    if plan.semantic is None:
+        return skip_stage("semantic", "the question does not look for meaning")
+    part = _part(answer, sought, "semantic")
+    if part is None:
+        return skip_stage("semantic", "it was not scored")
+    evidence = {**_figures(answer, part, "semantic"), "raw": part.raw}
+    if part.raw is None or part.raw <= 0:
+        nothing = "it has no vector to compare"
+        if part.raw is not None:
+            nothing = f"its cosine is {part.raw:g}, which counts as nothing"
+        if is_listed:
+            return pass_stage("semantic", f"{nothing}, and it has its place without", evidence)
+        return fail_stage("semantic", "semantic", nothing, evidence)
+    return pass_stage("semantic", f"cosine {part.raw:g}{_rank_text(evidence)}", evidence)
+
+
+def index_stages(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> Iterator[Stage]:
+    """Whether an index that skips rows let it through; nothing where none was asked.
+
+    Fails where an exact search by meaning would have proposed it, and nothing else does.
+    """
+    if answer.pool is None or (shortlist := answer.pool.shortlist) is None:
+        return
+    depth, of = plan.config.pool, len(shortlist)
+    if sought.row.rowid in shortlist:
+        place = shortlist.index(sought.row.rowid) + 1
+        yield pass_stage("index", f"its signature is {place} of the {of} nearest", {"rank": place, "of": of})
+        return
+    rank = full_ranks(asker, plan, answer, sought)["semantic"]
+    missed = f"its signature is not among the {of} nearest"
+    evidence = {"rank": rank, "of": of, "depth": depth}
+    if position(answer, sought) is not None:
+        yield pass_stage("index", f"{missed}, and its words propose it", evidence)
+    elif rank is None or rank > depth:
+        yield pass_stage("index", f"{missed}, nor would its meaning have proposed it", evidence)
+    else:
+        yield fail_stage("index", "ann_miss", f"{missed}, though it is {rank} by meaning", evidence)
+
+
+def pool_stage(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> Stage:
+    """Whether a bounded pool holds it; the exact ranks say how deep it would have to be."""
+    if answer.pool is None:
+        return skip_stage("pool", "the question scores nothing")
+    if answer.pool.exact:
+        return skip_stage("pool", "every row is a candidate")
+    ranks = full_ranks(asker, plan, answer, sought)
+    depth = plan.config.pool
+    told = ", ".join(f"{rank} by {name}" for name, rank in ranks.items() if rank is not None) or "unranked"
+    evidence: dict[str, Any] = {"depth": depth}
+    nearest = min((rank for rank in ranks.values() if rank is not None), default=None)
+    evidence |= {"rank": nearest}
+    if position(answer, sought) is not None:
+        return pass_stage("pool", f"it is among the first {depth} of a signal: {told}", evidence)
+    return fail_stage("pool", "pool_miss", f"it is {told}, and each signal proposes {depth}", evidence)
+
+
+def full_ranks(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> dict[Signal, int | None]:
+    """Return its rank in each signal's full list, from 1. found: the answer to that plan, with its bounded pool."""
+    key = (retrieval(plan), sought.row.rowid)
+    if key not in asker.ranks:
+        asker.ranks[key] = {
+            "lexical": _lexical_rank(asker, plan, answer, sought),
+            "semantic": _semantic_rank(asker, plan, answer, sought),
+        }
+    return asker.ranks[key]
+
+
+def _lexical_rank(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> int | None:
+    query, _ = lexical_query(plan, asker.store)
+    if query is None or query.is_empty or answer.pool is None:
+        return None
+    # Beside the best of a query with phrases stand rows that are not, and BM25F scores those again that FTS5 finds.
+    is_plain = isinstance(query, LiteralQuery) and not query.long_phrases and answer.pool.lexical_model == "fts5"
+    if is_plain and (rank := _among_the_best(answer, answer.pool.lexical, sought)):
+        return rank
+    weight = plan.config.title_weight
+    return _rank(asker, asker.store.lexical(query, where=plan.where, k=None, title_weight=weight), sought)
+
+
+def _semantic_rank(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> int | None:
+    if plan.semantic is None or answer.pool is None:
+        return None
+    if answer.pool.index_kind == "exact" and (rank := _among_the_best(answer, answer.pool.semantic, sought)):
+        return rank
+    vector = asker.vector(plan)
+    ahead = asker.store.ahead(vector, sought.row.rowid, where=plan.where) if vector else None
+    return None if ahead is None else ahead + 1
+
+
+def _among_the_best(answer: Answer, raw: Sequence[float | None], sought: Sought) -> int | None:
+    """Return its rank in a bounded pool, if it is among the signal's best: then all before it are there too."""
+    assert answer.pool is not None  # noqa: S101 - the caller looked
+    at = position_in(answer.pool, sought)
+    rank = signal_ranks(raw)[at] if at is not None and raw else None
+    return rank if rank is not None and rank <= answer.plan.config.pool else None
+
+
+def _rank(asker: KeptAsker, values: Mapping[int, float], sought: Sought) -> int | None:
+    """Ties stand in natural order."""
+    rowid = sought.row.rowid
+    if isinstance(values, Scores):
+        held, every = values.values_array[values.rowids == rowid], values.values_array
+        if not len(held):
+            return None
+        ahead, level = int((every > held[0]).sum()), values.rowids[every == held[0]].tolist()
+    else:
+        own = values.get(rowid)
+        if own is None:
+            return None
+        ahead = sum(value > own for value in values.values())
+        level = [each for each, value in values.items() if value == own]
+    return ahead + 1 + [key.rowid for key in asker.store.candidates(None, rowids=level)].index(rowid)
+
+
+def _part(answer: Answer, sought: Sought, signal: Signal) -> Part | None:
+    at = position(answer, sought)
+    if at is None or answer.ranked is None:
+        return None
+    index = answer.ranked.order.index(at)
+    return next((part for part in answer.ranked[index].parts if part.signal == signal), None)
+
+
+def _figures(answer: Answer, part: Part | None, signal: Signal) -> dict[str, Any]:
+    if part is None or answer.pool is None:
+        return {}
+    raw = answer.pool.lexical if signal == "lexical" else answer.pool.semantic
+    present = len(raw) - raw.count(None)
+    return {"value": part.value, "points": part.points, "rank": part.rank, "of": present}
+
+
+def _rank_text(evidence: Mapping[str, Any]) -> str:
+    return f", rank {evidence['rank']} of {evidence['of']}" if evidence.get("rank") else ""
+
+
+def _terms(
+    asker: KeptAsker, query: LexicalQuery, terms: tuple[TermStat, ...], sought: Sought
+) -> list[SoughtTermView]:
+    views: list[dict[str, Any]] = []
+    for term in terms:
+        view = {"text": term.text, "df": term.df, "idf": term.idf, "floored": 0 < term.idf <= IDF_FLOOR}
+        views.append(view | ({"words": term.words} if term.words > 1 else {}))
+    if isinstance(query, LiteralQuery) and query.phrases:
+        rowid = sought.row.rowid
+        counts = asker.store.occurrences(query, [rowid]).counts
+        for view, phrase, held in zip(views, query.phrases, counts, strict=True):
+            stem = " ".join(stem for token in phrase.tokens for stem in asker.store.stems(token))
+            if stem != phrase.text.strip('"'):
+                view["stem"] = stem
+            view["title"], view["body"] = held.get(rowid, (0, 0))
+    return cast(list[SoughtTermView], views)

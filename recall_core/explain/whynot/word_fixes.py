@@ -1,0 +1,289 @@
+"""Fixes of words: words that no chunk contains written as words of the store, and words of the target to add."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from recall_core.config import BM25_K1
+from recall_core.contract.explaining import WordsView
+from recall_core.deadline import check
+from recall_core.explain.whynot.fix import Change, Lead, Start, from_start, lead, try_change
+from recall_core.explain.whynot.question import KeptAsker, Question, plan_of, with_spelling, with_word
+from recall_core.explain.whynot.target import Sought
+from recall_core.retrieve.query import telling
+from recall_core.store.port import Store
+from recall_core.text import spaced
+from recall_core.types import LiteralQuery, Phrase, TermStat
+
+MISSPELT_TRIED = 3
+TERMS_READ = 50_000
+SPELLINGS_TRIED = 5
+_ALPHABET = 31
+"""Code points around a letter among which those of its alphabet are: few alphabets have more than 32 letters."""
+
+
+class Spelling(NamedTuple):
+    """A word as texts have it. edits: from the word that was typed."""
+
+    word: TermStat
+    edits: int
+
+
+def spelling_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
+    """For each word that no chunk holds the nearest spelling that brings the target in, confirmed.
+
+    Where no word does so alone, all of them together, each in its nearest spelling.
+    """
+    store, is_found = asker.store, False
+    words = misspelt(start, store)[:MISSPELT_TRIED]
+    tried = {typed: [each.word for each in spellings(store, typed, sought)[:SPELLINGS_TRIED]] for typed in words}
+    led = lead(asker, start, sought, [word for spelt in tried.values() for word in spelt])
+    for typed, spelt in tried.items():
+        for word in spelt:
+            change = _change(start, store, {typed: word.text})
+            if led is not None and led.stays(plan_of(change.question, asker), word, instead_of=typed):
+                continue
+            if done := try_change(asker, change, sought):
+                is_found = True
+                yield done
+                break
+    nearest = {typed: spelt[0].text for typed, spelt in tried.items() if spelt}
+    if len(nearest) > 1 and not is_found and (done := try_change(asker, _change(start, store, nearest), sought)):
+        yield done
+
+
+def misspelt(start: Start, store: Store) -> list[str]:
+    """Return the words of the question that no chunk contains, as the index folds them, in its order."""
+    pool = start.answer.pool
+    if pool is None or start.answer.plan.lexical is None or start.answer.plan.lexical_raw:
+        return []
+    tokens = [store.tokens(spaced(term.text)) for term in pool.terms if term.df == 0]
+    return list(dict.fromkeys(each[0] for each in tokens if len(each) == 1 and edits_allowed(each[0])))
+
+
+def edits_allowed(word: str) -> int:
+    """Return how many letters may be wrong: none of two, one of up to five, two of more (Elasticsearch's `AUTO`).
+
+    >>> [edits_allowed(word) for word in ("it", "wing", "wings", "wingss")]
+    [0, 1, 1, 2]
+    """
+    return 0 if len(word) < 3 else 1 if len(word) < 6 else 2
+
+
+def spellings(store: Store, typed: str, sought: Sought) -> list[Spelling]:
+    """Words that somebody may have meant: the fewest edits first, then those of the most chunks, then by letters."""
+    most, own = edits_allowed(typed), _words_of(store, f"{sought.row.doc.title or ''} {sought.row.chunk.text}")
+    written = dict.fromkeys(own)
+    stems = store.stems(typed)
+    for stem, _ in near_terms(store, stems[0], most)[:SPELLINGS_TRIED] if len(stems) == 1 else ():
+        if stem not in own.values():
+            written |= dict.fromkeys(_words_of(store, _text_with(store, stem)))
+    near = {
+        word: edits for word, edits in zip(written, distances(typed, [*written], most), strict=True) if edits <= most
+    }
+    words = tuple(Phrase(word, (word,)) for word in near)
+    stats = store.term_stats(LiteralQuery("", words), is_searched=False) if words else ()
+    found = [Spelling(each, near[each.text]) for each in stats if each.df]
+    return sorted(found, key=lambda each: (each.edits, -each.word.df, each.word.text))
+
+
+def near_terms(store: Store, word: str, most: int) -> list[tuple[str, int]]:
+    """Return the terms that are at most so many edits from a word, each with its edits, the nearest first.
+
+    Looked up are terms that begin with one of the word's first `most` + 1 letters. One that begins with another
+    letter is found if its first letter is the only difference: the word lacks it, or has another one there.
+    """
+    letters = "".join(dict.fromkeys(word[: most + 1]))
+    first, last = max(ord(word[0]) - _ALPHABET, 0x21), min(ord(word[0]) + _ALPHABET, sys.maxunicode)
+    alphabet = [chr(code) for code in range(first, last + 1) if not 0xD800 <= code <= 0xDFFF]
+    also = [letter + rest for letter in alphabet for rest in (word, word[1:])]
+    shortest, longest = len(word) - most, len(word) + most
+    terms = store.terms_beginning(letters, shortest, longest, also=also, most=TERMS_READ)
+    near = zip(distances(word, [*terms], most), terms.items(), strict=True)
+    return [
+        (term, edits) for edits, _, term in sorted((edits, -df, term) for edits, (term, df) in near if edits <= most)
+    ]
+
+
+def _text_with(store: Store, stem: str) -> str:
+    """Return the first text, in natural order, that holds a term of the index; "" where none is found by it."""
+    counts = store.occurrences(LiteralQuery("", (Phrase(stem, (stem,)),)), None).counts
+    keys = store.candidates(None, rowids=list(counts[0])) if counts and counts[0] else ()
+    rows = store.fetch([keys[0].rowid]) if len(keys) else []
+    return "".join(f"{row.doc.title or ''} {row.chunk.text}" for row in rows)
+
+
+def _words_of(store: Store, text: str) -> dict[str, str]:
+    """Return the words of a text in its order, each with its term of the index."""
+    apart = spaced(text)
+    return dict(zip(store.tokens(apart), store.stems(apart), strict=True))
+
+
+def _change(start: Start, store: Store, spelt: dict[str, str]) -> Change:
+    question = _respelt(start.question, store, spelt)
+    said = "; ".join(f"write {word} instead of {typed}, which no chunk holds" for typed, word in spelt.items())
+    return from_start(start, "spelling", said, question, size=len(spelt))
+
+
+def _respelt(question: Question, store: Store, spelt: dict[str, str]) -> Question:
+    def respell(text: str) -> str:
+        for typed, word in spelt.items():
+            (spans,) = store.spans([text], [typed])
+            for first, end in reversed(spans):
+                text = text[:first] + word + text[end:]
+        return text
+
+    return with_spelling(question, respell)
+
+
+def distances(word: str, others: Sequence[str], most: int) -> list[int]:
+    """Return for each of the others how many letters to put in, take out, change, or swap with the next, each once.
+
+    `most` + 1 stands for more than `most`. All others go through the table together: a cell is one column of NumPy.
+
+    >>> distances("recieve", ["receive", "recieves", "relive", "cat"], 2), distances("ca", ["abc"], 2)
+    ([1, 1, 2, 3], [3])
+    """
+    far, width = most + 1, len(word) + most
+    padded = "".join(other[:width].ljust(width, "\0") for other in others)
+    letters = np.frombuffer(padded.encode("utf-32-le"), dtype="<u4").reshape(len(others), width).T.copy()
+    none = np.full(len(others), far, dtype=np.uint8)
+    earlier, before = [none] * (width + 1), [np.minimum(none, at) for at in range(width + 1)]
+    for i, letter in enumerate(map(ord, word), start=1):
+        check()
+        row = [np.minimum(none, i)] + [none] * width
+        for j in range(max(1, i - most), min(width, i + most) + 1):
+            least = np.minimum(before[j], row[j - 1]) + 1
+            np.minimum(least, before[j - 1] + (letters[j - 1] != letter), out=least)
+            if i > 1 and j > 1:
+                is_swapped = (letters[j - 1] == ord(word[i - 2])) & (letters[j - 2] == letter)
+                np.minimum(least, earlier[j - 2] + 1, out=least, where=is_swapped)
+            row[j] = np.minimum(least, far)
+        earlier, before = before, row
+    lengths = np.array([len(other) for other in others], dtype=np.intp)
+    cells = np.stack([*before, none])[np.minimum(lengths, width + 1), np.arange(len(others))]
+    found: list[int] = cells.tolist()
+    return found
+
+
+WORDS_TRIED = 20
+FEW_WORDS_TRIED = 3
+"""In a context and with `match = all`: there each word is asked for, because no bound tells which stay behind."""
+
+
+class WordsToAdd:
+    """The words that may be added to a question, and how many of them were tried so far."""
+
+    def __init__(self, asker: KeptAsker, start: Start, sought: Sought) -> None:
+        plan, is_context = start.answer.plan, start.question.budget_tokens is not None
+        self._asker, self._start, self._sought = asker, start, sought
+        self._can_add = not plan.lexical_raw and (plan.lexical is not None or plan.semantic is not None)
+        needs_all = plan.lexical is not None and plan.config.match == "all"
+        self._few_for: Literal["context", "match", ""] = "context" if is_context else "match" if needs_all else ""
+        self._most = FEW_WORDS_TRIED if self._few_for else WORDS_TRIED
+        self._tried = 0
+
+    @property
+    def view(self) -> WordsView | None:
+        """How many words were tried; None where there is none to try."""
+        count = len(self._names) + len(self._rare)
+        if not count:
+            return None
+        view = WordsView(tried=self._tried, most=self._most, of=count)
+        if self._few_for:
+            view["few_for"] = self._few_for
+        return view
+
+    def of_name(self) -> Iterator[Change]:
+        """Yield the first word of its path, title or heading that brings it in. One try is left for its text."""
+        yield from self._first("name", self._names[: self._most - 1])
+
+    def of_text(self) -> Iterator[Change]:
+        """Yield the best of the rare words of its text that bring it in."""
+        yield from self._first("term", self._rare[: self._most - self._tried])
+
+    def _first(self, kind: str, words: Sequence[TermStat]) -> Iterator[Change]:
+        for place, word in enumerate(words):
+            self._tried += 1
+            question = with_word(self._start.question, word.text)
+            # The first word mostly brings it in, and to ask for it costs less than to know which rows lead it.
+            if place and self._lead is not None and self._lead.stays(plan_of(question, self._asker), word):
+                continue
+            change = from_start(self._start, kind, f"add the word {word.text}", question, size=1)
+            if done := try_change(self._asker, change, self._sought):
+                yield done
+                return
+
+    @cached_property
+    def _names(self) -> list[TermStat]:
+        return name_words(self._asker, self._start, self._sought) if self._can_add else []
+
+    @cached_property
+    def _rare(self) -> list[TermStat]:
+        names = " ".join(word.text for word in self._names)
+        return rare_words(self._asker, self._start, self._sought, names) if self._can_add else []
+
+    @cached_property
+    def _lead(self) -> Lead | None:
+        words = [*self._names[: self._most], *self._rare[: self._most]]
+        return None if self._few_for else lead(self._asker, self._start, self._sought, words)
+
+
+def name_words(asker: KeptAsker, start: Start, sought: Sought) -> list[TermStat]:
+    """Return the words of its path, title and heading that some chunk holds and the question does not have.
+
+    Those that the chunk itself holds come first, then the rarest. Others that many chunks hold are left out.
+    """
+    row = sought.row
+    name = f"{row.doc.path} {row.doc.title or ''} {row.chunk.heading or ''}"
+    words = [word for word in _new_words(asker, start, name) if word.df]
+    if not words:
+        return []
+    counts = asker.store.occurrences(_literal([word.text for word in words]), [row.rowid]).counts
+    held = {word.text: row.rowid in each for word, each in zip(words, counts, strict=True)}
+    telling = [word for word in words if held[word.text] or word.idf >= _TELLING_IDF]
+    return sorted(telling, key=lambda word: (not held[word.text], -word.idf))
+
+
+_TELLING_IDF = 3.0
+"""At most one chunk in twenty has the word: a folder's name that more have tells nothing."""
+
+
+def rare_words(asker: KeptAsker, start: Start, sought: Sought, names: str = "") -> list[TermStat]:
+    """Return the words of its text that neither question nor names have, the best first, ties in the text's order.
+
+    A word is the better the rarer it is and the more often the text has it, and better if a person could type it.
+    """
+    text = sought.row.chunk.text
+    times = Counter(asker.store.tokens(spaced(text)))
+
+    def weight(word: TermStat) -> float:
+        value = word.idf * times[word.text] / (times[word.text] + BM25_K1)
+        return value if word.text.isalpha() and len(word.text) <= _TYPED_LETTERS else value / 2
+
+    return sorted(_new_words(asker, start, text, names), key=lambda word: -weight(word))
+
+
+_TYPED_LETTERS = 20
+"""Longer words are hashes and joined names, which no one types."""
+
+
+def _new_words(asker: KeptAsker, start: Start, text: str, names: str = "") -> list[TermStat]:
+    """Return the words of a text, in their order, that the question does not have in any form, nor these names."""
+    store, plan, apart = asker.store, start.answer.plan, spaced(text)
+    asked = set(store.stems(spaced(f"{plan.lexical or ''} {plan.semantic or ''} {names}")))
+    stems = dict(zip(store.tokens(apart), store.stems(apart), strict=True))
+    new = [word for word in telling(stems, plan.config.stop_words) if stems[word] not in asked]
+    stats = store.term_stats(_literal(new), is_searched=False) if new else ()
+    # A word of a letter or two brings the chunk in and tells a person nothing.
+    return [each for each in stats if len(each.text) > 2 or not each.text.isascii()] or list(stats)
+
+
+def _literal(words: Sequence[str]) -> LiteralQuery:
+    return LiteralQuery("", tuple(Phrase(word, (word,)) for word in words))
