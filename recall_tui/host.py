@@ -19,9 +19,8 @@ from textual.timer import Timer
 from recall_core.errors import RecallError
 from recall_core.types import Progress
 from recall_tui import screens
-from recall_tui.actions.action import Action
-from recall_tui.actions.conditions import NEEDS
-from recall_tui.actions.table import is_valid
+from recall_tui.actions.action import NEEDS, Action
+from recall_tui.actions.table import GESTURES, is_valid
 from recall_tui.commandline import Output
 from recall_tui.gc_policy import Tidying
 from recall_tui.home import keymap, preferences
@@ -49,8 +48,10 @@ if TYPE_CHECKING:
     from textual.widget import AwaitMount
 
     from recall_core.api.recall import Recall
+    from recall_tui.home.history import PastQuestion
     from recall_tui.opening import FirstStore
     from recall_tui.screens.confirm import Check
+    from recall_tui.turns import Turns
 
 WRONG_SECONDS = 15.0  # a failure stays on the screen, three times as long as a notice
 LONG_SECONDS = 1.0  # under way for so long, a question is offered to be given up; an offer any sooner would flicker
@@ -73,6 +74,9 @@ class Host(App[None]):
     """What the command line runs, or what it wrote last."""
     can_remember: bool = True
     """Themes and sizes can be kept, as far as is known."""
+    given: PastQuestion | None = None
+    """A question that is still to be asked, from the command line or from before a page was loaded anew."""
+    turns: Turns
     first_store: FirstStore | None = None
     """What the first store is being made of, until it is open."""
     reembed_stop: threading.Event | None = None
@@ -96,17 +100,22 @@ class Host(App[None]):
         self.trail: deque[str] = deque(maxlen=TRAIL)
         """The newest actions, by id."""
 
-    async def perform(self, action: str) -> None:
-        """Do an action of the table, named as there, if it can be done now."""
+    async def perform(self, action: str, *arguments: object) -> None:
+        """Do an action of the table if it can be done now, or a gesture with its arguments."""
+        if action in GESTURES:
+            await self._call(GESTURES[action], action, *arguments)
+            return
         self.trail.append(action)
         known = self.table.named(action)
-        if not is_valid(known, self.session):
-            self.say_why_not(known)
+        if is_valid(known, self.session):
+            await self._call(*known.call)
         else:
-            module, function, arguments = known.call
-            handler = getattr(import_module(f"recall_tui.handlers.{module}"), function)
-            if isawaitable(done := handler(self, *arguments)):
-                await done
+            self.say_why_not(known)
+
+    async def _call(self, module: str, function: str, *arguments: object) -> None:
+        handler = getattr(import_module(f"recall_tui.handlers.{module}"), function)
+        if isawaitable(done := handler(self, *arguments)):
+            await done
 
     def say_why_not(self, action: Action) -> None:
         """Report why an action is not possible now, unless the screen still shows it."""

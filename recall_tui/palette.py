@@ -12,13 +12,11 @@ from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.widgets import Input, OptionList
 
-from recall_tui.actions.action import Action
-from recall_tui.actions.conditions import NEEDS
+from recall_tui.actions.action import NEEDS, Action
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import WANTED, is_valid, wanted_at
 from recall_tui.host import Host
-from recall_tui.screens.dialog import is_in_front
-from recall_tui.screens.sized import SizedScreen
+from recall_tui.screens.dialog import SizedScreen, is_in_front
 
 NOT_NOW = "not now"
 LESS = 0.5

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from recall_tui import screens
-from recall_tui.messages import FixChosen, Picking, ViewChosen
 from recall_tui.panes.explain.pane import ExplainPane
 from recall_tui.state import explaining, fixes
 from recall_tui.state.packing import chosen_entry, row_of
@@ -16,22 +15,23 @@ if TYPE_CHECKING:
     from recall_tui.host import Host
 
 
-def on_view_chosen(app: Host, message: ViewChosen) -> None:
-    """A tab was clicked."""
-    _turn_to_view(app, message.view)
+def show_view(app: Host, view: View) -> None:
+    """Show a tab, and go there."""
+    app.become(explaining.turned_to(app.session, view))
+    app.bench.give_focus("explain")
 
 
-def on_fix_chosen(app: Host, message: FixChosen) -> None:
-    """A fix was clicked: chosen, and tried when it was chosen already."""
-    if message.place == app.session.cursors.get(fixes.CURSOR, 0):
+def choose_fix(app: Host, place: int) -> None:
+    """Select a fix; apply it if it is selected already."""
+    if place == app.session.cursors.get(fixes.CURSOR, 0):
         try_fix(app)
     else:
-        _point_fix(app, message.place)
+        _point_fix(app, place)
 
 
-def on_picking(app: Host, message: Picking) -> None:
-    """Paths are wanted for what is typed."""
-    app.become(app.session._replace(results=app.session.results._replace(picking=message.typed)))
+def list_paths(app: Host, typed: str | None) -> None:
+    """List the paths that match what is typed; None lists none."""
+    app.become(app.session._replace(results=app.session.results._replace(picking=typed)))
 
 
 def step_view(app: Host, tabs: int) -> None:
@@ -68,16 +68,6 @@ def select_beside(app: Host, rows: int) -> None:
     app.become(went_on(app.session, rows))
 
 
-def open_funnel(app: Host) -> None:
-    """Show the funnel."""
-    _turn_to_view(app, "funnel")
-
-
-def compare(app: Host) -> None:
-    """Show the selected hit beside the marked one, or beside the row above."""
-    _turn_to_view(app, "compare")
-
-
 def mark_hit(app: Host) -> None:
     """Mark the selected hit."""
     app.become(explaining.marked_hit(app.session))
@@ -97,7 +87,7 @@ def why_this(app: Host) -> None:
     elif (session.pane, session.view) == ("explain", "ledger"):
         _look_for(app, explaining.short(explaining.chunk_of(session)))
         return
-    _turn_to_view(app, "ledger")
+    show_view(app, "ledger")
 
 
 async def miss(app: Host) -> None:
@@ -132,11 +122,6 @@ def _explained(app: Host) -> ExplainPane:
     return app.bench.query_one(ExplainPane)
 
 
-def _turn_to_view(app: Host, view: View) -> None:
-    app.become(explaining.turned_to(app.session, view))
-    app.bench.give_focus("explain")
-
-
 def _point_fix(app: Host, place: int) -> None:
     whynot = fixes.whynot_of(app.session)
     if whynot is not None and whynot.remedies:
@@ -144,7 +129,7 @@ def _point_fix(app: Host, place: int) -> None:
 
 
 def _target_named(app: Host, target: str | None) -> None:
-    app.become(app.session._replace(results=app.session.results._replace(picking=None)))
+    list_paths(app, None)
     if target:
         _look_for(app, target)
 

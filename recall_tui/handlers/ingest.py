@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from recall_core.api.recall import Recall
     from recall_tui.host import Host
-    from recall_tui.screens.welcome import WelcomeScreen
 
 UNDER_WAY = "An ingest run is under way; ^g cancels it."
 
@@ -39,23 +38,22 @@ LATER = "An ingest run is under way; Enter again once it is over."
 LOCKED_SECONDS = 3.0  # until a watch tries again to read what it could not while another program wrote the store
 
 
-def on_welcome_screen_named(app: Host, message: WelcomeScreen.Named) -> None:
-    """Create a store and fill it, once: a second Enter may have been on its way."""
+def create_first_store(app: Host, choice: FirstStore, sends_text: bool) -> None:
+    """Create a store and fill it, once: a second Enter may be on its way."""
     if not is_welcoming(app):
         return
-    choice = message.choice
     if wrong := missing(choice.folder):
         app.warn(wrong)
         return
-    if not message.sends_text:
+    if not sends_text:
         _create(app, choice)
         return
     question = f"{choice.embedder} is sent the text of every file. allow_network = true is written into recall.toml."
     app.confirm("Text leaves this machine", question, partial(_agreed, app, choice))
 
 
-def on_welcome_screen_again(app: Host) -> None:
-    """Open the store once more."""
+def open_again(app: Host) -> None:
+    """Try again to open the store."""
     if is_welcoming(app):
         _close_welcome(app)
         app.threads.open(app.session)

@@ -19,7 +19,6 @@ from recall_core.errors import UsageError
 from recall_core.evaluate.grades import Regrade
 from recall_core.types import Progress
 from recall_tui import screens
-from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.panes.judge import JudgePane
 from recall_tui.state import explaining, grading, judging
 from recall_tui.state.session import Session
@@ -45,16 +44,11 @@ def selection_moved(app: Host, before: Session) -> None:
         app.displaced_at = Message().time
 
 
-def on_line_picked(app: Host, message: LinePicked) -> None:
-    """A line of the pane was clicked."""
-    app.become(judging.picked(app.session, message.name, message.row))
-    if message.is_meant:
+def choose_query(app: Host, name: str, row: int, is_meant: bool) -> None:
+    """Select a line of the list `judge` or `missed`. is_meant: run it too."""
+    app.become(judging.picked(app.session, name, row))
+    if is_meant:
         take_query(app)
-
-
-def on_line_stepped(app: Host, message: LineStepped) -> None:
-    """The wheel was turned over the pane."""
-    app.become(judging.stepped(app.session, message.rows))
 
 
 def switch_grading(app: Host) -> None:

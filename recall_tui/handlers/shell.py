@@ -1,4 +1,4 @@
-"""Everything around the panes: themes, sizes, letters to jump by, pictures of the screen."""
+"""Going from pane to pane, and what is around them: themes, sizes, letters to jump by, pictures of the screen."""
 
 from __future__ import annotations
 
@@ -9,26 +9,51 @@ from typing import TYPE_CHECKING
 
 from recall_core import paths
 from recall_tui import files, screens, themes
-from recall_tui.handlers import panes
 from recall_tui.home import preferences
 from recall_tui.home.preferences import PaneSizes, Preferences
-from recall_tui.messages import Dragged, Wanted
 from recall_tui.palette import Palette
 from recall_tui.state import session as state
-from recall_tui.widgets.picture import picture, plain_text
+from recall_tui.state.session import Pane
 
 if TYPE_CHECKING:
+    from textual.app import App
+
     from recall_tui.host import Host
     from recall_tui.screens.bench import Landmark
+
+
+def focus_pane(app: Host, pane: Pane) -> None:
+    """Go to a pane."""
+    app.become(state.focused(app.session, pane))
+    app.bench.give_focus(pane)
+
+
+def next_pane(app: Host) -> None:
+    """Go one pane further."""
+    focus_pane(app, state.stepped(app.session, 1))
+
+
+def previous_pane(app: Host) -> None:
+    """Go one pane back."""
+    focus_pane(app, state.stepped(app.session, -1))
+
+
+def zoom(app: Host) -> None:
+    """Give the pane the screen, or take it back."""
+    app.become(app.session._replace(zoomed=not app.session.zoomed))
+
+
+def step_out(app: Host) -> None:
+    """Leave the zoom, then the field, then the pane."""
+    if app.session.zoomed:
+        zoom(app)
+    elif app.session.pane != "results":
+        focus_pane(app, "results")
+
 
 PICTURE = "recall.svg"
 
 SUFFIXES = (".svg", ".txt")
-
-
-async def on_wanted(app: Host, message: Wanted) -> None:
-    """A key's name, or a pane's, was clicked."""
-    await app.perform(message.action)
 
 
 async def choose_theme(app: Host) -> None:
@@ -55,14 +80,17 @@ def _theme_chosen(app: Host, before: str, name: str | None) -> None:
         take_theme(app, name)
 
 
-def on_dragged(app: Host, message: Dragged) -> None:
-    """A border was moved by the mouse."""
+def drag_border(app: Host, right: float | None, below: float | None, is_over: bool) -> None:
+    """Move the border at the right column or below the results to a share in percent.
+
+    is_over: the button was let go, so the place is saved.
+    """
     layout = app.layout
-    if message.right is not None:
-        layout = layout._replace(right=preferences.bounded(message.right))
-    if message.below is not None:
-        layout = layout._replace(below=app.bench.bounded(message.below))
-    _take_layout(app, layout, is_kept=message.is_over)
+    if right is not None:
+        layout = layout._replace(right=preferences.bounded(right))
+    if below is not None:
+        layout = layout._replace(below=app.bench.bounded(below))
+    _take_layout(app, layout, is_kept=is_over)
 
 
 def widen(app: Host, percent: int) -> None:
@@ -121,7 +149,7 @@ def _choose_row(app: Host, row: int) -> None:
 
 def _jumped(app: Host, mark: Landmark | None) -> None:
     if mark is not None and mark.row is None:
-        app.call_later(panes.focus_pane, app, mark.pane)
+        app.call_later(focus_pane, app, mark.pane)
     elif mark is not None:
         app.call_later(_choose_row, app, mark.row)
 
@@ -153,9 +181,16 @@ def suspend_program(app: Host) -> None:
         app.notify("There is no shell to go back to from here.")
 
 
+def plain_text(app: App[None]) -> str:
+    """Return the characters of the screen, without colours and without blanks at the ends of lines."""
+    width, height = app.size
+    strips = app.screen._compositor.render_strips()
+    return "\n".join(strip.crop(0, width).text.rstrip() for strip in strips[:height])
+
+
 async def export_picture(app: Host) -> None:
     """Ask where to put what is on the screen."""
-    taken = picture(app), plain_text(app)
+    taken = app.export_screenshot(), plain_text(app)
     hint = ".svg is a picture, .txt the text; Enter saves"
     wrong = f"The name ends in {' or '.join(SUFFIXES)}."
     then = partial(_picture_named, app, taken)

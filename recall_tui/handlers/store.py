@@ -16,14 +16,13 @@ from recall_core.errors import ConfigError, RecallError
 from recall_core.rql.parser import is_query
 from recall_core.types import Progress
 from recall_tui import screens
-from recall_tui.handlers import ingest, line
+from recall_tui.handlers import ingest, query
 from recall_tui.handlers.ingest import UNDER_WAY
-from recall_tui.messages import Picked
 from recall_tui.opening import open_store
 from recall_tui.state import documents, store_pane, weighing
 from recall_tui.state import session as state
 from recall_tui.state.events import StoreOpened, TaskDone
-from recall_tui.state.session import Session
+from recall_tui.state.session import Pane, Session
 from recall_tui.state.shell import typed
 from recall_tui.state.store_pane import StoreCommand
 from recall_tui.widgets.editor import Editor
@@ -64,25 +63,26 @@ class NamedTarget(NamedTuple):
     is_source: bool
 
 
-def on_picked(app: Host, message: Picked) -> None:
-    """A row was clicked."""
-    if message.pane == app.session.pane:
-        _choose(app, message.row)
+def choose_line(app: Host, pane: Pane, row: int) -> None:
+    """Select a row of the ingest or the store pane, if it is in front."""
+    if pane == app.session.pane:
+        select_line(app, row)
+
+
+def select_line(app: Host, row: int) -> None:
+    """Select a row of the pane in front."""
+    if store_pane.rows_of(app.session):
+        app.become(store_pane.picked(app.session, row))
 
 
 def point_line(app: Host, rows: int) -> None:
-    """Choose another row."""
-    _choose(app, store_pane.cursor_of(app.session) + rows)
-
-
-def point_first(app: Host) -> None:
-    """Choose the first row."""
-    _choose(app, 0)
+    """Select a row some rows further."""
+    select_line(app, store_pane.cursor_of(app.session) + rows)
 
 
 def point_last(app: Host) -> None:
-    """Choose the last row."""
-    _choose(app, store_pane.rows_of(app.session) - 1)
+    """Select the last row."""
+    select_line(app, store_pane.rows_of(app.session) - 1)
 
 
 async def open_line(app: Host) -> None:
@@ -198,11 +198,6 @@ async def _fix(app: Host) -> None:
         await _ask_first(app, remedy)
 
 
-def _choose(app: Host, row: int) -> None:
-    if store_pane.rows_of(app.session):
-        app.become(store_pane.picked(app.session, row))
-
-
 def _take_filter(app: Host) -> None:
     """Filter the words of the query by the chosen folder, file or tag; by nothing, where it is the filter already."""
     chosen = store_pane.chosen_line(app.session)
@@ -212,13 +207,13 @@ def _take_filter(app: Host) -> None:
         app.notify("A query in RQL has its own FILTER; a folder, a file or a tag filters plain words.")
         return
     expression = documents.filter_of(chosen)
-    if wrong := line.wrong_filter(expression):
+    if wrong := query.wrong_filter(expression):
         app.warn(wrong)
     elif expression == app.session.query.filter:
-        line.filter_by(app, "")
+        query.filter_by(app, "")
         app.notify("Filter removed.")
     else:
-        line.filter_by(app, expression)
+        query.filter_by(app, expression)
         app.notify(f"Filter: {expression}; Enter again removes it.", markup=False)
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from recall_core import maintain
 from recall_core.config import NAMES, Config, load
 from recall_core.errors import ConfigError, RqlError
-from recall_tui.messages import SettingPicked, Slid
 from recall_tui.state import form, judging, optioning, tuning, weighing
 from recall_tui.state import session as state
 from recall_tui.state.records import Tweaks
@@ -26,9 +25,9 @@ NO_CURVE = "No result has a grade above 0 yet, so there is no curve: {switch_gra
 NO_TARGET = "No target is set: {pin_row('in')} requires a result, {pin_row('out')} excludes it."
 
 
-def on_slid(app: Host, message: Slid) -> None:
-    """The mouse moved the slider."""
-    app.move(weighing.weighted(app.session, message.share, joins=message.joins))
+def slide_weight(app: Host, share: float, joins: bool) -> None:
+    """Set the semantic share. joins: the mouse was already down, so it is part of the last change."""
+    app.move(weighing.weighted(app.session, share, joins=joins))
 
 
 def choose_setting(app: Host, rows: int) -> None:
@@ -42,10 +41,10 @@ def change_setting(app: Host, hundredths: int) -> None:
     _try(app, form.changed(app.session, hundredths), "vector_weight" if key == form.WEIGHT else key)
 
 
-def on_setting_picked(app: Host, message: SettingPicked) -> None:
-    """A row of the form was clicked."""
-    app.become(form.at_row(app.session, message.row))
-    if message.is_meant:
+def choose_setting_at(app: Host, row: int, is_meant: bool) -> None:
+    """Select a row of the form. is_meant: its value was clicked, so change it too."""
+    app.become(form.at_row(app.session, row))
+    if is_meant:
         change_setting(app, form.COARSE)
 
 

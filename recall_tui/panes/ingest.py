@@ -15,8 +15,7 @@ from recall_tui.state.runs import EVERYTHING, PipelineStage, Run, stages
 from recall_tui.state.session import Session, has_strip, is_ingesting
 from recall_tui.state.store_pane import StoreOverview, cursor_of, overview
 from recall_tui.widgets.draw import Glyphs, bar, blanked, counted, figure, fit, fit_place, folded
-from recall_tui.widgets.lines import NONE, entitle
-from recall_tui.widgets.lists import ChoosingView
+from recall_tui.widgets.lines import NONE, ChoosingView, entitle
 
 BAR_CELLS = 20
 NARROW_BAR_CELLS = 10

@@ -12,7 +12,7 @@ from textual.events import Click, MouseScrollDown, MouseScrollUp
 
 from recall_core.errors import RecallError
 from recall_tui.actions.table import table_of
-from recall_tui.messages import LinePicked, LineStepped
+from recall_tui.messages import Do
 from recall_tui.state import judging
 from recall_tui.state.judging import Board, JudgedQueries, Missed, QueryLine
 from recall_tui.state.session import Session
@@ -61,17 +61,17 @@ class JudgePane(LineView, inherit_bindings=False):
         """A click chooses the line under it, a second one acts on it."""
         place = self._layout.places.get(event.y - self.gutter.top)
         if place is not None:
-            self.post_message(LinePicked(*place, is_meant=event.chain > 1))
+            self.post_message(Do("choose_query", *place, event.chain > 1))
 
     def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
         """The wheel goes through the list, since the heads stay where they are."""
         event.stop()
-        self.post_message(LineStepped(1))
+        self.post_message(Do("point_query", 1))
 
     def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
         """The same, upwards."""
         event.stop()
-        self.post_message(LineStepped(-1))
+        self.post_message(Do("point_query", -1))
 
     def _drawn(self, session: Session, width: int) -> list[Text]:
         self._layout = layout(

@@ -16,12 +16,11 @@ from textual.widgets import OptionList, Static, TextArea
 from recall_core.errors import Interrupted, RecallError, RqlError
 from recall_core.rql.parser import is_query
 from recall_core.text import one_line
-from recall_tui.messages import Typed
+from recall_tui.messages import Do
 from recall_tui.state.session import Session, is_lingering, is_stale
 from recall_tui.widgets.draw import UNICODE, Glyphs, cut, fit, folded, glyphs_in
-from recall_tui.widgets.editor import Editor
+from recall_tui.widgets.editor import Editor, Offers
 from recall_tui.widgets.lines import entitle
-from recall_tui.widgets.offers import Offers
 
 if TYPE_CHECKING:
     from recall_core.retrieve.answer import Answer
@@ -77,7 +76,7 @@ class QueryPane(Vertical):
         """Pass on what was typed."""
         event.stop()
         self.query_one(Editor).follow()
-        self.post_message(Typed(event.text_area.text))
+        self.post_message(Do("search_as_typed", event.text_area.text))
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
         """The list belongs to one place of the cursor."""

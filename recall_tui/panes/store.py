@@ -13,7 +13,7 @@ from textual.events import Click
 from recall_core.errors import RecallError
 from recall_core.types import StoreInfo
 from recall_tui.actions.table import Table, table_of
-from recall_tui.messages import Wanted
+from recall_tui.messages import Do
 from recall_tui.state.documents import TreeLine, filter_of, tree
 from recall_tui.state.rates import done_share
 from recall_tui.state.session import Session
@@ -31,8 +31,7 @@ from recall_tui.state.store_pane import (
     view_of,
 )
 from recall_tui.widgets.draw import Glyphs, bar, blanked, counted, figure, fit, folded, split
-from recall_tui.widgets.lines import NONE
-from recall_tui.widgets.lists import ChoosingView
+from recall_tui.widgets.lines import NONE, ChoosingView
 
 if TYPE_CHECKING:
     from recall_core.contract.store import StoreView
@@ -83,7 +82,7 @@ class StorePane(ChoosingView):
         view = view_at(self._front, event.x - TITLE_AT, self.glyphs) if event.y == 0 else None
         if view is not None and self._front is not None and view != self._front:
             for _ in range((VIEWS.index(view) - VIEWS.index(self._front)) % len(VIEWS)):  # they stand in a ring
-                self.post_message(Wanted("next_store_view"))
+                self.post_message(Do("next_store_view"))
 
     def _entitle(self, front: View, summary: str) -> None:
         """Name the views; setting a title draws the whole pane again."""

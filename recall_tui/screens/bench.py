@@ -23,7 +23,7 @@ from recall_tui.panes.query import QueryPane
 from recall_tui.panes.results import ResultsPane
 from recall_tui.panes.store import StorePane
 from recall_tui.panes.weights.pane import WeightsPane
-from recall_tui.screens.sized import SizedScreen
+from recall_tui.screens.dialog import SizedScreen
 from recall_tui.state.judging import judge_rows
 from recall_tui.state.session import PANES, TABS, Pane, Session
 from recall_tui.widgets.body import Body

@@ -17,7 +17,7 @@ from textual.widgets import Input, OptionList, Static
 from recall_tui.screens.bench import Landmark
 from recall_tui.screens.dialog import Dialog
 from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
-from recall_tui.widgets.lists import PointedList
+from recall_tui.widgets.lines import PointedList
 
 READING_SECONDS = 0.5  # nobody reads a question faster, or rests for as long while typing a word
 

@@ -17,8 +17,7 @@ from textual.widgets import Input, OptionList
 from recall_tui.home.history import MOST_DIGITS, PastQuestion, RankMove, changed, moves
 from recall_tui.screens.dialog import Dialog
 from recall_tui.widgets.draw import Glyphs, cut, figure, fit, folded
-from recall_tui.widgets.lines import LineView
-from recall_tui.widgets.lists import PointedList
+from recall_tui.widgets.lines import LineView, PointedList
 
 KEYS = (
     "Enter loads query, filter and settings, F5 the query alone, Tab marks, F6 compares, Esc closes",

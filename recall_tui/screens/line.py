@@ -11,10 +11,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Paste
-from textual.message import Message
 from textual.widgets import Input, Static
 
 from recall_tui.commandline import VERBS, Output, completed
+from recall_tui.messages import Do
 from recall_tui.screens.dialog import Dialog
 from recall_tui.themes import NAMES
 from recall_tui.widgets.draw import Glyphs, fit, folded
@@ -63,17 +63,6 @@ class LineScreen(Dialog[None]):
         Binding("ctrl+g", "cancel", "Cancel", show=False, priority=True),
         Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
-
-    class Entered(Message):
-        """A line to run, or to take the question of."""
-
-        def __init__(self, line: str, *, takes_up: bool) -> None:
-            super().__init__()
-            self.line = line
-            self.takes_up = takes_up
-
-    class Cancelled(Message):
-        """The command under way is to stop."""
 
     def __init__(self, past: Sequence[str], output: Output) -> None:
         super().__init__()
@@ -126,7 +115,7 @@ class LineScreen(Dialog[None]):
 
     def action_cancel(self) -> None:
         """Stop what runs."""
-        self.post_message(self.Cancelled())
+        self.post_message(Do("stop_line"))
 
     def action_complete(self) -> None:
         """Go on as far as there is one way."""
@@ -160,7 +149,7 @@ class LineScreen(Dialog[None]):
             self._past.insert(0, line)
             self._place = -1
             field.value = ""
-        self.post_message(self.Entered(line, takes_up=takes_up))
+        self.post_message(Do("enter_line", line, takes_up))
 
 
 def output_lines(output: Output, width: int, glyphs: Glyphs) -> list[Text]:

@@ -14,14 +14,14 @@ from textual.containers import Vertical
 from textual.events import Resize
 from textual.widgets import Input, OptionList
 
-from recall_tui.messages import Picking
+from recall_tui.messages import Do
 from recall_tui.screens.dialog import Dialog
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session
 from recall_tui.widgets.draw import blanked, counted, fit_place
-from recall_tui.widgets.lists import PointedList
+from recall_tui.widgets.lines import PointedList
 
 LITERALLY = "  literally"
 _NAMED = re.compile(r'"|.+:[0-9]+(-[0-9]+)?$')
@@ -60,14 +60,14 @@ class TargetScreen(Dialog[str | None]):
     def on_mount(self) -> None:
         """Take the next key, and begin with all paths."""
         self.set_focus(self.query_one(Input))
-        self.post_message(Picking(""))
+        self.post_message(Do("list_paths", ""))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Ask for the paths that hold every word typed."""
         self._typed = event.value.strip()
         self._is_found = self._is_chosen = self._is_taken = False
         self._fill()
-        self.post_message(Picking(self._typed))
+        self.post_message(Do("list_paths", self._typed))
 
     def on_input_submitted(self) -> None:
         """Give back the line that was gone to, or what is typed once its paths are known."""

@@ -15,20 +15,19 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Click, Resize
-from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 
 from recall_core import paths
 from recall_core.errors import RecallError
 from recall_core.paths import spot
 from recall_tui import opening
+from recall_tui.messages import Do
 from recall_tui.opening import Count, FirstStore
 from recall_tui.screens.bench import NO_ROOM, Bench
-from recall_tui.screens.sized import SizedScreen
+from recall_tui.screens.dialog import SizedScreen
 from recall_tui.state.store_pane import embedder_words, ndcg, state_of
 from recall_tui.widgets.draw import Glyphs, figure, fit, glyphs_in
-from recall_tui.widgets.lines import entitle
-from recall_tui.widgets.lists import PointedList
+from recall_tui.widgets.lines import PointedList, entitle
 
 if TYPE_CHECKING:
     from recall_core.contract.views import EmbedderView
@@ -74,17 +73,6 @@ class WelcomeScreen(SizedScreen[None]):
     HORIZONTAL_BREAKPOINTS = Bench.HORIZONTAL_BREAKPOINTS
     VERTICAL_BREAKPOINTS = Bench.VERTICAL_BREAKPOINTS
     AUTO_FOCUS = "#folder"
-
-    class Named(Message):
-        """A store to make."""
-
-        def __init__(self, choice: FirstStore, *, sends_text: bool) -> None:
-            super().__init__()
-            self.choice = choice
-            self.sends_text = sends_text
-
-    class Again(Message):
-        """The store is to be opened once more."""
 
     def __init__(
         self, error: RecallError, store: str | None, *, can_create: bool, before: FirstStore | None = None
@@ -187,12 +175,12 @@ class WelcomeScreen(SizedScreen[None]):
         sends_text = embedder["network"]
         settings = {"allow_network": True} if sends_text else {}
         folder = self.query_one("#folder", Input).value.strip() or self._spot.folder
-        self.post_message(self.Named(FirstStore(folder, embedder["name"], settings), sends_text=sends_text))
+        self.post_message(Do("create_first_store", FirstStore(folder, embedder["name"], settings), sends_text))
 
     def action_again(self) -> None:
         """Ask the application to open the store once more."""
         if not self.can_create:
-            self.post_message(self.Again())
+            self.post_message(Do("open_again"))
 
     @property
     def has_room(self) -> bool:

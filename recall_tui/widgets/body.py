@@ -10,7 +10,7 @@ from textual.events import MouseDown, MouseMove, MouseUp, Resize
 
 from recall_tui.home import preferences
 from recall_tui.home.preferences import PaneSizes
-from recall_tui.messages import Dragged
+from recall_tui.messages import Do
 
 Border = Literal["right", "below"]
 BELOW = ("#explain", "#store")
@@ -88,10 +88,10 @@ class Body(Container):
     def _drag(self, event: MouseMove | MouseUp, *, is_over: bool) -> None:
         if self._held == "right":
             share = 100 * (self.region.right - event.screen_x) / max(1, self.size.width)
-            self.post_message(Dragged(share, None, is_over=is_over))
+            self.post_message(Do("drag_border", share, None, is_over))
         else:
             share = 100 * (self.region.bottom - 1 - event.screen_y) / max(1, self.size.height)
-            self.post_message(Dragged(None, share, is_over=is_over))
+            self.post_message(Do("drag_border", None, share, is_over))
 
     def _border_at(self, x: int, y: int) -> Border | None:
         """The border between the columns, or the lower one of the results. The title of a pane is none."""

@@ -17,8 +17,8 @@ from textual.widgets import Static
 from recall_tui.actions.action import acts_in
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import GRADES, LAST, Offer, Table, footer, table_of
-from recall_tui.messages import Wanted
-from recall_tui.panes.context.sums import budget_line, gauge_of
+from recall_tui.messages import Do
+from recall_tui.panes.context import budget_line, gauge_of
 from recall_tui.state.grading import last_grade
 from recall_tui.state.judging import first_step
 from recall_tui.state.session import Session, is_ingesting
@@ -84,7 +84,7 @@ class Line(Static):
         """Ask for what stands under the pointer."""
         for first, end, action in self._places:
             if first <= event.x < min(end, self.size.width):
-                self.post_message(Wanted(action))
+                self.post_message(Do(action))
 
 
 class HeaderLine(Line):

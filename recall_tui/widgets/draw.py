@@ -1,12 +1,16 @@
-"""Numbers as characters: bars, shares, the gauge, and the two sets of glyphs they are drawn with."""
+"""Text in cells: bars, shares, the gauge, dots, cut and folded lines, and the two sets of glyphs for them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -205,3 +209,94 @@ def _broken(line: str, width: int) -> list[str]:
             *full, current = chop_cells(current, width)
             pieces += [piece.rstrip() for piece in full if piece.strip()]
     return [*pieces, current.rstrip()] if current.strip() else pieces
+
+
+ACROSS, DOWN = 2, 4
+"""Dots of a cell."""
+
+_BRAILLE = 0x2800
+_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""The bit of each dot of a braille character, by row and column."""
+_COLUMNS = tuple(sum(_BITS[y][x] for y in range(DOWN)) for x in range(ACROSS))
+_ROWS = tuple(sum(row) for row in _BITS)
+
+
+class Canvas:
+    """A grid of dots, `width` by `height` cells. Dots outside of it are left out."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width = width
+        self.height = height
+        self.ink = 0
+        """What the next dots are drawn in; a cell has the ink of its last dot."""
+        self.inks = [bytearray(width) for _ in range(height)]
+        self._cells = [bytearray(width) for _ in range(height)]
+
+    @property
+    def columns(self) -> int:
+        """Dots from left to right."""
+        return self.width * ACROSS
+
+    @property
+    def rows(self) -> int:
+        """Dots from top to bottom."""
+        return self.height * DOWN
+
+    def dot(self, x: int, y: int) -> None:
+        """Set one dot."""
+        if 0 <= x < self.columns and 0 <= y < self.rows:
+            self._cells[y // DOWN][x // ACROSS] |= _BITS[y % DOWN][x % ACROSS]
+            self.inks[y // DOWN][x // ACROSS] = self.ink
+
+    def upright(self, x: int, y: int, to: int) -> None:
+        """Set the dots of one column from one row to another."""
+        for each in range(min(y, to), max(y, to) + 1):
+            self.dot(x, each)
+
+    def lines(self, glyphs: Glyphs) -> list[str]:
+        """The canvas as text, a string a row of cells."""
+        draw = _stroke if glyphs is ASCII else _braille
+        return ["".join(map(draw, row)) for row in self._cells]
+
+
+def _braille(bits: int) -> str:
+    return chr(_BRAILLE + bits) if bits else " "
+
+
+@cache
+def _stroke(bits: int) -> str:
+    """What stands for these dots: two of them above each other are upright, two beside each other level."""
+    if not bits:
+        return " "
+    is_upright = any((bits & column).bit_count() > 1 for column in _COLUMNS)
+    is_level = any((bits & row).bit_count() > 1 for row in _ROWS)
+    return "+" if is_upright and is_level else "|" if is_upright else "-"
+
+
+_TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+"""Characters that make a text look like another."""
+
+_LINE_BREAKS = "\u2028\u2029"
+
+_OBEYED = {
+    **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *map(ord, _TURNS + _LINE_BREAKS))),
+    **dict.fromkeys(range(0xD800, 0xE000), "?"),
+}
+
+"""What a terminal obeys, which has no width on the screen, and halves of characters, which cannot be written."""
+
+
+class Harmless(LineFilter):
+    """Shows every text without what a terminal would obey."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The segments, in the same cells."""
+        if all(segment.text.isprintable() for segment in segments):
+            return segments  # nearly every line, at every frame
+        return [Segment(harmless(text), style, control) for text, style, control in segments]
+
+
+def harmless(text: str) -> str:
+    """The text without control characters and changes of direction; as wide as before."""
+    return text if text.isprintable() else text.translate(_OBEYED)

@@ -11,7 +11,7 @@ from textual.events import MouseDown, MouseMove, MouseScrollDown, MouseScrollUp,
 from textual.strip import Strip
 from textual.widget import Widget
 
-from recall_tui.messages import Slid
+from recall_tui.messages import Do
 from recall_tui.widgets.draw import COLOURS, Glyphs, fit, glyphs_in
 from recall_tui.widgets.lines import strip_of
 
@@ -150,8 +150,8 @@ class Slider(Track, can_focus=True):
 
     def slide(self, share: float, *, joins: bool) -> None:
         """The semantic share is to be this."""
-        self.post_message(Slid(share, joins=joins))
+        self.post_message(Do("slide_weight", share, joins))
 
     def turn(self, steps: int) -> None:
         """The wheel moves towards the semantic signal, or back."""
-        self.post_message(Slid(self._share + steps * STEP, joins=False))
+        self.post_message(Do("slide_weight", self._share + steps * STEP, False))

@@ -25,7 +25,7 @@ from recall_core.types import Progress, Root, Skip
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import GROUPS, TABLE, is_valid
 from recall_tui.app import Workbench
-from recall_tui.handlers import ingest, panes
+from recall_tui.handlers import ingest
 from recall_tui.handlers import shell as shell_handlers
 from recall_tui.home import history
 from recall_tui.home.preferences import PaneSizes
@@ -1112,7 +1112,7 @@ async def work_through(bench: Driver, base: Session, way: Way) -> None:
     """The effect is not there, the action is done, the effect is there."""
     await start_again(bench, base)
     if way.pane != bench.session.pane:
-        panes.focus_pane(bench.app, way.pane)
+        shell_handlers.focus_pane(bench.app, way.pane)
     if way.row.before is not None:
         await way.row.before(bench)
     await bench.pilot.pause()

@@ -37,7 +37,7 @@ from recall_tui.state.records import Moved, Tweaks
 from recall_tui.state.results import result_of
 from recall_tui.state.session import VIEWS, Session, View, budgeted, chosen, pointed
 from recall_tui.widgets.draw import UNICODE
-from recall_tui.widgets.lists import PointedList
+from recall_tui.widgets.lines import PointedList
 from tests.examples import mostly_nightly
 from tests.workbench_driver import Driver, workbench
 

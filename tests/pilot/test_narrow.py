@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from recall_tui.panes.explain import pane
-from recall_tui.panes.result_lines import heads
-from recall_tui.panes.results import ResultsPane
+from recall_tui.panes.results import ResultsPane, heads
 from recall_tui.state import explaining, judging, store_pane
 from recall_tui.state.requests import wanted
 from recall_tui.state.session import VIEWS, View, is_seen

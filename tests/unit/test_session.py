@@ -12,7 +12,7 @@ from recall_core.rank.weighing import Ranking
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.types import Chunk, Document, Hit, Key, Packed, Pool, Progress, StoreInfo
-from recall_tui.actions.conditions import can_cancel
+from recall_tui.actions.action import can_cancel
 from recall_tui.home.history import PastQuestion
 from recall_tui.state import weighing
 from recall_tui.state.analyses import Analysis

@@ -10,9 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as some
 
 from recall_core.explain.intervals import Interval
-from recall_tui.panes.weights.across import around, span
-from recall_tui.panes.weights.beside import move, summary
-from recall_tui.panes.weights.curve import measured
+from recall_tui.panes.weights.pane import move, summary
+from recall_tui.panes.weights.plot import around, measured, span
 from recall_tui.panes.weights.settings import form_lines
 from recall_tui.state.beside import Compared, ComparedRow
 from recall_tui.state.records import WeightsState

@@ -13,8 +13,7 @@ from rich.text import Text
 from recall_core.text import behind
 from recall_tui.panes.explain.figures import BOLD, DIM, VISIBLE, as_rounded, number, rounded, signed, spelt
 from recall_tui.panes.explain.ledger import lead_of
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, folded
-from recall_tui.widgets.sanitize import harmless
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, folded, harmless
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import DifferenceView, ExplanationView, LedgerView, SubtotalView, VersusView

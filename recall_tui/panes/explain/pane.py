@@ -13,13 +13,12 @@ from textual.events import Click
 from textual.strip import Strip
 
 from recall_core.errors import RecallError
-from recall_tui.messages import FixChosen, ViewChosen
+from recall_tui.messages import Do
 from recall_tui.panes.explain.compare import compare_lines
 from recall_tui.panes.explain.figures import one_line
-from recall_tui.panes.explain.funnel import funnel_lines
 from recall_tui.panes.explain.ledger import ledger_lines
 from recall_tui.panes.explain.passage import Drawn, chunk_lines, cuts_of, no_chunk, passage_lines
-from recall_tui.panes.explain.whynot import FIX, PINNED, applied_lines, top_for_fix, whynot_lines
+from recall_tui.panes.explain.whynot import FIX, PINNED, applied_lines, funnel_lines, top_for_fix, whynot_lines
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import (
     Comparison,
@@ -97,9 +96,9 @@ class ExplainPane(LineView, inherit_bindings=False):
         if event.y == 0:
             view = view_at(self._session, event.x - TITLE_AT, self._room, self.glyphs)
             if view is not None:
-                self.post_message(ViewChosen(view))
+                self.post_message(Do("show_view", view))
         elif (fix := event.style.meta.get(FIX)) is not None:
-            self.post_message(FixChosen(fix))
+            self.post_message(Do("choose_fix", fix))
 
     def on_resize(self, event: object) -> None:
         """Another width has another title, and folds the lines elsewhere."""

@@ -15,8 +15,7 @@ from recall_core.text import behind
 from recall_core.types import Hit, Packed
 from recall_tui.panes.explain.figures import BOLD, DIM, wrapped
 from recall_tui.state.explaining import DocumentPassage, MarkKind, PassageLine, Stretch
-from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, folded
-from recall_tui.widgets.sanitize import harmless
+from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, folded, harmless
 
 # Okabe and Ito's colours, as in the query; every kind is also told by weight, slant or how it is spelt.
 KINDS: dict[MarkKind, Style] = {

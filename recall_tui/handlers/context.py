@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from recall_tui.messages import Budgeted, Pointed
 from recall_tui.panes.context import ContextPane
 from recall_tui.state import packing
 from recall_tui.state import session as state
@@ -16,19 +15,14 @@ if TYPE_CHECKING:
 MOST_DIGITS = 18  # of a number that is typed; Python reads 4,300 at most
 
 
-def on_budgeted(app: Host, message: Budgeted) -> None:
-    """The mouse moved the slider."""
-    app.become(state.budgeted(app.session, message.tokens))
-
-
-def on_pointed(app: Host, message: Pointed) -> None:
-    """A line was clicked."""
-    _point(app, message.row)
+def set_budget(app: Host, tokens: int) -> None:
+    """Set the budget."""
+    app.become(state.budgeted(app.session, tokens))
 
 
 def budget(app: Host, tokens: int) -> None:
-    """Move the budget."""
-    app.become(state.budgeted(app.session, app.session.context.budget_tokens + tokens))
+    """Move the budget by some tokens."""
+    set_budget(app, app.session.context.budget_tokens + tokens)
 
 
 async def type_budget(app: Host) -> None:
@@ -49,19 +43,21 @@ def scale_budget(app: Host, percent: int) -> None:
     app.become(packing.scaled(app.session, percent))
 
 
+def choose_block(app: Host, row: int) -> None:
+    """Select the entry in this row."""
+    rows = len(packing.entries(app.session))
+    if rows:
+        app.become(state.pointed(app.session, packing.LIST, row, rows))
+
+
 def point_block(app: Host, rows: int) -> None:
-    """Choose another line."""
-    _point(app, packing.cursor(app.session) + rows)
-
-
-def point_first_block(app: Host) -> None:
-    """Choose the first line."""
-    _point(app, 0)
+    """Select an entry some rows further."""
+    choose_block(app, packing.cursor(app.session) + rows)
 
 
 def point_last_block(app: Host) -> None:
-    """Choose the last line."""
-    _point(app, len(packing.entries(app.session)))
+    """Select the last entry."""
+    choose_block(app, len(packing.entries(app.session)))
 
 
 def scroll_context(app: Host, pages: int) -> None:
@@ -102,12 +98,6 @@ def _say_change(app: Host, done: str, marked: tuple[str, ...], action: str) -> N
         is_marked = bool(set(packing.chosen_chunks(app.session)) & set(marked))
         undone = app.table.spelled(f"{done}; {{{action}}} undoes it.")
         app.notify(undone if is_marked else f"No longer {done.lower()}.")
-
-
-def _point(app: Host, row: int) -> None:
-    rows = len(packing.entries(app.session))
-    if rows:
-        app.become(state.pointed(app.session, packing.LIST, row, rows))
 
 
 def _budget_typed(app: Host, typed: str | None) -> None:

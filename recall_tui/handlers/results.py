@@ -1,21 +1,31 @@
-"""Writing what a pane shows into a file: the rows of the results, or the text of the context."""
+"""Selecting, grouping and exporting the results, and opening what one comes from in another program."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from recall_core import adapters, paths
+from textual.app import SuspendNotSupported
+
+from recall_core import adapters, paths, retrieve
 from recall_core.contract import response_of
-from recall_core.errors import why_unread
+from recall_core.errors import RecallError, UsageError, why_unread
 from recall_core.files import write
+from recall_core.shell import REST, Hint
 from recall_core.text import behind_unit
 from recall_core.types import Progress
-from recall_tui.state import packing
+from recall_tui import files
+from recall_tui.opening import open_store
+from recall_tui.panes.results import ResultsPane
+from recall_tui.state import explaining, packing
+from recall_tui.state import session as state
+from recall_tui.state.grouping import MOST_GROUPED, why_not
+from recall_tui.state.packing import chosen_entry
 from recall_tui.state.shell import command
 
 if TYPE_CHECKING:
@@ -27,6 +37,53 @@ ROWS, CONTEXT = "Export results", "Export context"
 MARKDOWN = ".md"
 FLAGS = {".csv": ("--csv",), ".jsonl": ("--jsonl",), MARKDOWN: ()}
 """The kinds of files that rows are written into, by suffix, and what `recall search` takes for each."""
+
+
+def choose_row(app: Host, row: int) -> None:
+    """Select a row, counted from 0."""
+    app.become(state.chosen(app.session, row))
+
+
+def look_at_rows(app: Host, first: int, end: int) -> None:
+    """Fetch the rows that the list shows, from first to end (exclusive)."""
+    session = state.looking_at(app.session, first, end)
+    if session is not app.session:
+        app.become(session)
+
+
+def select(app: Host, rows: int) -> None:
+    """Move the selection."""
+    app.become(state.went_on(app.session, rows))
+
+
+def page(app: Host, pages: int) -> None:
+    """Move the selection by what is visible."""
+    select(app, app.bench.query_one(ResultsPane).rows_to_page(pages))
+
+
+def select_first(app: Host) -> None:
+    """Select the first row."""
+    app.become(state.chosen_at(app.session, 0))
+
+
+def select_last(app: Host) -> None:
+    """Select the last row."""
+    if app.session.results.answer is not None:
+        app.become(state.chosen_at(app.session, app.session.results.answer.total))
+
+
+def group(app: Host) -> None:
+    """List the rows below their documents, or by rank again."""
+    answer = app.session.results.answer
+    if answer is None:
+        return
+    if reason := why_not(answer):
+        app.notify(reason)
+        return
+    app.become(state.regrouped(app.session))
+    rows = state.listed(answer)[1]
+    if app.session.results.is_grouped and rows > MOST_GROUPED:
+        app.notify(f"By document: the first {MOST_GROUPED:,} of {rows:,} rows. The others follow by rank.")
 
 
 async def export_results(app: Host) -> None:
@@ -127,3 +184,60 @@ def markdown(response: SearchResponse) -> Iterator[str]:
 def _escaped(name: str) -> str:
     """A name between asterisks: those of its own, and what Markdown makes of brackets, stand as they are."""
     return "".join(f"\\{mark}" if mark in "\\*_`[]<" else mark for mark in name)
+
+
+class Place(NamedTuple):
+    """Where a chunk begins. file: None where no file holds the text as it stands; text: of the document then."""
+
+    name: str
+    line: int
+    file: Path | None
+    text: str
+
+
+async def open_file(app: Host) -> None:
+    """Open the file of the chosen row at its line; of what is no file by itself, page the text that was read."""
+    entry = chosen_entry(app.session) if app.session.pane == "context" else None
+    chunk_id = entry.chunk_ids[0] if entry is not None and entry.chunk_ids else explaining.chunk_of(app.session)
+    try:
+        place = await asyncio.to_thread(place_of, app.store, chunk_id)
+    except RecallError as error:
+        app.warn(f"{error.message} ({error.hint})" if error.hint else error.message)
+        return
+    what = f"{place.name}:{place.line}"
+    try:
+        if place.file is not None:
+            command = files.editor(os.environ)
+            with app.suspend():
+                files.edit_at(place.file, place.line, command)
+        else:
+            command = files.pager(os.environ)
+            with app.suspend():
+                files.page(place.text, command, name=place.name, line=place.line)
+    except SuspendNotSupported:
+        app.warn(f"{what} cannot be opened from here: there is no terminal to lend to another program.")
+    except RecallError as error:
+        app.warn(f"{error.message} ({error.hint})" if error.hint else error.message)
+    except OSError as error:
+        app.warn(f"{what} cannot be opened: {why_unread(error)}.")
+
+
+def place_of(store: str | None, chunk_id: str) -> Place:
+    """Where a chunk of a store begins. Raises RecallError, also where it has left the store since."""
+
+    with open_store(store) as recall, recall.store.reading():
+        row = retrieve.targets.chunk(recall.store, chunk_id, base=recall.engine.base)
+        source = recall.store.sources([row.doc.id]).get(row.doc.id)
+        is_file = source is not None and source.os_path != "" and source.path == row.doc.path  # no record of one
+        file = recall.engine.base / source.os_path if source is not None and is_file else None
+        file = file if file is not None and file.is_file() else None
+        text = "" if file is not None else document_text(recall, row.doc.id)
+        return Place(row.doc.path, row.chunk.line_start, file, text)
+
+
+def document_text(recall: Recall, doc_id: str) -> str:
+    """A document as it was read. Raises RecallError."""
+    found = recall.get(doc_id)["found"]
+    if found["kind"] != "doc":
+        raise UsageError("unknown_target", f"{doc_id} is no document.", hint=Hint("search", REST))
+    return found["text"]
