@@ -307,7 +307,7 @@ class Workbench(Host):
         self.threads.open(self.session)
         await self.turns.begin()
         await self.turns.take(
-            events.Callback(partial(query.ask_given, self)), events.Callback(self.texts.offer_interrupted)
+            events.Callback(partial(query.ask_given, self)), events.Callback(partial(query.offer_interrupted, self))
         )
         if self.keymap.faults:
             self.notify(keymap.told(self.keymap.faults), severity="warning", timeout=15, markup=False)

@@ -23,7 +23,7 @@ from recall_tui.actions.action import NEEDS, Action
 from recall_tui.actions.table import GESTURES, is_valid
 from recall_tui.commandline import Output
 from recall_tui.gc_policy import Tidying
-from recall_tui.home import keymap, preferences
+from recall_tui.home import history, keymap, preferences
 from recall_tui.home.preferences import PaneSizes
 from recall_tui.messages import Happened
 from recall_tui.screens.bench import Bench
@@ -33,7 +33,7 @@ from recall_tui.state import session as state
 from recall_tui.state.events import Event
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import is_ranking
-from recall_tui.texts import Texts, to_keep
+from recall_tui.texts import to_keep
 from recall_tui.threads import Clock
 from recall_tui.threads.threads import Threads
 from recall_tui.threads.writer_thread import WriterTask
@@ -74,6 +74,10 @@ class Host(App[None]):
     """What the command line runs, or what it wrote last."""
     can_remember: bool = True
     """Themes and sizes can be kept, as far as is known."""
+    can_keep_questions: bool = True
+    """The history can be written, as far as is known."""
+    query_file: str = ""
+    """The .rql file that was named last."""
     given: PastQuestion | None = None
     """A question that is still to be asked, from the command line or from before a page was loaded anew."""
     turns: Turns
@@ -93,7 +97,6 @@ class Host(App[None]):
         self.table = self.keymap.table
         """The actions with the keys in force."""
         self.bench = Bench(store, self.table)
-        self.texts = Texts(self, self.bench)
         self.threads = Threads(store, self._happened, clock)
         self.tidying = Tidying(clock)
         self.showing = Showing(self._show, self.set_timer, self.call_later, self.is_typing)
@@ -129,7 +132,7 @@ class Host(App[None]):
         is_told: a thread has told what is new, and what others have told by then is shown with it.
         """
         if (past := to_keep(session)) is not None:
-            self.texts.remember(past)
+            self._keep_question(past)
             session = session._replace(query=session.query._replace(kept=past, kept_at=session.query.question))
         before, self.session = self.session, session
         self.tidying.moved()
@@ -137,6 +140,17 @@ class Host(App[None]):
         if session.query.busy and session.query.question != before.query.question:
             self.set_timer(LONG_SECONDS, partial(self._lingers, session.query.question))
         self.showing.follow(before, session, is_told=is_told)
+
+    def _keep_question(self, past: PastQuestion) -> None:
+        """Put an answered question into the history; say so once when that fails."""
+        path = history.place(os.environ)
+        if path is None or not self.can_keep_questions:
+            return
+        try:
+            history.append(path, past)
+        except OSError as error:
+            self.can_keep_questions = False
+            self.warn(f"The history cannot be written: {reason_of(error)}")
 
     def move(self, session: Session) -> None:
         """Become this session with settings moved; where they make a new search, its time begins here."""
@@ -237,6 +251,15 @@ class Host(App[None]):
 
     def _happened(self, event: Event) -> None:
         self.post_message(Happened(event))
+
+
+def reason_of(error: RecallError | OSError) -> str:
+    """Say in one line why something failed."""
+    if isinstance(error, RecallError):
+        return f"{error.message} ({error.hint})" if error.hint else error.message
+    if error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return str(error)
 
 
 class Showing:

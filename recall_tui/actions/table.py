@@ -107,7 +107,7 @@ QUERY = handled_by(
     Action("copy_command", ("Y",), "copy command", "Copy the shell command that reproduces the pane", has_command),
     Action("run", ("f5",), "run again", "Run the query again", panes=_NOT_INGEST),
     Action("open_history", ("ctrl+r", "h"), "history", "Find an earlier query and load it"),
-    Action("clear_query", ("ctrl+u",), "clear", "Clear the query"),
+    Action("clear_query", ("ctrl+u",), "clear", "Clear the query", handler="query:put_text('')"),
     Action("new_tab", ("ctrl+t",), "new tab", "Open a tab for another query beside this one"),
     Action("step_tab(1)", ("ctrl+pagedown",), "", "Go to the next tab of queries", has_tabs),
     Action("step_tab(-1)", ("ctrl+pageup",), "", "Go to the previous tab of queries", has_tabs),

@@ -7,27 +7,31 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from textual.app import SuspendNotSupported
 from textual.events import Callback
 
 from recall_core import rql
 from recall_core.errors import RecallError, RqlError, UsageError
 from recall_core.paths import state_folder
 from recall_core.rql.parser import is_query
-from recall_tui import commandline, screens, themes
+from recall_tui import commandline, files, home, screens, themes
 from recall_tui.commandline import Output
 from recall_tui.handlers import shell
 from recall_tui.home import history
 from recall_tui.home.history import changed
+from recall_tui.host import reason_of
 from recall_tui.state import session as state
 from recall_tui.state import tabs, weighing
 from recall_tui.state.events import Ran
 from recall_tui.state.shell import commands
 from recall_tui.state.store_pane import is_outdated
 from recall_tui.texts import moved_by
+from recall_tui.widgets.draw import glyphs_in
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
+    from recall_tui.home.crash import Kept
     from recall_tui.home.history import PastQuestion
     from recall_tui.host import Host
     from recall_tui.screens.history import HistoryChoice
@@ -83,7 +87,8 @@ def run(app: Host) -> None:
 async def open_history(app: Host) -> None:
     """Choose an earlier query."""
 
-    past = app.texts.past()
+    path = history.place(os.environ)
+    past = history.load(path) if path is not None else []
     if past:
         await app.push_screen(screens.history.HistoryScreen(past), partial(_past_chosen, app))
     else:
@@ -91,23 +96,50 @@ async def open_history(app: Host) -> None:
 
 
 async def save_query(app: Host) -> None:
-    """Save the query to a file."""
-    await app.texts.ask_save()
+    """Ask for the .rql file to save the query to."""
+    hint = "an .rql file, then Enter"
+    wrong = "Name a file."
+    await app.prompt(
+        "Save the query", app.query_file, hint, lambda typed: "" if typed else wrong, partial(_save_named, app)
+    )
 
 
 async def load_query(app: Host) -> None:
-    """Load a query from a file."""
-    await app.texts.ask_load()
+    """Ask for the .rql file to load a query from."""
+    await app.prompt("Load a query", app.query_file, "an .rql file, then Enter", _not_loadable, partial(_load, app))
 
 
-def clear_query(app: Host) -> None:
-    """Empty the field, and go there; ^z brings the text back."""
-    app.texts.put("")
+def put_text(app: Host, text: str) -> None:
+    """Put a text into the editor, and go there; ^z brings the text before back."""
+    app.bench.give_focus("query")
+    if text != app.bench.editor.text:
+        app.bench.editor.put(text)
 
 
 def edit_outside(app: Host) -> None:
-    """Edit the query in another program."""
-    app.texts.edit_outside()
+    """Edit the query in another program, which has the terminal meanwhile."""
+    try:
+        command = files.editor(os.environ)
+        with app.suspend():
+            text = files.edited(app.bench.editor.text, command)
+    except SuspendNotSupported:
+        app.warn("This terminal cannot be lent to an editor.")
+    except (UsageError, OSError) as error:
+        app.warn(reason_of(error))
+    else:
+        put_text(app, text)
+
+
+def offer_interrupted(app: Host) -> None:
+    """Offer the newest query that a defect or a signal interrupted, at every start until there is an answer."""
+    for kept in home.crash.kept_queries(os.environ)[:1]:
+        lines = kept.query.rstrip().splitlines()
+        shown = "\n".join(lines[:SHOWN_LINES])[:SHOWN_CHARACTERS]
+        if shown != "\n".join(lines):
+            shown = f"{shown.rstrip()} {glyphs_in(app).cut}"
+        question = f"recall-tui was stopped. Restore the query that was in the editor?\n\n{shown}"
+        screen = screens.confirm.UnaskedScreen("Interrupted", question, behind=app.bench.editor)
+        app.push_screen(screen, partial(_restore, app, kept))
 
 
 def copy_command(app: Host) -> None:
@@ -151,7 +183,7 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
     if choice is None:
         return
     if choice.act == "text":
-        app.texts.put(choice.past.text)
+        put_text(app, choice.past.text)
         return
     if app.bench.editor.text != app.session.query.text:
         app.ask()  # what was typed last is what an undo comes back to
@@ -167,6 +199,63 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
     ):
         undo = app.table.spelled("{undo_weights} in pane 4 undoes it.")
         app.notify(f"Loaded with {said}{without}; {undo}", markup=False)
+
+
+def _restore(app: Host, kept: Kept, is_wanted: bool | None) -> None:
+    if is_wanted:
+        put_text(app, kept.query)
+    home.crash.drop_query(kept)
+
+
+def _not_loadable(typed: str) -> str:
+    """Say why a file cannot be loaded; "" when it can."""
+    try:
+        files.load(files.place(typed))
+    except (UsageError, OSError) as error:
+        return reason_of(error)
+    return ""
+
+
+def _load(app: Host, typed: str | None) -> None:
+    if typed is None:
+        return
+    try:
+        text = files.load(files.place(typed))
+    except (UsageError, OSError) as error:
+        app.warn(reason_of(error))
+        return
+    app.query_file = typed
+    put_text(app, text)
+
+
+async def _save_named(app: Host, typed: str | None) -> None:
+    if typed is None:
+        return
+    text = app.bench.editor.text
+    try:
+        path = files.place(typed)
+        differs = path.exists() and not files.holds(path, text)
+    except OSError as error:
+        app.warn(reason_of(error))
+        return
+    app.query_file = typed
+    if differs:
+        question = f"{path} exists and differs. Replace it?"
+        await app.confirm("Save the query", question, partial(save_text, app, path, text))
+    else:
+        save_text(app, path, text, True)
+
+
+def save_text(app: Host, path: Path, text: str, is_agreed: bool | None) -> None:
+    """Write a text into a file, once that is agreed to, and say so."""
+    if not is_agreed:
+        return
+    try:
+        files.save(path, text)
+    except OSError as error:
+        app.warn(reason_of(error))
+    else:
+        app.notify(f"Saved: {path}", markup=False)
 
 
 def _rest(app: Host) -> None:
@@ -185,6 +274,8 @@ def _take_tab(app: Host, session: Session) -> None:
 
 
 LINES = "lines.jsonl"
+
+SHOWN_LINES, SHOWN_CHARACTERS = 8, 400  # of a query that is offered again
 
 
 async def command_line(app: Host) -> None:
