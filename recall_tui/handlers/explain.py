@@ -43,24 +43,24 @@ def scroll_explain(app: Host, rows: int) -> None:
     """Go on among the fixes, or, where there are none, among the lines."""
     if fixes.chosen_remedy(app.session) is not None:
         _point_fix(app, app.session.cursors.get(fixes.CURSOR, 0) + rows)
-        _explained(app).go_to_fix()  # it may have been scrolled away from, and have no neighbour to go to
+        _pane_of(app).go_to_fix()  # it may have been scrolled away from, and have no neighbour to go to
     else:
-        _explained(app).scroll_relative(y=rows, animate=False, immediate=True)
+        _pane_of(app).scroll_relative(y=rows, animate=False, immediate=True)
 
 
 def page_explain(app: Host, pages: int) -> None:
     """Scroll by what is visible."""
-    _explained(app).scroll_pages(pages)
+    _pane_of(app).scroll_pages(pages)
 
 
 def explain_top(app: Host) -> None:
     """Scroll to the top."""
-    _explained(app).scroll_home(animate=False, immediate=True)
+    _pane_of(app).scroll_home(animate=False, immediate=True)
 
 
 def explain_end(app: Host) -> None:
     """Scroll to the end."""
-    _explained(app).scroll_end(animate=False, immediate=True)
+    _pane_of(app).scroll_end(animate=False, immediate=True)
 
 
 def select_beside(app: Host, rows: int) -> None:
@@ -118,7 +118,7 @@ def take_all_back(app: Host) -> None:
     app.take(fixes.taken_back(app.session, app.clock(), whole=True))
 
 
-def _explained(app: Host) -> ExplainPane:
+def _pane_of(app: Host) -> ExplainPane:
     return app.bench.query_one(ExplainPane)
 
 

@@ -49,7 +49,7 @@ def create_first_store(app: Host, choice: FirstStore, sends_text: bool) -> None:
         _create(app, choice)
         return
     question = f"{choice.embedder} is sent the text of every file. allow_network = true is written into recall.toml."
-    app.confirm("Text leaves this machine", question, partial(_agreed, app, choice))
+    app.confirm("Text leaves this machine", question, partial(_create_if_agreed, app, choice))
 
 
 def open_again(app: Host) -> None:
@@ -188,7 +188,7 @@ def _catch_up(app: Host) -> None:
         folders_changed(app)
 
 
-def _agreed(app: Host, choice: FirstStore, is_agreed: bool | None) -> None:
+def _create_if_agreed(app: Host, choice: FirstStore, is_agreed: bool | None) -> None:
     if is_agreed:
         _create(app, choice)
 

@@ -74,7 +74,7 @@ def clear_grade(app: Host) -> None:
 def undo_grade(app: Host) -> None:
     """Take the last grade back."""
     session, change = grading.ungraded(app.session)
-    app.do(grading.GRADE, partial(_taken_back, change))
+    app.do(grading.GRADE, partial(_take_back_grade, change))
     app.become(session._replace(store=session.store._replace(task=grading.GRADE)))
 
 
@@ -162,14 +162,14 @@ def _change_to(app: Host, grade: int | None) -> Regrade | None:
 def _with_grade(app: Host, change: Regrade) -> Session:
     if not grading.changes(change):
         return app.session
-    app.do(grading.GRADE, partial(_written, change))
+    app.do(grading.GRADE, partial(_write_grade, change))
     fresh = grading.graded(app.session, change)
     return fresh._replace(store=fresh.store._replace(task=grading.GRADE))
 
 
 def _import_typed(app: Host, typed: str | None) -> None:
     if typed is not None:
-        app.do("Import judgements", partial(_imported, paths_of(typed)))
+        app.do("Import judgements", partial(_import, paths_of(typed)))
 
 
 async def _export_typed(app: Host, typed: str | None) -> None:
@@ -186,7 +186,7 @@ async def _export_typed(app: Host, typed: str | None) -> None:
 
 def _export_agreed(app: Host, paths: list[Path], is_agreed: bool | None) -> None:
     if is_agreed:
-        app.do("Export judgements", partial(_exported, paths))
+        app.do("Export judgements", partial(_export, paths))
 
 
 def paths_of(typed: str) -> list[Path]:
@@ -196,14 +196,14 @@ def paths_of(typed: str) -> list[Path]:
 
 def unreadable(typed: str) -> str:
     """What is wrong with the files to import; "" when they are there."""
-    paths, wrong = _understood(typed)
+    paths, wrong = _parse_paths(typed)
     missing = next((path for path in paths if not os.path.isfile(path)), None)  # noqa: PTH113 - as above
     return wrong or ("" if missing is None else f"There is no file {str(missing)!r}.")
 
 
 def unwritable(typed: str) -> str:
     """What is wrong with the files to write; "" when they can be."""
-    paths, wrong = _understood(typed)
+    paths, wrong = _parse_paths(typed)
     if wrong:
         return wrong
     if len(paths) == 2 and sum(map(_is_of_queries, paths)) != 1:
@@ -216,7 +216,7 @@ def unwritable(typed: str) -> str:
     )
 
 
-def _understood(typed: str) -> tuple[list[Path], str]:
+def _parse_paths(typed: str) -> tuple[list[Path], str]:
     try:
         paths = paths_of(typed)
     except ValueError:
@@ -228,13 +228,13 @@ def _is_of_queries(path: Path) -> bool:
     return path.suffix.lower() == ".jsonl"
 
 
-def _written(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
+def _write_grade(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
 
     evaluate.judgements.change(recall.store, change)
     return ""
 
 
-def _taken_back(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
+def _take_back_grade(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
 
     since = evaluate.judgements.take_back(recall.store, change)
     if since is None:
@@ -243,7 +243,7 @@ def _taken_back(change: Regrade, recall: Recall, _say: Callable[[Progress], None
     return f"Not undone: {what} since, by somebody else: {since.spot.path}"
 
 
-def _imported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
+def _import(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
     """Read the files, whole or not at all. Raises UsageError."""
 
     sorts = [evaluate.formats.holds_queries(path) for path in paths]
@@ -252,10 +252,10 @@ def _imported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None
         raise UsageError("bad_value", f"Both files hold {what}.", hint="name one of queries and one of judgements")
     queries = next((path for path, is_queries in zip(paths, sorts, strict=True) if is_queries), None)
     qrels = next((path for path, is_queries in zip(paths, sorts, strict=True) if not is_queries), None)
-    return f"Imported: {_counted(recall.judge_import(queries=queries, qrels=qrels), queries, qrels)}"
+    return f"Imported: {_summarize(recall.judge_import(queries=queries, qrels=qrels), queries, qrels)}"
 
 
-def _exported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
+def _export(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
     """Write the files, all of them or none. Raises RecallError `out_unwritable`."""
     queries = next((path for path in paths if _is_of_queries(path)), None)
     qrels = next((path for path in paths if not _is_of_queries(path)), None)
@@ -263,10 +263,10 @@ def _exported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None
     with ExitStack() as files:
         outs = [None if path is None else files.enter_context(replacing(path, hint="E")) for path in (queries, qrels)]
         response = recall.judge_export(queries=outs[0], qrels=outs[1], form=form)
-    return f"Exported: {_counted(response, queries, qrels)}"
+    return f"Exported: {_summarize(response, queries, qrels)}"
 
 
-def _counted(response: JudgeResponse, queries: Path | None, qrels: Path | None) -> str:
+def _summarize(response: JudgeResponse, queries: Path | None, qrels: Path | None) -> str:
     """How many there were of what was asked for, and what is wrong; Quepid's judgements bring queries too."""
     view, counts = response["judged"], []
     if queries is not None or view["queries"]:

@@ -91,7 +91,7 @@ async def export_results(app: Host) -> None:
     line = command(app.session._replace(pane="results"), None)
     hint = ".csv, .jsonl or .md (Markdown), then Enter"
     then = partial(_results_named, app, line)
-    await app.prompt(ROWS, "results.csv", hint, unsuited, then)
+    await app.prompt(ROWS, "results.csv", hint, reject_suffix, then)
 
 
 async def export_context(app: Host) -> None:
@@ -102,7 +102,7 @@ async def export_context(app: Host) -> None:
         await app.prompt(CONTEXT, "context.txt", "a file, then Enter", no_place, then)
 
 
-def unsuited(typed: str) -> str:
+def reject_suffix(typed: str) -> str:
     """What is wrong with the name of a file for rows; "" when nothing is."""
     if paths.expanded(typed).suffix.lower() not in FLAGS:
         return f"The name ends in {', '.join(FLAGS)}."
@@ -120,7 +120,7 @@ async def _results_named(app: Host, line: str, typed: str | None) -> None:
     if typed is not None:
         path = paths.expanded(typed)
         words = [*shlex.split(line)[1:2], *FLAGS[path.suffix.lower()], *shlex.split(line)[2:]]
-        await _ask_to_replace(app, ROWS, path, lambda: app.do(ROWS, partial(exported, words, path)))
+        await _ask_to_replace(app, ROWS, path, lambda: app.do(ROWS, partial(export_rows, words, path)))
 
 
 async def _context_named(app: Host, text: str, typed: str | None) -> None:
@@ -151,7 +151,7 @@ def _write_context(app: Host, path: Path, text: str) -> None:
         app.notify(f"Exported: {path}", markup=False)
 
 
-def exported(words: list[str], path: Path, recall: Recall, _say: Callable[[Progress], None]) -> str:
+def export_rows(words: list[str], path: Path, recall: Recall, _say: Callable[[Progress], None]) -> str:
     """Answer a command line of `search` or `query` and write its rows into a file. Raises RecallError."""
     request = adapters.parser.parse(words)
     rql, ask = getattr(request.flags, "rql", None), adapters.options.ask_of(request.flags)
@@ -175,13 +175,13 @@ def markdown(response: SearchResponse) -> Iterator[str]:
         if "line_start" in unit:
             lines = behind_unit(path, unit)
         score = f" · {result['score']:.3f}" if "score" in result else ""
-        yield f"{rank}. **{_escaped(names)}** · `{path}{lines}`{score}\n"
+        yield f"{rank}. **{_escape(names)}** · `{path}{lines}`{score}\n"
         if text := result.get("passage", result.get("chunk", {})).get("text", "").strip():
             yield "\n" + "".join(f"   > {line}\n" if line else "   >\n" for line in text.splitlines())
         yield "\n"
 
 
-def _escaped(name: str) -> str:
+def _escape(name: str) -> str:
     """A name between asterisks: those of its own, and what Markdown makes of brackets, stand as they are."""
     return "".join(f"\\{mark}" if mark in "\\*_`[]<" else mark for mark in name)
 

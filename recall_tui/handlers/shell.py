@@ -138,7 +138,7 @@ async def jump(app: Host) -> None:
     """Put letters on panes and rows."""
 
     if app.screen is app.bench:
-        await app.push_screen(screens.confirm.JumpScreen(app.bench.landmarks(app.session)), partial(_jumped, app))
+        await app.push_screen(screens.confirm.JumpScreen(app.bench.landmarks(app.session)), partial(_go_to, app))
 
 
 def _choose_row(app: Host, row: int) -> None:
@@ -147,7 +147,7 @@ def _choose_row(app: Host, row: int) -> None:
     app.bench.give_focus("results")
 
 
-def _jumped(app: Host, mark: Landmark | None) -> None:
+def _go_to(app: Host, mark: Landmark | None) -> None:
     if mark is not None and mark.row is None:
         app.call_later(focus_pane, app, mark.pane)
     elif mark is not None:

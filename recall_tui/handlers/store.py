@@ -267,7 +267,7 @@ def _target_typed(app: Host, target: str | None) -> None:
 
 async def _look_up(app: Host, target: str) -> None:
     try:
-        found = await asyncio.to_thread(named_in, app.store, target)
+        found = await asyncio.to_thread(find_target_in, app.store, target)
     except RecallError as error:
         await _ask_for_documents(app, target, error.message)
         return
@@ -288,7 +288,7 @@ async def _ask_unasked(
 
 def _remove(app: Host, title: str, target: str, found: NamedTarget, is_agreed: bool | None) -> None:
     if is_agreed and _may_begin(app):
-        app.do(title, partial(removed, target=target, found=found))
+        app.do(title, partial(remove_documents, target=target, found=found))
 
 
 def _run_remedy(app: Host, title: str, remedy: StoreCommand, is_agreed: bool | None) -> None:
@@ -296,20 +296,20 @@ def _run_remedy(app: Host, title: str, remedy: StoreCommand, is_agreed: bool | N
         return
     app.reembed_stop = threading.Event()
     runs: dict[str, Callable[[Recall, Say], str]] = {
-        "doctor": repaired,
-        "compact": compacted,
-        "reembed": partial(reembedded, remedy=remedy, stopped=app.reembed_stop),
+        "doctor": repair,
+        "compact": compact_store,
+        "reembed": partial(reembed_all, remedy=remedy, stopped=app.reembed_stop),
     }
     app.do(title, runs[remedy.verb])
 
 
-def named_in(store: str | None, target: str) -> NamedTarget:
+def find_target_in(store: str | None, target: str) -> NamedTarget:
     """What a target names in a store. Raises RecallError, where it names nothing too."""
     with open_store(store) as recall, recall.store.reading():
-        return named(recall, target)
+        return find_target(recall, target)
 
 
-def named(recall: Recall, target: str) -> NamedTarget:
+def find_target(recall: Recall, target: str) -> NamedTarget:
     """What a target names. Raises RecallError, where that are two things too."""
 
     going = maintain.remove.named(recall.store, [target], base=recall.engine.base)
@@ -325,15 +325,15 @@ def removal_question(found: NamedTarget) -> str:
     return "\n".join([*lines, "", FORGOTTEN if found.is_source else STAYS])
 
 
-def removed(recall: Recall, _say: Say, *, target: str, found: NamedTarget) -> str:
+def remove_documents(recall: Recall, _say: Say, *, target: str, found: NamedTarget) -> str:
     """Take out what was agreed to, and nothing where the target names something else by then."""
-    if named(recall, target) != found:
+    if find_target(recall, target) != found:
         return f"Nothing was removed: {target} matches other documents by now."
     count = recall.remove([target])["removed"]["documents"]
     return f"{count:,} document{'s' * (count > 1)} removed, the files are where they were"
 
 
-def repaired(recall: Recall, _say: Say) -> str:
+def repair(recall: Recall, _say: Say) -> str:
     """Repair what can be repaired, and say where the backup is, and what is lost."""
     checks = recall.doctor(fix=True)["checks"]
     bad = sum(check["severity"] == "error" for check in checks)
@@ -342,13 +342,13 @@ def repaired(recall: Recall, _say: Say) -> str:
     return "; ".join([left, *told])
 
 
-def compacted(recall: Recall, _say: Say) -> str:
+def compact_store(recall: Recall, _say: Say) -> str:
     """Compact, and say what that freed."""
     done = recall.compact()["compacted"]
     return f"{done['tombstones']} tombstones deleted, {done['bytes_before']:,} to {done['bytes_after']:,} bytes"
 
 
-def reembedded(recall: Recall, say: Say, *, remedy: StoreCommand, stopped: threading.Event) -> str:
+def reembed_all(recall: Recall, say: Say, *, remedy: StoreCommand, stopped: threading.Event) -> str:
     """Make every vector anew, or stop where that is wanted: what is done stays for the next time."""
     run = recall.reembed(remedy.name, remedy.settings)
     while not stopped.is_set():

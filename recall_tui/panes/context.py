@@ -25,7 +25,7 @@ from recall_tui.state.packing import Entry, Worth, covered, digest, is_packed
 from recall_tui.state.records import Waiting, cited
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, is_stale
-from recall_tui.widgets.draw import Glyphs, blanked, counted, figure, fit, fit_place, folded, gauge
+from recall_tui.widgets.draw import Glyphs, blank, figure, fit, fit_place, fold, gauge, pluralize
 from recall_tui.widgets.lines import NONE, LineView, entitle
 from recall_tui.widgets.slider import Track
 
@@ -84,7 +84,7 @@ def places_of(session: Session, glyphs: Glyphs) -> dict[str, str]:
 
 def _crumb(heading: str, glyphs: Glyphs) -> str:
     last = heading.rsplit("›", maxsplit=1)[-1].strip()
-    return f"{glyphs.crumb}{blanked(last)}" if last else ""
+    return f"{glyphs.crumb}{blank(last)}" if last else ""
 
 
 class Listing(NamedTuple):
@@ -99,7 +99,7 @@ def listing(look: Look, width: int, glyphs: Glyphs, *, is_low: bool = False) -> 
     packed = look.packed
     if packed is None:
         return Listing([], ())
-    lines = [Text(line, Style(bold=True)) for text in packed.warnings for line in folded(text, width)]
+    lines = [Text(line, Style(bold=True)) for text in packed.warnings for line in fold(text, width)]
     starts = []
     previous = "block"
     folder = "" if look.is_whole else _shared_folder(packed)
@@ -156,22 +156,22 @@ def _block(
     text = _first_line(block.text, place)
     room = width - cell_len(number) - cell_len(size)
     if is_low and not is_open:
-        named = _placed(block.doc.path, place, folder, min(room, max(24, room // 2)), glyphs).rstrip()
+        named = _fit_path(block.doc.path, place, folder, min(room, max(24, room // 2)), glyphs).rstrip()
         line = Text(f"{number}{named}  ").append(fit(text, max(0, room - cell_len(named) - 2), glyphs), DIM)
         return [line.append(size)]
-    head = Text(f"{number}{_placed(block.doc.path, place, folder, room, glyphs)}").append(size)
+    head = Text(f"{number}{_fit_path(block.doc.path, place, folder, room, glyphs)}").append(size)
     indent = " " * cell_len(number)
     if not is_open:
         return [head, Text(fit(f"{indent}{text}", width, glyphs), DIM)]
-    lines = [head, *(Text(f"{indent}{line}") for line in folded(block.text, width - len(indent)))]
+    lines = [head, *(Text(f"{indent}{line}") for line in fold(block.text, width - len(indent)))]
     if block.truncated:
         lines.append(Text(fit(f"{indent}{glyphs.cut} cut here{_cut(look)}", width, glyphs), DIM))
     return [*lines, Text()] if look.is_whole else lines
 
 
-def _placed(path: str, place: str, folder: str, width: int, glyphs: Glyphs) -> str:
+def _fit_path(path: str, place: str, folder: str, width: int, glyphs: Glyphs) -> str:
     """A path below the folder that all share, with its line and heading; folders give way before the heading does."""
-    below = blanked(path.removeprefix(folder))
+    below = blank(path.removeprefix(folder))
     line, crumb, heading = place.partition(glyphs.crumb)
     shortest = f"{glyphs.cut_front}/{basename(below)}{place}" if "/" in below else f"{below}{place}"
     if cell_len(shortest) <= width:
@@ -185,14 +185,14 @@ def _first_line(text: str, place: str) -> str:
     line, _, others = start.partition("\n")
     if line.startswith("#") and others.strip() and place.endswith(line.lstrip("# ").rstrip()):
         line = others.lstrip().partition("\n")[0]
-    return blanked(line.expandtabs(4)).rstrip()
+    return blank(line.expandtabs(4)).rstrip()
 
 
 def _cut(look: Look) -> str:
     if look.worth is None or not look.is_settled:
         return " to fit the budget"
     cut = look.worth.view["truncated_tokens"]
-    return f": {counted(cut, 'token')} of this chunk {'is' if cut == 1 else 'are'} left out"
+    return f": {pluralize(cut, 'token')} of this chunk {'is' if cut == 1 else 'are'} left out"
 
 
 def _omission(look: Look, left: Omission, folder: str, width: int, glyphs: Glyphs) -> Text:
@@ -204,14 +204,14 @@ def _omission(look: Look, left: Omission, folder: str, width: int, glyphs: Glyph
         named = fit(f"{first} and {figure(left.chunks - 1)} more" if left.chunks > 1 else first, room, glyphs)
     else:
         place = f" and {figure(left.chunks - 1)} more" if left.chunks > 1 else look.places.get(left.chunk_id, "")
-        named = _placed(left.path, place, folder, room, glyphs)
+        named = _fit_path(left.path, place, folder, room, glyphs)
     return Text(f"{head}{named}{reason}", DIM)
 
 
 def _waiting(waiting: Waiting, pins: tuple[str, ...], width: int, glyphs: Glyphs) -> Text:
     mark = "pinned" if waiting.chunk_id in pins else "excluded"
     reason = f" {mark}, {'not in this answer' if waiting.path else 'not in the store'} "
-    name = blanked(waiting.path) or waiting.chunk_id[:ID_DIGITS]
+    name = blank(waiting.path) or waiting.chunk_id[:ID_DIGITS]
     where = f"? {fit_place(name, '', width - 2 - cell_len(reason), glyphs)}"
     return Text(fit(where, width - cell_len(reason), glyphs) + reason, DIM)
 
@@ -223,28 +223,28 @@ def _coverage(look: Look, width: int, glyphs: Glyphs) -> list[Text]:
         return []
     missing = _terms(look.worth, packed=False)
     said = f"{figure(counts[0])} of {figure(counts[1])} query terms, not in the context: {missing}"
-    return [Text(line) for line in folded(said, width)]
+    return [Text(line) for line in fold(said, width)]
 
 
 def _account(look: Look, packed: Packed, width: int, glyphs: Glyphs) -> list[Text]:
     """What the context is worth, as `recall context --explain` has it, and the digest of its bytes."""
     lines = _heading("details" if look.is_settled else f"details {glyphs.cut}", width, glyphs)
     if look.trouble:
-        lines += [Text(line) for line in folded(look.trouble, width)]
+        lines += [Text(line) for line in fold(look.trouble, width)]
     elif look.worth is not None:
         style = Style() if look.is_settled else DIM
-        for label, told in _told(look.worth):
-            lines += _labelled(label, told, width, style)
-    return lines + _labelled("sha256", digest(packed), width, Style())
+        for label, told in _fold_facts(look.worth):
+            lines += _label_line(label, told, width, style)
+    return lines + _label_line("sha256", digest(packed), width, Style())
 
 
-def _labelled(label: str, told: str, width: int, style: Style) -> list[Text]:
-    first, *others = folded(told, width - LABEL_CELLS) or [""]
+def _label_line(label: str, told: str, width: int, style: Style) -> list[Text]:
+    first, *others = fold(told, width - LABEL_CELLS) or [""]
     lines = [Text(f"{label:<{LABEL_CELLS}}{first}", style)]
     return [*lines, *(Text(" " * LABEL_CELLS + line, style) for line in others)]
 
 
-def _told(worth: Worth) -> Iterator[tuple[str, str]]:
+def _fold_facts(worth: Worth) -> Iterator[tuple[str, str]]:
 
     for line in adapters.render.account_lines(worth.view, figure):
         label = line[:LABEL_CELLS].rstrip()
@@ -275,7 +275,7 @@ def tokens_line(session: Session) -> str:
     """Used and allowed tokens of what is packed."""
     packed = session.context.packed
     used, budget = (packed.used_tokens, packed.budget_tokens) if packed else (0, session.context.budget_tokens)
-    return f"{figure(used)} of {counted(budget, 'token')}"
+    return f"{figure(used)} of {pluralize(budget, 'token')}"
 
 
 def budget_line(session: Session) -> str:
@@ -312,9 +312,9 @@ def gauge_line(look: Look, width: int, glyphs: Glyphs) -> Text:
     packed = look.packed
     if packed is None:
         return Text(fit("Run a search to pack a context.", width, glyphs), Style(dim=True))
-    legend = f" {''.join(glyphs.series[:3])} {counted(len(packed.blocks), 'block')} {glyphs.header} headers"
+    legend = f" {''.join(glyphs.series[:3])} {pluralize(len(packed.blocks), 'block')} {glyphs.header} headers"
     if width < LEAST_GAUGE + cell_len(legend):
-        legend = f" {counted(len(packed.blocks), 'block')}"
+        legend = f" {pluralize(len(packed.blocks), 'block')}"
     cells = width - cell_len(legend)
     return Text(gauge(look.block_tokens, packed.used_tokens, packed.budget_tokens, cells, glyphs) + legend, MUTED)
 
@@ -326,12 +326,12 @@ def sums(look: Look, width: int, glyphs: Glyphs) -> list[Text]:
         return []
     mark = "" if look.is_settled or look.trouble else f" {glyphs.cut}"
     facts = [*_counts(packed), *_quality(look.worth), *_sizes(packed, look.block_tokens)]
-    first, *others = flowed(facts, width, glyphs, reserved=2)
+    first, *others = flow(facts, width, glyphs, reserved=2)
     lines = [fit(first, width - cell_len(mark), glyphs) + mark, *(fit(line, width, glyphs) for line in others)]
     return [Text(line, Style(dim=True)) for line in lines]
 
 
-def flowed(facts: Sequence[str], width: int, glyphs: Glyphs, *, reserved: int = 0) -> list[str]:
+def flow(facts: Sequence[str], width: int, glyphs: Glyphs, *, reserved: int = 0) -> list[str]:
     """Facts in lines of at most `width` cells, broken between facts only; never none. reserved: of the first line."""
     lines = [""]
     for fact in facts:
@@ -353,7 +353,7 @@ def _under_way(session: Session) -> list[str]:
 
 def _counts(packed: Packed) -> Iterator[str]:
     left_out = sum(omission.chunks for omission in packed.omitted)
-    yield f"{counted(packed.candidates - left_out, 'chunk')} packed"
+    yield f"{pluralize(packed.candidates - left_out, 'chunk')} packed"
     yield f"{figure(left_out)} left out"
 
 

@@ -16,7 +16,7 @@ from recall_tui.messages import Do
 from recall_tui.state import judging
 from recall_tui.state.judging import Board, JudgedQueries, Missed, QueryLine
 from recall_tui.state.session import Session
-from recall_tui.widgets.draw import Glyphs, blanked, figure, fit, fit_place, folded
+from recall_tui.widgets.draw import Glyphs, blank, figure, fit, fit_place, fold
 from recall_tui.widgets.lines import NONE, LineView, entitle
 
 BEGIN = ("No grades yet. g begins grading: a s d f give 3 2 1 0.", "No grades yet. g begins grading.")
@@ -48,7 +48,7 @@ class JudgePane(LineView, inherit_bindings=False):
     def show_session(self, session: Session) -> None:
         """Show the judgements of this session's store."""
         entitle(self, "6 Judge", table_of(self.app).spelled(subtitle(session)))
-        shown = _shown(session)
+        shown = _drawn_from(session)
         if shown != self._shown:
             self._shown = shown
             self.show(lambda width: self._drawn(session, width))
@@ -136,13 +136,13 @@ def layout(session: Session, size: tuple[int, int], glyphs: Glyphs, first: int) 
     known = judging.board(session)
     if isinstance(known, RecallError) and known.code != "no_judgements":
         reason = f"{known.message} ({known.hint})" if known.hint else known.message
-        return JudgeLines(tuple(Text(line) for line in folded(reason, width)), {}, 0)
+        return JudgeLines(tuple(Text(line) for line in fold(reason, width)), {}, 0)
     if not isinstance(known, Board) or height <= 1:
         line = fit(summary_line(session, width, glyphs), width, glyphs)
         return JudgeLines((Text(line, Style(dim=not isinstance(known, Board))),), {}, 0)
     heads = len(_heads(session, known, size, glyphs))
     below = _below(session, width, height - heads, glyphs)
-    return _filled(session, heads, below, size, glyphs, first=first)
+    return _fill(session, heads, below, size, glyphs, first=first)
 
 
 def _fitting(lines: tuple[str, ...], width: int) -> str:
@@ -221,7 +221,7 @@ def _row(session: Session, line: QueryLine, known: Board, width: int, glyphs: Gl
     right = f"{line.values[measure]:>8.3f}{judged:>8}{moved if known.is_moved else ''}"
     marks = f"{glyphs.pointer if is_chosen else ' '}{glyphs.knob if is_here else ' '} "
     room = width - MARK_CELLS - ids - 1 - len(right)
-    left = f"{fit(blanked(line.query), ids, glyphs)} {fit(blanked(line.text), room, glyphs)}"
+    left = f"{fit(blank(line.query), ids, glyphs)} {fit(blank(line.text), room, glyphs)}"
     return Text(f"{marks}{left}{right}", Style(bold=is_chosen or is_here, dim=not is_fresh))
 
 
@@ -232,7 +232,7 @@ def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tupl
     if line is None or not (at_missed or room >= TALL or left >= LEAST_MISSED):
         return []
     lines = max(left, room // 2 if room >= TALL else min(MISSED_LINES, room - 1))
-    head = f"{blanked(line.query)}: {judging.in_top(line, judging.unit_here(session))}"
+    head = f"{blank(line.query)}: {judging.in_top(line, judging.unit_here(session))}"
     keys = "Left back, Enter explains why" if at_missed else "Right opens the list" if line.missed else ""
     if keys and cell_len(f"{head}{glyphs.dot}{keys}") <= width:
         head += f"{glyphs.dot}{keys}"
@@ -240,19 +240,19 @@ def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tupl
     chosen = min(session.cursors.get("missed", 0), max(0, len(line.missed) - 1))
     start = max(0, min(chosen - (lines - 2) // 2, len(line.missed) - lines + 1))
     for row, missed in list(enumerate(line.missed))[start : start + max(1, lines - 1)]:
-        shown.append((_missed(missed, width, glyphs, is_chosen=at_missed and row == chosen), row))
+        shown.append((_missed_line(missed, width, glyphs, is_chosen=at_missed and row == chosen), row))
     return shown
 
 
-def _missed(missed: Missed, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
+def _missed_line(missed: Missed, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
     absent = f"not in {missed.depth}" if missed.depth else "not ranked"
     rank = absent if missed.rank is None else f"rank {missed.rank}"
     mark = glyphs.pointer if is_chosen else " "
-    path = fit_place(blanked(missed.place), "", width - 16, glyphs)
+    path = fit_place(blank(missed.place), "", width - 16, glyphs)
     return Text(f"{mark} {missed.grade} {path} {rank:>11}", Style(bold=is_chosen))
 
 
-def _filled(
+def _fill(
     session: Session,
     heads: int,
     below: list[tuple[Text, int | None]],
@@ -287,7 +287,7 @@ def _filled(
     return JudgeLines(tuple(drawn[: max(height, 1)]), places, first, chosen_line)
 
 
-def _shown(session: Session) -> tuple[object, ...]:
+def _drawn_from(session: Session) -> tuple[object, ...]:
     """All that the pane is drawn from."""
     names = ("judge", "missed", "at missed", "measure")
     return (

@@ -18,7 +18,7 @@ from recall_core.rql.parser import is_query
 from recall_core.text import one_line
 from recall_tui.messages import Do
 from recall_tui.state.session import Session, is_lingering, is_stale
-from recall_tui.widgets.draw import UNICODE, Glyphs, cut, fit, folded, glyphs_in
+from recall_tui.widgets.draw import UNICODE, Glyphs, cut, fit, fold, glyphs_in
 from recall_tui.widgets.editor import Editor, Offers
 from recall_tui.widgets.lines import entitle
 
@@ -159,14 +159,14 @@ def trouble_lines(error: RecallError, text: str, width: int, height: int, glyphs
         carets = " " * cell_len(text[: fault[0]]) + "^" * max(1, cell_len(text[fault[0] : fault[1]]))
         if cell_len(f"{carets} {message}") <= width:
             return [f"{carets} {message}"]
-        if len(below := folded(message, width)) < height:
+        if len(below := fold(message, width)) < height:
             return [carets, *below]
     return cut_lines(f"{error.line}:{error.column} {message}", width, height, glyphs)
 
 
 def warning_lines(warnings: Sequence[str], width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:
     """What an answer warns of: one warning folded, several on a line each, and how many more there are."""
-    warnings = gathered(warnings)
+    warnings = join_unknown_terms(warnings)
     if len(warnings) == 1:
         return cut_lines(warnings[0], width, height, glyphs)
     if len(warnings) <= height:
@@ -176,7 +176,7 @@ def warning_lines(warnings: Sequence[str], width: int, height: int, glyphs: Glyp
     return [*lines, fit(warnings[height - 1], width - cell_len(more), glyphs).rstrip() + more]
 
 
-def gathered(warnings: Sequence[str]) -> Sequence[str]:
+def join_unknown_terms(warnings: Sequence[str]) -> Sequence[str]:
     """The warnings with all words that occur nowhere in the first one of these: an answer has one for each word."""
     words = [found[1] for found in map(_UNKNOWN.fullmatch, warnings) if found]
     if len(words) < 2:
@@ -189,7 +189,7 @@ def gathered(warnings: Sequence[str]) -> Sequence[str]:
 
 def cut_lines(text: str, width: int, height: int, glyphs: Glyphs) -> list[str]:
     """A text folded to at most `height` lines, with a mark at its end where it goes on."""
-    lines = folded(text, width)
+    lines = fold(text, width)
     if len(lines) <= height:
         return lines
     last = lines[height - 1]

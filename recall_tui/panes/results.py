@@ -27,13 +27,13 @@ from recall_tui.state.session import Session, is_ingesting, is_lingering, is_sta
 from recall_tui.widgets.draw import (
     COLOURS,
     Glyphs,
-    blanked,
-    counted,
+    blank,
     figure,
     fit,
     fit_place,
-    folded,
+    fold,
     glyphs_in,
+    pluralize,
     split,
 )
 from recall_tui.widgets.lines import entitle, strip_of
@@ -126,7 +126,7 @@ def document_line(row: ResultLine, best: Best, frame: Frame) -> Text:
     if row.hit is None:
         return Text(fit(frame.glyphs.cut, frame.width, frame.glyphs))
     score = "" if best.score is None else f"{frame.glyphs.dot}{best.score:.3f}"
-    figures = f" {counted(best.rows, 'chunk')}{frame.glyphs.dot}best {figure(best.rank)}{score} "
+    figures = f" {pluralize(best.rows, 'chunk')}{frame.glyphs.dot}best {figure(best.rank)}{score} "
     room = frame.width - cell_len(figures)
     line = label(row._replace(shown="document"), row.hit, frame, max(0, room))
     line.append(figures if room > 0 else "", SECONDARY)
@@ -149,7 +149,7 @@ def row_lines(row: ResultLine, frame: Frame) -> list[Text]:
 
 
 def _two_lines(row: ResultLine, hit: Hit, frame: Frame) -> list[Text]:
-    first = _scored(row, hit, frame)
+    first = _score_text(row, hit, frame)
     end = Text()
     if frame.has_moves:
         end.append(f"{row.move:>{MOVE_CELLS}}")
@@ -161,7 +161,7 @@ def _two_lines(row: ResultLine, hit: Hit, frame: Frame) -> list[Text]:
 
 
 def _one_line(row: ResultLine, hit: Hit, frame: Frame) -> Text:
-    line = _scored(row, hit, frame)
+    line = _score_text(row, hit, frame)
     if frame.has_moves:
         line.append(f"{row.move:>{MOVE_CELLS - 1}} ")
     most = GROUPED_LABEL if row.shown == "chunk" else NARROW_LABEL
@@ -176,7 +176,7 @@ def _front(row: ResultLine, frame: Frame) -> Text:
     return Text(f"{mark}{row.rank:>{frame.rank_cells + 1}} ", Style(dim=row.is_stale))
 
 
-def _scored(row: ResultLine, hit: Hit, frame: Frame) -> Text:
+def _score_text(row: ResultLine, hit: Hit, frame: Frame) -> Text:
     line = _front(row, frame)
     if hit.score is None:
         return line
@@ -225,7 +225,7 @@ def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
         text.append(heading)
         for start, end in row.of_heading:
             text.stylize(MATCHED, at + start, at + end)
-    return _fitted(text, width, frame.glyphs)
+    return _fit_text(text, width, frame.glyphs)
 
 
 def _file(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
@@ -256,7 +256,7 @@ def _passage(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
         return passage_line(row.passage, width, frame.glyphs, is_stale=row.is_stale)
     if hit.score is not None or hit.chunk is None:
         return Text(" " * width)
-    return Text(fit(blanked(" ".join(hit.chunk.text[: 4 * width].split())), width, frame.glyphs))
+    return Text(fit(blank(" ".join(hit.chunk.text[: 4 * width].split())), width, frame.glyphs))
 
 
 def passage_line(passage: PassageView, width: int, glyphs: Glyphs, *, is_stale: bool = False) -> Text:
@@ -273,14 +273,14 @@ def passage_line(passage: PassageView, width: int, glyphs: Glyphs, *, is_stale: 
     for first, end, _ in spans:
         if end > start:
             line.stylize(MATCHED, max(0, first - start) + len(front), end - start + len(front))
-    return _fitted(line, width, glyphs)
+    return _fit_text(line, width, glyphs)
 
 
 def _flat(passage: PassageView) -> tuple[str, list[tuple[int, int, str]], int]:
     """The passage with one blank for each run of them, its matches with their phrases, and its first line's end."""
     places: list[int] = []
     kept: list[str] = []
-    for mark in blanked(passage["text"]):
+    for mark in blank(passage["text"]):
         places.append(len(kept))
         if mark != " " or (kept and kept[-1] != " "):
             kept.append(mark)
@@ -306,7 +306,7 @@ def _word_before(text: str, place: int) -> int:
     return 0 if at == 0 else min(place, text.find(" ", at) + 1 or place)
 
 
-def _fitted(text: Text, width: int, glyphs: Glyphs) -> Text:
+def _fit_text(text: Text, width: int, glyphs: Glyphs) -> Text:
     """The text in exactly `width` cells, cut with a mark where it is too long."""
     if width <= 0:
         return Text()
@@ -317,7 +317,7 @@ def _fitted(text: Text, width: int, glyphs: Glyphs) -> Text:
     return text.append(" " * (width - text.cell_len))
 
 
-def moved(rank: int, before: int | None, glyphs: Glyphs) -> str:
+def show_move(rank: int, before: int | None, glyphs: Glyphs) -> str:
     """How far a row has come from its rank under the saved settings: up, down, not at all, or onto the list."""
     if before is None:
         return "new"
@@ -423,7 +423,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
             self._folder = _folder(results.answer, results.hits)
         self._caution = caution(session)
         self._rule = rule(results.answer, self._count, self.glyphs)
-        title = f"2 Results{_grouped(self._grouping)}" + (" (stale)" if self._is_stale else "")
+        title = f"2 Results{_group_words(self._grouping)}" + (" (stale)" if self._is_stale else "")
         entitle(self, title, figures(session, self._count, self.glyphs))
         self.virtual_size = self._whole_size
         self._is_followed &= row == self._selected and answer is self._answer and grouping == self._grouping
@@ -445,7 +445,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         width = self.scrollable_content_region.width
         place, part = self._grouping.at(y - HEAD + int(self.scroll_offset.y), self.row_height)
         if self._count == 0:
-            hint = folded(self._hint, width)
+            hint = fold(self._hint, width)
             line = Text(fit(hint[y] if y < len(hint) else "", width, self.glyphs))
         elif y < HEAD:
             line = self._top_line()
@@ -573,7 +573,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
             passage=passage,
             state=(self._states.get(hit.doc.id) if hit else None) or "",
             grade=judging.sign(judging.grade_of(self._judgements, hit, self._table)) if hit else "",
-            move=moved(rank, self._before.get(row), self.glyphs) if self._before else "",
+            move=show_move(rank, self._before.get(row), self.glyphs) if self._before else "",
             of_title=of_title,
             of_heading=of_heading,
             is_selected=row == self._selected,
@@ -588,7 +588,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         return self._matched.get(hit.doc.title, ()), self._matched.get(heading, ()), passage
 
 
-def _grouped(grouping: Grouping) -> str:
+def _group_words(grouping: Grouping) -> str:
     """What the title says of how the rows are listed."""
     if not grouping.order:
         return ""

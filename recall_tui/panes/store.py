@@ -30,7 +30,7 @@ from recall_tui.state.store_pane import (
     state_of,
     view_of,
 )
-from recall_tui.widgets.draw import Glyphs, bar, blanked, counted, figure, fit, folded, split
+from recall_tui.widgets.draw import Glyphs, bar, blank, figure, fit, fold, pluralize, split
 from recall_tui.widgets.lines import NONE, ChoosingView
 
 if TYPE_CHECKING:
@@ -214,15 +214,15 @@ def _check(code: str, check: CheckView | None, is_chosen: bool, width: int, glyp
         return Text(fit(f"{mark}   waits    {code}", width, glyphs), Style(dim=True))
     sign = {"ok": glyphs.yes, "warning": "!", "error": glyphs.no}[check["severity"]]
     sign = "" if sign == check["severity"] else sign  # without Unicode the sign is the word
-    line = f"{mark}{sign:<2} {check['severity']:<8} {check['code']:<15} {blanked(check['evidence'])}"
+    line = f"{mark}{sign:<2} {check['severity']:<8} {check['code']:<15} {blank(check['evidence'])}"
     return Text(fit(line, width, glyphs), Style(bold=is_chosen or check["severity"] != "ok"))
 
 
 def _detail(check: CheckView, width: int) -> list[Text]:
     """All of the evidence where the row has no room for it, and the command that helps."""
-    evidence = folded(check["evidence"], width - 6) if len(check["evidence"]) > width - 29 else []
+    evidence = fold(check["evidence"], width - 6) if len(check["evidence"]) > width - 29 else []
     runs = "   Enter runs it" if check.get("fix") and remedy(check["fix"]) is not None else ""
-    fix = folded(f"fix: {check['fix']}{runs}", width - 6) if check.get("fix") else []
+    fix = fold(f"fix: {check['fix']}{runs}", width - 6) if check.get("fix") else []
     return [Text(f"      {line}", Style(dim=True)) for line in evidence] + [
         Text(f"      {line}", Style(bold=True)) for line in fix
     ]
@@ -243,7 +243,7 @@ def _embedders(session: Session, width: int, glyphs: Glyphs) -> Rows:
         text = (glyphs.pointer if is_chosen else " ") + _embedder_line(embedder, glyphs)
         lines.append(Text(fit(text, width, glyphs), Style(bold=is_chosen or embedder["in_use"])))
         if is_chosen:
-            lines += [Text(f"    {line}", Style(dim=True)) for line in folded(embedder_words(embedder), width - 4)]
+            lines += [Text(f"    {line}", Style(dim=True)) for line in fold(embedder_words(embedder), width - 4)]
     return lines, places
 
 
@@ -281,11 +281,11 @@ def _tree_line(line: TreeLine, session: Session, width: int, glyphs: Glyphs, *, 
         return Text(fit(f"   {indent}{glyphs.cut} {line.name}", width, glyphs), Style(dim=True))
     sign = {"folder": "-" if line.is_open else "+", "tag": "#"}.get(line.kind, " ")
     is_filter = bool(session.query.filter) and session.query.filter == filter_of(line)
-    counts = f"{counted(line.documents, 'doc'):>11}"
+    counts = f"{pluralize(line.documents, 'doc'):>11}"
     if line.kind != "tag":
-        counts += f"{counted(line.chunks, 'chunk'):>14}"
+        counts += f"{pluralize(line.chunks, 'chunk'):>14}"
     counts = f"  {'filter' if is_filter else ''}{counts} "
-    head = f"{glyphs.pointer if is_chosen else ' '}{sign} {indent}{blanked(line.name)}"
+    head = f"{glyphs.pointer if is_chosen else ' '}{sign} {indent}{blank(line.name)}"
     return Text(fit(head, width - cell_len(counts), glyphs) + counts, Style(bold=is_chosen or is_filter))
 
 
@@ -301,12 +301,12 @@ def _summary(session: Session, table: Table) -> str:
 
 
 def _fact(name: str, value: str, width: int, glyphs: Glyphs) -> Text:
-    return Text(fit(f"{name:<{NAME}}{blanked(value)}", width, glyphs))
+    return Text(fit(f"{name:<{NAME}}{blank(value)}", width, glyphs))
 
 
 def _wrong(error: RecallError, width: int) -> list[Text]:
     text = f"{error.message} {error.hint or ''}"
-    return [Text(line, Style(bold=True)) for line in folded(text, width)]
+    return [Text(line, Style(bold=True)) for line in fold(text, width)]
 
 
 def mebibytes(size: int) -> str:

@@ -87,7 +87,10 @@ class Bench(SizedScreen[None]):
     def compose(self) -> ComposeResult:
         """Every pane, once; the style sheet decides which are seen."""
         size = self.app.size
-        steps = (_reached(size.width, self.HORIZONTAL_BREAKPOINTS), _reached(size.height, self.VERTICAL_BREAKPOINTS))
+        steps = (
+            _class_at(size.width, self.HORIZONTAL_BREAKPOINTS),
+            _class_at(size.height, self.VERTICAL_BREAKPOINTS),
+        )
         self.add_class(*steps, update=False)  # Textual has them after the first frame, which it then lays out again
         self.update_classes(_classes(Session()), update=False)
         yield Static(NO_ROOM, id="small", markup=False)
@@ -203,6 +206,6 @@ def _classes(session: Session) -> dict[str, bool]:
     )
 
 
-def _reached(cells: int, breakpoints: Sequence[tuple[int, str]]) -> str:
+def _class_at(cells: int, breakpoints: Sequence[tuple[int, str]]) -> str:
     """The class of the largest breakpoint that so many cells reach."""
     return max(step for step in breakpoints if step[0] <= cells)[1]

@@ -17,7 +17,7 @@ from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import TABLE, Table, wanted_at
 from recall_tui.screens.dialog import Dialog
 from recall_tui.state.session import Pane, View
-from recall_tui.widgets.draw import folded
+from recall_tui.widgets.draw import fold
 from recall_tui.widgets.lines import LineView
 
 INTRODUCTION = "Letters are commands in NAV and are typed in EDIT. Esc is one step out."
@@ -149,7 +149,7 @@ class HelpScreen(Dialog[None]):
     def _fill(self, words: str) -> None:
         view = self.query_one(LineView)
         lines = help_lines(self._table, self._pane, words, view=self._view)
-        view.show(lambda width: [piece for line in lines for piece in _folded(line, width)])
+        view.show(lambda width: [piece for line in lines for piece in _fold(line, width)])
 
 
 def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "", *, view: View = "ledger") -> list[Text]:
@@ -177,12 +177,12 @@ def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "", *, v
     return lines or [Text("No key does that.")]
 
 
-def _folded(line: Text, width: int) -> list[Text]:
+def _fold(line: Text, width: int) -> list[Text]:
     """A line of the list in as many as it takes, the help in its column."""
     if line.cell_len <= width:
         return [line]
     column = HELP_COLUMN if line.plain.startswith(" ") else 0
-    first, *others = folded(line.plain[column:], width - column)
+    first, *others = fold(line.plain[column:], width - column)
     return [Text(line.plain[:column] + first), *(Text(" " * column + other) for other in others)]
 
 

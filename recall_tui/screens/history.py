@@ -16,7 +16,7 @@ from textual.widgets import Input, OptionList
 
 from recall_tui.home.history import MOST_DIGITS, PastQuestion, RankMove, changed, moves
 from recall_tui.screens.dialog import Dialog
-from recall_tui.widgets.draw import Glyphs, cut, figure, fit, folded
+from recall_tui.widgets.draw import Glyphs, cut, figure, fit, fold
 from recall_tui.widgets.lines import LineView, PointedList
 
 KEYS = (
@@ -169,7 +169,7 @@ def moved_lines(before: PastQuestion, after: PastQuestion, width: int, glyphs: G
     """What was asked each time, then the rows of the later answer, then those that left."""
     lines = []
     for name, past in (("before", before), ("after", after)):
-        asked = folded(f"{name:<7} {' '.join(past.text.split())}", width)
+        asked = fold(f"{name:<7} {' '.join(past.text.split())}", width)
         lines += [Text(line, Style(bold=True)) for line in asked]
         lines += [Text(fit(f"        {changed(past) or 'saved settings'}", width, glyphs))]
         lines += [Text(fit(f"        store {past.digest[:MOST_DIGITS] or 'unknown'}", width, glyphs))]
@@ -180,10 +180,10 @@ def moved_lines(before: PastQuestion, after: PastQuestion, width: int, glyphs: G
     found = moves(before, after)
     lines += [Text(), Text(fit(f"{'before':>6} {'after':>6} {'move':>5}  row", width, glyphs), Style(bold=True))]
     lines += [Text(fit(_move_line(move, glyphs), width, glyphs)) for move in found]
-    return [*lines, Text(), Text(fit(_counted(found), width, glyphs))]
+    return [*lines, Text(), Text(fit(_count_words(found), width, glyphs))]
 
 
-def _counted(found: Sequence[RankMove]) -> str:
+def _count_words(found: Sequence[RankMove]) -> str:
     """How many rows moved, came and left."""
     new, left = sum(move.before is None for move in found), sum(move.after is None for move in found)
     moved = sum(move.before != move.after for move in found) - new - left

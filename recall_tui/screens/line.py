@@ -17,7 +17,7 @@ from recall_tui.commandline import VERBS, Output, completed
 from recall_tui.messages import Do
 from recall_tui.screens.dialog import Dialog
 from recall_tui.themes import NAMES
-from recall_tui.widgets.draw import Glyphs, fit, folded
+from recall_tui.widgets.draw import Glyphs, fit, fold
 from recall_tui.widgets.lines import LineView
 
 HINT = "Enter runs, Tab completes, Up and Down go to earlier lines, F5 loads the query, Esc closes"
@@ -31,7 +31,7 @@ class LineInput(Input):
 
     def paste(self, text: str) -> None:
         """Put all of it where the cursor stands, or in the place of what is selected."""
-        self.replace(marked(text.rstrip()), *self.selection)
+        self.replace(mark_breaks(text.rstrip()), *self.selection)
 
     def on_paste(self, event: Paste) -> None:
         """Textual's own takes the first line and drops the others."""
@@ -44,7 +44,7 @@ class LineInput(Input):
         self.paste(self.app.clipboard)
 
 
-def marked(line: str) -> str:
+def mark_breaks(line: str) -> str:
     """A command with its line breaks as they stand in the field."""
     return "\n".join(line.splitlines()).replace("\n", BREAK)
 
@@ -133,7 +133,7 @@ class LineScreen(Dialog[None]):
         if self._place == -1:
             self._written = field.value
         self._place = max(-1, min(len(self._past) - 1, self._place + lines))
-        field.value = marked(self._past[self._place]) if self._place >= 0 else self._written
+        field.value = mark_breaks(self._past[self._place]) if self._place >= 0 else self._written
         field.cursor_position = len(field.value)
 
     def action_page(self, pages: int) -> None:
@@ -155,17 +155,17 @@ class LineScreen(Dialog[None]):
 def output_lines(output: Output, width: int, glyphs: Glyphs) -> list[Text]:
     """The command, its stdout as it is, its stderr behind a mark, and how it ended."""
     if output.running:
-        return [_told(output.running, width, glyphs), Text("running")]
+        return [_command_line(output.running, width, glyphs), Text("running")]
     ran = output.ran
     if ran is None:
         return [Text(fit("Any command of recall, without the word recall.", width, glyphs), Style(dim=True))]
-    lines = [_told(ran.line, width, glyphs)]
-    lines += [Text(line) for line in folded(ran.stdout, width)]
-    lines += [Text(f"! {line}", Style(italic=True)) for line in folded(ran.stderr, width - 2)]
+    lines = [_command_line(ran.line, width, glyphs)]
+    lines += [Text(line) for line in fold(ran.stdout, width)]
+    lines += [Text(f"! {line}", Style(italic=True)) for line in fold(ran.stderr, width - 2)]
     mark = glyphs.yes if ran.code == 0 else glyphs.no
     return [*lines, Text(f"{mark} exit {ran.code}", Style(bold=True))]
 
 
-def _told(line: str, width: int, glyphs: Glyphs) -> Text:
+def _command_line(line: str, width: int, glyphs: Glyphs) -> Text:
     """What was run, on one line of the screen."""
     return Text(fit(f"$ recall {line.replace(chr(10), glyphs.newline)}", width, glyphs), Style(bold=True))

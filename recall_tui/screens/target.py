@@ -20,7 +20,7 @@ from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session
-from recall_tui.widgets.draw import blanked, counted, fit_place
+from recall_tui.widgets.draw import blank, fit_place, pluralize
 from recall_tui.widgets.lines import PointedList
 
 LITERALLY = "  literally"
@@ -88,7 +88,7 @@ class TargetScreen(Dialog[str | None]):
         if len(endings) > 1:
             self._draw(self._lines().index(endings[0]))
             self._is_chosen = True
-            self._tell(f"{counted(len(endings), 'path')} end with this: Up and Down select, Enter chooses")
+            self._tell(f"{pluralize(len(endings), 'path')} end with this: Up and Down select, Enter chooses")
         elif len(endings) == 1:
             self.dismiss(endings[0])
         else:
@@ -148,7 +148,7 @@ class TargetScreen(Dialog[str | None]):
         is_named = self._has_typed and (_NAMED.match(self._typed) is not None or not paths)
         first = lines.index(self._typed) if self._typed in paths else int(self._has_typed and not is_named)
         self._draw(first if lines else None)
-        told = counted(len(paths), "path") if self._found.are_all else f"the first {counted(len(paths), 'path')}"
+        told = pluralize(len(paths), "path") if self._found.are_all else f"the first {pluralize(len(paths), 'path')}"
         self._tell(f"{told}, Tab completes, Enter chooses, Esc closes")
 
     def _tell(self, told: str) -> None:
@@ -161,9 +161,9 @@ class TargetScreen(Dialog[str | None]):
         """Each line in the room that it has: paths lose their fronts, since they differ at their ends."""
         view, lines, shown = self.query_one(PointedList), self._lines(), []
         if self._has_typed:
-            typed = fit_place(blanked(lines.pop(0)), "", view.room - len(LITERALLY), view.glyphs).rstrip()
+            typed = fit_place(blank(lines.pop(0)), "", view.room - len(LITERALLY), view.glyphs).rstrip()
             shown.append(Text(typed).append(LITERALLY, Style(dim=True)))
-        shown += [Text(fit_place(blanked(path), "", view.room, view.glyphs).rstrip()) for path in lines]
+        shown += [Text(fit_place(blank(path), "", view.room, view.glyphs).rstrip()) for path in lines]
         view.fill(shown, chosen=chosen)
 
 

@@ -23,7 +23,7 @@ from recall_tui.state.grading import last_grade
 from recall_tui.state.judging import first_step
 from recall_tui.state.session import Session, is_ingesting
 from recall_tui.state.shell import command
-from recall_tui.widgets.draw import Glyphs, counted, fit, fit_place, glyphs_in
+from recall_tui.widgets.draw import Glyphs, fit, fit_place, glyphs_in, pluralize
 
 SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"), ("8", "store"))
 """The panes that share a place on a narrow screen, with their keys."""
@@ -101,10 +101,10 @@ class HeaderLine(Line):
             info = session.store.info
             path = Path(info.path)
             facts.append(path.parent.name or path.name if path.name == DEFAULT_STORE else path.name)
-            facts.append(f"{counted(info.documents, 'document')}{glyphs.dot}{counted(info.chunks, 'chunk')}")
+            facts.append(f"{pluralize(info.documents, 'document')}{glyphs.dot}{pluralize(info.chunks, 'chunk')}")
             facts.append(short_name(info.embedder))
         right = f"   {HELP} "
-        left = told(facts, width - cell_len(activity) - len(right) - len(GAPS[-1]), glyphs)
+        left = fit_facts(facts, width - cell_len(activity) - len(right) - len(GAPS[-1]), glyphs)
         line = Text(f"{left}{GAPS[-1]}{activity}   ", Style(bold=True))
         self.clickable(line, Text(HELP), "help")
         line.append(" ")
@@ -136,7 +136,7 @@ class StatusLine(Line):
         table = table_of(self.app)
         hint = Text(table.spelled(" {copy_command} copies ") if typed else "")
         first = table.spelled(first_step(session)) if session.pane == "judge" else ""
-        shown = f" $ {abridged(typed, glyphs)}" if typed else f" {first}"
+        shown = f" $ {abridge(typed, glyphs)}" if typed else f" {first}"
         line = Text(fit(shown, width - hint.cell_len, glyphs), Style(dim=True))
         self.clickable(line, hint, "copy_command")
         return line
@@ -145,10 +145,10 @@ class StatusLine(Line):
         """The gauge has what the names of the panes leave; without room for both, their keys stand for them."""
         tabs = [(f"{key} {tab}", tab) for key, tab in SHARING if tab != session.tab]
         figures = budget_line(session)
-        taken = _taken(figures, tabs, glyphs)
+        taken = _taken_cells(figures, tabs, glyphs)
         if taken + LEAST_GAUGE > width:
             tabs = [(label[0], tab) for label, tab in tabs]
-            taken = _taken(figures, tabs, glyphs)
+            taken = _taken_cells(figures, tabs, glyphs)
         cells = max(LEAST_GAUGE, min(MOST_GAUGE, width - taken))
         line = Text(" ")
         self.clickable(line, Text(f"{gauge_of(session, cells, glyphs)} {figures}"), "type_budget")
@@ -209,17 +209,17 @@ def _cells(offers: list[Offer]) -> int:
     return sum(cell_len(f"  {offer.key} {offer.label}") for offer in offers)
 
 
-def _taken(figures: str, tabs: list[tuple[str, str]], glyphs: Glyphs) -> int:
+def _taken_cells(figures: str, tabs: list[tuple[str, str]], glyphs: Glyphs) -> int:
     """Cells of all but the gauge, with a blank at either end."""
     return cell_len(f"  {figures}{glyphs.dot}{' '.join(label for label, _ in tabs)} ")
 
 
-def abridged(typed: str, glyphs: Glyphs) -> str:
+def abridge(typed: str, glyphs: Glyphs) -> str:
     """A command on one line, its ids by their first digits: what is copied has them whole."""
     return _ID.sub(lambda found: found[0][:ID_DIGITS] + glyphs.cut, typed.replace("\n", glyphs.newline))
 
 
-def told(facts: list[str], width: int, glyphs: Glyphs) -> str:
+def fit_facts(facts: list[str], width: int, glyphs: Glyphs) -> str:
     """As many facts as have room, the first two in any case, in exactly `width` cells."""
     for count in range(len(facts), 2, -1):
         for gap in GAPS:

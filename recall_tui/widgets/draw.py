@@ -162,7 +162,7 @@ def cut(text: str, width: int, glyphs: Glyphs) -> str:
     return line if cell_len(line) <= width else fit(line, width, glyphs)
 
 
-def blanked(text: str) -> str:
+def blank(text: str) -> str:
     """The text with blanks for line breaks and whatever else steers a terminal; as long as before."""
     return text if text.isprintable() else text.translate(_BREAKS)
 
@@ -172,7 +172,7 @@ def figure(number: int) -> str:
     return f"{number:,}"
 
 
-def counted(number: int, noun: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     """A count with its noun, of which the plural has an s.
 
     >>> counted(1, "doc"), counted(1200, "doc")
@@ -186,7 +186,7 @@ def with_figures(sentence: str) -> str:
     return _COUNT.sub(lambda found: figure(int(found[0])), sentence)
 
 
-def folded(text: str, width: int) -> list[str]:
+def fold(text: str, width: int) -> list[str]:
     """The text's lines broken at spaces to at most `width` cells; control characters become blanks."""
     width = max(1, width)
     lines: list[str] = []

@@ -150,7 +150,7 @@ class Editor(TextArea):
         text = self.text
         if is_read(text):
             if self._coloured[0] != text:
-                self._coloured = (text, coloured(text))
+                self._coloured = (text, colour(text))
             yield from self._coloured[1]
             yield from brackets(text, self.cursor)
         if self._fault is not None:
@@ -243,7 +243,7 @@ def is_read(text: str) -> bool:
     return len(text) <= MOST_READ and is_query(text)
 
 
-def coloured(text: str) -> list[tuple[int, int, Style]]:
+def colour(text: str) -> list[tuple[int, int, Style]]:
     """The styled spans of a query, in order: start, end (exclusive, code points), style."""
 
     spans = []

@@ -21,7 +21,7 @@ from textual.widgets import OptionList
 
 from recall_tui.messages import Do
 from recall_tui.state.session import Pane
-from recall_tui.widgets.draw import Glyphs, blanked, glyphs_in
+from recall_tui.widgets.draw import Glyphs, blank, glyphs_in
 
 Build = Callable[[int], list[Text]]
 """Lines for a width in cells."""
@@ -163,7 +163,7 @@ class PointedList(OptionList, can_focus=False):
         rows = []
         for line in lines:
             row = Text(" " * MARGIN).append_text(line)
-            row.plain = blanked(row.plain)  # as long as before, so that the styles stay where they are
+            row.plain = blank(row.plain)  # as long as before, so that the styles stay where they are
             rows.append(row)
         self.set_options(rows)
         self.highlighted = chosen

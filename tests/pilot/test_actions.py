@@ -14,7 +14,7 @@ from recall_tui.screens.help import HELP_COLUMN, about, help_lines
 from recall_tui.state.events import StoreOpened, Unusable
 from recall_tui.state.session import PANES, VIEWS, Pane, Session, View
 from recall_tui.state.transitions import after
-from recall_tui.widgets.draw import folded
+from recall_tui.widgets.draw import fold
 from tests.builders import memory_store
 
 GOING = {"j", "k", "space", *"12345678", "i"}
@@ -118,7 +118,7 @@ def test_help_begins_with_the_keys_of_the_pane_then_says_what_it_shows() -> None
         assert all(line.startswith("  ") for line in lines[: len(own)]), pane
         assert lines[len(own) + 1] == said, (pane, view)
         assert "{" not in said
-        assert 3 <= len(folded(said, 74)) <= 6, (pane, view)
+        assert 3 <= len(fold(said, 74)) <= 6, (pane, view)
 
 
 def test_what_is_not_possible_has_a_reason_for_each_condition() -> None:

@@ -16,7 +16,7 @@ from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, StoreInfo
 from recall_tui import files
-from recall_tui.panes.explain.figures import number, wrapped
+from recall_tui.panes.explain.figures import number, wrap
 from recall_tui.panes.explain.pane import NAMES, hint_of, pieces, view_at
 from recall_tui.panes.explain.passage import chunk_lines, cuts_of, passage_lines
 from recall_tui.state import explaining, fixes, packing, weighing
@@ -247,7 +247,7 @@ def test_wrapped_lines_fit_and_keep_their_styles() -> None:
         styled = Text(text)
         styled.stylize(Style(bold=True), len(text) - 2, len(text))
 
-        made = wrapped(styled, width)
+        made = wrap(styled, width)
 
         assert [line.plain for _, line in made] == lines, text
         assert all(text[at:].startswith(line.plain) for at, line in made), text

@@ -17,19 +17,19 @@ from recall_tui.panes.explain.figures import (
     DIM,
     LABEL,
     TEXTS,
-    as_rounded,
-    fitted,
+    fold_beside,
+    keep_sign,
     number,
     one_line,
     raw_number,
-    rounded,
+    round_to_total,
     spelt,
-    told,
-    wrapped,
+    truncate,
+    wrap,
 )
 from recall_tui.panes.weights.plot import stability
 from recall_tui.state.explaining import Ledger, RowsAround
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, counted, figure, fit, fit_place, folded, harmless, split
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, fold, harmless, pluralize, split
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import (
@@ -291,17 +291,17 @@ def ledger_lines(
     parts = sorted(hit.parts, key=lambda part: SIGNALS.index(part.signal))
     shape, leaves = table_of(parts, width, glyphs), _leaves_of(view)
     lines.append(_heads(shape))
-    painted = rounded([part.points for part in parts], hit.score)
+    painted = round_to_total([part.points for part in parts], hit.score)
     for part, points, share in zip(parts, painted, _shares(parts, hit.score), strict=True):
-        lines.append(_signal(part, as_rounded(part.points, points), share, shape))
+        lines.append(_signal(part, keep_sign(part.points, points), share, shape))
         lines += _leaf_lines(leaves.get(part.signal, []), points, shape, most)
     lines += _total(hit, hit.score, chunk, shape)
     ranks = glyphs.dot.join(f"{part.signal} {figure(part.rank) if part.rank else 'none'}" for part in parts)
-    lines += told("ranks", ranks, width)
+    lines += fold_beside("ranks", ranks, width)
     if view is not None and chunk is not None:
-        lines += [Text(line) for line in folded(glyphs.dot.join(_changes(view)), width)]
+        lines += [Text(line) for line in fold(glyphs.dot.join(_changes(view)), width)]
     about = [*_about_words(leaves.get("lexical", []), bound), *_about_weights(parts)]
-    lines += [Text(line, DIM) for line in folded(glyphs.dot.join(about), width)]
+    lines += [Text(line, DIM) for line in fold(glyphs.dot.join(about), width)]
     if view is not None and chunk is not None:
         lines += _neighbours(chunk, width, glyphs)
         lines += _stability(view["stability"], width, glyphs) if "stability" in view else []
@@ -312,7 +312,7 @@ def _sentence(hit: Hit, chunk: LedgerView | None, result: Ledger | None, width: 
     said = Text()
     for piece in sentence(hit, chunk, result.around if result is not None else None):
         said.append(piece.text, BOLD if piece.is_word else None)
-    return [line for _, line in wrapped(said, width)]
+    return [line for _, line in wrap(said, width)]
 
 
 def _heads(shape: LedgerColumns) -> Text:
@@ -351,7 +351,7 @@ def _signal(part: Part, points: float, share: float, shape: LedgerColumns) -> Te
         )
     if shape.share:
         line.append(f"{'':<{GAP}}{share:>{shape.share}.0%}")
-    return fitted(line, shape.width)
+    return truncate(line, shape.width)
 
 
 def _leaves_of(view: ExplanationView | None) -> dict[str, list[LeafView]]:
@@ -376,7 +376,7 @@ def _leaf_lines(leaves: list[LeafView], total: float, shape: LedgerColumns, most
         if most is not None and len(others) > most + 1:  # one more takes no more than a line about it
             others, rest = others[:most], others[most:]
     values = [leaf["points"] for leaf in (*terms, *others)] + [fsum(leaf["points"] for leaf in rest)]
-    points = [as_rounded(value, shown) for value, shown in zip(values, rounded(values, total), strict=True)]
+    points = [keep_sign(value, shown) for value, shown in zip(values, round_to_total(values, total), strict=True)]
     names = max((cell_len(harmless(leaf["text"])) for leaf in terms), default=0)
     for leaf, each in zip(terms, points, strict=False):
         yield _leaf(harmless(leaf["text"]), _about_term(leaf, shape.glyphs), each, shape, names)
@@ -401,12 +401,12 @@ def _leaf(name: str, about: Sequence[str], points: float, shape: LedgerColumns, 
         shown = fit(name, column if cell_len(name) <= column else room - GAP - cell_len(said), shape.glyphs)
         shown = fit(f"{shown}{'':<{GAP}}{said}", room, shape.glyphs)
     line = Text(f"  {shown}", DIM).append(f"{'':<{GAP}}{number(points):>{shape.points}}", Style(dim=False))
-    return fitted(line, shape.width)
+    return truncate(line, shape.width)
 
 
 def _about_term(leaf: LeafView, glyphs: Glyphs) -> list[str]:
     """What BM25 makes of a term, at length and in short; a star where its idf is the least there is."""
-    tf, chunks = leaf["tf"], f"in {counted(leaf['df'], 'chunk')}"
+    tf, chunks = leaf["tf"], f"in {pluralize(leaf['df'], 'chunk')}"
     idf = f"idf {leaf['idf']:.2f}" + ("*" if leaf.get("floored") else "")
     where = f"{tf['title']:g} in title, {tf['body']:g} in text"
     times = "once" if tf["title"] + tf["body"] == 1 else f"{tf['title'] + tf['body']:g} times"
@@ -430,13 +430,13 @@ def _words(leaves: list[LeafView], room: int, glyphs: Glyphs) -> tuple[list[Leaf
         if leaf["kind"] not in WORDS or not one_line(leaf["text"]):
             continue
         less = [each for each in rest if each is not leaf]
-        if cell_len(_named([*shown, leaf], [each["points"] for each in (*shown, leaf)], less, glyphs)) > room:
+        if cell_len(_list_words([*shown, leaf], [each["points"] for each in (*shown, leaf)], less, glyphs)) > room:
             break
         shown, rest = [*shown, leaf], less
     return shown, rest
 
 
-def _named(words: list[LeafView], points: Sequence[float], rest: list[LeafView], glyphs: Glyphs) -> str:
+def _list_words(words: list[LeafView], points: Sequence[float], rest: list[LeafView], glyphs: Glyphs) -> str:
     """Each word with its points, and how many leaves there are besides."""
     said = [f"{one_line(leaf['text'])} {number(each)}" for leaf, each in zip(words, points, strict=True)]
     return glyphs.dot.join([*said, *([_more(rest)] if rest else [])])
@@ -447,9 +447,9 @@ def _line_of_words(
 ) -> Text:
     """The words that give most, in one line, each with its points; the rest as one figure."""
     room = shape.before_points - 2
-    said = fit(_named(words, points, rest, shape.glyphs), room, shape.glyphs)
+    said = fit(_list_words(words, points, rest, shape.glyphs), room, shape.glyphs)
     line = Text(f"  {said}", DIM).append(f"{'':<{GAP}}{number(of_rest) if rest else '':>{shape.points}}")
-    return fitted(line, shape.width)
+    return truncate(line, shape.width)
 
 
 def _more(leaves: Sequence[LeafView]) -> str:
@@ -494,8 +494,8 @@ def _total(hit: Hit, score: float, chunk: LedgerView | None, shape: LedgerColumn
     line.pad_right(shape.before_points - line.cell_len)
     line.append(f"{'':<{GAP}}{number(points):>{shape.points}}")
     return [
-        fitted(line, shape.width),
-        *(Text(each) for each in folded(f"{mark} {said}" if said else "", shape.width)),
+        truncate(line, shape.width),
+        *(Text(each) for each in fold(f"{mark} {said}" if said else "", shape.width)),
     ]
 
 
@@ -519,14 +519,14 @@ def _neighbours(chunk: LedgerView, width: int, glyphs: Glyphs) -> Iterator[Text]
         name = f"{each['side']} #{figure(each['rank'])}"
         lead = f", {'leads' if each['side'] == 'above' else 'follows'}{lead_of(each, _shown_lead(chunk, each))}"
         room = width - max(LABEL, cell_len(name) + 1)
-        yield from told(name, fit_place(harmless(each["path"]), lead, room, glyphs).rstrip(), width, DIM)
+        yield from fold_beside(name, fit_place(harmless(each["path"]), lead, room, glyphs).rstrip(), width, DIM)
 
 
 def _shown_lead(chunk: LedgerView, neighbour: NeighbourView) -> float:
     """By how much the scores of the two rows differ as they are shown."""
     score, margin = chunk.get("score", 0.0), neighbour["margin"]
     other = score + margin if neighbour["side"] == "above" else score - margin
-    return as_rounded(margin, round(abs(round(other, 3) - round(score, 3)), 3))
+    return keep_sign(margin, round(abs(round(other, 3) - round(score, 3)), 3))
 
 
 def lead_of(view: NeighbourView | VersusView, lead: float) -> str:
@@ -541,4 +541,4 @@ def _stability(view: StabilityView, width: int, glyphs: Glyphs) -> Iterator[Text
         (each["low"], each["high"], each["low_open"], each["high_open"]) for each in (view["order"], view["members"])
     )
     said = stability(view["k"], order, members, glyphs, fragile=view["fragile"])
-    yield from told("weights", glyphs.dot.join(said), width, DIM)
+    yield from fold_beside("weights", glyphs.dot.join(said), width, DIM)

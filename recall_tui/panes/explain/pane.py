@@ -37,7 +37,7 @@ from recall_tui.state.fixes import CURSOR, standing
 from recall_tui.state.records import cited
 from recall_tui.state.results import result_of
 from recall_tui.state.session import VIEWS, Session, View, is_stale
-from recall_tui.widgets.draw import Glyphs, blanked, counted, figure, fit_place, folded
+from recall_tui.widgets.draw import Glyphs, blank, figure, fit_place, fold, pluralize
 from recall_tui.widgets.lines import LineView, strip_of
 
 NAMES: dict[View, str] = {
@@ -77,7 +77,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         self._entitle(session)
         if self.border_subtitle != (about := subject_line(session, self._room, self.glyphs)):
             self.border_subtitle = Content(about)
-        shown = _shown(session)
+        shown = _drawn_from(session)
         if shown == self._shown:
             return
         self._shown = shown
@@ -147,30 +147,30 @@ class ExplainPane(LineView, inherit_bindings=False):
         match session.view, _result(session):
             case _, RecallError() as error:
                 told = f"{error.message} ({error.hint})" if error.hint else error.message
-                lines = [Text(line, Style(bold=True)) for line in folded(told, width)]
+                lines = [Text(line, Style(bold=True)) for line in fold(told, width)]
             case "passage", DocumentPassage() as passage:
                 lines = self._passage(session, passage, width).lines
             case "whynot", Missing() as whynot:
                 lines = whynot_lines(
                     whynot,
                     session.cursors.get(CURSOR, 0),
-                    uncounted(session),
+                    note_uncounted(session),
                     width,
                     glyphs,
-                    applied=_applied(session),
+                    applied=_applied_fixes(session),
                     is_pinned=is_pinned(session, whynot),
                     is_whole=session.zoomed,
                 )
             case "funnel", Funnel(view):
-                lines = funnel_lines(view, uncounted(session), width, glyphs)
+                lines = funnel_lines(view, note_uncounted(session), width, glyphs)
             case "compare", Comparison(view):
                 lines = compare_lines(view, width, glyphs)
             case "ledger", ledger if session.results.hit is not None:
                 lines = self._ledger(session, ledger if isinstance(ledger, Ledger) else None, width)
             case _:
-                lines = [Text(line, Style(dim=True)) for line in folded(hint_of(session), width)]
+                lines = [Text(line, Style(dim=True)) for line in fold(hint_of(session), width)]
                 if session.view == "whynot":
-                    lines += applied_lines(_applied(session), width, glyphs)
+                    lines += applied_lines(_applied_fixes(session), width, glyphs)
         return lines
 
     def _ledger(self, session: Session, result: Ledger | None, width: int) -> list[Text]:
@@ -226,7 +226,7 @@ def subject_line(session: Session, room: int, glyphs: Glyphs) -> str:
         path = result.view["target"]["text"]
     elif session.view != "funnel" and (hit := session.results.hit) is not None:
         path, lines = hit.doc.path, cited(hit, None)[0]
-    return fit_place(blanked(path), lines, room, glyphs).strip() if path else ""
+    return fit_place(blank(path), lines, room, glyphs).strip() if path else ""
 
 
 def view_at(session: Session, x: int, room: int, glyphs: Glyphs) -> View | None:
@@ -294,14 +294,14 @@ def _to_come(told: str, session: Session) -> str:
     return WAITS if is_stale(session) else told
 
 
-def _shown(session: Session) -> tuple[object, ...]:
+def _drawn_from(session: Session) -> tuple[object, ...]:
     """All that the tab in front is drawn from."""
     scratch = (
         session.zoomed,
         session.context.pins,
         session.context.drops,
         session.context.budget_tokens,
-        tuple(_applied(session)),
+        tuple(_applied_fixes(session)),
     )
     chosen = (session.results.hit, session.results.sought, other_hit(session), session.cursors.get(CURSOR, 0))
     known = (
@@ -341,7 +341,7 @@ def _beside_of(session: Session) -> object:
     return _result_of(session, passage_analysis(session), DocumentPassage) if session.view == "ledger" else None
 
 
-def _applied(session: Session) -> list[str]:
+def _applied_fixes(session: Session) -> list[str]:
     return [fix.change for fix in standing(session)]
 
 
@@ -353,9 +353,9 @@ def is_pinned(session: Session, whynot: Missing) -> bool:
     return any(chosen["chunk_id"] in block.chunk_ids for block in packed.blocks)
 
 
-def uncounted(session: Session) -> str:
+def note_uncounted(session: Session) -> str:
     """What the account of a context is without, where a person has pinned or excluded chunks."""
     pins, drops = len(session.context.pins), len(session.context.drops)
-    told = [f"{counted(pins, 'chunk')} pinned"] if pins else []
-    told += [f"{counted(drops, 'chunk')} excluded"] if drops else []
+    told = [f"{pluralize(pins, 'chunk')} pinned"] if pins else []
+    told += [f"{pluralize(drops, 'chunk')} excluded"] if drops else []
     return f"{', '.join(told)}: not counted here." if told else ""

@@ -13,19 +13,19 @@ from rich.text import Text
 from recall_core import adapters
 from recall_core.text import behind_unit
 from recall_core.types import SIGNALS
-from recall_tui.panes.explain.figures import BOLD, DIM, fitted, one_line
+from recall_tui.panes.explain.figures import BOLD, DIM, one_line, truncate
 from recall_tui.state.explaining import FixOffer, Missing
 from recall_tui.state.fixes import is_doable
 from recall_tui.widgets.draw import (
     COLOURS,
     Glyphs,
     bar,
-    counted,
     figure,
     fit,
     fit_place,
-    folded,
+    fold,
     harmless,
+    pluralize,
     with_figures,
 )
 
@@ -88,7 +88,7 @@ def whynot_lines(
     if not view["present"]:
         lines += _fixes(whynot, place, width, glyphs)
     lines += _stages(whynot, width, glyphs, is_whole=is_whole)
-    lines += [Text(line, DIM) for line in folded(note, width)]
+    lines += [Text(line, DIM) for line in fold(note, width)]
     others = view["target"].get("others", [])
     if others:
         lines.append(Text(fit("other chunks of it", width, glyphs).rstrip(), DIM))
@@ -101,7 +101,7 @@ def applied_lines(applied: Sequence[str], width: int, glyphs: Glyphs) -> Iterato
     for at, change in enumerate(applied, start=1):
         undo = "; u undoes it" if at == len(applied) else ""
         head = f"{glyphs.yes:<2}applied: "
-        for row, line in enumerate(folded(f"{one_line(change)}{undo}", width - len(head))):
+        for row, line in enumerate(fold(f"{one_line(change)}{undo}", width - len(head))):
             yield Text(f"{head if row == 0 else '':<{len(head)}}{line}", BOLD)
 
 
@@ -169,17 +169,17 @@ def _stages(whynot: Missing, width: int, glyphs: Glyphs, *, is_whole: bool) -> I
     for name, status in (("passed", "pass"), ("not applied", "not_applicable")):
         names = [stage["stage"] for stage in view["stages"] if stage["status"] == status]
         if names:
-            yield from (Text(line, DIM) for line in folded(f"{name}: {', '.join(names)}", width))
+            yield from (Text(line, DIM) for line in fold(f"{name}: {', '.join(names)}", width))
 
 
 def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs) -> Iterator[Text]:
     """Its sentence, and more of it where it is the opened one."""
     mark = glyphs.yes if stage["status"] == "pass" else glyphs.no
     head = f"{mark:<2} {stage['stage']:<{STAGE - 3}} "
-    for place, line in enumerate(folded(one_line(_detail(stage)), width - len(head)) or [""]):
+    for place, line in enumerate(fold(one_line(_detail(stage)), width - len(head)) or [""]):
         yield Text(f"{head if place == 0 else '':<{len(head)}}{line}".rstrip(), BOLD if more is not None else "")
     for each in more or ():
-        yield from (Text(f"     {line}") for line in folded(each, width - 5))
+        yield from (Text(f"     {line}") for line in fold(each, width - 5))
 
 
 def _detail(stage: StageView) -> str:
@@ -241,15 +241,15 @@ def _fix(remedy: FixOffer, at: int, width: int, glyphs: Glyphs, *, is_chosen: bo
     is_sized = all(kind in SIZED for kind in remedy.kind.split("+"))
     change, doubt = map(with_figures, (remedy.change, doubt)) if is_sized else (remedy.change, doubt)
     other = "; for the command line" if not is_doable(remedy) else ""
-    for place, line in enumerate(folded(one_line(f"{change}{doubt}{other}{proof}"), width - 2)):
+    for place, line in enumerate(fold(one_line(f"{change}{doubt}{other}{proof}"), width - 2)):
         yield Text(f"{mark if place == 0 else ' '} {line}", Style(bold=is_chosen, meta={FIX: at}))
-    for line in folded(f"$ {one_line(remedy.command)}", width - 4):
+    for line in fold(f"$ {one_line(remedy.command)}", width - 4):
         yield Text(f"    {line}", Style(dim=True, meta={FIX: at}))
 
 
 def _proof(view: WhyNotView, width: int) -> Iterator[Text]:
     if "no_proof" in view:
-        yield from (Text(line) for line in folded(f"No proof: {view['no_proof']}.", width))
+        yield from (Text(line) for line in fold(f"No proof: {view['no_proof']}.", width))
     if "proof" not in view:
         return
     proof = view["proof"]
@@ -257,10 +257,10 @@ def _proof(view: WhyNotView, width: int) -> Iterator[Text]:
     first, best = figure(proof["k"]), figure(proof["best_rank"])
     said = f"No weight brings it among the first {first}: its best rank is {best}{at}, "
     ahead = proof["always_ahead"]
-    said += f"and {counted(ahead, 'chunk')} {'is' if ahead == 1 else 'are'} ahead at every weight."
-    yield from (Text(line) for line in folded(said, width))
+    said += f"and {pluralize(ahead, 'chunk')} {'is' if ahead == 1 else 'are'} ahead at every weight."
+    yield from (Text(line) for line in fold(said, width))
     for rival in proof["ahead"]:
-        yield from (Text(f"  {line}", DIM) for line in folded(_rival(rival), width - 2))
+        yield from (Text(f"  {line}", DIM) for line in fold(_rival(rival), width - 2))
 
 
 STAGES = {
@@ -305,7 +305,7 @@ def funnel_lines(view: TraceView, note: str, width: int, glyphs: Glyphs) -> list
     spent = view["timings"].get("answer")
     in_all = "" if spent is None else f"The answer took {spent:.1f} ms."
     said = " ".join(filter(None, [_signals(view), in_all]))
-    return [*lines, *(Text(line, DIM) for text in (said, note) for line in folded(text, width))]
+    return [*lines, *(Text(line, DIM) for text in (said, note) for line in fold(text, width))]
 
 
 def _name(stage: FunnelStageView) -> str:
@@ -323,7 +323,7 @@ def _row(said: tuple[str, str, str], share: float, width: int, glyphs: Glyphs, *
     if cells >= LEAST_BAR:
         series = SIGNALS.index(signal) + 1 if signal else 0
         line.append("  ").append(bar(share, cells, glyphs, series=series), Style(color=COLOURS.get(signal)))
-    return fitted(line, width)
+    return truncate(line, width)
 
 
 def _signals(view: TraceView) -> str:
@@ -356,8 +356,8 @@ def _predicate(view: PredicateView, width: int, depth: int) -> Iterator[Text]:
             yield Text(f"{figures}  ").append(told, BOLD)
             told = ""
         else:
-            yield fitted(Text(figures), width)
-    for line in folded(told, max(1, width - len(indent))):
+            yield truncate(Text(figures), width)
+    for line in fold(told, max(1, width - len(indent))):
         yield Text(indent + line, BOLD if depth == 0 else "")
     for term in view.get("terms", []):
         yield from _predicate(term, width, depth + 1)

@@ -19,7 +19,7 @@ from recall_tui.panes.weights.plot import (
     axis,
     curve_rows,
     figures,
-    joined,
+    join_pieces,
     legend,
     marks,
     name_of,
@@ -38,7 +38,7 @@ from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, is_stale
 from recall_tui.state.tuning import best_weight, curve_analysis, curve_of, pins_analysis, pins_of, target_weights
 from recall_tui.state.weighing import current, drawn, exact_share, is_moved, share, why_no_lines, why_not
-from recall_tui.widgets.draw import Glyphs, cut, fit, folded
+from recall_tui.widgets.draw import Glyphs, cut, fit, fold
 from recall_tui.widgets.lines import LineView, entitle
 from recall_tui.widgets.slider import Slider
 
@@ -55,14 +55,14 @@ def beside_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> lis
     top = moved_settings(session, width, glyphs)
     if not is_moved(session):
         said = "Nothing is changed: the results are those of the saved settings. V goes back to the plot."
-        return [*top, *map(Text, folded(said, width))]
-    moved = [Text(line) for line in joined(["changed", *moved_words(session)], width, glyphs)]
+        return [*top, *map(Text, fold(said, width))]
+    moved = [Text(line) for line in join_pieces(["changed", *moved_words(session)], width, glyphs)]
     both = compared(session)
     if both is None:
         analysis = saved_analysis(session)
         result = result_of(session, analysis, SavedRows) if analysis is not None else None
         said = result.message if isinstance(result, RecallError) else "Ranking under the saved settings."
-        return [*top, *moved, *(Text(line, DIM) for line in folded(said, width))]
+        return [*top, *moved, *(Text(line, DIM) for line in fold(said, width))]
     rows = max(1, height - len(top) - len(moved) - 2)
     shown = Compared(both.saved[:rows], both.now[:rows])
     return [*top, *moved, summary(shown, width, glyphs), *_table(shown, session.results.passages, width, glyphs)]
@@ -142,7 +142,7 @@ def board_lines(session: Session, size: Size, glyphs: Glyphs) -> list[Text]:
     if answer is None or why_not(answer):
         return form_lines(session, size, glyphs) if answer and answer.pool else []
     if reason := why_no_lines(answer) or ("" if chart else "Ranking at every weight."):
-        said = [Text(line, Style(dim=True)) for line in folded(reason, width)]
+        said = [Text(line, Style(dim=True)) for line in fold(reason, width)]
         return [*form_lines(session, (width, size[1] - len(said)), glyphs), *said]
     assert chart is not None  # noqa: S101 - else there is a reason
     return _drawn(session, chart, size, glyphs)
@@ -187,8 +187,8 @@ def _said(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Te
     in_full = height >= ROOMY
     held, members = stability(len(chart.orders[0]), at.order, at.members, glyphs, fragile=at.fragile)
     pieces = [held, *target_figures(session, glyphs)]
-    lines = joined(pieces, width, glyphs)
-    longer = joined([held, members, *pieces[1:]], width, glyphs)
+    lines = join_pieces(pieces, width, glyphs)
+    longer = join_pieces([held, members, *pieces[1:]], width, glyphs)
     if in_full or len(longer) == len(lines):
         lines = longer
     said = [*figures(session, width, glyphs, in_full=in_full), *map(Text, lines)]

@@ -39,7 +39,7 @@ from recall_tui.state.tuning import (
     value_at,
 )
 from recall_tui.state.weighing import current, exact_share
-from recall_tui.widgets.draw import ASCII, COLOURS, DOWN, Canvas, Glyphs, cut, fit, folded
+from recall_tui.widgets.draw import ASCII, COLOURS, DOWN, Canvas, Glyphs, cut, fit, fold
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
@@ -78,7 +78,7 @@ def span(low: Fraction | float, high: Fraction | float, *, low_open: bool = Fals
     """Weights from one to another, to as few places as stay inside of them. An open end is not one of them."""
     start, end = _exact(low), _exact(high)
     if start == end:
-        return spelled(round(float(low), MOST_PLACES))
+        return write_weight(round(float(low), MOST_PLACES))
     for places in count(LEAST_PLACES):
         unit = 10**places
         first, last = ceil(start * unit), floor(end * unit)
@@ -114,7 +114,7 @@ def around(low: float, high: float) -> str:
     return texts[0] if texts[0] == texts[1] else " to ".join(texts)
 
 
-def spelled(weight: float) -> str:
+def write_weight(weight: float) -> str:
     """One weight as it is, to two places at least."""
     short = f"{weight:.{LEAST_PLACES}f}"
     return short if float(short) == weight else f"{Decimal(str(weight)):f}"
@@ -125,7 +125,7 @@ def _exact(weight: Fraction | float) -> Fraction:
     return weight if isinstance(weight, Fraction) else Fraction(str(weight))
 
 
-def joined(pieces: list[str], width: int, glyphs: Glyphs) -> list[str]:
+def join_pieces(pieces: list[str], width: int, glyphs: Glyphs) -> list[str]:
     """Pieces side by side in as few lines as hold them; only one that is too wide by itself is broken."""
     lines: list[str] = []
     for piece in pieces:
@@ -133,7 +133,7 @@ def joined(pieces: list[str], width: int, glyphs: Glyphs) -> list[str]:
         if lines and len(longer) <= width:
             lines[-1] = longer
         else:
-            lines += folded(piece, width)
+            lines += fold(piece, width)
     return lines
 
 
@@ -154,7 +154,7 @@ def named_lines(session: Session, chart: Chart, weight: Fraction, glyphs: Glyphs
     if answer is None or answer.pool is None:
         return ()
     hits, keys = _hits(session), answer.pool.keys
-    wanted = [*top[:NAMED], *(each for each in top[NAMED:] if each == _selected(session))]
+    wanted = [*top[:NAMED], *(each for each in top[NAMED:] if each == _selected_position(session))]
     return tuple(
         NamedLine(
             position,
@@ -182,7 +182,7 @@ def _hits(session: Session) -> Mapping[int, Hit]:
     return {order[first + row]: hit for row, hit in session.results.hits.items() if first + row < len(order)}
 
 
-def _selected(session: Session) -> int | None:
+def _selected_position(session: Session) -> int | None:
     answer = session.results.answer
     if answer is None or answer.ranked is None:
         return None
@@ -238,14 +238,14 @@ def axis(chart: Chart, weight: Fraction, best: float | None, width: int, glyphs:
     cells, order = max(1, width - LABEL_CELLS), stability_at(chart, weight).order
     held = range(floor(order.low * cells), ceil(order.high * cells))
     here = cell_of(weight, cells)
-    marks = [(here, f"{glyphs.here} now {_placed(weight)}")]
+    marks = [(here, f"{glyphs.here} now {_axis_label(weight)}")]
     row = [
         tick if tick != " " else glyphs.track if cell in held else glyphs.line
-        for cell, tick in enumerate(_ticked(chart, cells, glyphs))
+        for cell, tick in enumerate(_draw_ticks(chart, cells, glyphs))
     ]
     if best is not None:
         row[cell_of(best, cells)] = glyphs.knob
-        marks.append((cell_of(best, cells), f"{glyphs.knob} best {spelled(best)}"))
+        marks.append((cell_of(best, cells), f"{glyphs.knob} best {write_weight(best)}"))
     row[here] = glyphs.here
     line = Text(" " * LABEL_CELLS)
     for cell, mark in enumerate(row):
@@ -277,8 +277,8 @@ def _keys(marks: list[tuple[int, str]], cells: int) -> Text:
     return line.append(right, Style(color=COLOURS["semantic"]))
 
 
-def _placed(weight: Fraction) -> str:
-    return spelled(round(float(weight), SHOWN_PLACES))
+def _axis_label(weight: Fraction) -> str:
+    return write_weight(round(float(weight), SHOWN_PLACES))
 
 
 def _ink(place: int) -> int:
@@ -354,7 +354,7 @@ def _row(canvas: Canvas, rank: int, ranks: int) -> int:
 
 
 @lru_cache(KEPT)
-def _ticked(chart: Chart, cells: int, glyphs: Glyphs) -> str:
+def _draw_ticks(chart: Chart, cells: int, glyphs: Glyphs) -> str:
     """A tick where something changes."""
     ticks = {cell_of(each, cells) for each in changes(chart)}
     return "".join(glyphs.tick if cell in ticks else " " for cell in range(cells))
@@ -371,40 +371,40 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
     analysis = curve_analysis(session)
     result = result_of(session, analysis, Curve) if analysis is not None else None
     if isinstance(result, RecallError):
-        return [Text(line, Style(dim=True)) for line in folded(result.message, width)]
+        return [Text(line, Style(dim=True)) for line in fold(result.message, width)]
     if result is None:
         moved = session.analysing
         known = moved is not None and moved[0] == analysis
         said = [f"{MEASURE}: {moved[1]} of {moved[2]} judged queries"] if moved is not None and known else []
-        return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
+        return [Text(line, Style(dim=True)) for line in join_pieces(said, width, glyphs)]
     if not result.steps:
         said = ["no grades for this query", _key_of_all(result)] if result.judged else []
-        return [Text(line, Style(dim=True)) for line in joined(said, width, glyphs)]
+        return [Text(line, Style(dim=True)) for line in join_pieces(said, width, glyphs)]
     is_of_all, weight = session.weights.is_of_all, exact_share(current(session))
     missing = left_out(session)
     remark = f"without {missing}" if missing else ""
-    told = f"{'mean ' * is_of_all}{measured(result, weight)}"
+    told = f"{'mean ' * is_of_all}{describe_curve(result, weight)}"
     pieces = [*([told] if len(told) <= width else told.split(", ")), *filter(None, [remark])]
     pieces += _of_all(result, glyphs) if is_of_all else []
-    lines = joined(pieces, width, glyphs)
+    lines = join_pieces(pieces, width, glyphs)
     for more in (
         f"{glyphs.series[1]} plateau {_widest(result.plateau)}",
         "t this query" if is_of_all else _key_of_all(result),
         f"plotted from {min(result.means):.3f} to {max(result.means):.3f}",
     ):
-        longer = joined([*pieces, more], width, glyphs)
+        longer = join_pieces([*pieces, more], width, glyphs)
         if in_full or len(longer) == len(lines):
             pieces, lines = [*pieces, more], longer
-    return [_dimmed(line, remark) for line in lines]
+    return [_dim(line, remark) for line in lines]
 
 
-def measured(curve: Curve, weight: Fraction) -> str:
+def describe_curve(curve: Curve, weight: Fraction) -> str:
     """The measure at this weight, and the best one, to as many places as tell them apart."""
     now = value_at(curve, weight)
     places = _places(now, curve.best)
     here, best = f"{now:.{places}f}", f"{curve.best:.{places}f}"
     is_best = curve.best <= now or here == best
-    where = "the best" if is_best else f"best {best} at {spelled(best_weight(curve))}"
+    where = "the best" if is_best else f"best {best} at {write_weight(best_weight(curve))}"
     return f"{MEASURE} ({UNITS[curve.unit]}) {here}, {where}"
 
 
@@ -445,7 +445,7 @@ def _key_of_all(curve: Curve) -> str:
     return "t the judged query" if curve.judged == 1 else f"t all {curve.judged} judged queries"
 
 
-def _dimmed(line: str, remark: str) -> Text:
+def _dim(line: str, remark: str) -> Text:
     """A line in which this remark, where it stands there, is dim."""
     text, at = Text(line), line.find(remark)
     if remark and at >= 0:
@@ -501,7 +501,7 @@ def target_figures(session: Session, glyphs: Glyphs) -> list[str]:
     if isinstance(result, RecallError):
         pieces.append(result.message)
     elif result is not None:
-        pieces += _met(session, result, pins, glyphs)
+        pieces += _say_met(session, result, pins, glyphs)
     return pieces
 
 
@@ -517,7 +517,7 @@ def target_names(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     return [Text(fit(f"  {WORDS[pin.want]:<9}{pin.place}", width, glyphs)) for pin in pins_of(session)]
 
 
-def _met(session: Session, met: TargetWeights, pins: tuple[PinnedChunk, ...], glyphs: Glyphs) -> list[str]:
+def _say_met(session: Session, met: TargetWeights, pins: tuple[PinnedChunk, ...], glyphs: Glyphs) -> list[str]:
     if met.conflict:
         names = " and ".join(pins[at].place for at in met.conflict if at < len(pins))
         return [f"{glyphs.no} no weight meets {names}{' together' if len(met.conflict) > 1 else ''}"]
