@@ -28,7 +28,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.errors import Interrupted
 from recall_tui import home, themes
 from recall_tui.actions.keys import is_printable
-from recall_tui.actions.table import by_key, is_valid
+from recall_tui.actions.table import by_key
 from recall_tui.gc_policy import REST_SECONDS
 from recall_tui.handlers import ingest, judge, query, shell
 from recall_tui.handlers import store as store_handlers
@@ -261,14 +261,14 @@ class Workbench(Host):
     @property
     def question(self) -> PastQuestion:
         """What stands in the field, or is about to, with the filter and the settings that are moved."""
-        return self.given or question_of(self.session, self.bench.written)
+        return self.given or question_of(self.session, self.bench.query_text)
 
     # How it is done.
 
     def _fatal_error(self) -> None:
         """Textual's way out of a defect, without its page of code and values: `run` says what has happened."""
         if self._exception is not None and self.stopped is None:
-            self.stopped = self._exception, self.bench.written
+            self.stopped = self._exception, self.bench.query_text
         self._close_messages_no_wait()
 
     def panic(self, *_renderables: object) -> None:
@@ -284,13 +284,13 @@ class Workbench(Host):
         action = by_key(key, self.session, self.table)
         if action is None or not (self.bench.has_room or action.id == "leave"):
             return False  # what nobody would see
-        return is_valid(action, self.session) or action.label != ""  # which says why it does nothing
+        return action.when(self.session) or action.label != ""  # which says why it does nothing
 
     def _stopped_from_outside(self) -> None:
         """A signal ends it as a person does, but for what is written: that is offered again."""
 
         with suppress(OSError):  # the terminal may be gone, and there is nobody to tell
-            home.crash.keep_query(self.bench.written, os.environ)
+            home.crash.keep_query(self.bench.query_text, os.environ)
         self.exit(return_code=Interrupted.exit_code)
 
     def _look_around(self) -> None:

@@ -20,7 +20,7 @@ from recall_core.errors import RecallError
 from recall_core.types import Progress
 from recall_tui import screens
 from recall_tui.actions.action import NEEDS, Action
-from recall_tui.actions.table import GESTURES, is_valid
+from recall_tui.actions.table import GESTURES
 from recall_tui.commandline import Output
 from recall_tui.gc_policy import Tidying
 from recall_tui.home import history, keymap, preferences
@@ -37,7 +37,6 @@ from recall_tui.texts import to_keep
 from recall_tui.threads import Clock
 from recall_tui.threads.threads import Threads
 from recall_tui.threads.writer_thread import WriterTask
-from recall_tui.widgets.body import Body
 from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ class Host(App[None]):
         self.table = self.keymap.table
         """The actions with the keys in force."""
         self.bench = Bench(store, self.table)
-        self.threads = Threads(store, self._happened, clock)
+        self.threads = Threads(store, self._post_event, clock)
         self.tidying = Tidying(clock)
         self.showing = Showing(self._show, self.set_timer, self.call_later, self.is_typing)
         self.trail: deque[str] = deque(maxlen=TRAIL)
@@ -109,8 +108,8 @@ class Host(App[None]):
             await self._call(GESTURES[action], action, *arguments)
             return
         self.trail.append(action)
-        known = self.table.named(action)
-        if is_valid(known, self.session):
+        known = self.table.find(action)
+        if known.when(self.session):
             await self._call(*known.call)
         else:
             self.say_why_not(known)
@@ -122,7 +121,7 @@ class Host(App[None]):
 
     def say_why_not(self, action: Action) -> None:
         """Report why an action is not possible now, unless the screen still shows it."""
-        reason = self.table.spelled(f"Not now: {NEEDS[action.when]}.")
+        reason = self.table.spell(f"Not now: {NEEDS[action.when]}.")
         if all(shown.message != reason for shown in self._notifications):
             self.notify(reason, markup=False)
 
@@ -231,11 +230,11 @@ class Host(App[None]):
     def lay_out(self) -> None:
         """Let the panes have their sizes."""
         shown = PaneSizes() if self.session.zoomed else self.layout
-        self.bench.query_one(Body).lay_out(shown, is_narrow=self.session.is_narrow)
+        self.bench.body.lay_out(shown, is_narrow=self.session.is_narrow)
 
     def is_typing(self) -> bool:
         """Return True from a key in the query until the pause after which its text is asked."""
-        return self.session.pane == "query" and self.bench.written != self.session.query.text
+        return self.session.pane == "query" and self.bench.query_text != self.session.query.text
 
     def _show(self) -> None:
         if self.bench.is_mounted and self.is_running:  # a thread may have its say while the panes are taken down
@@ -249,7 +248,7 @@ class Host(App[None]):
         if self.session.query.busy and self.session.query.question == question:
             self.become(self.session._replace(query=self.session.query._replace(lingers=question)))
 
-    def _happened(self, event: Event) -> None:
+    def _post_event(self, event: Event) -> None:
         self.post_message(Happened(event))
 
 

@@ -319,7 +319,7 @@ async def _open(driver: Driver, store: Path | str | None, size: tuple[int, int])
     app.remembered = preferences.load(os.environ)
     app.theme = app.remembered.theme if app.remembered.theme in themes.NAMES else themes.NAMES[0]
     app.trail.clear()
-    app.threads = Threads(app.store, app._happened, app.clock)
+    app.threads = Threads(app.store, app._post_event, app.clock)
     app.tidying = Untidied(app.clock)
     app.turns = Turns(app, app._deal)
     app.showing = Showing(app._show, app.set_timer, app.call_later, app.is_typing)

@@ -474,11 +474,11 @@ class Table(NamedTuple):
         """All of them, in order."""
         return tuple(action for group in self.groups.values() for action in group)
 
-    def named(self, action: str) -> Action:
+    def find(self, action: str) -> Action:
         """The action with this id."""
         return next(each for each in self.actions if each.id == action)
 
-    def spelled(self, text: str) -> str:
+    def spell(self, text: str) -> str:
         """A text with the key of an action in place of `{its id}`; with its name where it has no key."""
         if "{" not in text:
             return text
@@ -561,11 +561,6 @@ def by_key(key: str, session: Session, table: Table = TABLE) -> Action | None:
     return next((action for action in table.actions if key in action.keys and acts_in(action, session.pane)), None)
 
 
-def is_valid(action: Action, session: Session) -> bool:
-    """True when the action can do something in this session."""
-    return action.when(session)
-
-
 _PLACES = {
     pane: {action: place for place, action in enumerate(dict.fromkeys((*CANCEL, *GRADES, *wanted, *NEXT)))}
     for pane, wanted in WANTED.items()
@@ -585,7 +580,7 @@ def footer(session: Session, *, editing: bool, table: Table = TABLE) -> list[Off
     named = [action for action in table.actions if action.label and acts_in(action, session.pane)]
     for action in sorted(named, key=lambda action: wanted_at(action.id, session.pane)):
         keys = [key for key in action.keys if not (editing and is_printable(key))]
-        if keys and is_valid(action, session):
+        if keys and action.when(session):
             shown.append(Offer(key_name(keys[0]), action.label, action.id))
     return shown
 

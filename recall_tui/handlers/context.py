@@ -96,7 +96,7 @@ def _say_change(app: Host, done: str, marked: tuple[str, ...], action: str) -> N
     """Say what was done to a row from another pane: the context may be out of sight."""
     if app.session.pane != "context":
         is_marked = bool(set(packing.chosen_chunks(app.session)) & set(marked))
-        undone = app.table.spelled(f"{done}; {{{action}}} undoes it.")
+        undone = app.table.spell(f"{done}; {{{action}}} undoes it.")
         app.notify(undone if is_marked else f"No longer {done.lower()}.")
 
 

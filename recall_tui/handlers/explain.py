@@ -105,7 +105,7 @@ def try_fix(app: Host) -> None:
         app.copy(remedy.command, remedy.command)
         return
     app.take(fixes.applied(app.session, remedy, app.clock()))
-    app.notify(app.table.spelled("Fix applied. {take_back} undoes it"), markup=False)
+    app.notify(app.table.spell("Fix applied. {take_back} undoes it"), markup=False)
 
 
 def take_back(app: Host) -> None:

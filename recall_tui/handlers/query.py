@@ -55,7 +55,7 @@ def search_as_typed(app: Host, text: str) -> None:
 
 
 def _ask_at_rest(app: Host, text: str) -> None:
-    if app.bench.written == text:  # else another key has set the timer again
+    if app.bench.query_text == text:  # else another key has set the timer again
         app.ask()
 
 
@@ -197,7 +197,7 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
         before.weights.tweaks,
         before.weights.k,
     ):
-        undo = app.table.spelled("{undo_weights} in pane 4 undoes it.")
+        undo = app.table.spell("{undo_weights} in pane 4 undoes it.")
         app.notify(f"Loaded with {said}{without}; {undo}", markup=False)
 
 

@@ -89,14 +89,14 @@ def drag_border(app: Host, right: float | None, below: float | None, is_over: bo
     if right is not None:
         layout = layout._replace(right=preferences.bounded(right))
     if below is not None:
-        layout = layout._replace(below=app.bench.bounded(below))
+        layout = layout._replace(below=app.bench.body.limit(below))
     _take_layout(app, layout, is_kept=is_over)
 
 
 def widen(app: Host, percent: int) -> None:
     """Move the border between the columns."""
     if not (app.session.is_narrow or app.session.zoomed):
-        right = (app.layout.right or app.bench.measured().right or 0) + percent
+        right = (app.layout.right or app.bench.body.measure().right or 0) + percent
         _take_layout(app, app.layout._replace(right=preferences.bounded(right)))
 
 
@@ -104,8 +104,8 @@ def heighten(app: Host, percent: int) -> None:
     """Move the border below the results."""
     if not app.session.zoomed:
         kept = app.layout.below
-        before = app.bench.bounded(kept) if kept is not None else app.bench.measured().below or 0
-        below = app.bench.bounded(before + percent)
+        before = app.bench.body.limit(kept) if kept is not None else app.bench.body.measure().below or 0
+        below = app.bench.body.limit(before + percent)
         if (below - before) * percent > 0:  # not where that side has no more to give
             _take_layout(app, app.layout._replace(below=below))
 

@@ -88,7 +88,7 @@ def turn_beside(app: Host) -> None:
 def turn_curve(app: Host) -> None:
     """Show the other curve."""
     if not judging.is_measurable(app.session):
-        app.notify(app.table.spelled(NO_CURVE))
+        app.notify(app.table.spell(NO_CURVE))
         return
     app.become(
         app.session._replace(weights=app.session.weights._replace(is_of_all=not app.session.weights.is_of_all))
@@ -125,7 +125,7 @@ def take_granting(app: Host) -> None:
     weight = tuning.nearest_weight(app.session)
     if weight is None:
         pins = tuning.pins_of(app.session)
-        app.notify("No weight meets all targets." if pins else app.table.spelled(NO_TARGET))
+        app.notify("No weight meets all targets." if pins else app.table.spell(NO_TARGET))
         return
     _try(app, weighing.put_at(app.session, weight), "vector_weight")
 

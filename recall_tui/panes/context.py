@@ -295,7 +295,7 @@ def under_line(session: Session, width: int, glyphs: Glyphs, table: Table = TABL
     words += _under_way(session)
     if words:
         return glyphs.dot.join(words)
-    keys = table.spelled(KEYS)
+    keys = table.spell(KEYS)
     return keys if cell_len(keys) <= width else ""
 
 

@@ -47,11 +47,11 @@ class JudgePane(LineView, inherit_bindings=False):
 
     def show_session(self, session: Session) -> None:
         """Show the judgements of this session's store."""
-        entitle(self, "6 Judge", table_of(self.app).spelled(subtitle(session)))
+        entitle(self, "6 Judge", table_of(self.app).spell(subtitle(session)))
         shown = _drawn_from(session)
         if shown != self._shown:
             self._shown = shown
-            self.show(lambda width: self._drawn(session, width))
+            self.show(lambda width: self._build_lines(session, width))
 
     def page_rows(self, name: str) -> int:
         """Rows of this list that are in view."""
@@ -73,7 +73,7 @@ class JudgePane(LineView, inherit_bindings=False):
         event.stop()
         self.post_message(Do("point_query", -1))
 
-    def _drawn(self, session: Session, width: int) -> list[Text]:
+    def _build_lines(self, session: Session, width: int) -> list[Text]:
         self._layout = layout(
             session, (width, self.scrollable_content_region.height), self.glyphs, self._layout.first
         )

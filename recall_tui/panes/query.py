@@ -56,7 +56,7 @@ class QueryPane(Vertical):
     def show(self, session: Session) -> None:
         """Show how this session's question fares."""
         self._session, self._trouble = session, session.query.trouble
-        answer, dropped = session.results.answer, _dropped(session.results.answer)
+        answer, dropped = session.results.answer, _list_dropped_words(session.results.answer)
         is_on_edge = 0 < cell_len(dropped) <= self.content_size.width // 2 and not is_stale(session)
         self._warnings = (*((dropped,) if dropped and not is_on_edge else ()), *(answer.warnings if answer else ()))
         kind = "RQL" if is_query(session.query.text) else "words"
@@ -86,7 +86,7 @@ class QueryPane(Vertical):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Take the candidate that was clicked."""
         event.stop()
-        candidate = self.query_one(Offers).taken(event.option_index)
+        candidate = self.query_one(Offers).candidate_at(event.option_index)
         if candidate is not None:
             self.query_one(Editor).take(candidate)
 
@@ -132,7 +132,7 @@ def _tabs(session: Session, glyphs: Glyphs) -> str:
     return "".join(f" {each}" for each in shown)
 
 
-def _dropped(answer: Answer | None) -> str:
+def _list_dropped_words(answer: Answer | None) -> str:
     """Which words an answer does not look for; "" where it looks for all."""
     dropped = answer.pool.dropped if answer is not None and answer.pool else ()
     return f"not looked for: {', '.join(map(one_line, dropped))}" if dropped else ""

@@ -75,7 +75,7 @@ class StorePane(ChoosingView):
         self._shown = seen
         self._entitle(view_of(session), _summary(session, table_of(self.app)))
         chosen = cursor_of(session) if session.pane == "store" else NONE
-        self.offer(lambda width: self._built(session, width), chosen=chosen)
+        self.offer(lambda width: self._build_lines(session, width), chosen=chosen)
 
     def on_click(self, event: Click) -> None:
         """A click on a name in the title opens its view."""
@@ -93,7 +93,7 @@ class StorePane(ChoosingView):
         if summary != self.border_subtitle:
             self.border_subtitle = summary
 
-    def _built(self, session: Session, width: int) -> list[Text]:
+    def _build_lines(self, session: Session, width: int) -> list[Text]:
         lines = _task_lines(session, width, self.glyphs)
         views = {"stats": _stats, "checks": _checks, "embedder": _embedders, "documents": document_rows}
         rows, places = views[view_of(session)](session, width, self.glyphs)
@@ -291,7 +291,7 @@ def _tree_line(line: TreeLine, session: Session, width: int, glyphs: Glyphs, *, 
 
 def _summary(session: Session, table: Table) -> str:
     if view_of(session) != "checks":
-        return table.spelled(KEYS[view_of(session)])
+        return table.spell(KEYS[view_of(session)])
     done = [check for _, check in checks(session) if check is not None]
     if len(done) < rows_of(session._replace(pane="store")):
         return f"{len(done)} of {rows_of(session._replace(pane='store'))} checked"

@@ -14,7 +14,6 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from recall_tui.actions.table import Table
-from recall_tui.home.preferences import PaneSizes
 from recall_tui.panes.context import ContextPane
 from recall_tui.panes.explain.pane import ExplainPane
 from recall_tui.panes.ingest import IngestPane
@@ -130,14 +129,6 @@ class Bench(SizedScreen[None]):
         self.query_one(StatusLine).show(session)
         self.query_one(FooterLine).show(session)
 
-    def measured(self) -> PaneSizes:
-        """Where the borders stand."""
-        return self.query_one(Body).measured()
-
-    def bounded(self, below: float) -> int:
-        """A share of the height that what stands below the results can have, in percent."""
-        return self.query_one(Body).bounded(below)
-
     def landmarks(self, session: Session) -> list[Landmark]:
         """The panes that are seen, then the rows of the results that are."""
         panes = [(self.query_one(f"#{pane}"), pane) for pane in PANES]
@@ -182,12 +173,17 @@ class Bench(SizedScreen[None]):
         return isinstance(self.focused, Editor) and self.focused.offers.is_open
 
     @property
+    def body(self) -> Body:
+        """The columns of panes."""
+        return self.query_one(Body)
+
+    @property
     def editor(self) -> Editor:
         """The field the question is typed in."""
         return self.query_one(Editor)
 
     @property
-    def written(self) -> str:
+    def query_text(self) -> str:
         """What stands in that field; "" where it is not there yet, or no longer."""
         return next((editor.text for editor in self.query(Editor)), "")
 

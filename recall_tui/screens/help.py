@@ -173,7 +173,7 @@ def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "", *, v
         if shown:
             lines += [*([Text()] if lines else []), Text(group, Style(bold=True)), *shown]
         if actions is here and not wanted:
-            lines += [Text(), Text(table.spelled(about(pane, view))), Text(), Text(INTRODUCTION, Style(dim=True))]
+            lines += [Text(), Text(table.spell(about(pane, view))), Text(), Text(INTRODUCTION, Style(dim=True))]
     return lines or [Text("No key does that.")]
 
 

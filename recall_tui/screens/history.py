@@ -87,7 +87,7 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
 
     def action_take(self, act: Literal["all", "text"]) -> None:
         """Give back the chosen one, or its text alone."""
-        chosen = self._chosen
+        chosen = self._chosen_question
         if chosen is not None:
             self.dismiss(HistoryChoice(act, chosen))
 
@@ -97,12 +97,12 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
 
     def action_mark(self) -> None:
         """Compare with this one from now on, or with none."""
-        self._marked = None if self._chosen is self._marked else self._chosen
+        self._marked = None if self._chosen_question is self._marked else self._chosen_question
         self._refill()
 
     def action_compare(self) -> None:
         """Show what moved from the older to the newer one of the marked and the chosen one."""
-        chosen = self._chosen
+        chosen = self._chosen_question
         if chosen is None or self._marked is None or chosen is self._marked:
             self.notify("Mark one with Tab, then choose another.")
         else:
@@ -110,7 +110,7 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
             self.app.push_screen(MovedScreen(older, newer))
 
     @property
-    def _chosen(self) -> PastQuestion | None:
+    def _chosen_question(self) -> PastQuestion | None:
         row = self.query_one(PointedList).highlighted
         return self._found[row] if row is not None else None
 

@@ -165,7 +165,7 @@ class WelcomeScreen(SizedScreen[None]):
 
     def action_create(self) -> None:
         """Ask the application to make the store."""
-        embedder = self.chosen
+        embedder = self.chosen_embedder
         if not self.can_create or embedder is None:
             return
         if not embedder["available"]:
@@ -188,7 +188,7 @@ class WelcomeScreen(SizedScreen[None]):
         return not (self.has_class("-tiny") or self.has_class("-flat"))
 
     @property
-    def chosen(self) -> EmbedderView | None:
+    def chosen_embedder(self) -> EmbedderView | None:
         """The embedder that is chosen."""
         row = self.query_one("#embedders", ChoiceList).highlighted if self.can_create else None
         return self._embedders[row] if row is not None and row < len(self._embedders) else None

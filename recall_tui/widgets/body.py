@@ -36,7 +36,7 @@ class Body(Container):
         """The same share of another height may leave too few rows."""
         self._lay_out()
 
-    def bounded(self, below: float) -> int:
+    def limit(self, below: float) -> int:
         """A share of the height in percent that leaves rows for the results, and for what stands below them."""
         height = self.size.height
         if height == 0:
@@ -45,7 +45,7 @@ class Body(Container):
         most = 100 * (height - query - LEAST_ROWS) // height
         return preferences.bounded(max(ceil(100 * LEAST_ROWS / height), min(most, below)))
 
-    def measured(self) -> PaneSizes:
+    def measure(self) -> PaneSizes:
         """Where the borders stand."""
         right = 100 * self.query_one("#right").outer_size.width / max(1, self.size.width)
         heights = [self.query_one(pane).outer_size.height for pane in (*BELOW, "#right") if self._is_below(pane)]
@@ -74,7 +74,7 @@ class Body(Container):
     def _lay_out(self) -> None:
         (layout, is_narrow) = self._wanted
         if layout.below is not None:
-            layout = layout._replace(below=self.bounded(layout.below))
+            layout = layout._replace(below=self.limit(layout.below))
         if (layout, is_narrow) == self._laid_out:
             return
         self._laid_out = layout, is_narrow

@@ -61,13 +61,13 @@ class Line(Static):
         self._session = session
         if self.size.width > 0:
             self._places = []
-            line = self.drawn(session, self.size.width)
+            line = self.draw_line(session, self.size.width)
             if line != self._shown or line.spans != self._shown.spans:
                 self._shown = line
                 self.update(line, layout=False)
 
     @abstractmethod
-    def drawn(self, session: Session, width: int) -> Text:
+    def draw_line(self, session: Session, width: int) -> Text:
         """The line for a width in cells."""
 
     def clickable(self, line: Text, piece: Text, action: str) -> None:
@@ -90,7 +90,7 @@ class Line(Static):
 class HeaderLine(Line):
     """Store, documents, embedder, whether work is under way, and the way to the keys."""
 
-    def drawn(self, session: Session, width: int) -> Text:
+    def draw_line(self, session: Session, width: int) -> Text:
         """The header; facts that do not fit go, the last ones first, and the activity always shows."""
         glyphs = _glyphs(self)
         busy = [session.store.task] if session.store.task else []
@@ -127,15 +127,15 @@ class StatusLine(Line):
         super().__init__(id="status")
         self._store = store
 
-    def drawn(self, session: Session, width: int) -> Text:
+    def draw_line(self, session: Session, width: int) -> Text:
         """The status for a width in cells."""
         glyphs = _glyphs(self)
         if width < NARROW:
             return self._narrow(session, width, glyphs)
         typed = command(session, self._store)
         table = table_of(self.app)
-        hint = Text(table.spelled(" {copy_command} copies ") if typed else "")
-        first = table.spelled(first_step(session)) if session.pane == "judge" else ""
+        hint = Text(table.spell(" {copy_command} copies ") if typed else "")
+        first = table.spell(first_step(session)) if session.pane == "judge" else ""
         shown = f" $ {abridge(typed, glyphs)}" if typed else f" {first}"
         line = Text(fit(shown, width - hint.cell_len, glyphs), Style(dim=True))
         self.clickable(line, hint, "copy_command")
@@ -167,7 +167,7 @@ class FooterLine(Line):
         super().__init__(id="footer")
         self._table = table
 
-    def drawn(self, session: Session, width: int) -> Text:
+    def draw_line(self, session: Session, width: int) -> Text:
         """As many keys as fit before a blank; help and quit always do."""
         editing = session.pane == "query"
         line = Text().append(" EDIT " if editing else " NAV ", Style(reverse=True, bold=True))
@@ -190,7 +190,7 @@ class FooterLine(Line):
     def _say_grading(self, line: Text, session: Session, room: int) -> None:
         """That letters grade, and the newest grade with its undo where that can be pressed; its path as it fits."""
         line.append(" GRADING", Style(bold=True))
-        undo, newest = self._table.named("undo_grade"), last_grade(session)
+        undo, newest = self._table.find("undo_grade"), last_grade(session)
         if newest is not None and undo.keys and acts_in(undo, session.pane):
             undoes = f", {key_name(undo.keys[0])} undoes "
             cells = min(GRADED_MOST, room - cell_len(f"{line.plain} {newest[0]} {undoes}"))

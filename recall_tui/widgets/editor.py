@@ -64,7 +64,7 @@ class Offers(PointedList, can_focus=False):
         self._candidates = ()
         self.display = False
 
-    def taken(self, row: int | None = None) -> Completion | None:
+    def candidate_at(self, row: int | None = None) -> Completion | None:
         """The candidate of a row, or the chosen one; None when none is."""
         place = self.highlighted if row is None else row
         return None if place is None or place >= len(self._candidates) else self._candidates[place]
@@ -204,8 +204,8 @@ class Editor(TextArea):
         """Do what a key means for the open list; False when it means nothing there."""
         if key in ("down", "up"):
             self.offers.step(1 if key == "down" else -1)
-        elif key == "tab" or (key == "enter" and self.offers.taken() is not None):
-            candidate = self.offers.taken() or self.offers.taken(0)
+        elif key == "tab" or (key == "enter" and self.offers.candidate_at() is not None):
+            candidate = self.offers.candidate_at() or self.offers.candidate_at(0)
             if candidate is not None:
                 self.take(candidate)
         elif key in ("escape", "enter"):

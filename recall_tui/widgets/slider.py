@@ -95,18 +95,18 @@ class Track(Widget):
 
     def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
         """The wheel moves a step to the right."""
-        self._turned(event, 1)
+        self._turn_wheel(event, 1)
 
     def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
         """The wheel moves a step to the left."""
-        self._turned(event, -1)
+        self._turn_wheel(event, -1)
 
     def _put(self, share: float) -> None:
         """Everything from pressing the button to letting it go is one change."""
         self.slide(share, joins=self._has_moved)
         self._has_moved = self._has_moved or share != round(self._share, 2)
 
-    def _turned(self, event: MouseScrollUp | MouseScrollDown, steps: int) -> None:
+    def _turn_wheel(self, event: MouseScrollUp | MouseScrollDown, steps: int) -> None:
         event.stop()
         if not self._hint:
             self.turn(steps)

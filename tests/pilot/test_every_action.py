@@ -23,7 +23,7 @@ from recall_core.evaluate.names import Spot
 from recall_core.maintain.settings import write_settings
 from recall_core.types import Progress, Root, Skip
 from recall_tui.actions.keys import key_name
-from recall_tui.actions.table import GROUPS, TABLE, is_valid
+from recall_tui.actions.table import GROUPS, TABLE
 from recall_tui.app import Workbench
 from recall_tui.handlers import ingest
 from recall_tui.handlers import shell as shell_handlers
@@ -426,7 +426,7 @@ def dialog(of: type[object]) -> Effect:
 
 def wider(part: str, sign: int) -> Effect:
     """A border has moved that way."""
-    return lambda was, bench: sign * (getattr(bench.app.bench.measured(), part) - getattr(was.layout, part)) > 0
+    return lambda was, bench: sign * (getattr(bench.app.bench.body.measure(), part) - getattr(was.layout, part)) > 0
 
 
 def _pointed_line(bench: Driver, pane: str) -> str:
@@ -584,9 +584,9 @@ async def another_query(bench: Driver) -> None:
 
 
 async def _wide(bench: Driver) -> None:
-    before = bench.app.bench.measured().right or 0
+    before = bench.app.bench.body.measure().right or 0
     shell_handlers.widen(bench.app, 20)
-    await bench.until(lambda _: (bench.app.bench.measured().right or 0) > before)
+    await bench.until(lambda _: (bench.app.bench.body.measure().right or 0) > before)
 
 
 ROWS: tuple[Row, ...] = (
@@ -1117,8 +1117,8 @@ async def work_through(bench: Driver, base: Session, way: Way) -> None:
         await way.row.before(bench)
     await bench.pilot.pause()
     documents = bench.session.store.info.documents if bench.session.store.info else 0
-    was = Was(bench.session, bench.app.bench.measured(), documents)
-    assert is_valid(BY_ID[way.row.action], was.session), "not possible"
+    was = Was(bench.session, bench.app.bench.body.measure(), documents)
+    assert BY_ID[way.row.action].when(was.session), "not possible"
     assert not way.row.holds(was, bench), "it holds before"
     await way.do(bench)
     await follow(bench, way.row.then)
@@ -1185,8 +1185,8 @@ async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path) -> 
             await bench.until(lambda _: server.seen)
             await bench.press("7")
             for row in sorted(SLOW, key=lambda row: ("hold", "cancel", "repeat_run").index(row.action)):
-                was = Was(bench.session, bench.app.bench.measured(), 0)
-                assert is_valid(BY_ID[row.action], was.session), row.action
+                was = Was(bench.session, bench.app.bench.body.measure(), 0)
+                assert BY_ID[row.action].when(was.session), row.action
                 assert not row.holds(was, bench), row.action
 
                 await bench.press(BY_ID[row.action].keys[0])
@@ -1201,7 +1201,7 @@ async def test_the_keys_to_leave_end_the_workbench(place: Path, key: str) -> Non
     async with workbench(place, size=SIZE) as bench:
         await bench.until(lambda now: now.store.info)
         await bench.press("escape")
-        was = Was(bench.session, bench.app.bench.measured(), 0)
+        was = Was(bench.session, bench.app.bench.body.measure(), 0)
         assert not row.holds(was, bench)
 
         await bench.press(key)
@@ -1222,7 +1222,7 @@ async def test_an_action_is_done_from_the_palette(place: Path) -> None:
                 of_session(lambda now: (now.pane, now.view) == ("explain", "funnel")),
             ),
         ):
-            was = Was(bench.session, bench.app.bench.measured(), 0)
+            was = Was(bench.session, bench.app.bench.body.measure(), 0)
             assert not holds(was, bench), words
             await bench.press("ctrl+p")
             await bench.until(lambda _: isinstance(bench.app.screen, CommandPalette))

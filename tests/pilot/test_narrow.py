@@ -35,7 +35,7 @@ def draw_at_every_width(bench: Driver, *, within: str = "") -> int:
     assert views
     for width in WIDTHS:
         drawn += sum(len(view._build(width)) for view in views)
-        drawn += sum(bool(bench.app.bench.query_one(line).drawn(bench.session, width)) for line in LINES)
+        drawn += sum(bool(bench.app.bench.query_one(line).draw_line(bench.session, width)) for line in LINES)
         for lines in (1, 2):
             frame = results._frame._replace(width=width, lines=lines)
             drawn += sum(len(results._row(row, frame)) for row in range(3)) + bool(heads(frame))

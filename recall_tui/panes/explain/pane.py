@@ -84,7 +84,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         keeps = _subject(session) == _subject(before)
         is_new = isinstance(result, DocumentPassage) and result is not self._read
         self._read = result if isinstance(result, DocumentPassage) else None
-        self.show(lambda width: self._drawn(session, width), keep_place=keeps)
+        self.show(lambda width: self._build_lines(session, width), keep_place=keeps)
         if is_new:
             self._go_to_chunk(session)
         self.go_to_fix()
@@ -133,16 +133,16 @@ class ExplainPane(LineView, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """One visible line; the verdict and the target of Why not stay on top."""
-        if y < self._pinned:
+        if y < self._pinned_lines:
             return strip_of(self._lines[y], self.size.width, self.rich_style, self.app.console)
         return super().render_line(y)
 
     @property
-    def _pinned(self) -> int:
+    def _pinned_lines(self) -> int:
         is_account = self._session.view == "whynot" and isinstance(_result(self._session), Missing)
         return min(PINNED, len(self._lines)) if is_account else 0
 
-    def _drawn(self, session: Session, width: int) -> list[Text]:
+    def _build_lines(self, session: Session, width: int) -> list[Text]:
         glyphs = self.glyphs
         match session.view, _result(session):
             case _, RecallError() as error:

@@ -148,7 +148,7 @@ class _PassageLines:
 
     def pieces(self, line: PassageLine) -> Iterator[_LinePiece]:
         """A line parted where chunks begin in it."""
-        text, end = self._styled(line), line.offset + len(line.text)
+        text, end = self._style_line(line), line.offset + len(line.text)
         chunks = self._chunks[bisect_left(self._offsets, line.offset) : bisect_right(self._offsets, end)]
         groups = _groups(line.offset, text.plain, chunks)
         starts = [start for start, _ in groups]
@@ -162,13 +162,13 @@ class _PassageLines:
         """Draw a piece of a line, folded, with a rule where the context begins or ends in it."""
         cut = next((at for at in cuts if piece.offset < at <= piece.end), None)
         if cut is None:
-            yield from self._folded(piece)
+            yield from self._fold_piece(piece)
             return
         at = min(cut - piece.offset, len(piece.text))
         before, after = piece.text.divide([at])
         is_parted = bool(before.plain.strip())
         if is_parted or not after.plain:
-            yield from self._folded(piece._replace(text=before))
+            yield from self._fold_piece(piece._replace(text=before))
         told = f"{' ' * self._digits} {self._glyphs.out} {cuts[cut]} "
         rule = told + self._glyphs.line * max(0, self._width - cell_len(told))
         yield Text(fit(rule, self._width, self._glyphs), Style(bold=True))
@@ -176,7 +176,7 @@ class _PassageLines:
             rest = piece._replace(offset=cut, text=after) if is_parted else piece
             yield from self.piece(rest, {at: said for at, said in cuts.items() if at > cut})
 
-    def _styled(self, line: PassageLine) -> Text:
+    def _style_line(self, line: PassageLine) -> Text:
         plain = line.text
         if not plain.isprintable():
             plain = "".join(mark if mark.isprintable() or mark == "\t" else " " for mark in plain)
@@ -190,7 +190,7 @@ class _PassageLines:
             text.stylize(KINDS[mark.kind], mark.start, mark.end)
         return text
 
-    def _folded(self, piece: _LinePiece) -> Iterator[Text]:
+    def _fold_piece(self, piece: _LinePiece) -> Iterator[Text]:
         text, plain = piece.text, piece.text.plain
         if "\t" in plain:
             text.expand_tabs(TAB)

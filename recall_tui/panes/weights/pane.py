@@ -145,10 +145,10 @@ def board_lines(session: Session, size: Size, glyphs: Glyphs) -> list[Text]:
         said = [Text(line, Style(dim=True)) for line in fold(reason, width)]
         return [*form_lines(session, (width, size[1] - len(said)), glyphs), *said]
     assert chart is not None  # noqa: S101 - else there is a reason
-    return _drawn(session, chart, size, glyphs)
+    return _build_lines(session, chart, size, glyphs)
 
 
-def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
+def _build_lines(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
     """The settings, the rank lines above their axis, the curve, and the figures; each row of a drawing is a weight
     from 0 to 1. Rows that are left go to the form, then to the ranks, then to the curve.
     """
@@ -161,7 +161,7 @@ def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[T
     names = [] if is_short or not named else legend(named, width, glyphs, columns=int(in_full))
     under = axis(chart, weight, best, width, glyphs)
     bands = [target_band(met, weight, width, glyphs)] if met and met.weights and not is_short else []
-    said = _said(session, chart, size, glyphs)
+    said = _lines_below_plot(session, chart, size, glyphs)
 
     room = height - len(under) - len(names) - len(bands) - len(said)
     rows = max(LEAST_FORM_ROWS, min(FORM_ROWS, room - LEAST_RANK_ROWS), room - DEPTH)
@@ -181,7 +181,7 @@ def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[T
     return [*lines, *targets] if len(lines) + len(targets) <= height else lines
 
 
-def _said(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
+def _lines_below_plot(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
     """The measure, how stable the first ranks are, and what is said of the targets; what is amiss is bold."""
     (width, height), at = size, stability_at(chart, exact_share(current(session)))
     in_full = height >= ROOMY
@@ -230,7 +230,7 @@ class WeightsPane(Vertical):
         self._session = session
         config, answer = current(session), session.results.answer
         moved = is_moved(session)
-        keys = table_of(self.app).spelled(KEYS) if moved else "saved settings" if session.weights.saved else ""
+        keys = table_of(self.app).spell(KEYS) if moved else "saved settings" if session.weights.saved else ""
         marks = ["changed"] * moved + ["stale"] * is_stale(session)
         entitle(self, f"4 Weights ({', '.join(marks)})" if marks else "4 Weights", keys)
         self.set_class(is_stale(session), "-stale")
