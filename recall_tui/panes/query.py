@@ -18,7 +18,7 @@ from recall_core.rql.parser import is_query
 from recall_core.text import one_line
 from recall_tui.messages import Do
 from recall_tui.state.session import Session, is_lingering, is_stale
-from recall_tui.widgets.draw import UNICODE, Glyphs, cut, fit, fold, glyphs_in
+from recall_tui.widgets.draw import UNICODE, Drawing, Glyphs, cut, fit, fold
 from recall_tui.widgets.editor import Editor, Offers
 from recall_tui.widgets.lines import entitle
 
@@ -33,7 +33,7 @@ MORE = " more"
 _UNKNOWN = re.compile(r"W_UNKNOWN_TERM: (.*) occurs nowhere in this store")
 
 
-class QueryPane(Vertical):
+class QueryPane(Vertical, Drawing):
     """The editor and, under it, what is wrong with the text or what its answer warns of."""
 
     def __init__(self) -> None:
@@ -93,11 +93,6 @@ class QueryPane(Vertical):
     def on_resize(self, _event: Resize) -> None:
         """Another width puts the caret elsewhere, and has other room on the edge."""
         self.show(self._session)
-
-    @property
-    def glyphs(self) -> Glyphs:
-        """What this terminal can draw."""
-        return glyphs_in(self.app)
 
     async def _put_offers(self) -> None:
         if self.is_attached:  # who leaves at once has no pane any more

@@ -26,13 +26,13 @@ from recall_tui.state.records import cited
 from recall_tui.state.session import Session, is_ingesting, is_lingering, is_stale, listed
 from recall_tui.widgets.draw import (
     COLOURS,
+    Drawing,
     Glyphs,
     blank,
     figure,
     fit,
     fit_place,
     fold,
-    glyphs_in,
     pluralize,
     split,
 )
@@ -332,7 +332,7 @@ MOST_COMPARED = 1_000  # rows whose folders are compared
 HEAD = 1  # line above the rows
 
 
-class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
+class ResultsPane(ScrollView, Drawing, can_focus=True, inherit_bindings=False):
     """Rank, score and place of each row, and the passage that answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
@@ -361,11 +361,6 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._looked = range(0)
         self._is_followed = True
         """The selected row has been scrolled to; whoever scrolls on from there may."""
-
-    @property
-    def glyphs(self) -> Glyphs:
-        """What this terminal can draw."""
-        return glyphs_in(self.app)
 
     @property
     def row_height(self) -> int:

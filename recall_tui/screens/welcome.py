@@ -26,7 +26,7 @@ from recall_tui.opening import Count, FirstStore
 from recall_tui.screens.bench import NO_ROOM, Bench
 from recall_tui.screens.dialog import SizedScreen
 from recall_tui.state.store_pane import embedder_words, ndcg, state_of
-from recall_tui.widgets.draw import Glyphs, figure, fit, glyphs_in
+from recall_tui.widgets.draw import Drawing, Glyphs, figure, fit
 from recall_tui.widgets.lines import PointedList, entitle
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class CreateLine(Static):
         self.screen.action_create()  # type: ignore[attr-defined]  # it stands on a WelcomeScreen
 
 
-class WelcomeScreen(SizedScreen[None]):
+class WelcomeScreen(SizedScreen[None], Drawing):
     """Says why there is no store. Where one can be made, a folder and an embedder are chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -194,10 +194,6 @@ class WelcomeScreen(SizedScreen[None]):
         return self._embedders[row] if row is not None and row < len(self._embedders) else None
 
     @property
-    def _glyphs(self) -> Glyphs:
-        return glyphs_in(self.app)
-
-    @property
     def _room(self) -> int:
         return self.app.size.width - EDGES
 
@@ -253,7 +249,7 @@ class WelcomeScreen(SizedScreen[None]):
         self._draw_embedders(names.index(wanted))
 
     def _draw_embedders(self, chosen: int | None) -> None:
-        lines = (Text(_embedder_line(each, self._room, self._glyphs)) for each in self._embedders)
+        lines = (Text(_embedder_line(each, self._room, self.glyphs)) for each in self._embedders)
         self.query_one("#embedders", ChoiceList).fill(lines, chosen=chosen)
 
     def _draw_folders(self) -> None:
@@ -269,7 +265,7 @@ class WelcomeScreen(SizedScreen[None]):
 
     def _folder_line(self, folder: str, room: int) -> str:
         count = self._counts.get(folder)
-        return fit(folder, room - 26, self._glyphs) + f"{_files(count) if count else 'counting':>26}"
+        return fit(folder, room - 26, self.glyphs) + f"{_files(count) if count else 'counting':>26}"
 
     def _say_words(self, embedder: EmbedderView) -> None:
         words = Text(f"{embedder['name']}: ", Style(bold=True))

@@ -11,7 +11,6 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual.events import Click, Resize
-from textual.widget import Widget
 from textual.widgets import Static
 
 from recall_tui.actions.action import acts_in
@@ -23,7 +22,7 @@ from recall_tui.state.grading import last_grade
 from recall_tui.state.judging import first_step
 from recall_tui.state.session import Session, is_ingesting
 from recall_tui.state.shell import command
-from recall_tui.widgets.draw import Glyphs, fit, fit_place, glyphs_in, pluralize
+from recall_tui.widgets.draw import Drawing, Glyphs, fit, fit_place, pluralize
 
 SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"), ("8", "store"))
 """The panes that share a place on a narrow screen, with their keys."""
@@ -47,7 +46,7 @@ class ClickPlace(NamedTuple):
     action: str
 
 
-class Line(Static):
+class Line(Static, Drawing):
     """One line that is drawn again from the last session when its width changes. Parts of it can be clicked."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
@@ -92,7 +91,7 @@ class HeaderLine(Line):
 
     def draw_line(self, session: Session, width: int) -> Text:
         """The header; facts that do not fit go, the last ones first, and the activity always shows."""
-        glyphs = _glyphs(self)
+        glyphs = self.glyphs
         busy = [session.store.task] if session.store.task else []
         busy += ["searching"] if session.query.busy else ["ingesting"] if is_ingesting(session) else []
         activity = busy[0] if busy else "idle"
@@ -129,7 +128,7 @@ class StatusLine(Line):
 
     def draw_line(self, session: Session, width: int) -> Text:
         """The status for a width in cells."""
-        glyphs = _glyphs(self)
+        glyphs = self.glyphs
         if width < NARROW:
             return self._narrow(session, width, glyphs)
         typed = command(session, self._store)
@@ -194,7 +193,7 @@ class FooterLine(Line):
         if newest is not None and undo.keys and acts_in(undo, session.pane):
             undoes = f", {key_name(undo.keys[0])} undoes "
             cells = min(GRADED_MOST, room - cell_len(f"{line.plain} {newest[0]} {undoes}"))
-            path = fit_place(newest[1], "", cells, _glyphs(self)).rstrip() if cells >= GRADED_LEAST else ""
+            path = fit_place(newest[1], "", cells, self.glyphs).rstrip() if cells >= GRADED_LEAST else ""
             line.append(f" {newest[0]} {path}".rstrip() + undoes)
         else:
             line.append(" ")
@@ -226,7 +225,3 @@ def fit_facts(facts: list[str], width: int, glyphs: Glyphs) -> str:
             if cell_len(line := gap.join(facts[:count])) <= width:
                 return fit(line, width, glyphs)
     return fit(GAPS[-1].join(facts[:2]), width, glyphs)
-
-
-def _glyphs(widget: Widget) -> Glyphs:
-    return glyphs_in(widget.app)

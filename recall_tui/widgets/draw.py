@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.segment import Segment
@@ -75,6 +75,23 @@ NOTICE_CELLS = 70  # of what a notice repeats: more of it would cover the screen
 def glyphs_in(app: App[Any]) -> Glyphs:
     """What the terminal of a running workbench can draw."""
     return ASCII if app.has_class("-ascii") else UNICODE
+
+
+class InApp(Protocol):
+    """A widget or a screen."""
+
+    @property
+    def app(self) -> App[Any]:
+        """The application it belongs to."""
+
+
+class Drawing:
+    """A widget or a screen that knows what its terminal can draw."""
+
+    @property
+    def glyphs(self: InApp) -> Glyphs:
+        """What this terminal can draw."""
+        return glyphs_in(self.app)
 
 
 def glyphs_for(environment: Mapping[str, str]) -> Glyphs:

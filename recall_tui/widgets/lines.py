@@ -21,7 +21,7 @@ from textual.widgets import OptionList
 
 from recall_tui.messages import Do
 from recall_tui.state.session import Pane
-from recall_tui.widgets.draw import Glyphs, blank, glyphs_in
+from recall_tui.widgets.draw import Drawing, blank
 
 Build = Callable[[int], list[Text]]
 """Lines for a width in cells."""
@@ -29,7 +29,7 @@ NONE = -1
 """No line is chosen."""
 
 
-class LineView(ScrollView, can_focus=True):
+class LineView(ScrollView, Drawing, can_focus=True):
     """Shows lines that are built for its width, and builds them again when the width changes."""
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -47,11 +47,6 @@ class LineView(ScrollView, can_focus=True):
         self._drawn_width = 0
         self.chosen_line = NONE
         """The line that is drawn as the chosen one, besides its pointer; `build` sets it."""
-
-    @property
-    def glyphs(self) -> Glyphs:
-        """What this terminal can draw."""
-        return glyphs_in(self.app)
 
     @property
     def lines(self) -> list[str]:
@@ -136,18 +131,13 @@ def strip_of(line: Text, width: int, style: Style, console: Console) -> Strip:
 MARGIN = 2  # cells before each line, for the pointer and a blank
 
 
-class PointedList(OptionList, can_focus=False):
+class PointedList(OptionList, Drawing, can_focus=False):
     """Lines of one row each, cut where they are longer; the keys are with a field beside it."""
 
     DEFAULT_CSS = "PointedList { text-wrap: nowrap; text-overflow: clip; }"
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id, markup=False, compact=True)
-
-    @property
-    def glyphs(self) -> Glyphs:
-        """What the terminal can show."""
-        return glyphs_in(self.app)
 
     @property
     def room(self) -> int:

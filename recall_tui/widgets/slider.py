@@ -12,11 +12,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from recall_tui.messages import Do
-from recall_tui.widgets.draw import COLOURS, Glyphs, fit, glyphs_in
+from recall_tui.widgets.draw import COLOURS, Drawing, fit
 from recall_tui.widgets.lines import strip_of
 
 
-class Track(Widget):
+class Track(Widget, Drawing):
     """A knob between two labels. A subclass says what the labels are, and what a moved knob means."""
 
     end_styles: ClassVar[tuple[Style, Style]] = (Style(), Style())
@@ -38,11 +38,6 @@ class Track(Widget):
     @abstractmethod
     def turn(self, steps: int) -> None:
         """Tell that the wheel was turned, forwards (1) or back (-1)."""
-
-    @property
-    def glyphs(self) -> Glyphs:
-        """What this terminal can draw."""
-        return glyphs_in(self.app)
 
     def render_line(self, y: int) -> Strip:
         """The line between its labels, or the hint in their place when there is nothing to slide."""
