@@ -35,7 +35,7 @@ from recall_tui.handlers import store as store_handlers
 from recall_tui.home import keymap
 from recall_tui.home.history import PastQuestion
 from recall_tui.home.preferences import Preferences
-from recall_tui.host import Host
+from recall_tui.host import Host, reason_of
 from recall_tui.leaving import finish
 from recall_tui.messages import Do, Happened
 from recall_tui.palette import Actions
@@ -185,8 +185,8 @@ class Workbench(Host):
                 store_handlers.settings_wait(self, error)
             case Changed():
                 ingest.folders_changed(self)
-            case Unwatched():
-                ingest.watch_failed(self, event)
+            case Unwatched(error):
+                self.warn(reason_of(error))
             case TaskDone():
                 store_handlers.task_ended(self, event)
 

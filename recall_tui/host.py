@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     import threading
 
     from textual.notifications import SeverityLevel
-    from textual.screen import ScreenResultCallbackType
     from textual.widget import AwaitMount
 
     from recall_core.api.recall import Recall
@@ -198,19 +197,19 @@ class Host(App[None]):
         """Say what went wrong."""
         self.notify(message, severity="error", markup=False)
 
-    def confirm(
-        self, title: str, question: str, then: ScreenResultCallbackType[bool], *, command: str = ""
-    ) -> AwaitMount:
-        """Ask a question of yes or no; `command` does in a shell what a yes does."""
+    def confirm(self, title: str, question: str, then: Callable[[], object], *, command: str = "") -> AwaitMount:
+        """Ask a question of yes or no, and call `then` after a yes. command: does in a shell what a yes does."""
+        screen = screens.confirm.ConfirmScreen(title, question, command=command)
+        return self.push_screen(screen, partial(_call_if_agreed, then))
 
-        return self.push_screen(screens.confirm.ConfirmScreen(title, question, command=command), then)
+    def prompt(self, title: str, value: str, hint: str, check: Check, then: Callable[[str], object]) -> AwaitMount:
+        """Ask for a line of text that `check` has nothing against, and call `then` with it."""
 
-    def prompt(
-        self, title: str, value: str, hint: str, check: Check, then: ScreenResultCallbackType[str | None]
-    ) -> AwaitMount:
-        """Ask for a line of text that `check` has nothing against."""
+        async def answer(typed: str | None) -> None:
+            if typed is not None and isawaitable(done := then(typed)):
+                await done
 
-        return self.push_screen(screens.confirm.PromptScreen(title, value, hint, check), then)
+        return self.push_screen(screens.confirm.PromptScreen(title, value, hint, check), answer)
 
     def ask(self) -> None:
         """Ask what is written."""
@@ -250,6 +249,11 @@ class Host(App[None]):
 
     def _post_event(self, event: Event) -> None:
         self.post_message(Happened(event))
+
+
+async def _call_if_agreed(then: Callable[[], object], is_agreed: bool | None) -> None:
+    if is_agreed and isawaitable(done := then()):
+        await done
 
 
 def reason_of(error: RecallError | OSError) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from recall_tui.panes.context import ContextPane
@@ -28,7 +27,13 @@ def budget(app: Host, tokens: int) -> None:
 async def type_budget(app: Host) -> None:
     """Ask for a budget."""
     tokens = str(app.session.context.budget_tokens)
-    await app.prompt("Budget", tokens, "tokens, then Enter", not_a_budget, partial(_budget_typed, app))
+    await app.prompt(
+        "Budget",
+        tokens,
+        "tokens, then Enter",
+        not_a_budget,
+        lambda typed: set_budget(app, int(typed.replace(",", ""))),
+    )
 
 
 def copy_context(app: Host) -> None:
@@ -98,11 +103,6 @@ def _say_change(app: Host, done: str, marked: tuple[str, ...], action: str) -> N
         is_marked = bool(set(packing.chosen_chunks(app.session)) & set(marked))
         undone = app.table.spell(f"{done}; {{{action}}} undoes it.")
         app.notify(undone if is_marked else f"No longer {done.lower()}.")
-
-
-def _budget_typed(app: Host, typed: str | None) -> None:
-    if typed is not None:
-        app.become(state.budgeted(app.session, int(typed.replace(",", ""))))
 
 
 def not_a_budget(typed: str) -> str:

@@ -43,24 +43,26 @@ def scroll_explain(app: Host, rows: int) -> None:
     """Go on among the fixes, or, where there are none, among the lines."""
     if fixes.chosen_remedy(app.session) is not None:
         _point_fix(app, app.session.cursors.get(fixes.CURSOR, 0) + rows)
-        _pane_of(app).go_to_fix()  # it may have been scrolled away from, and have no neighbour to go to
+        app.bench.query_one(
+            ExplainPane
+        ).go_to_fix()  # it may have been scrolled away from, and have no neighbour to go to
     else:
-        _pane_of(app).scroll_relative(y=rows, animate=False, immediate=True)
+        app.bench.query_one(ExplainPane).scroll_relative(y=rows, animate=False, immediate=True)
 
 
 def page_explain(app: Host, pages: int) -> None:
     """Scroll by what is visible."""
-    _pane_of(app).scroll_pages(pages)
+    app.bench.query_one(ExplainPane).scroll_pages(pages)
 
 
 def explain_top(app: Host) -> None:
     """Scroll to the top."""
-    _pane_of(app).scroll_home(animate=False, immediate=True)
+    app.bench.query_one(ExplainPane).scroll_home(animate=False, immediate=True)
 
 
 def explain_end(app: Host) -> None:
     """Scroll to the end."""
-    _pane_of(app).scroll_end(animate=False, immediate=True)
+    app.bench.query_one(ExplainPane).scroll_end(animate=False, immediate=True)
 
 
 def select_beside(app: Host, rows: int) -> None:
@@ -116,10 +118,6 @@ def take_back(app: Host) -> None:
 def take_all_back(app: Host) -> None:
     """Undo all fixes."""
     app.take(fixes.taken_back(app.session, app.clock(), whole=True))
-
-
-def _pane_of(app: Host) -> ExplainPane:
-    return app.bench.query_one(ExplainPane)
 
 
 def _point_fix(app: Host, place: int) -> None:

@@ -17,9 +17,10 @@ from recall_core.errors import RecallError, StoreLocked, UsageError, why_unread
 from recall_core.paths import path_of
 from recall_core.types import Skip
 from recall_tui import files, screens
+from recall_tui.host import reason_of
 from recall_tui.opening import FirstStore, create_store
 from recall_tui.state import session as state
-from recall_tui.state.events import Ended, Unwatched
+from recall_tui.state.events import Ended
 from recall_tui.state.runs import EVERYTHING, Run, may_hold
 from recall_tui.state.store_pane import StoreOverview, cursor_of, is_outdated, overview
 
@@ -49,7 +50,7 @@ def create_first_store(app: Host, choice: FirstStore, sends_text: bool) -> None:
         _create(app, choice)
         return
     question = f"{choice.embedder} is sent the text of every file. allow_network = true is written into recall.toml."
-    app.confirm("Text leaves this machine", question, partial(_create_if_agreed, app, choice))
+    app.confirm("Text leaves this machine", question, partial(_create, app, choice))
 
 
 def open_again(app: Host) -> None:
@@ -128,11 +129,6 @@ def folders_changed(app: Host) -> None:
         _ingest(app, EVERYTHING)
 
 
-def watch_failed(app: Host, event: Unwatched) -> None:
-    """Say why the folders are not watched."""
-    app.warn(f"{event.error.message}" + (f" ({event.error.hint})" if event.error.hint else ""))
-
-
 async def open_skip(app: Host) -> None:
     """Say why the chosen file was skipped, and offer to open it."""
     run = app.session.store.run
@@ -173,24 +169,19 @@ def _go_on_watching(app: Host, event: Ended) -> None:
     run = app.session.store.run
     if isinstance(event.error, StoreLocked) and run is not None and run.is_owed:
         app.become(app.session._replace(store=app.session.store._replace(is_behind=True)))
-        app.set_timer(LOCKED_SECONDS, partial(_catch_up, app))
+
+        def catch_up() -> None:
+            """Read on, unless a run has begun or the watch has ended since."""
+            if app.session.store.watching and app.session.store.is_behind:
+                folders_changed(app)
+
+        app.set_timer(LOCKED_SECONDS, catch_up)
     elif event.view is None:
         return
     elif run is not None and run.folder != EVERYTHING:
         app.threads.watch(is_on=True)  # the new folder too; its first answer brings all of them up to date
     elif app.session.store.is_behind:
         _ingest(app, EVERYTHING)
-
-
-def _catch_up(app: Host) -> None:
-    """Read what a locked store kept from being read, unless a run has begun or the watch has ended since."""
-    if app.session.store.watching and app.session.store.is_behind:
-        folders_changed(app)
-
-
-def _create_if_agreed(app: Host, choice: FirstStore, is_agreed: bool | None) -> None:
-    if is_agreed:
-        _create(app, choice)
 
 
 def _create(app: Host, choice: FirstStore) -> None:
@@ -203,10 +194,8 @@ def _ask_for_folder(app: Host, typed: str, hint: str) -> AwaitMount:
     return app.prompt("Add a folder or a file", typed, hint, missing, partial(_folder_typed, app))
 
 
-def _folder_typed(app: Host, typed: str | None) -> None:
+def _folder_typed(app: Host, typed: str) -> None:
     """Add it, unless a run has begun meanwhile: a watched folder may change at any time."""
-    if typed is None:
-        return
     if state.is_ingesting(app.session):
         _ask_for_folder(app, typed, LATER)
     else:
@@ -228,8 +217,8 @@ def _note_synced(app: Host) -> None:
     )
 
 
-def _edit(app: Host, skip: Skip, is_agreed: bool | None) -> None:
-    if not is_agreed or app.session.store.info is None:
+def _edit(app: Host, skip: Skip) -> None:
+    if app.session.store.info is None:
         return
     path = Path(app.session.store.info.path).parent / skip.path
     try:
@@ -239,7 +228,7 @@ def _edit(app: Host, skip: Skip, is_agreed: bool | None) -> None:
     except SuspendNotSupported:
         app.warn("This terminal cannot be lent to an editor.")
     except UsageError as error:
-        app.warn(f"{error.message} ({error.hint})" if error.hint else error.message)
+        app.warn(reason_of(error))
     except OSError as error:
         app.warn(f"{path} cannot be edited: {why_unread(error)}.")
 

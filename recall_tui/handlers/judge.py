@@ -133,7 +133,10 @@ def take_query(app: Host) -> None:
 
 async def import_judgements(app: Host) -> None:
     """Ask which files to read."""
-    await app.prompt("Import judgements", "", _IMPORT_HINT, unreadable, partial(_import_typed, app))
+    title = "Import judgements"
+    await app.prompt(
+        title, "", _IMPORT_HINT, unreadable, lambda typed: app.do(title, partial(_import, paths_of(typed)))
+    )
 
 
 async def export_judgements(app: Host) -> None:
@@ -167,26 +170,15 @@ def _with_grade(app: Host, change: Regrade) -> Session:
     return fresh._replace(store=fresh.store._replace(task=grading.GRADE))
 
 
-def _import_typed(app: Host, typed: str | None) -> None:
-    if typed is not None:
-        app.do("Import judgements", partial(_import, paths_of(typed)))
-
-
-async def _export_typed(app: Host, typed: str | None) -> None:
-    if typed is None:
-        return
+async def _export_typed(app: Host, typed: str) -> None:
     paths = paths_of(typed)
+    export = partial(app.do, "Export judgements", partial(_export, paths))
     there = [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - False where nobody may look
     if there:
         question = f"Replace {' and '.join(there)}?"
-        await app.confirm("Export judgements", question, partial(_export_agreed, app, paths))
+        await app.confirm("Export judgements", question, export)
     else:
-        _export_agreed(app, paths, True)
-
-
-def _export_agreed(app: Host, paths: list[Path], is_agreed: bool | None) -> None:
-    if is_agreed:
-        app.do("Export judgements", partial(_export, paths))
+        export()
 
 
 def paths_of(typed: str) -> list[Path]:

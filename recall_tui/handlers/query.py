@@ -216,9 +216,7 @@ def _not_loadable(typed: str) -> str:
     return ""
 
 
-def _load(app: Host, typed: str | None) -> None:
-    if typed is None:
-        return
+def _load(app: Host, typed: str) -> None:
     try:
         text = files.load(files.place(typed))
     except (UsageError, OSError) as error:
@@ -228,9 +226,7 @@ def _load(app: Host, typed: str | None) -> None:
     put_text(app, text)
 
 
-async def _save_named(app: Host, typed: str | None) -> None:
-    if typed is None:
-        return
+async def _save_named(app: Host, typed: str) -> None:
     text = app.bench.editor.text
     try:
         path = files.place(typed)
@@ -241,15 +237,12 @@ async def _save_named(app: Host, typed: str | None) -> None:
     app.query_file = typed
     if differs:
         question = f"{path} exists and differs. Replace it?"
-        await app.confirm("Save the query", question, partial(save_text, app, path, text))
+        await app.confirm("Save the query", question, partial(_save_text, app, path, text))
     else:
-        save_text(app, path, text, True)
+        _save_text(app, path, text)
 
 
-def save_text(app: Host, path: Path, text: str, is_agreed: bool | None) -> None:
-    """Write a text into a file, once that is agreed to, and say so."""
-    if not is_agreed:
-        return
+def _save_text(app: Host, path: Path, text: str) -> None:
     try:
         files.save(path, text)
     except OSError as error:
@@ -323,12 +316,12 @@ async def ask_filter(app: Host) -> None:
         app.notify("A query in RQL has its own FILTER; / filters plain words.")
         return
     hint = "such as doc.tag = 'docs'; Enter filters, Esc removes the filter"
-    await app.prompt("Filter", app.session.query.filter, hint, wrong_filter, partial(filter_by, app))
+    screen = screens.confirm.PromptScreen("Filter", app.session.query.filter, hint, wrong_filter)
+    await app.push_screen(screen, lambda typed: filter_by(app, typed or ""))
 
 
-def filter_by(app: Host, text: str | None) -> None:
-    """Ask again with the words filtered by this expression; "" or None removes the filter."""
-    text = text or ""
+def filter_by(app: Host, text: str) -> None:
+    """Ask again with the words filtered by this expression; "" removes the filter."""
     if text != app.session.query.filter:
         session = app.session._replace(query=app.session.query._replace(filter=text))
         app.become(state.asked(session, app.bench.editor.text, app.clock()))

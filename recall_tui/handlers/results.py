@@ -20,6 +20,7 @@ from recall_core.shell import REST, Hint
 from recall_core.text import behind_unit
 from recall_core.types import Progress
 from recall_tui import files
+from recall_tui.host import reason_of
 from recall_tui.opening import open_store
 from recall_tui.panes.results import ResultsPane
 from recall_tui.state import explaining, packing
@@ -89,17 +90,27 @@ def group(app: Host) -> None:
 async def export_results(app: Host) -> None:
     """Ask for the name of a file for the rows."""
     line = command(app.session._replace(pane="results"), None)
-    hint = ".csv, .jsonl or .md (Markdown), then Enter"
-    then = partial(_results_named, app, line)
-    await app.prompt(ROWS, "results.csv", hint, reject_suffix, then)
+
+    async def export_to(typed: str) -> None:
+        path = paths.expanded(typed)
+        words = [*shlex.split(line)[1:2], *FLAGS[path.suffix.lower()], *shlex.split(line)[2:]]
+        await _ask_to_replace(app, ROWS, path, lambda: app.do(ROWS, partial(export_rows, words, path)))
+
+    await app.prompt(ROWS, "results.csv", ".csv, .jsonl or .md (Markdown), then Enter", reject_suffix, export_to)
 
 
 async def export_context(app: Host) -> None:
     """Ask for the name of a file for the text, exactly as `recall context` prints it."""
     packed = app.session.context.packed
-    if packed is not None:
-        then = partial(_context_named, app, packing.printed(packed))
-        await app.prompt(CONTEXT, "context.txt", "a file, then Enter", no_place, then)
+    if packed is None:
+        return
+    text = packing.printed(packed)
+
+    async def export_to(typed: str) -> None:
+        path = paths.expanded(typed)
+        await _ask_to_replace(app, CONTEXT, path, partial(_write_context, app, path, text))
+
+    await app.prompt(CONTEXT, "context.txt", "a file, then Enter", no_place, export_to)
 
 
 def reject_suffix(typed: str) -> str:
@@ -116,28 +127,10 @@ def no_place(typed: str) -> str:
     return "" if typed and is_place else f"{typed!r} cannot be written: its folder does not exist, or it is a folder."
 
 
-async def _results_named(app: Host, line: str, typed: str | None) -> None:
-    if typed is not None:
-        path = paths.expanded(typed)
-        words = [*shlex.split(line)[1:2], *FLAGS[path.suffix.lower()], *shlex.split(line)[2:]]
-        await _ask_to_replace(app, ROWS, path, lambda: app.do(ROWS, partial(export_rows, words, path)))
-
-
-async def _context_named(app: Host, text: str, typed: str | None) -> None:
-    if typed is not None:
-        path = paths.expanded(typed)
-        await _ask_to_replace(app, CONTEXT, path, partial(_write_context, app, path, text))
-
-
 async def _ask_to_replace(app: Host, title: str, path: Path, then: Callable[[], None]) -> None:
     """Go on at once where there is no such file, and else after a yes."""
-
-    def answered(is_agreed: bool | None) -> None:
-        if is_agreed:
-            then()
-
     if os.path.lexists(path):
-        await app.confirm(title, f"{path} exists. Replace it?", answered)
+        await app.confirm(title, f"{path} exists. Replace it?", then)
     else:
         then()
 
@@ -202,7 +195,7 @@ async def open_file(app: Host) -> None:
     try:
         place = await asyncio.to_thread(place_of, app.store, chunk_id)
     except RecallError as error:
-        app.warn(f"{error.message} ({error.hint})" if error.hint else error.message)
+        app.warn(reason_of(error))
         return
     what = f"{place.name}:{place.line}"
     try:
@@ -217,7 +210,7 @@ async def open_file(app: Host) -> None:
     except SuspendNotSupported:
         app.warn(f"{what} cannot be opened from here: there is no terminal to lend to another program.")
     except RecallError as error:
-        app.warn(f"{error.message} ({error.hint})" if error.hint else error.message)
+        app.warn(reason_of(error))
     except OSError as error:
         app.warn(f"{what} cannot be opened: {why_unread(error)}.")
 

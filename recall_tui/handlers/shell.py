@@ -193,19 +193,16 @@ async def export_picture(app: Host) -> None:
     taken = app.export_screenshot(), plain_text(app)
     hint = ".svg is a picture, .txt the text; Enter saves"
     wrong = f"The name ends in {' or '.join(SUFFIXES)}."
-    then = partial(_picture_named, app, taken)
     await app.prompt(
         "Save the screen",
         PICTURE,
         hint,
         lambda typed: "" if paths.expanded(typed).suffix in SUFFIXES else wrong,
-        then,
+        partial(_save_screen, app, taken),
     )
 
 
-def _picture_named(app: Host, taken: tuple[str, str], typed: str | None) -> None:
-    if typed is None:
-        return
+async def _save_screen(app: Host, taken: tuple[str, str], typed: str) -> None:
     try:
         path = Path(os.path.realpath(paths.expanded(typed)))  # resolve() fails at a link to itself
         is_there = path.exists()
@@ -215,14 +212,12 @@ def _picture_named(app: Host, taken: tuple[str, str], typed: str | None) -> None
     text = taken[SUFFIXES.index(path.suffix)]
     if is_there:
         question = f"{path} exists. Replace it?"
-        app.confirm("Save the screen", question, partial(_save_picture, app, path, text))
+        await app.confirm("Save the screen", question, partial(_write_screen, app, path, text))
     else:
-        _save_picture(app, path, text, True)
+        _write_screen(app, path, text)
 
 
-def _save_picture(app: Host, path: Path, text: str, is_agreed: bool | None) -> None:
-    if not is_agreed:
-        return
+def _write_screen(app: Host, path: Path, text: str) -> None:
     try:
         files.save(path, text)
     except OSError as error:

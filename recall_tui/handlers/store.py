@@ -18,6 +18,7 @@ from recall_core.types import Progress
 from recall_tui import screens
 from recall_tui.handlers import ingest, query
 from recall_tui.handlers.ingest import UNDER_WAY
+from recall_tui.host import reason_of
 from recall_tui.opening import open_store
 from recall_tui.state import documents, store_pane, weighing
 from recall_tui.state import session as state
@@ -28,8 +29,6 @@ from recall_tui.state.store_pane import StoreCommand
 from recall_tui.widgets.editor import Editor
 
 if TYPE_CHECKING:
-    from textual.screen import ScreenResultCallbackType
-
     from recall_core.api.recall import Recall
     from recall_tui.host import Host
 
@@ -152,8 +151,7 @@ def task_ended(app: Host, event: TaskDone) -> None:
     """Say how it went, and ask again where it wrote."""
     app.threads.told(event)
     if event.error is not None:
-        hint = f" ({event.error.hint})" if event.error.hint else ""
-        app.warn(f"{event.name}: {event.error.message}{hint}")
+        app.warn(f"{event.name}: {reason_of(event.error)}")
     elif event.summary:
         app.notify(event.summary, markup=False)
     if store_pane.is_outdated(app.session):
@@ -258,11 +256,10 @@ async def _ask_for_documents(app: Host, target: str, hint: str) -> None:
     )
 
 
-def _target_typed(app: Host, target: str | None) -> None:
-    """Look behind the screen which documents that are: a glob may have to be held against a million of them."""
-    if target is not None:
-        look = partial(_look_up, app, target)
-        app.run_worker(look, exclusive=True, group="remove")  # type: ignore[arg-type]  # its type is too narrow
+def _target_typed(app: Host, target: str) -> None:
+    """Look up the documents in the background: a glob may have to be compared with a million of them."""
+    look = partial(_look_up, app, target)
+    app.run_worker(look, exclusive=True, group="remove")  # type: ignore[arg-type]  # its type is too narrow
 
 
 async def _look_up(app: Host, target: str) -> None:
@@ -273,26 +270,19 @@ async def _look_up(app: Host, target: str) -> None:
         return
     words = ("rm", *(["--"] if target.startswith("-") else []), target)
     title = shlex.join(["recall", *words])
-    agreed, command = partial(_remove, app, title, target, found), typed(app.store, *words)
-    await _ask_unasked(app, title, removal_question(found), agreed, command)
+
+    def remove_if_agreed(is_agreed: bool | None) -> None:
+        if is_agreed and _may_begin(app):
+            app.do(title, partial(remove_documents, target=target, found=found))
+
+    behind = app.focused if isinstance(app.focused, Editor | Input) else None  # something else may be typed by now
+    command = typed(app.store, *words)
+    screen = screens.confirm.UnaskedScreen(title, removal_question(found), command=command, behind=behind)
+    await app.push_screen(screen, remove_if_agreed)
 
 
-async def _ask_unasked(
-    app: Host, title: str, question: str, then: ScreenResultCallbackType[bool], command: str
-) -> None:
-    """Ask after a while, in which the person may have begun to type something else."""
-
-    behind = app.focused if isinstance(app.focused, Editor | Input) else None
-    await app.push_screen(screens.confirm.UnaskedScreen(title, question, command=command, behind=behind), then)
-
-
-def _remove(app: Host, title: str, target: str, found: NamedTarget, is_agreed: bool | None) -> None:
-    if is_agreed and _may_begin(app):
-        app.do(title, partial(remove_documents, target=target, found=found))
-
-
-def _run_remedy(app: Host, title: str, remedy: StoreCommand, is_agreed: bool | None) -> None:
-    if not (is_agreed and _may_begin(app)):
+def _run_remedy(app: Host, title: str, remedy: StoreCommand) -> None:
+    if not _may_begin(app):
         return
     app.reembed_stop = threading.Event()
     runs: dict[str, Callable[[Recall, Say], str]] = {

@@ -155,8 +155,7 @@ async def _offer_query(app: Host, answer: Answer, said: Tweaks) -> None:
         app.notify(f"Plain words have no OPTION, and no query can say these: {error.message}", markup=False)
         return
     question = f"Plain words have no OPTION. Replace them by the query with the same results?\n\n{query}"
-    take = partial(_take_text, app, query, said)
-    await app.confirm("Write into the query", question, lambda is_agreed: take() if is_agreed else None)
+    await app.confirm("Write into the query", question, partial(_take_text, app, query, said))
 
 
 def _take_text(app: Host, text: str, said: Tweaks) -> None:
@@ -185,17 +184,16 @@ def _try(app: Host, session: Session, key: str) -> None:
 
 
 async def _ask_to_write(app: Host, toml: Path, tweaks: Tweaks, was: Config, title: str) -> None:
+    toml_of = partial(json.dumps, ensure_ascii=False)  # TOML spells these values as JSON does
     lines = [
-        f"  {NAMES.get(key, key)} = {_toml(value)} (was {_toml(getattr(was, key))})" for key, value in tweaks.items()
+        f"  {NAMES.get(key, key)} = {toml_of(value)} (was {toml_of(getattr(was, key))})"
+        for key, value in tweaks.items()
     ]
     await app.confirm("Save the weights", "\n".join([title, *lines]), partial(_write, app, toml, tweaks, was))
 
 
-async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config, is_agreed: bool | None) -> None:
+async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config) -> None:
     """Write what was agreed to, unless it takes the place of something else by now."""
-    if not is_agreed:
-        return
-
     try:
         saved = await asyncio.to_thread(load, toml)
         if any(getattr(saved, key) != getattr(was, key) for key in tweaks):
@@ -207,8 +205,3 @@ async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config, is_agreed: 
     else:
         app.move(weighing.stored(app.session, tweaks, was=was))
         app.notify(f"Saved: {', '.join(NAMES.get(key, key) for key in tweaks)}", markup=False)
-
-
-def _toml(value: str | float | bool) -> str:
-    """As it is written into the file: TOML spells these as JSON does."""
-    return json.dumps(value, ensure_ascii=False)
