@@ -79,20 +79,17 @@ def summary(shown: Compared, width: int, glyphs: Glyphs) -> Text:
 
 
 def _table(shown: Compared, passages: Mapping[str, PassageView], width: int, glyphs: Glyphs) -> list[Text]:
-    left = (width - len(_between(glyphs))) // 2
-    right = width - left - len(_between(glyphs))
-    heads = Text(f"{'saved settings':<{left}}", DIM).append(_between(glyphs)).append("now")
+    between = f" {glyphs.upright} "
+    left = (width - len(between)) // 2
+    right = width - left - len(between)
+    heads = Text(f"{'saved settings':<{left}}", DIM).append(between).append("now")
     lines = [heads]
     for at in range(max(map(len, shown))):
         then, now = (rows[at] if at < len(rows) else None for rows in shown)
         line = Text().append_text(_cell(then, passages, left, glyphs, is_now=False))
-        line.append(_between(glyphs), DIM)
+        line.append(between, DIM)
         lines.append(line.append_text(_cell(now, passages, right, glyphs, is_now=True)))
     return lines
-
-
-def _between(glyphs: Glyphs) -> str:
-    return f" {glyphs.upright} "
 
 
 def _cell(
@@ -208,9 +205,6 @@ def _rank_rows(left: int, *, has_curve: bool) -> int:
 class WeightsBody(LineView, can_focus=False):
     """What stands under the slider; it is drawn for its height as well as for its width."""
 
-    def __init__(self) -> None:
-        super().__init__(id="board")
-
 
 class WeightsPane(Vertical):
     """The slider above the other settings, the rank lines, and the curve of the grades."""
@@ -223,7 +217,7 @@ class WeightsPane(Vertical):
     def compose(self) -> ComposeResult:
         """The slider above everything it changes."""
         yield Slider()
-        yield WeightsBody()
+        yield WeightsBody(id="board")
 
     def show(self, session: Session) -> None:
         """Show the settings of this session, and what was found out about every weight."""

@@ -58,17 +58,8 @@ def cell_of(weight: Fraction | float, cells: int) -> int:
     return min(cells - 1, int(weight * cells))
 
 
-def labelled(label: str, band: str, weight: Fraction, glyphs: Glyphs) -> Text:
-    """A band with the present weight marked on it."""
-    return _marked(label, band, weight, glyphs.here)
-
-
-def crossed(row: str, weight: Fraction, glyphs: Glyphs) -> Text:
-    """A row of a drawing, crossed by the upright of the present weight."""
-    return _marked("", row, weight, glyphs.upright)
-
-
-def _marked(label: str, row: str, weight: Fraction, mark: str) -> Text:
+def mark_weight(label: str, row: str, weight: Fraction, mark: str) -> Text:
+    """Return a row of a drawing behind its label, with a mark at the present weight."""
     here = cell_of(weight, len(row))
     line = Text().append(f"{label:<{LABEL_CELLS}}", DIM).append(row[:here])
     return line.append(mark, HERE).append(row[here + 1 :])
@@ -153,8 +144,12 @@ def named_lines(session: Session, chart: Chart, weight: Fraction, glyphs: Glyphs
     top, answer = top_at(chart, weight), session.results.answer
     if answer is None or answer.pool is None:
         return ()
-    hits, keys = _hits(session), answer.pool.keys
-    wanted = [*top[:NAMED], *(each for each in top[NAMED:] if each == _selected_position(session))]
+    keys, first = answer.pool.keys, listed(answer)[0]
+    order = answer.ranked.order if answer.ranked is not None else ()
+    hits = {order[first + row]: hit for row, hit in session.results.hits.items() if first + row < len(order)}
+    at = first + session.results.selected
+    selected = order[at : at + 1]
+    wanted = [*top[:NAMED], *(each for each in top[NAMED:] if each in selected)]
     return tuple(
         NamedLine(
             position,
@@ -171,23 +166,6 @@ def name_of(hit: Hit, passages: Mapping[str, PassageView], glyphs: Glyphs) -> st
     """Return its file without folders, the line of its passage and the heading above that."""
     line, heading = cited(hit, passages.get(hit.chunk.id) if hit.chunk else None)
     return f"{PurePosixPath(hit.doc.path).name}{line}{glyphs.crumb if heading else ''}{heading}"
-
-
-def _hits(session: Session) -> Mapping[int, Hit]:
-    """The fetched rows by their position in the pool."""
-    answer = session.results.answer
-    if answer is None or answer.ranked is None:
-        return {}
-    first, order = listed(answer)[0], answer.ranked.order
-    return {order[first + row]: hit for row, hit in session.results.hits.items() if first + row < len(order)}
-
-
-def _selected_position(session: Session) -> int | None:
-    answer = session.results.answer
-    if answer is None or answer.ranked is None:
-        return None
-    at = listed(answer)[0] + session.results.selected
-    return answer.ranked.order[at] if at < len(answer.ranked.order) else None
 
 
 KEPT = 8  # drawings
@@ -238,7 +216,7 @@ def axis(chart: Chart, weight: Fraction, best: float | None, width: int, glyphs:
     cells, order = max(1, width - LABEL_CELLS), stability_at(chart, weight).order
     held = range(floor(order.low * cells), ceil(order.high * cells))
     here = cell_of(weight, cells)
-    marks = [(here, f"{glyphs.here} now {_axis_label(weight)}")]
+    marks = [(here, f"{glyphs.here} now {write_weight(round(float(weight), SHOWN_PLACES))}")]
     row = [
         tick if tick != " " else glyphs.track if cell in held else glyphs.line
         for cell, tick in enumerate(_draw_ticks(chart, cells, glyphs))
@@ -277,10 +255,6 @@ def _keys(marks: list[tuple[int, str]], cells: int) -> Text:
     return line.append(right, Style(color=COLOURS["semantic"]))
 
 
-def _axis_label(weight: Fraction) -> str:
-    return write_weight(round(float(weight), SHOWN_PLACES))
-
-
 def _ink(place: int) -> int:
     """Of a named line: a colour each for the first three; the selected row's has none."""
     return min(place, NAMED) + 1
@@ -312,15 +286,13 @@ def _drawing(
         canvas.ink = ink
         _draw(canvas, tops, candidate, ranks, thickness=1 if glyphs is ASCII else 2)
     shown = {_row(canvas, rank, ranks) // DOWN: rank + 1 for rank in range(ranks)}
-    return [
-        DrawnRow(shown.get(row, 0), _heavy(text, ink) if glyphs is ASCII else text, bytes(ink))
-        for row, (text, ink) in enumerate(zip(canvas.lines(glyphs), canvas.inks, strict=True))
-    ]
-
-
-def _heavy(text: str, inks: bytearray) -> str:
-    """A row in ASCII, in which lines with a name have another stroke."""
-    return "".join("=" if ink and mark == "-" else mark for mark, ink in zip(text, inks, strict=True))
+    rows = []
+    for row, (text, row_inks) in enumerate(zip(canvas.lines(glyphs), canvas.inks, strict=True)):
+        if glyphs is ASCII:  # lines with a name have another stroke
+            pairs = zip(text, row_inks, strict=True)
+            text = "".join("=" if ink and mark == "-" else mark for mark, ink in pairs)  # noqa: PLW2901
+        rows.append(DrawnRow(shown.get(row, 0), text, bytes(row_inks)))
+    return rows
 
 
 def _row_text(row: DrawnRow, here: int, at_rank: dict[int, int], glyphs: Glyphs) -> Text:
@@ -395,13 +367,21 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
         longer = join_pieces([*pieces, more], width, glyphs)
         if in_full or len(longer) == len(lines):
             pieces, lines = [*pieces, more], longer
-    return [_dim(line, remark) for line in lines]
+    shown = [Text(line) for line in lines]
+    for line in shown:
+        at = line.plain.find(remark)
+        if remark and at >= 0:
+            line.stylize(DIM, at, at + len(remark))
+    return shown
 
 
 def describe_curve(curve: Curve, weight: Fraction) -> str:
     """The measure at this weight, and the best one, to as many places as tell them apart."""
     now = value_at(curve, weight)
-    places = _places(now, curve.best)
+    places = 3
+    if curve.best - now >= LEAST_GAIN:
+        tell_apart = (each for each in (3, 4, 5, 6) if f"{curve.best:.{each}f}" != f"{now:.{each}f}")
+        places = next(tell_apart, 3)
     here, best = f"{now:.{places}f}", f"{curve.best:.{places}f}"
     is_best = curve.best <= now or here == best
     where = "the best" if is_best else f"best {best} at {write_weight(best_weight(curve))}"
@@ -420,7 +400,7 @@ def curve_rows(curve: Curve, weight: Fraction, size: tuple[int, int], glyphs: Gl
         y = canvas.rows - 1 - step
         canvas.upright(x, y, y if last is None else last)
         last = y
-    return [crossed(row, weight, glyphs) for row in canvas.lines(glyphs)]
+    return [mark_weight("", row, weight, glyphs.upright) for row in canvas.lines(glyphs)]
 
 
 def marks(curve: Curve, weight: Fraction, width: int, glyphs: Glyphs) -> Text:
@@ -438,19 +418,11 @@ def marks(curve: Curve, weight: Fraction, width: int, glyphs: Glyphs) -> Text:
         else glyphs.line
         for cell in range(cells)
     )
-    return labelled("B", band, weight, glyphs)
+    return mark_weight("B", band, weight, glyphs.here)
 
 
 def _key_of_all(curve: Curve) -> str:
     return "t the judged query" if curve.judged == 1 else f"t all {curve.judged} judged queries"
-
-
-def _dim(line: str, remark: str) -> Text:
-    """A line in which this remark, where it stands there, is dim."""
-    text, at = Text(line), line.find(remark)
-    if remark and at >= 0:
-        text.stylize(DIM, at, at + len(remark))
-    return text
 
 
 def _of_all(curve: Curve, glyphs: Glyphs) -> list[str]:
@@ -459,13 +431,6 @@ def _of_all(curve: Curve, glyphs: Glyphs) -> list[str]:
     few = ", too few to recommend" if count < LEAST_QUERIES else ""
     interval = [f"{glyphs.series[3]} 95 % {around(*curve.interval)}"] if count > 1 else []
     return [*interval, f"{count} judged{few}"]
-
-
-def _places(now: float, best: float) -> int:
-    """Three, or as many as it takes to see that the best value is a higher one, where that is worth the while."""
-    if best - now < LEAST_GAIN:
-        return 3
-    return next((places for places in (3, 4, 5, 6) if f"{best:.{places}f}" != f"{now:.{places}f}"), 3)
 
 
 def _widest(stretches: tuple[Stretch, ...]) -> str:
@@ -509,7 +474,7 @@ def target_band(met: TargetWeights, weight: Fraction, width: int, glyphs: Glyphs
     """The weights that meet every target."""
     cells = max(1, width - LABEL_CELLS)
     band = "".join(glyphs.series[0] if _is_met_in(met, cell, cells) else glyphs.line for cell in range(cells))
-    return labelled("T", band, weight, glyphs)
+    return mark_weight("T", band, weight, glyphs.here)
 
 
 def target_names(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
@@ -524,14 +489,10 @@ def _say_met(session: Session, met: TargetWeights, pins: tuple[PinnedChunk, ...]
     where = ", ".join(
         span(each.low, each.high, low_open=each.low_open, high_open=each.high_open) for each in met.weights
     )
-    if _holds(session, met):
+    weight = exact_share(current(session))
+    if any(each.holds(weight) for each in met.weights):
         return [f"{glyphs.yes} all targets met ({where})"]
     return [f"{glyphs.no} targets met at {where}", f"T goes to {nearest_weight(session)}"]
-
-
-def _holds(session: Session, met: TargetWeights) -> bool:
-    weight = exact_share(current(session))
-    return any(each.holds(weight) for each in met.weights)
 
 
 def _is_met_in(met: TargetWeights, cell: int, cells: int) -> bool:

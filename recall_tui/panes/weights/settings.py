@@ -59,12 +59,12 @@ def form_height(session: Session, width: int) -> int:
 def moved_settings(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     """The chosen one and those that are not at their defaults, side by side: for a pane that is short of lines."""
     config, plain = current(session), Config()
-    told = [
+    shown = [
         each
         for each in _rows(session)
         if each.is_chosen or each.is_moved or each.key in ALWAYS or _value(config, each) != _value(plain, each)
     ]
-    return [*_in_columns(told, _columns(told, width, glyphs), width, glyphs), *_decided_lines(session, width)]
+    return [*_in_columns(shown, width, glyphs), *_decided_lines(session, width)]
 
 
 def row_at(session: Session, line: str, cell: int, glyphs: Glyphs) -> tuple[int, bool] | None:
@@ -107,14 +107,10 @@ def _spell(each: SettingLine, glyphs: Glyphs) -> str:
     return f"{_mark(each, glyphs)}{each.name} {each.value}{'*' if each.is_moved else ''}"
 
 
-def _columns(shown: Sequence[SettingLine], width: int, glyphs: Glyphs) -> int:
-    """How many have room beside each other, with a blank between them."""
-    cells = max(LEAST_CELLS, *(len(_spell(each, glyphs)) for each in shown))
-    return min(len(shown), max(1, (width + 1) // (cells + 1)))
-
-
-def _in_columns(shown: Sequence[SettingLine], columns: int, width: int, glyphs: Glyphs) -> list[Text]:
+def _in_columns(shown: Sequence[SettingLine], width: int, glyphs: Glyphs) -> list[Text]:
+    """Settings side by side, as many as have room with a blank between them."""
     texts = [_spell(each, glyphs) for each in shown]
+    columns = min(len(texts), max(1, (width + 1) // (max(LEAST_CELLS, *map(len, texts)) + 1)))
     widest = [max(map(len, texts[at::columns])) for at in range(columns)]
     gap = min(MOST_GAP, (width - sum(widest)) // (columns - 1)) if columns > 1 else 0
     padded = [f"{text:<{widest[at % columns] + gap}}" for at, text in enumerate(texts)]
@@ -150,20 +146,21 @@ def _line(session: Session, config: Config, key: str, *, is_chosen: bool) -> Set
     if key == form.WEIGHT:
         is_moved = "bm25_weight" in tweaks or "vector_weight" in tweaks
         return SettingLine(key, "semantic_weight", f"{share(config):.2f}", share(config), is_moved, is_chosen)
+    answer = session.results.answer
     if key == form.TOP_K:
-        k = _count(session)
+        k = session.weights.k
+        if k is None:
+            k = WORDS_K if answer is None else answer.plan.limit
         return SettingLine(key, "top k", str(k), _part(K_STEPS, k), session.weights.k is not None, is_chosen)
     value = getattr(config, key)
-    name = f"({key})" if key == "pool" and _is_idle(session) else key
+    is_idle = key == "pool" and answer is not None and answer.pool is not None and answer.pool.exact
+    name = f"({key})" if is_idle else key  # every row is a candidate, however large the pool
     choices = ("off", "on") if isinstance(value, bool) else SETTINGS[key].choices
     filled = 0.0 if choices else _part(STEPS[key], value) if key in STEPS else value
-    return SettingLine(key, name, _spell_value(value), filled, key in tweaks, is_chosen, choices)
-
-
-def _spell_value(value: object) -> str:
+    shown = f"{value:.2f}" if isinstance(value, float) else str(value)
     if isinstance(value, bool):
-        return "on" if value else "off"
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+        shown = choices[value]
+    return SettingLine(key, name, shown, filled, key in tweaks, is_chosen, choices)
 
 
 def _part(stops: Sequence[int], value: float) -> float:
@@ -173,17 +170,3 @@ def _part(stops: Sequence[int], value: float) -> float:
 def _value(config: Config, setting: SettingLine) -> object:
     """The setting's own; the number of rows is the question's, and the weight stands above."""
     return None if setting.key in (form.TOP_K, form.WEIGHT) else getattr(config, setting.key)
-
-
-def _count(session: Session) -> int:
-    """The rows that are asked for."""
-    answer = session.results.answer
-    if session.weights.k is not None:
-        return session.weights.k
-    return WORDS_K if answer is None else answer.plan.limit
-
-
-def _is_idle(session: Session) -> bool:
-    """While every row is a candidate, whatever the pool is: its name stands in brackets."""
-    answer = session.results.answer
-    return answer is not None and answer.pool is not None and answer.pool.exact
