@@ -108,7 +108,12 @@ def listing(look: Look, width: int, glyphs: Glyphs, *, is_low: bool = False) -> 
             lines += _heading("left out" if entry.kind == "omission" else "waiting", width, glyphs)
             previous = entry.kind
         starts.append(len(lines))
-        drawn = _entry(look, packed, entry, folder, width - 1, glyphs=glyphs, is_low=is_low)
+        if entry.kind == "block":
+            drawn = _block(look, packed, entry, folder, width - 1, glyphs=glyphs, is_low=is_low)
+        elif entry.kind == "omission":
+            drawn = [_omission(look, packed.omitted[entry.place], folder, width - 1, glyphs)]
+        else:
+            drawn = [_waiting(look.waiting[entry.place], look.pins, width - 1, glyphs)]
         mark = glyphs.pointer if row == look.cursor else " "
         lines += [Text(mark if place == 0 else " ").append_text(line) for place, line in enumerate(drawn)]
     lines += _coverage(look, width, glyphs)
@@ -128,16 +133,6 @@ def _shared_folder(packed: Packed) -> str:
 
 def _heading(name: str, width: int, glyphs: Glyphs) -> list[Text]:
     return [Text(fit(f"{glyphs.line * 2} {name} {glyphs.line * 2}", width, glyphs), DIM)]
-
-
-def _entry(
-    look: Look, packed: Packed, entry: Entry, folder: str, width: int, *, glyphs: Glyphs, is_low: bool
-) -> list[Text]:
-    if entry.kind == "block":
-        return _block(look, packed, entry, folder, width, glyphs=glyphs, is_low=is_low)
-    if entry.kind == "omission":
-        return [_omission(look, packed.omitted[entry.place], folder, width, glyphs)]
-    return [_waiting(look.waiting[entry.place], look.pins, width, glyphs)]
 
 
 def _block(
@@ -165,7 +160,11 @@ def _block(
         return [head, Text(fit(f"{indent}{text}", width, glyphs), DIM)]
     lines = [head, *(Text(f"{indent}{line}") for line in fold(block.text, width - len(indent)))]
     if block.truncated:
-        lines.append(Text(fit(f"{indent}{glyphs.cut} cut here{_cut(look)}", width, glyphs), DIM))
+        why = " to fit the budget"
+        if look.worth is not None and look.is_settled:
+            cut = look.worth.view["truncated_tokens"]
+            why = f": {pluralize(cut, 'token')} of this chunk {'is' if cut == 1 else 'are'} left out"
+        lines.append(Text(fit(f"{indent}{glyphs.cut} cut here{why}", width, glyphs), DIM))
     return [*lines, Text()] if look.is_whole else lines
 
 
@@ -186,13 +185,6 @@ def _first_line(text: str, place: str) -> str:
     if line.startswith("#") and others.strip() and place.endswith(line.lstrip("# ").rstrip()):
         line = others.lstrip().partition("\n")[0]
     return blank(line.expandtabs(4)).rstrip()
-
-
-def _cut(look: Look) -> str:
-    if look.worth is None or not look.is_settled:
-        return " to fit the budget"
-    cut = look.worth.view["truncated_tokens"]
-    return f": {pluralize(cut, 'token')} of this chunk {'is' if cut == 1 else 'are'} left out"
 
 
 def _omission(look: Look, left: Omission, folder: str, width: int, glyphs: Glyphs) -> Text:
@@ -260,7 +252,6 @@ def _terms(worth: Worth, *, packed: bool) -> str:
     return ", ".join(str(term["text"]) for term in terms if term["packed"] is packed)
 
 
-MUTED = Style(dim=True)
 LEAST_GAUGE = 16
 """Cells of the gauge next to which its fills are named."""
 KEYS = "{type_budget} budget  {pin_chunk} pin  {drop_chunk} exclude  {details} details"
@@ -316,7 +307,7 @@ def gauge_line(look: Look, width: int, glyphs: Glyphs) -> Text:
     if width < LEAST_GAUGE + cell_len(legend):
         legend = f" {pluralize(len(packed.blocks), 'block')}"
     cells = width - cell_len(legend)
-    return Text(gauge(look.block_tokens, packed.used_tokens, packed.budget_tokens, cells, glyphs) + legend, MUTED)
+    return Text(gauge(look.block_tokens, packed.used_tokens, packed.budget_tokens, cells, glyphs) + legend, DIM)
 
 
 def sums(look: Look, width: int, glyphs: Glyphs) -> list[Text]:
@@ -325,7 +316,16 @@ def sums(look: Look, width: int, glyphs: Glyphs) -> list[Text]:
     if packed is None:
         return []
     mark = "" if look.is_settled or look.trouble else f" {glyphs.cut}"
-    facts = [*_counts(packed), *_quality(look.worth), *_sizes(packed, look.block_tokens)]
+    left_out = sum(omission.chunks for omission in packed.omitted)
+    facts = [
+        f"{pluralize(packed.candidates - left_out, 'chunk')} packed",
+        f"{figure(left_out)} left out",
+        *_quality(look.worth),
+        f"headers {figure(packed.used_tokens - sum(look.block_tokens))}",
+        f"free {figure(packed.budget_tokens - packed.used_tokens)}",
+        *([f"{figure(packed.reserved_tokens)} for sparse-document recall"] if packed.reserved_for else []),
+        f"counter {packed.counter}",
+    ]
     first, *others = flow(facts, width, glyphs, reserved=2)
     lines = [fit(first, width - cell_len(mark), glyphs) + mark, *(fit(line, width, glyphs) for line in others)]
     return [Text(line, Style(dim=True)) for line in lines]
@@ -351,12 +351,6 @@ def _under_way(session: Session) -> list[str]:
     return [f"packing for {figure(session.context.budget_tokens)}" if is_other else "packing"]
 
 
-def _counts(packed: Packed) -> Iterator[str]:
-    left_out = sum(omission.chunks for omission in packed.omitted)
-    yield f"{pluralize(packed.candidates - left_out, 'chunk')} packed"
-    yield f"{figure(left_out)} left out"
-
-
 def _quality(worth: Worth | None) -> Iterator[str]:
     if worth is None:
         return
@@ -368,14 +362,6 @@ def _quality(worth: Worth | None) -> Iterator[str]:
     if worth.model_tokens is not None:
         yield f"about {figure(worth.model_tokens)} model tokens"
     yield f"filled by {'value' if view['pack'] == 'optimal' else view['pack']}"
-
-
-def _sizes(packed: Packed, block_tokens: Sequence[int]) -> Iterator[str]:
-    yield f"headers {figure(packed.used_tokens - sum(block_tokens))}"
-    yield f"free {figure(packed.budget_tokens - packed.used_tokens)}"
-    if packed.reserved_for:
-        yield f"{figure(packed.reserved_tokens)} for sparse-document recall"
-    yield f"counter {packed.counter}"
 
 
 WHEEL_PERCENT = 5
@@ -413,15 +399,9 @@ class BudgetSlider(Track):
 class BudgetGauge(LineView, can_focus=False):
     """The budget with a segment a block."""
 
-    def __init__(self) -> None:
-        super().__init__(id="gauge")
-
 
 class Sums(LineView, can_focus=False):
     """The secondary figures of the context."""
-
-    def __init__(self) -> None:
-        super().__init__(id="sums")
 
 
 class PackedList(LineView, can_focus=False):
@@ -453,9 +433,9 @@ class PackedList(LineView, can_focus=False):
         end = self._starts[row + 1] if row + 1 < len(self._starts) else start + 2
         top, height = int(self.scroll_offset.y), self.size.height
         if start < top or end - start > height:
-            self._go(0 if row == 0 else start)
+            self.scroll_to(y=0 if row == 0 else start, animate=False, immediate=True)
         elif end > top + height:
-            self._go(end - height)
+            self.scroll_to(y=end - height, animate=False, immediate=True)
 
     def on_resize(self, event: Resize) -> None:
         """Another width folds the lines elsewhere; the chosen entry stays in sight."""
@@ -470,9 +450,6 @@ class PackedList(LineView, can_focus=False):
         if rows and line < len(self.lines):
             self.post_message(Do("choose_block", rows[-1]))
 
-    def _go(self, line: int) -> None:
-        self.scroll_to(y=line, animate=False, immediate=True)
-
 
 class ContextPane(Vertical, can_focus=True):
     """What an agent would be given."""
@@ -485,9 +462,9 @@ class ContextPane(Vertical, can_focus=True):
 
     def compose(self) -> ComposeResult:
         """The gauge and the slider above everything that they change."""
-        yield BudgetGauge()
+        yield BudgetGauge(id="gauge")
         yield BudgetSlider()
-        yield Sums()
+        yield Sums(id="sums")
         yield PackedList()
 
     def show_session(self, session: Session) -> None:

@@ -51,7 +51,12 @@ class QueryPane(Vertical, Drawing):
 
     def on_mount(self) -> None:
         """The list has nothing to offer before the first frame, which does not wait until it is styled."""
-        self.call_after_refresh(self._put_offers)
+
+        async def mount_offers() -> None:
+            if self.is_attached:  # who leaves at once has no pane any more
+                await self.mount(self._offers)
+
+        self.call_after_refresh(mount_offers)
 
     def show(self, session: Session) -> None:
         """Show how this session's question fares."""
@@ -93,10 +98,6 @@ class QueryPane(Vertical, Drawing):
     def on_resize(self, _event: Resize) -> None:
         """Another width puts the caret elsewhere, and has other room on the edge."""
         self.show(self._session)
-
-    async def _put_offers(self) -> None:
-        if self.is_attached:  # who leaves at once has no pane any more
-            await self.mount(self._offers)
 
     def _draw_notes(self) -> None:
         below = self.query_one("#notes", Static)

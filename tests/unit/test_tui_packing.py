@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from recall_core.types import Block, Chunk, Document, Hit, Omission, Packed
 from recall_tui.actions.table import TABLE, Table
-from recall_tui.panes.context import MUTED, Look, budget_line, flow, gauge_line, listing, sums, title, under_line
+from recall_tui.panes.context import DIM, Look, budget_line, flow, gauge_line, listing, sums, title, under_line
 from recall_tui.state import packing
 from recall_tui.state.events import Repacked
 from recall_tui.state.packing import Worth
@@ -391,7 +391,7 @@ def test_every_line_fits_its_width() -> None:
 def test_the_gauge_is_muted_and_names_its_fills_where_there_is_room() -> None:
     wide, narrow = (gauge_line(look(), width, UNICODE) for width in (60, 30))
 
-    assert wide.style == narrow.style == MUTED
+    assert wide.style == narrow.style == DIM
     assert wide.plain.endswith("█▓▒ 2 blocks ┊ headers")
     assert narrow.plain.endswith("▏ 2 blocks")
 

@@ -65,7 +65,8 @@ def compare_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Tex
     most = max((abs(each["delta"]) for each in versus["subtotals"]), default=0.0)
     lines.append(Text(_row("signal", (*names, "differ"), shape), DIM))
     for subtotal, points, others in zip(versus["subtotals"], *sides, strict=True):
-        lines.append(_subtotal(subtotal, points, others, most, shape))
+        line = Text(_row(subtotal["signal"], _figures(subtotal, points, others), shape), BOLD)
+        lines.append(_with_bar(line, subtotal["delta"], most, subtotal["signal"], shape))
     lines += _sum(versus, first, second, shape)
     lines.append(Text(fit("largest differences", width, glyphs).rstrip(), DIM))
     most = max((abs(each["delta"]) for each in versus["differences"]), default=0.0)
@@ -148,11 +149,6 @@ def _verdict(
 def _row(name: str, figures: tuple[str, str, str], shape: _Shape) -> str:
     """A name and three figures; a blank stands between them."""
     return f"{fit(name, shape.names, shape.glyphs)}{''.join(f'{each:>{shape.cells}}' for each in figures)}"
-
-
-def _subtotal(view: SubtotalView, points: float, others: float, most: float, shape: _Shape) -> Text:
-    line = Text(_row(view["signal"], _figures(view, points, others), shape), BOLD)
-    return _with_bar(line, view["delta"], most, view["signal"], shape)
 
 
 def _figures(view: SubtotalView | DifferenceView, points: float, others: float) -> tuple[str, str, str]:

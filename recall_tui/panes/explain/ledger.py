@@ -285,11 +285,16 @@ def ledger_lines(
     """
     view = result.view if result is not None else None
     chunk = view["chunk"] if view is not None else None
-    lines = _sentence(hit, chunk, result, width)
+    said = Text()
+    for piece in sentence(hit, chunk, result.around if result is not None else None):
+        said.append(piece.text, BOLD if piece.is_word else None)
+    lines = [line for _, line in wrap(said, width)]
     if hit.score is None:
         return lines
     parts = sorted(hit.parts, key=lambda part: SIGNALS.index(part.signal))
-    shape, leaves = table_of(parts, width, glyphs), _leaves_of(view)
+    shape = table_of(parts, width, glyphs)
+    explained = chunk["explain"]["parts"] if chunk is not None and "explain" in chunk else []
+    leaves = {part["signal"]: part.get("leaves", []) for part in explained}
     lines.append(_heads(shape))
     painted = round_to_total([part.points for part in parts], hit.score)
     for part, points, share in zip(parts, painted, _shares(parts, hit.score), strict=True):
@@ -306,13 +311,6 @@ def ledger_lines(
         lines += _neighbours(chunk, width, glyphs)
         lines += _stability(view["stability"], width, glyphs) if "stability" in view else []
     return lines
-
-
-def _sentence(hit: Hit, chunk: LedgerView | None, result: Ledger | None, width: int) -> list[Text]:
-    said = Text()
-    for piece in sentence(hit, chunk, result.around if result is not None else None):
-        said.append(piece.text, BOLD if piece.is_word else None)
-    return [line for _, line in wrap(said, width)]
 
 
 def _heads(shape: LedgerColumns) -> Text:
@@ -352,12 +350,6 @@ def _signal(part: Part, points: float, share: float, shape: LedgerColumns) -> Te
     if shape.share:
         line.append(f"{'':<{GAP}}{share:>{shape.share}.0%}")
     return truncate(line, shape.width)
-
-
-def _leaves_of(view: ExplanationView | None) -> dict[str, list[LeafView]]:
-    if view is None or "explain" not in view["chunk"]:
-        return {}
-    return {part["signal"]: part.get("leaves", []) for part in view["chunk"]["explain"]["parts"]}
 
 
 def _leaf_lines(leaves: list[LeafView], total: float, shape: LedgerColumns, most: int | None) -> Iterator[Text]:
@@ -439,7 +431,8 @@ def _words(leaves: list[LeafView], room: int, glyphs: Glyphs) -> tuple[list[Leaf
 def _list_words(words: list[LeafView], points: Sequence[float], rest: list[LeafView], glyphs: Glyphs) -> str:
     """Each word with its points, and how many leaves there are besides."""
     said = [f"{one_line(leaf['text'])} {number(each)}" for leaf, each in zip(words, points, strict=True)]
-    return glyphs.dot.join([*said, *([_more(rest)] if rest else [])])
+    more = [f"{figure(sum(leaf.get('count', 1) for leaf in rest))} more"] if rest else []
+    return glyphs.dot.join([*said, *more])
 
 
 def _line_of_words(
@@ -450,10 +443,6 @@ def _line_of_words(
     said = fit(_list_words(words, points, rest, shape.glyphs), room, shape.glyphs)
     line = Text(f"  {said}", DIM).append(f"{'':<{GAP}}{number(of_rest) if rest else '':>{shape.points}}")
     return truncate(line, shape.width)
-
-
-def _more(leaves: Sequence[LeafView]) -> str:
-    return f"{figure(sum(leaf.get('count', 1) for leaf in leaves))} more"
 
 
 def _about_words(leaves: list[LeafView], bound: float | None) -> Iterator[str]:
@@ -469,12 +458,10 @@ def _about_words(leaves: list[LeafView], bound: float | None) -> Iterator[str]:
 def _about_weights(parts: list[Part]) -> Iterator[str]:
     """What the points are divided by, where the weights of a weighted sum do not add up to 1."""
     weights = fsum(part.weight for part in parts)
-    if weights > 0 and abs(weights - 1) >= LEAST_WEIGHT and all(_is_of(part, weights) for part in parts):
+    if weights <= 0 or abs(weights - 1) < LEAST_WEIGHT:
+        return
+    if all(abs(part.points - part.value * part.weight / weights) < 1e-9 for part in parts):
         yield f"points: normalized × weight / {weights:.2f}, the sum of weights"
-
-
-def _is_of(part: Part, weights: float) -> bool:
-    return abs(part.points - part.value * part.weight / weights) < 1e-9
 
 
 def _total(hit: Hit, score: float, chunk: LedgerView | None, shape: LedgerColumns) -> list[Text]:
@@ -516,17 +503,14 @@ def _changes(view: ExplanationView) -> Iterator[str]:
 def _neighbours(chunk: LedgerView, width: int, glyphs: Glyphs) -> Iterator[Text]:
     """The rows right above and below, by how much they lead or follow, and what decided that."""
     for each in chunk.get("neighbours", []):
+        is_above = each["side"] == "above"
         name = f"{each['side']} #{figure(each['rank'])}"
-        lead = f", {'leads' if each['side'] == 'above' else 'follows'}{lead_of(each, _shown_lead(chunk, each))}"
+        score, margin = chunk.get("score", 0.0), each["margin"]
+        other = score + margin if is_above else score - margin
+        shown = keep_sign(margin, round(abs(round(other, 3) - round(score, 3)), 3))  # of the scores as they are shown
+        lead = f", {'leads' if is_above else 'follows'}{lead_of(each, shown)}"
         room = width - max(LABEL, cell_len(name) + 1)
         yield from fold_beside(name, fit_place(harmless(each["path"]), lead, room, glyphs).rstrip(), width, DIM)
-
-
-def _shown_lead(chunk: LedgerView, neighbour: NeighbourView) -> float:
-    """By how much the scores of the two rows differ as they are shown."""
-    score, margin = chunk.get("score", 0.0), neighbour["margin"]
-    other = score + margin if neighbour["side"] == "above" else score - margin
-    return keep_sign(margin, round(abs(round(other, 3) - round(score, 3)), 3))
 
 
 def lead_of(view: NeighbourView | VersusView, lead: float) -> str:

@@ -85,8 +85,10 @@ class ExplainPane(LineView, inherit_bindings=False):
         is_new = isinstance(result, DocumentPassage) and result is not self._read
         self._read = result if isinstance(result, DocumentPassage) else None
         self.show(lambda width: self._build_lines(session, width), keep_place=keeps)
-        if is_new:
-            self._go_to_chunk(session)
+        width = self.scrollable_content_region.width
+        if is_new and isinstance(result, DocumentPassage) and width > 0:
+            row = self._passage(session, result, width).row
+            self.scroll_to(y=max(0, row - ABOVE), animate=False, immediate=True)
         self.go_to_fix()
         if self.scroll_offset.y > 0:
             self.refresh()  # pinned lines are drawn where others would stand
@@ -118,12 +120,6 @@ class ExplainPane(LineView, inherit_bindings=False):
         self._title = shown
         self.border_title = Content.assemble(*((text, "reverse" if is_front else "") for text, _, is_front in shown))
 
-    def _go_to_chunk(self, session: Session) -> None:
-        result, width = _result(session), self.scrollable_content_region.width
-        if isinstance(result, DocumentPassage) and width > 0:
-            row = self._passage(session, result, width).row
-            self.scroll_to(y=max(0, row - ABOVE), animate=False, immediate=True)
-
     def go_to_fix(self) -> None:
         """Scroll as little as it takes to see the chosen fix, where one is."""
         height = self.scrollable_content_region.height
@@ -133,14 +129,10 @@ class ExplainPane(LineView, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """One visible line; the verdict and the target of Why not stay on top."""
-        if y < self._pinned_lines:
+        is_account = self._session.view == "whynot" and isinstance(_result(self._session), Missing)
+        if is_account and y < min(PINNED, len(self._lines)):
             return strip_of(self._lines[y], self.size.width, self.rich_style, self.app.console)
         return super().render_line(y)
-
-    @property
-    def _pinned_lines(self) -> int:
-        is_account = self._session.view == "whynot" and isinstance(_result(self._session), Missing)
-        return min(PINNED, len(self._lines)) if is_account else 0
 
     def _build_lines(self, session: Session, width: int) -> list[Text]:
         glyphs = self.glyphs
@@ -270,8 +262,12 @@ def hint_of(session: Session) -> str:
             )
         case "funnel":
             hint = _to_come("Counting rows.", session)
+        case "compare" if session.results.answer.pool is None:
+            hint = "The query names no signal, so there are no scores to compare."
+        case "compare" if compare_analysis(session) is None:
+            hint = "There is no other result to compare with. M marks one to compare others with it."
         case "compare":
-            hint = _hint_to_compare(session)
+            hint = _to_come("Comparing.", session)
         case _ if session.results.answer.total == 0:
             hint = "Nothing was found. m explains why a document is missing."
         case _ if session.results.hit is None:
@@ -279,14 +275,6 @@ def hint_of(session: Session) -> str:
         case _:
             hint = "Reading the document." if session.results.hit.chunk else no_chunk(session.results.hit)
     return hint
-
-
-def _hint_to_compare(session: Session) -> str:
-    if session.results.answer is None or session.results.answer.pool is None:
-        return "The query names no signal, so there are no scores to compare."
-    if compare_analysis(session) is None:
-        return "There is no other result to compare with. M marks one to compare others with it."
-    return _to_come("Comparing.", session)
 
 
 def _to_come(told: str, session: Session) -> str:

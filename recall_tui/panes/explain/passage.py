@@ -52,7 +52,11 @@ def passage_lines(
     """The document, a rule where each chunk begins. shade: behind what two chunks share."""
     own = next(each for each in passage.chunks if each.id == passage.chunk_id)
     lines = [Text(fit_place(harmless(passage.path), _place(passage, own, glyphs), width, glyphs).rstrip(), BOLD)]
-    lines += [Text(line, DIM) for line in fold(_legend(glyphs), width)]
+    marks = ((0, "this chunk"), (1, "this and another"), (2, "two others"))
+    shown = [f"{glyphs.series[place]} {what}" for place, what in marks]
+    between = ", " if glyphs.dot.strip() == glyphs.upright else glyphs.dot
+    legend = between.join([*shown, f"{glyphs.upright} one other"])
+    lines += [Text(line, DIM) for line in fold(legend, width)]
     if not passage.from_start:
         lines.append(Text(fit(f"{glyphs.cut} begins earlier; e opens the file", width, glyphs), DIM))
     page = _PassageLines(passage, own, shade, width, glyphs)
@@ -98,13 +102,6 @@ def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:
     lines = [Text(head.rstrip(), Style(bold=True)) for head in heads]
     lines.append(Text(fit(labels, width, glyphs).rstrip(), DIM))
     return [*lines, *(Text(line) for line in fold(chunk.text, width))]
-
-
-def _legend(glyphs: Glyphs) -> str:
-    marks = ((0, "this chunk"), (1, "this and another"), (2, "two others"))
-    shown = [f"{glyphs.series[place]} {what}" for place, what in marks]
-    parted = ", " if glyphs.dot.strip() == glyphs.upright else glyphs.dot
-    return parted.join([*shown, f"{glyphs.upright} one other"])
 
 
 class _LinePiece(NamedTuple):

@@ -111,14 +111,12 @@ def top_for_fix(lines: list[Text], place: int, top: int, height: int) -> int:
     top: where the view of `height` lines begins now. The first fix brings all that stands above it, where that leaves
     room for what it says; its command may be cut then.
     """
-    rows = [row for row, line in enumerate(lines) if _meta(line).get(FIX) == place]
+    rows = [
+        row for row, line in enumerate(lines) if isinstance(line.style, Style) and line.style.meta.get(FIX) == place
+    ]
     if not rows or (place == 0 and rows[0] + 1 < height):
         return 0 if rows else top
     return max(0, min(rows[0] - PINNED, max(top, rows[-1] + 1 - height)))
-
-
-def _meta(line: Text) -> dict[str, object]:
-    return line.style.meta if isinstance(line.style, Style) else {}
 
 
 def _verdict(whynot: Missing, width: int, glyphs: Glyphs, *, is_pinned: bool) -> Iterator[Text]:
