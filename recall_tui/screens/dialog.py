@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.screen import ModalScreen, Screen
 
@@ -34,6 +35,7 @@ class Dialog(ModalScreen[Result], SizedScreen[Result]):
     screen below too.
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "app.leave", "Quit", show=False)]
     CSS_PATH = "dialogs.tcss"
 
     def show_session(self, session: Session) -> None:

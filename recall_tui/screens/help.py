@@ -110,7 +110,6 @@ class HelpScreen(Dialog[None]):
         Binding("down", "scroll(1)", "Down", show=False, priority=True),
         Binding("pageup", "page(-1)", "Page up", show=False, priority=True),
         Binding("pagedown", "page(1)", "Page down", show=False, priority=True),
-        Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
     def __init__(self, table: Table, pane: Pane, view: View) -> None:

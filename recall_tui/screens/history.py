@@ -46,7 +46,6 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
         Binding("tab", "mark", "Mark", show=False, priority=True),
         Binding("f5", "take('text')", "Load the query alone", show=False, priority=True),
         Binding("f6", "compare", "Compare", show=False, priority=True),
-        Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
     def __init__(self, past: Sequence[PastQuestion]) -> None:
@@ -134,7 +133,6 @@ class MovedScreen(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,f6", "dismiss", "Close", show=False),
-        Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
     def __init__(self, before: PastQuestion, after: PastQuestion) -> None:
@@ -180,15 +178,11 @@ def moved_lines(before: PastQuestion, after: PastQuestion, width: int, glyphs: G
     found = moves(before, after)
     lines += [Text(), Text(fit(f"{'before':>6} {'after':>6} {'move':>5}  row", width, glyphs), Style(bold=True))]
     lines += [Text(fit(_move_line(move, glyphs), width, glyphs)) for move in found]
-    return [*lines, Text(), Text(fit(_count_words(found), width, glyphs))]
-
-
-def _count_words(found: Sequence[RankMove]) -> str:
-    """How many rows moved, came and left."""
     new, left = sum(move.before is None for move in found), sum(move.after is None for move in found)
     moved = sum(move.before != move.after for move in found) - new - left
-    told = [f"{count} {how}" for count, how in ((moved, "moved"), (new, "new"), (left, "left")) if count]
-    return ", ".join(told) or f"all {len(found)} where they were"
+    counts = [f"{count} {how}" for count, how in ((moved, "moved"), (new, "new"), (left, "left")) if count]
+    said = ", ".join(counts) or f"all {len(found)} where they were"
+    return [*lines, Text(), Text(fit(said, width, glyphs))]
 
 
 def _move_line(move: RankMove, glyphs: Glyphs) -> str:

@@ -61,7 +61,6 @@ class LineScreen(Dialog[None]):
         Binding("tab", "complete", "Complete", show=False, priority=True),
         Binding("f5", "take_up", "Load the query", show=False, priority=True),
         Binding("ctrl+g", "cancel", "Cancel", show=False, priority=True),
-        Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
     def __init__(self, past: Sequence[str], output: Output) -> None:

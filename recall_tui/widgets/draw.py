@@ -192,7 +192,7 @@ def figure(number: int) -> str:
 def pluralize(number: int, noun: str) -> str:
     """A count with its noun, of which the plural has an s.
 
-    >>> counted(1, "doc"), counted(1200, "doc")
+    >>> pluralize(1, "doc"), pluralize(1200, "doc")
     ('1 doc', '1,200 docs')
     """
     return f"{figure(number)} {noun}{'' if number == 1 else 's'}"

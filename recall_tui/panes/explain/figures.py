@@ -41,7 +41,7 @@ def round_to_total(values: Sequence[float], total: float) -> list[float]:
 
     total: their sum, or what that is shown as. Values that do not add up to it are rounded each by itself.
 
-    >>> rounded([0.4857, 0.0257], 0.5114)
+    >>> round_to_total([0.4857, 0.0257], 0.5114)
     [0.486, 0.025]
     """
     if abs(fsum(values) - total) > 2 * VISIBLE:
@@ -57,7 +57,7 @@ def round_to_total(values: Sequence[float], total: float) -> list[float]:
 def keep_sign(value: float, shown: float) -> float:
     """What stands for a value that is shown rounded like that: one that would show nothing is still told by its side.
 
-    >>> as_rounded(0.0004, 0.0), as_rounded(0.0257, 0.025)
+    >>> keep_sign(0.0004, 0.0), keep_sign(0.0257, 0.025)
     (1e-06, 0.025)
     """
     return shown if shown or not value else 1e-6 if value > 0 else -1e-6
