@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
@@ -28,13 +26,6 @@ NOTHING = "Nothing was ingested since the start: A adds a folder, R syncs every 
 STATES = {"": "not running", "done": "done", "cancelled": "cancelled", "failed": "failed"}
 
 
-class OpenedPane(NamedTuple):
-    """What the opened pane shows, and the line of each skipped file."""
-
-    lines: list[Text]
-    places: range
-
-
 class IngestPane(ChoosingView):
     """A progress line; with the pane in front, everything about the run, one line a skipped file."""
 
@@ -48,17 +39,23 @@ class IngestPane(ChoosingView):
         if not self.display:
             return
         self.set_class(is_open, "-open")
-        entitle(self, "7 Ingest", _state(session) if is_open else "")
+        state = ""
         if is_open:
-            self.offer(lambda width: self._everything(session, width), chosen=cursor_of(session))
+            run = session.store.run
+            state = "running" if is_ingesting(session) else STATES[run.ended if run else ""]
+            state = "paused" if run and run.hold == "held" else state
+            state = f"{state}, following" if session.store.watching else state
+        entitle(self, "7 Ingest", state)
+        if is_open:
+
+            def build(width: int) -> list[Text]:
+                lines, self.places = opened_lines(session, width, self.glyphs)
+                return lines
+
+            self.offer(build, chosen=cursor_of(session))
         else:
             self.chosen_line, self.places = NONE, ()
             self.show(lambda width: [strip(session, width, self.glyphs)])
-
-    def _everything(self, session: Session, width: int) -> list[Text]:
-        drawn = build_opened(session, width, self.glyphs)
-        self.places = drawn.places
-        return drawn.lines
 
 
 def strip(session: Session, width: int, glyphs: Glyphs) -> Text:
@@ -123,14 +120,14 @@ def _mark(run: Run, glyphs: Glyphs) -> str:
     return {"done": glyphs.yes, "failed": glyphs.no}.get(run.ended, glyphs.out)
 
 
-def build_opened(session: Session, width: int, glyphs: Glyphs) -> OpenedPane:
-    """Everything about the run and the sources, one line a skipped file."""
+def opened_lines(session: Session, width: int, glyphs: Glyphs) -> tuple[list[Text], range]:
+    """Return the lines about the run and the sources, and the places of the skipped files among them."""
     run = session.store.run
     lines = [Text(line) for line in fold(NOTHING, width)] if run is None else _above(run, width, glyphs)
     above, skips = len(lines), run.skipped if run else ()
     for row, skip in enumerate(skips):
         lines.append(_skip_line(skip, width, glyphs, is_chosen=row == cursor_of(session)))
-    return OpenedPane([*lines, *_sources(session, width, glyphs)], range(above, above + len(skips)))
+    return [*lines, *_sources(session, width, glyphs)], range(above, above + len(skips))
 
 
 def _above(run: Run, width: int, glyphs: Glyphs) -> list[Text]:
@@ -152,25 +149,21 @@ def _above(run: Run, width: int, glyphs: Glyphs) -> list[Text]:
 def _headline(run: Run, width: int, glyphs: Glyphs) -> str:
     """What is done and how it stands; the folder gives way, so that the state is on the first line."""
     mark = f"{_mark(run, glyphs)} " if run.ended else ""
-    state = _ended_state(run, glyphs) if run.ended else _going(run, glyphs)
+    if run.ended:
+        again = "" if run.ended == "cancelled" else "F5 runs it again"  # how it goes on is in its summary
+        facts = [run.summary, again]
+    else:
+        states = {
+            "": "running, H pauses, ^g cancels",
+            "asked": "pausing after this step",
+            "held": "PAUSED, H resumes, ^g cancels",
+        }
+        facts = [states[run.hold], _time_left(run)]
+    state = glyphs.dot.join(filter(None, facts))
     if run.folder == EVERYTHING:
         return f"{mark}sync of every folder: {state}"
     room = max(LEAST_PATH, width - cell_len(f"{mark}add : {state}"))
     return f"{mark}add {_short(run.folder, room, glyphs)}: {state}"
-
-
-def _ended_state(run: Run, glyphs: Glyphs) -> str:
-    again = "" if run.ended == "cancelled" else "F5 runs it again"  # how it goes on is in its summary
-    return glyphs.dot.join(filter(None, [run.summary, again]))
-
-
-def _going(run: Run, glyphs: Glyphs) -> str:
-    state = {
-        "": "running, H pauses, ^g cancels",
-        "asked": "pausing after this step",
-        "held": "PAUSED, H resumes, ^g cancels",
-    }[run.hold]
-    return glyphs.dot.join(filter(None, [state, _time_left(run)]))
 
 
 def _skip_line(skip: Skip, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
@@ -245,13 +238,6 @@ def _fitting(facts: list[str], gap: str, width: int) -> str:
 
 def _heading(text: str, width: int, glyphs: Glyphs) -> Text:
     return Text(fit(text, width, glyphs).rstrip(), Style(bold=True, underline=True))
-
-
-def _state(session: Session) -> str:
-    state = "running" if is_ingesting(session) else STATES[session.store.run.ended if session.store.run else ""]
-    if session.store.run and session.store.run.hold == "held":
-        state = "paused"
-    return f"{state}, following" if session.store.watching else state
 
 
 def _time_left(run: Run) -> str:

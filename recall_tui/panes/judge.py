@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -14,7 +14,7 @@ from recall_core.errors import RecallError
 from recall_tui.actions.table import table_of
 from recall_tui.messages import Do
 from recall_tui.state import judging
-from recall_tui.state.judging import Board, JudgedQueries, Missed, QueryLine
+from recall_tui.state.judging import Board, JudgedQueries, QueryLine
 from recall_tui.state.session import Session
 from recall_tui.widgets.draw import Glyphs, blank, figure, fit, fit_place, fold
 from recall_tui.widgets.lines import NONE, LineView, entitle
@@ -51,7 +51,14 @@ class JudgePane(LineView, inherit_bindings=False):
         shown = _drawn_from(session)
         if shown != self._shown:
             self._shown = shown
-            self.show(lambda width: self._build_lines(session, width))
+
+            def build(width: int) -> list[Text]:
+                size = width, self.scrollable_content_region.height
+                self._layout = layout(session, size, self.glyphs, self._layout.first)
+                self.chosen_line = self._layout.chosen_line
+                return list(self._layout.lines)
+
+            self.show(build)
 
     def page_rows(self, name: str) -> int:
         """Rows of this list that are in view."""
@@ -73,24 +80,14 @@ class JudgePane(LineView, inherit_bindings=False):
         event.stop()
         self.post_message(Do("point_query", -1))
 
-    def _build_lines(self, session: Session, width: int) -> list[Text]:
-        self._layout = layout(
-            session, (width, self.scrollable_content_region.height), self.glyphs, self._layout.first
-        )
-        self.chosen_line = self._layout.chosen_line
-        return list(self._layout.lines)
 
-
-class JudgeLines:
+class JudgeLines(NamedTuple):
     """The lines of the pane. places: by line, the list and the row of it that stand there. first: the first query."""
 
-    def __init__(
-        self, lines: tuple[Text, ...], places: dict[int, tuple[str, int]], first: int, chosen_line: int = NONE
-    ) -> None:
-        self.lines = lines
-        self.places = places
-        self.first = first
-        self.chosen_line = chosen_line
+    lines: tuple[Text, ...]
+    places: dict[int, tuple[str, int]]
+    first: int
+    chosen_line: int = NONE
 
 
 def subtitle(session: Session) -> str:
@@ -165,7 +162,13 @@ def _heads(session: Session, known: Board, size: tuple[int, int], glyphs: Glyphs
         said = _count_line(session, judged) if judged is not None else ""
         lines.insert(0, Text(fit(said, width, glyphs), Style(dim=True)))
     if height >= len(lines) + 2:
-        lines.append(Text(fit(_columns(session, known, width, shown), width, glyphs), Style(dim=True)))
+        moved = f"{SAVED:>{MOVED_CELLS}}" if known.is_moved else ""
+        right = f"{NAMES[measure]:>8}{'judged':>8}{moved}"
+        ids = _id_cells(known)
+        cells = max(0, width - MARK_CELLS - ids - 1 - len(right))
+        text = f"text {shown}" if len(shown) + 6 <= cells else "text"
+        columns = f"{' ' * MARK_CELLS}{'query':<{ids}} {text:<{cells}}{right}"
+        lines.append(Text(fit(columns, width, glyphs), Style(dim=True)))
     return lines
 
 
@@ -202,15 +205,6 @@ def _id_cells(known: Board) -> int:
     return min(QUERY_CELLS, max(5, *(cell_len(line.query) for line in known.lines)))
 
 
-def _columns(session: Session, known: Board, width: int, shown: str) -> str:
-    moved = f"{SAVED:>{MOVED_CELLS}}" if known.is_moved else ""
-    right = f"{NAMES[judging.measure_of(session)]:>8}{'judged':>8}{moved}"
-    ids = _id_cells(known)
-    cells = max(0, width - MARK_CELLS - ids - 1 - len(right))
-    text = f"text {shown}" if len(shown) + 6 <= cells else "text"
-    return f"{' ' * MARK_CELLS}{'query':<{ids}} {text:<{cells}}{right}"
-
-
 def _row(session: Session, line: QueryLine, known: Board, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
     """A query: its mark, id, text, measure, judged share and difference."""
     measure, ids = judging.measure_of(session), _id_cells(known)
@@ -240,16 +234,13 @@ def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tupl
     chosen = min(session.cursors.get("missed", 0), max(0, len(line.missed) - 1))
     start = max(0, min(chosen - (lines - 2) // 2, len(line.missed) - lines + 1))
     for row, missed in list(enumerate(line.missed))[start : start + max(1, lines - 1)]:
-        shown.append((_missed_line(missed, width, glyphs, is_chosen=at_missed and row == chosen), row))
+        is_chosen = at_missed and row == chosen
+        absent = f"not in {missed.depth}" if missed.depth else "not ranked"
+        rank = absent if missed.rank is None else f"rank {missed.rank}"
+        mark = glyphs.pointer if is_chosen else " "
+        path = fit_place(blank(missed.place), "", width - 16, glyphs)
+        shown.append((Text(f"{mark} {missed.grade} {path} {rank:>11}", Style(bold=is_chosen)), row))
     return shown
-
-
-def _missed_line(missed: Missed, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
-    absent = f"not in {missed.depth}" if missed.depth else "not ranked"
-    rank = absent if missed.rank is None else f"rank {missed.rank}"
-    mark = glyphs.pointer if is_chosen else " "
-    path = fit_place(blank(missed.place), "", width - 16, glyphs)
-    return Text(f"{mark} {missed.grade} {path} {rank:>11}", Style(bold=is_chosen))
 
 
 def _fill(

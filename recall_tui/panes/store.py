@@ -75,7 +75,15 @@ class StorePane(ChoosingView):
         self._shown = seen
         self._entitle(view_of(session), _summary(session, table_of(self.app)))
         chosen = cursor_of(session) if session.pane == "store" else NONE
-        self.offer(lambda width: self._build_lines(session, width), chosen=chosen)
+
+        def build(width: int) -> list[Text]:
+            lines = _task_lines(session, width, self.glyphs)
+            views = {"stats": _stats, "checks": _checks, "embedder": _embedders, "documents": document_rows}
+            rows, places = views[view_of(session)](session, width, self.glyphs)
+            self.places = [len(lines) + place for place in places]
+            return [*lines, *rows]
+
+        self.offer(build, chosen=chosen)
 
     def on_click(self, event: Click) -> None:
         """A click on a name in the title opens its view."""
@@ -92,13 +100,6 @@ class StorePane(ChoosingView):
             self.border_title = Content.assemble(*((text, "reverse" * (view == front)) for text, view in pieces))
         if summary != self.border_subtitle:
             self.border_subtitle = summary
-
-    def _build_lines(self, session: Session, width: int) -> list[Text]:
-        lines = _task_lines(session, width, self.glyphs)
-        views = {"stats": _stats, "checks": _checks, "embedder": _embedders, "documents": document_rows}
-        rows, places = views[view_of(session)](session, width, self.glyphs)
-        self.places = [len(lines) + place for place in places]
-        return [*lines, *rows]
 
 
 def title_pieces(front: View | None, glyphs: Glyphs) -> list[tuple[str, View | None]]:
@@ -144,7 +145,12 @@ def _stats(session: Session, width: int, glyphs: Glyphs) -> Rows:
         return _wrong(known, width), []
     view = known.view if known else None
     facts = _identity(info, view)
-    lines = _beside(facts, width, glyphs) if width >= WIDE else [_fact(*fact, width, glyphs) for fact in facts]
+    if width >= WIDE:
+        pairs = [facts[row : row + 2] for row in range(0, len(facts), 2)]
+        beside = ("".join(_fact(*fact, width // 2, glyphs).plain for fact in pair) for pair in pairs)
+        lines = [Text(fit(line, width, glyphs)) for line in beside]
+    else:
+        lines = [_fact(*fact, width, glyphs) for fact in facts]
     lines.append(_fact("embedder", info.embedder, width, glyphs))
     if view is not None:
         lines += _sizes(view, width, glyphs)
@@ -173,12 +179,6 @@ def _identity(info: StoreInfo, view: StoreView | None) -> list[tuple[str, str]]:
 
 def _number(count: int) -> str:
     return f"{figure(count):>{NUMBER}}"
-
-
-def _beside(facts: list[tuple[str, str]], width: int, glyphs: Glyphs) -> list[Text]:
-    half = width // 2
-    pairs = [facts[row : row + 2] for row in range(0, len(facts), 2)]
-    return [Text(fit("".join(_fact(*fact, half, glyphs).plain for fact in pair), width, glyphs)) for pair in pairs]
 
 
 def _sizes(view: StoreView, width: int, glyphs: Glyphs) -> list[Text]:
