@@ -284,7 +284,7 @@ class Workbench(Host):
         action = by_key(key, self.session, self.table)
         if action is None or not (self.bench.has_room or action.id == "leave"):
             return False  # what nobody would see
-        return action.when(self.session) or action.label != ""  # which says why it does nothing
+        return action.when.holds(self.session) or action.label != ""  # which says why it does nothing
 
     def _stopped_from_outside(self) -> None:
         """A signal ends it as a person does, but for what is written: that is offered again."""

@@ -19,7 +19,7 @@ from textual.timer import Timer
 from recall_core.errors import RecallError
 from recall_core.types import Progress
 from recall_tui import screens
-from recall_tui.actions.action import NEEDS, Action
+from recall_tui.actions.action import Action
 from recall_tui.actions.table import GESTURES
 from recall_tui.commandline import Output
 from recall_tui.gc_policy import Tidying
@@ -108,7 +108,7 @@ class Host(App[None]):
             return
         self.trail.append(action)
         known = self.table.find(action)
-        if known.when(self.session):
+        if known.when.holds(self.session):
             await self._call(*known.call)
         else:
             self.say_why_not(known)
@@ -120,7 +120,7 @@ class Host(App[None]):
 
     def say_why_not(self, action: Action) -> None:
         """Report why an action is not possible now, unless the screen still shows it."""
-        reason = self.table.spell(f"Not now: {NEEDS[action.when]}.")
+        reason = self.table.spell(f"Not now: {action.when.needs}.")
         if all(shown.message != reason for shown in self._notifications):
             self.notify(reason, markup=False)
 

@@ -12,7 +12,7 @@ from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.widgets import Input, OptionList
 
-from recall_tui.actions.action import NEEDS, Action
+from recall_tui.actions.action import Action
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import WANTED, wanted_at
 from recall_tui.host import Host
@@ -90,8 +90,8 @@ class Actions(Provider):
             for action in actions:
                 if action.id == "command_palette":
                     continue
-                is_possible, keys = action.when(app.session), " ".join(map(key_name, action.keys)) or "no key"
-                note = keys if is_possible else f"{keys}, {NOT_NOW}: {app.table.spell(NEEDS[action.when])}"
+                is_possible, keys = action.when.holds(app.session), " ".join(map(key_name, action.keys)) or "no key"
+                note = keys if is_possible else f"{keys}, {NOT_NOW}: {app.table.spell(action.when.needs)}"
                 own = pane.title() if pane in action.panes or action.id in WANTED[pane] else group
                 found.append(PaletteEntry(own, action, note, is_possible, partial(app.perform, action.id)))
         groups = [pane.title(), *app.table.groups]

@@ -19,6 +19,7 @@ from recall_tui.actions.action import (
     can_undo,
     handled_by,
     has_best,
+    has_chunk,
     has_command,
     has_context,
     has_entries,
@@ -33,14 +34,14 @@ from recall_tui.actions.action import (
     has_signals,
     has_store,
     has_suspect,
+    has_tabs,
     has_tried,
+    has_what_ifs,
     may_grade,
 )
 from recall_tui.actions.keys import is_printable, key_name
-from recall_tui.state.packing import has_chunk, has_what_ifs
 from recall_tui.state.session import PANES as PANES_IN_ORDER
 from recall_tui.state.session import Pane, Session
-from recall_tui.state.tabs import has_tabs
 
 SCREEN = handled_by(
     "shell",
@@ -580,7 +581,7 @@ def footer(session: Session, *, editing: bool, table: Table = TABLE) -> list[Off
     named = [action for action in table.actions if action.label and acts_in(action, session.pane)]
     for action in sorted(named, key=lambda action: wanted_at(action.id, session.pane)):
         keys = [key for key in action.keys if not (editing and is_printable(key))]
-        if keys and action.when(session):
+        if keys and action.when.holds(session):
             shown.append(Offer(key_name(keys[0]), action.label, action.id))
     return shown
 

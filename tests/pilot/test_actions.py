@@ -6,7 +6,7 @@ from pathlib import Path
 from textual.binding import Binding
 
 from recall_core.errors import StoreError
-from recall_tui.actions.action import NEEDS, acts_in, always
+from recall_tui.actions.action import acts_in, always
 from recall_tui.actions.keys import is_printable, key_name
 from recall_tui.actions.table import ACTIONS, LAST, NEXT, TABLE, WANTED, Table, footer, markdown
 from recall_tui.screens.bench import bindings
@@ -41,7 +41,7 @@ def test_what_needs_the_store_is_possible_while_one_may_be_opened_and_not_withou
 
     lost = after(Session(), Unusable(StoreError("no_store", "There is no store.")))
 
-    assert {action.id for action in ACTIONS if action.when(Session()) and not action.when(lost)} == needs
+    assert {action.id for action in ACTIONS if action.when.holds(Session()) and not action.when.holds(lost)} == needs
 
 
 def test_a_store_that_opens_makes_possible_what_needs_it() -> None:
@@ -50,7 +50,7 @@ def test_a_store_that_opens_makes_possible_what_needs_it() -> None:
     found = after(lost, StoreOpened(opened.info()))
     opened.close()
 
-    assert [action.when(found) for action in ACTIONS] == [action.when(Session()) for action in ACTIONS]
+    assert [action.when.holds(found) for action in ACTIONS] == [action.when.holds(Session()) for action in ACTIONS]
 
 
 def test_help_shows_every_action() -> None:
@@ -86,7 +86,7 @@ def test_the_footer_offers_no_letter_while_a_field_is_edited() -> None:
 def test_the_footer_names_what_is_most_wanted_then_help_and_quit() -> None:
     for pane in PANES:
         session = Session(pane=pane)
-        possible = [action for action in WANTED[pane] if TABLE.find(action).when(session)]
+        possible = [action for action in WANTED[pane] if TABLE.find(action).when.holds(session)]
 
         names = [offer.action for offer in footer(session, editing=False)]
 
@@ -122,7 +122,7 @@ def test_help_begins_with_the_keys_of_the_pane_then_says_what_it_shows() -> None
 
 
 def test_what_is_not_possible_has_a_reason_for_each_condition() -> None:
-    assert {action.when for action in ACTIONS} - {always} == set(NEEDS)
+    assert all(action.when.needs for action in ACTIONS if action.when != always)
 
 
 def test_a_text_names_the_keys_that_are_in_force() -> None:

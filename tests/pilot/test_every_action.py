@@ -1118,7 +1118,7 @@ async def work_through(bench: Driver, base: Session, way: Way) -> None:
     await bench.pilot.pause()
     documents = bench.session.store.info.documents if bench.session.store.info else 0
     was = Was(bench.session, bench.app.bench.body.measure(), documents)
-    assert BY_ID[way.row.action].when(was.session), "not possible"
+    assert BY_ID[way.row.action].when.holds(was.session), "not possible"
     assert not way.row.holds(was, bench), "it holds before"
     await way.do(bench)
     await follow(bench, way.row.then)
@@ -1186,7 +1186,7 @@ async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path) -> 
             await bench.press("7")
             for row in sorted(SLOW, key=lambda row: ("hold", "cancel", "repeat_run").index(row.action)):
                 was = Was(bench.session, bench.app.bench.body.measure(), 0)
-                assert BY_ID[row.action].when(was.session), row.action
+                assert BY_ID[row.action].when.holds(was.session), row.action
                 assert not row.holds(was, bench), row.action
 
                 await bench.press(BY_ID[row.action].keys[0])
