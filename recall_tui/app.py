@@ -67,8 +67,6 @@ SWITCH_SECONDS = 0.001
 """A key waits for a thread that computes at most so long, several times on its way; Python's own is 5 ms."""
 NARROW = 100
 """Columns below which one pane at a time shows what is behind the results; the style sheet has the same number."""
-
-
 MOST_PAIRS = 256  # of colours; a theme has a few dozen
 _REMOTE_FONT = re.compile(r"\s*@font-face \{[^}]*\}")
 
@@ -92,7 +90,6 @@ def inner_outer(base: Color, background: Color) -> tuple[Style, Style]:
 
 def _actions() -> type[Provider]:
     """What the palette searches."""
-
     return Actions
 
 
@@ -288,7 +285,6 @@ class Workbench(Host):
 
     def _stopped_from_outside(self) -> None:
         """A signal ends it as a person does, but for what is written: that is offered again."""
-
         with suppress(OSError):  # the terminal may be gone, and there is nobody to tell
             home.crash.keep_query(self.bench.query_text, os.environ)
         self.exit(return_code=Interrupted.exit_code)

@@ -55,7 +55,6 @@ SCREEN = handled_by(
     Action("choose_theme", ("f9",), "", "Choose a theme"),
     Action("export_picture", ("f8",), "", "Save the screen as a picture or as text"),
 )
-
 HELP = handled_by(
     "shell",
     Action("command_palette", ("ctrl+p",), "palette", "Find an action by its name"),
@@ -75,7 +74,6 @@ HELP = handled_by(
         panes=tuple(pane for pane in PANES_IN_ORDER if pane != "query"),
     ),
 )
-
 PANES = handled_by(
     "shell",
     Action("focus_pane('query')", ("1", "i"), "query", "Edit the query"),
@@ -91,11 +89,8 @@ PANES = handled_by(
     Action("zoom", ("z",), "zoom", "Let the pane fill the whole screen, or no longer"),
     Action("step_out", ("escape",), "out", "One step out: leave the field, the zoom, the dialog"),
 )
-
-
 _NOT_INGEST: tuple[Pane, ...] = tuple(pane for pane in PANES_IN_ORDER if pane != "ingest")
 """Where F5 is the query's; in front of the ingest pane it runs the files again."""
-
 QUERY = handled_by(
     "query",
     Action(
@@ -117,7 +112,6 @@ QUERY = handled_by(
     Action("save_query", ("f2",), "", "Save the query to an .rql file"),
     Action("load_query", ("f3",), "", "Load a query from an .rql file"),
 )
-
 RESULTS = handled_by(
     "results",
     Action(
@@ -164,9 +158,7 @@ RESULTS = handled_by(
     Action("count(-1)", ("minus",), "fewer", "Show fewer results", has_pool, LISTING, "weights"),
     Action("count(1)", ("plus",), "more", "Show more results", has_pool, LISTING, "weights"),
 )
-
 _FROM: tuple[Pane, ...] = ("results", "explain", "context")
-
 EXPLAIN = handled_by(
     "explain",
     Action("try_fix", ("enter",), "apply", "Apply the selected fix", has_fix, ("explain",)),
@@ -235,7 +227,6 @@ EXPLAIN = handled_by(
         handler="explain:show_view('funnel')",
     ),
 )
-
 WEIGHTS = handled_by(
     "weights",
     Action("choose_setting(1)", ("j", "down"), "", "Select the next setting", has_pool),
@@ -277,7 +268,6 @@ WEIGHTS = handled_by(
     Action("save_weights", ("S",), "save", "Save the changed settings into recall.toml, once confirmed", has_pool),
     panes=("weights",),
 )
-
 CONTEXT = (
     *handled_by(
         "context",
@@ -334,7 +324,6 @@ CONTEXT = (
         panes=_FROM,
     ),
 )
-
 JUDGE = (
     *handled_by(
         "judge",
@@ -383,7 +372,6 @@ JUDGE = (
         panes=("judge",),
     ),
 )
-
 STORE = (
     *handled_by(
         "store",
@@ -448,8 +436,6 @@ STORE = (
         panes=("store",),
     ),
 )
-
-
 GROUPS: dict[str, tuple[Action, ...]] = {
     "Panes": PANES,
     "Query": QUERY,
@@ -492,7 +478,6 @@ class Table(NamedTuple):
 
 
 _PLACE = re.compile(r"\{([^{}]+)\}")
-
 GESTURES: Mapping[str, str] = {
     "choose_row": "results",
     "look_at_rows": "results",
@@ -516,11 +501,8 @@ GESTURES: Mapping[str, str] = {
     "open_again": "ingest",
 }
 """Functions of recall_tui.handlers that panes and dialogs call with arguments of their own, each with its module."""
-
 TABLE = Table(GROUPS)
 """With the keys that hold where no keymap.toml says otherwise."""
-
-
 WANTED: dict[Pane, tuple[str, ...]] = {
     "query": ("step_out", "run", "open_history", "clear_query", "new_tab", "edit_outside"),
     "results": ("why_this", "miss", "switch_grading", "pin_chunk", "open_file"),

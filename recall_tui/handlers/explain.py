@@ -94,7 +94,6 @@ def why_this(app: Host) -> None:
 
 async def miss(app: Host) -> None:
     """Ask what is missing."""
-
     await app.push_screen(screens.target.TargetScreen(), partial(_target_named, app))
 
 

@@ -31,11 +31,8 @@ if TYPE_CHECKING:
     from recall_tui.host import Host
 
 UNDER_WAY = "An ingest run is under way; ^g cancels it."
-
 NAMING = "a path, then Enter; unchanged files are not read again"
-
 LATER = "An ingest run is under way; Enter again once it is over."
-
 LOCKED_SECONDS = 3.0  # until a watch tries again to read what it could not while another program wrote the store
 
 
@@ -140,7 +137,6 @@ async def open_skip(app: Host) -> None:
 
 def is_welcoming(app: Host) -> bool:
     """True while the screen without a store stands, be it behind another one."""
-
     return any(isinstance(screen, screens.welcome.WelcomeScreen) for screen in app.screen_stack)
 
 
@@ -235,7 +231,6 @@ def _edit(app: Host, skip: Skip) -> None:
 
 def _root_name(typed: str, base: Path) -> str:
     """What a store in the folder `base` calls the folder or file that was typed; as typed once nothing tells that."""
-
     try:
         return path_of(paths.expanded(typed), base)
     except RecallError:  # the folder that it starts from is gone

@@ -30,11 +30,8 @@ if TYPE_CHECKING:
     from recall_tui.host import Host
 
 _FORMATS: dict[str, QrelsFormat] = {".tsv": "beir", ".csv": "quepid"}
-
 """How judgements are written, by the ending of the file; TREC's way for every other one."""
-
 _IMPORT_HINT = "judgements (TREC, BEIR, Quepid), queries, or one file of each; then Enter"
-
 _EXPORT_HINT = "judgements: .tsv BEIR, .csv Quepid, else TREC; queries: .jsonl; one or both, then Enter"
 
 
@@ -150,7 +147,6 @@ async def export_judgements(app: Host) -> None:
 
 def _change_to(app: Host, grade: int | None) -> Regrade | None:
     """What gives the selected row this grade; None where that cannot be, which is said."""
-
     if (
         app.pressed_at < app.displaced_at + screens.confirm.READING_SECONDS
     ):  # the key cannot be meant for what is in that row now
@@ -221,13 +217,11 @@ def _is_of_queries(path: Path) -> bool:
 
 
 def _write_grade(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
-
     evaluate.judgements.change(recall.store, change)
     return ""
 
 
 def _take_back_grade(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
-
     since = evaluate.judgements.take_back(recall.store, change)
     if since is None:
         return f"Undone: the grade of {(*change.added, *change.removed)[0].spot.path}"
@@ -237,7 +231,6 @@ def _take_back_grade(change: Regrade, recall: Recall, _say: Callable[[Progress],
 
 def _import(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
     """Read the files, whole or not at all. Raises UsageError."""
-
     sorts = [evaluate.formats.holds_queries(path) for path in paths]
     if len(paths) == 2 and sorts[0] == sorts[1]:
         what = "queries" if sorts[0] else "judgements"

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from recall_tui.state.session import Session
 
 LIVE_SECONDS = 0.12  # after the last key: however thirty keys fall into a second, they cause at most 8 searches
-
 LONG_SECONDS = 1.0  # under way for so long, a question is offered to be given up; an offer any sooner would flicker
 
 
@@ -86,7 +85,6 @@ def run(app: Host) -> None:
 
 async def open_history(app: Host) -> None:
     """Choose an earlier query."""
-
     path = history.place(os.environ)
     past = history.load(path) if path is not None else []
     if past:
@@ -267,13 +265,11 @@ def _take_tab(app: Host, session: Session) -> None:
 
 
 LINES = "lines.jsonl"
-
 SHOWN_LINES, SHOWN_CHARACTERS = 8, 400  # of a query that is offered again
 
 
 async def command_line(app: Host) -> None:
     """Open the line."""
-
     path = _lines_path(app)
     past = [entry.text for entry in history.load(path)] if path is not None else []
     await app.push_screen(screens.line.LineScreen(past, app.output))
@@ -394,7 +390,6 @@ def _say(app: Host, text: str) -> None:
 
 def _line(app: Host) -> LineScreen | None:
     """The line, while it is in front."""
-
     return app.screen if isinstance(app.screen, screens.line.LineScreen) else None
 
 
@@ -415,7 +410,6 @@ def _remember_line(app: Host, line: str) -> None:
 
 def wrong_filter(typed: str) -> str:
     """What is wrong with a filter expression; "" when nothing is, or when there is none."""
-
     try:
         if typed:
             rql.parser.parse_filter_with_warnings(typed)

@@ -217,7 +217,6 @@ async def open_file(app: Host) -> None:
 
 def place_of(store: str | None, chunk_id: str) -> Place:
     """Where a chunk of a store begins. Raises RecallError, also where it has left the store since."""
-
     with open_store(store) as recall, recall.store.reading():
         row = retrieve.targets.chunk(recall.store, chunk_id, base=recall.engine.base)
         source = recall.store.sources([row.doc.id]).get(row.doc.id)

@@ -52,7 +52,6 @@ def step_out(app: Host) -> None:
 
 
 PICTURE = "recall.svg"
-
 SUFFIXES = (".svg", ".txt")
 
 
@@ -136,7 +135,6 @@ def remember(app: Host, chosen: Preferences) -> None:
 
 async def jump(app: Host) -> None:
     """Put letters on panes and rows."""
-
     if app.screen is app.bench:
         await app.push_screen(screens.confirm.JumpScreen(app.bench.landmarks(app.session)), partial(_go_to, app))
 
@@ -156,13 +154,11 @@ def _go_to(app: Host, mark: Landmark | None) -> None:
 
 async def show_help(app: Host) -> None:
     """Show the keys."""
-
     await app.push_screen(screens.help.HelpScreen(app.table, app.session.pane, app.session.view))
 
 
 def command_palette(app: Host) -> None:
     """Show the palette, once."""
-
     if not isinstance(app.screen, Palette):
         app.push_screen(Palette(id="--command-palette", placeholder="Search for commands"))
 

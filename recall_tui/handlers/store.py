@@ -36,22 +36,15 @@ if TYPE_CHECKING:
 
 DOCTOR = """\
 A copy of the store is made beside it first; then its indexes, vectors and counts are rebuilt. Documents stay."""
-
 COMPACT = (
     "Removed documents are deleted for good, and the file is rewritten. That needs free space of twice its size."
 )
-
 REEMBED = """\
 Every text is embedded with {name}; queries use the old vectors until then. recall.toml is changed too.{more}"""
-
 SENDS = " Every text is sent to the cloud."
-
 NAMING = "a path, a folder, an id, or a glob such as docs/**/*.md; Enter shows what it matches"
-
 STAYS = "The files on disk stay, and a sync adds those of a source again. compact frees the space."
-
 FORGOTTEN = "The files on disk stay. The folder is no longer a source. compact frees the space."
-
 MOST_NAMED = 5  # documents that a question lists
 
 
@@ -301,7 +294,6 @@ def find_target_in(store: str | None, target: str) -> NamedTarget:
 
 def find_target(recall: Recall, target: str) -> NamedTarget:
     """What a target names. Raises RecallError, where that are two things too."""
-
     going = maintain.remove.named(recall.store, [target], base=recall.engine.base)
     return NamedTarget(going.paths, bool(going.sources))
 

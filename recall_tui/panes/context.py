@@ -237,7 +237,6 @@ def _label_line(label: str, told: str, width: int, style: Style) -> list[Text]:
 
 
 def _fold_facts(worth: Worth) -> Iterator[tuple[str, str]]:
-
     for line in adapters.render.account_lines(worth.view, figure):
         label = line[:LABEL_CELLS].rstrip()
         yield LABELS.get(label, label), line[LABEL_CELLS:]

@@ -41,7 +41,6 @@ FOCUS = {
     "store": "store",
 }
 """The widget that takes the focus of each pane, by id."""
-
 MOVES = (
     *("up", "down", "left", "right", "pageup", "pagedown", "home", "end"),
     *("shift+left", "shift+right", "ctrl+left", "ctrl+right", "ctrl+up", "ctrl+down"),

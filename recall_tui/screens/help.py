@@ -24,8 +24,6 @@ INTRODUCTION = "Letters are commands in NAV and are typed in EDIT. Esc is one st
 KEY_CELLS = 14
 HELP_COLUMN = KEY_CELLS + 3
 MOST_PANES = 3  # that a line names
-
-
 PANES: Mapping[Pane, str] = {
     "query": (
         "Type plain words, or a query in RQL that begins with SELECT. The results follow as you type. Plain words "
@@ -71,7 +69,6 @@ PANES: Mapping[Pane, str] = {
         "their files stay."
     ),
 }
-
 VIEWS: Mapping[View, str] = {
     "ledger": (
         "Where the score of the selected result comes from. Each signal has its raw score, the same normalized to "

@@ -66,7 +66,6 @@ ASCII = Glyphs(
     *("#", "123456789", "#=+:", "=-~", "|", " ", "[", "]", ">", " > ", " | ", "ok", "!!", "x", "~", "-"),
     *("+", "-", "O", ".", "=", "<>", "'", "^", "|", "\\n", "<"),
 )
-
 _COUNT = re.compile(r"(?<![\w.,-])[0-9]{4,}(?![\w.-])")
 _BREAKS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029), " ")
 NOTICE_CELLS = 70  # of what a notice repeats: more of it would cover the screen
@@ -230,7 +229,6 @@ def _broken(line: str, width: int) -> list[str]:
 
 ACROSS, DOWN = 2, 4
 """Dots of a cell."""
-
 _BRAILLE = 0x2800
 _BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """The bit of each dot of a braille character, by row and column."""
@@ -291,16 +289,12 @@ def _stroke(bits: int) -> str:
 
 
 _TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-
 """Characters that make a text look like another."""
-
 _LINE_BREAKS = "\u2028\u2029"
-
 _OBEYED = {
     **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *map(ord, _TURNS + _LINE_BREAKS))),
     **dict.fromkeys(range(0xD800, 0xE000), "?"),
 }
-
 """What a terminal obeys, which has no width on the screen, and halves of characters, which cannot be written."""
 
 

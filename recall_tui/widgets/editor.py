@@ -245,7 +245,6 @@ def is_read(text: str) -> bool:
 
 def colour(text: str) -> list[tuple[int, int, Style]]:
     """The styled spans of a query, in order: start, end (exclusive, code points), style."""
-
     spans = []
     for start, end, kind in rql.highlight.highlight(text):
         style = STYLES.get(kind)
@@ -258,7 +257,6 @@ def colour(text: str) -> list[tuple[int, int, Style]]:
 
 def brackets(text: str, cursor: int) -> list[tuple[int, int, Style]]:
     """The spans of the bracket at the cursor and of its partner, if there is a pair."""
-
     pair = rql.highlight.bracket_match(text, cursor)
     if pair is None:
         return []
@@ -268,7 +266,6 @@ def brackets(text: str, cursor: int) -> list[tuple[int, int, Style]]:
 
 def candidates(text: str, cursor: int, lexicon: KnownNames) -> list[Completion]:
     """What can be offered at a cursor: nothing for a finished word, and no new word glued to the one before."""
-
     found = rql.complete.complete(text, cursor, vocabulary=lexicon)
     if any(candidate.text.lower() == text[candidate.start : candidate.end].lower() for candidate in found):
         return []

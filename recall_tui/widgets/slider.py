@@ -108,7 +108,6 @@ class Track(Widget, Drawing):
 
 
 STEP = 0.05  # one turn of the wheel
-
 WIDE = 36  # cells from which both ends have their names
 
 

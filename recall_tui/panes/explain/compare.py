@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 BAR_CELLS = 12
 WIDE = 66  # cells from which a bar stands beside the figures
 LEAST = 9  # cells of a figure with the blanks before it
-
 ABSENCES = {
     "not_in_pool": "no signal proposed it",
     "filtered": "the filter does not let it through",

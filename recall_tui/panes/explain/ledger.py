@@ -42,14 +42,12 @@ if TYPE_CHECKING:
     )
 
 ORDINALS = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth")
-
 TIES = {
     "path": "equal scores go by path",
     "offset": "equal scores in a document go by place",
     "fused": "equal scores keep their order from before the reranker",
 }
 """What decides between rows of the same score."""
-
 BEST = {"lexical": "best match of words", "semantic": "nearest in meaning", "rerank": "first by the reranker"}
 BY = {"lexical": "by words", "semantic": "in meaning", "rerank": "by the reranker"}
 NONE = {"lexical": "no query term", "semantic": "no vector", "rerank": "not seen by the reranker"}
@@ -217,7 +215,6 @@ BAR, BAR_MOST = 4, 24  # of the bar of a share
 GAP = 2  # blanks between columns
 WORDS = ("feature", "token")
 """Those that are a word."""
-
 DECISIONS = {
     "path": ", equal scores, by path",
     "offset": ", equal scores, by place in the document",

@@ -26,7 +26,6 @@ KINDS: dict[MarkKind, Style] = {
     "comment": Style(italic=True, dim=True),
     "heading": Style(bold=True),
 }
-
 TAB = 4  # cells
 
 

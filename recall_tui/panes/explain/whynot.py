@@ -182,7 +182,6 @@ def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs)
 
 def _detail(stage: StageView) -> str:
     """The sentence of a stage with its counts as people read them; what it quotes stands as it is."""
-
     if stage["stage"] in COUNTING:
         return with_figures(stage["detail"])
     if stage["stage"] == "lexical":

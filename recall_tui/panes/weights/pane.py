@@ -113,21 +113,13 @@ def move(row: ComparedRow, glyphs: Glyphs, *, is_now: bool) -> str:
 
 KEYS = "{turn_beside} side by side, {save_weights} save, {reset_weights} reset"
 SHORT = 10  # lines below which settings share a line, and lines have no names
-
 LEAST_FORM_ROWS, FORM_ROWS, LEAST_RANK_ROWS = 3, 5, 3
-
 MOST_APART = 4  # rows a rank
-
 LEAST_CURVE_ROWS = 2  # one of the curve, one of its marks
-
 CURVE_ROWS = 16  # that it has before the ranks get more than a row each
-
 MOST_CURVE_ROWS = 24
-
 ROOMY = 2 * DEPTH + CURVE_ROWS  # lines from which the figures need not save any
-
 Size = tuple[int, int]
-
 """Cells across and down."""
 
 

@@ -45,11 +45,8 @@ if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
 
 LABEL_CELLS = 2  # before each row: the rank of a line, or the key that a band answers to
-
 LEAST_PLACES, MOST_PLACES = 2, 6  # of a weight; more of one that no decimal is
-
 Weights: TypeAlias = tuple[Fraction | float, Fraction | float, bool, bool]
-
 DIM, HERE = Style(dim=True), Style(bold=True)
 
 
