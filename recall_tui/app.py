@@ -257,7 +257,7 @@ class Workbench(Host):
 
     @property
     def question(self) -> PastQuestion:
-        """What stands in the field, or is about to, with the filter and the settings that are moved."""
+        """The question in the field, or about to be, with its filter and changed settings."""
         return self.given or question_of(self.session, self.bench.query_text)
 
     # How it is done.
@@ -273,19 +273,19 @@ class Workbench(Host):
         self._fatal_error()
 
     def _takes(self, key: str) -> bool:
-        """True when a key is a command by now; a field that is edited takes what it can type."""
+        """Return True if a key is a command now; a field that is edited takes what it can type."""
         if is_printable(key) and isinstance(self.bench.focused, Editor | Input):
             return False
         if key in ("tab", "escape") and self.bench.is_offering:
             return False  # Tab and Esc are the list's while it is open
         action = by_key(key, self.session, self.table)
         if action is None or not (self.bench.has_room or action.id == "leave"):
-            return False  # what nobody would see
+            return False  # what no one would see
         return action.when.holds(self.session) or action.label != ""  # which says why it does nothing
 
     def _stopped_from_outside(self) -> None:
         """A signal ends it as a person does, but for what is written: that is offered again."""
-        with suppress(OSError):  # the terminal may be gone, and there is nobody to tell
+        with suppress(OSError):  # the terminal may be gone, and there is no one to tell
             home.crash.keep_query(self.bench.query_text, os.environ)
         self.exit(return_code=Interrupted.exit_code)
 

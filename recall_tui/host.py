@@ -77,7 +77,7 @@ class Host(App[None]):
     query_file: str = ""
     """The .rql file that was named last."""
     given: PastQuestion | None = None
-    """A question that is still to be asked, from the command line or from before a page was loaded anew."""
+    """A question that is still to be asked, from the command line or from before a page was reloaded."""
     turns: Turns
     first_store: FirstStore | None = None
     """What the first store is being made of, until it is open."""
@@ -271,7 +271,7 @@ class Showing:
     That is a step of a slider: what was moved, and where that puts the rows. Drawn apart, the two take longer than a
     held key leaves between its steps, and frames are dropped. And it is all that threads have told by the same turn.
     show: draws the session. later: calls after so many seconds, and gives what can stop it. soon: calls behind the
-    messages that have come by now. is_typing: results that come now would keep the next letter waiting; the search
+    messages that have arrived. is_typing: results that come now would keep the next letter waiting; the search
     that follows shows them.
     """
 

@@ -521,7 +521,7 @@ GRADES = tuple(f"grade({grade})" for grade in (3, 2, 1, 0))
 NEXT = ("filter", "command_line", "command_palette")
 """What the footer goes on with everywhere."""
 LAST = ("help", "leave")
-"""What stands at its end, whatever else there is room for."""
+"""What it always ends with."""
 
 
 def table_of(app: object) -> Table:

@@ -136,12 +136,12 @@ async def open_skip(app: Host) -> None:
 
 
 def is_welcoming(app: Host) -> bool:
-    """True while the screen without a store stands, be it behind another one."""
+    """Return True while the welcome screen is open, even behind another one."""
     return any(isinstance(screen, screens.welcome.WelcomeScreen) for screen in app.screen_stack)
 
 
 def _close_welcome(app: Host) -> None:
-    """Close the screen without a store, and what stands before it."""
+    """Close the welcome screen and the screens over it."""
     while is_welcoming(app):
         app.pop_screen()
 
@@ -239,5 +239,5 @@ def _root_name(typed: str, base: Path) -> str:
 
 def missing(path: str) -> str:
     """What is wrong with a path to add; "" when it is there."""
-    is_there = path and os.path.exists(paths.expanded(path))  # noqa: PTH110 - False where nobody may look
+    is_there = path and os.path.exists(paths.expanded(path))  # noqa: PTH110 - False where no one may look
     return "" if is_there else f"There is no file or folder {path!r}."

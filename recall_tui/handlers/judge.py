@@ -169,7 +169,7 @@ def _with_grade(app: Host, change: Regrade) -> Session:
 async def _export_typed(app: Host, typed: str) -> None:
     paths = paths_of(typed)
     export = partial(app.do, "Export judgements", partial(_export, paths))
-    there = [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - False where nobody may look
+    there = [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - False where no one may look
     if there:
         question = f"Replace {' and '.join(there)}?"
         await app.confirm("Export judgements", question, export)

@@ -64,7 +64,7 @@ def look_up(app: Host, lookups: tuple[Lookup, ...]) -> None:
 
 
 def restore_question(app: Host, past: PastQuestion) -> Awaitable[None]:
-    """Ask what was asked before a page was loaded anew, once the first frame is there."""
+    """Ask what was asked before a page was reloaded, once the first frame is there."""
     app.given = past
     return app.turns.take(Callback(partial(ask_given, app)))
 
@@ -298,7 +298,7 @@ def stop_line(app: Host) -> None:
 
 
 def command_ran(app: Host, event: Ran) -> None:
-    """Show what it wrote, and ask again where the store is another by now."""
+    """Show what it wrote, and ask again if the store has changed."""
     _show_output(app, Output(ran=event))
     if _line(app) is None:
         app.notify(f"recall {event.line}: exit {event.code}", markup=False)

@@ -121,9 +121,9 @@ def reject_suffix(typed: str) -> str:
 
 
 def no_place(typed: str) -> str:
-    """What is wrong with the name of a file; "" when one can stand there."""
+    """Say what is wrong with the name of a file; "" when it can be written."""
     path = paths.expanded(typed)
-    is_place = os.path.isdir(path.parent) and not os.path.isdir(path)  # noqa: PTH112 - False where nobody may look
+    is_place = os.path.isdir(path.parent) and not os.path.isdir(path)  # noqa: PTH112 - False where no one may look
     return "" if typed and is_place else f"{typed!r} cannot be written: its folder does not exist, or it is a folder."
 
 
@@ -175,12 +175,12 @@ def markdown(response: SearchResponse) -> Iterator[str]:
 
 
 def _escape(name: str) -> str:
-    """A name between asterisks: those of its own, and what Markdown makes of brackets, stand as they are."""
+    """Escape a name that is put between asterisks, so that Markdown changes nothing in it."""
     return "".join(f"\\{mark}" if mark in "\\*_`[]<" else mark for mark in name)
 
 
 class Place(NamedTuple):
-    """Where a chunk begins. file: None where no file holds the text as it stands; text: of the document then."""
+    """Where a chunk begins. file: None if no file has exactly this text; then text is that of the document."""
 
     name: str
     line: int

@@ -202,7 +202,7 @@ async def _save_screen(app: Host, taken: tuple[str, str], typed: str) -> None:
     try:
         path = Path(os.path.realpath(paths.expanded(typed)))  # resolve() fails at a link to itself
         is_there = path.exists()
-    except OSError as error:  # the current folder is gone, or nobody may look into the one that is named
+    except OSError as error:  # the current folder is gone, or no one may look into the one that is named
         app.warn(f"{typed} cannot be written: {error.strerror}")
         return
     text = taken[SUFFIXES.index(path.suffix)]

@@ -135,7 +135,7 @@ def cancel(app: Host) -> None:
 
 
 def stop_reembed(app: Host) -> None:
-    """What it has done stays for the next time."""
+    """Stop re-embedding; finished vectors are kept for the next time."""
     if app.reembed_stop is not None:
         app.reembed_stop.set()
 
@@ -268,7 +268,7 @@ async def _look_up(app: Host, target: str) -> None:
         if is_agreed and _may_begin(app):
             app.do(title, partial(remove_documents, target=target, found=found))
 
-    behind = app.focused if isinstance(app.focused, Editor | Input) else None  # something else may be typed by now
+    behind = app.focused if isinstance(app.focused, Editor | Input) else None  # something else may be typed now
     command = typed(app.store, *words)
     screen = screens.confirm.UnaskedScreen(title, removal_question(found), command=command, behind=behind)
     await app.push_screen(screen, remove_if_agreed)
@@ -319,9 +319,9 @@ def repair(recall: Recall, _say: Say) -> str:
     """Repair what can be repaired, and say where the backup is, and what is lost."""
     checks = recall.doctor(fix=True)["checks"]
     bad = sum(check["severity"] == "error" for check in checks)
-    told = [check["evidence"] for check in checks if check["code"] in ("backup", "rebuilt")]
+    facts = [check["evidence"] for check in checks if check["code"] in ("backup", "rebuilt")]
     left = f"{bad} error{'s' * (bad > 1)} left" if bad else "no error is left"
-    return "; ".join([left, *told])
+    return "; ".join([left, *facts])
 
 
 def compact_store(recall: Recall, _say: Say) -> str:
@@ -331,7 +331,7 @@ def compact_store(recall: Recall, _say: Say) -> str:
 
 
 def reembed_all(recall: Recall, say: Say, *, remedy: StoreCommand, stopped: threading.Event) -> str:
-    """Make every vector anew, or stop where that is wanted: what is done stays for the next time."""
+    """Embed every text again, until stopped is set; finished vectors are kept for the next time."""
     run = recall.reembed(remedy.name, remedy.settings)
     while not stopped.is_set():
         try:

@@ -80,7 +80,7 @@ def reset_weights(app: Host) -> None:
 
 
 def turn_beside(app: Host) -> None:
-    """Show the rows under the saved settings beside those under the moved ones, or the plot again."""
+    """Show the rows under the saved settings next to those under the moved ones, or the plot again."""
     weights = app.session.weights
     app.become(app.session._replace(weights=weights._replace(is_beside=not weights.is_beside)))
 
@@ -193,7 +193,7 @@ async def _ask_to_write(app: Host, toml: Path, tweaks: Tweaks, was: Config, titl
 
 
 async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config) -> None:
-    """Write what was agreed to, unless it takes the place of something else by now."""
+    """Write the settings, unless recall.toml has changed since the question."""
     try:
         saved = await asyncio.to_thread(load, toml)
         if any(getattr(saved, key) != getattr(was, key) for key in tweaks):

@@ -225,13 +225,13 @@ def _account(look: Look, packed: Packed, width: int, glyphs: Glyphs) -> list[Tex
         lines += [Text(line) for line in fold(look.trouble, width)]
     elif look.worth is not None:
         style = Style() if look.is_settled else DIM
-        for label, told in _fold_facts(look.worth):
-            lines += _label_line(label, told, width, style)
+        for label, text in _fold_facts(look.worth):
+            lines += _label_line(label, text, width, style)
     return lines + _label_line("sha256", digest(packed), width, Style())
 
 
-def _label_line(label: str, told: str, width: int, style: Style) -> list[Text]:
-    first, *others = fold(told, width - LABEL_CELLS) or [""]
+def _label_line(label: str, text: str, width: int, style: Style) -> list[Text]:
+    first, *others = fold(text, width - LABEL_CELLS) or [""]
     lines = [Text(f"{label:<{LABEL_CELLS}}{first}", style)]
     return [*lines, *(Text(" " * LABEL_CELLS + line, style) for line in others)]
 
@@ -365,7 +365,7 @@ def _quality(worth: Worth | None) -> Iterator[str]:
 
 WHEEL_PERCENT = 5
 LEAST_ROWS = 10  # of the list, from which a block has two of them
-CORNERS = 4  # cells of a border's lower edge that what stands in it leaves to both sides
+CORNERS = 4  # cells of a border's lower edge on both sides of its text
 TOKEN_CELLS = 7  # the budget in figures, so that the line stays as long while it moves
 
 
@@ -377,7 +377,7 @@ class BudgetSlider(Track):
         self._tokens = 0
 
     def show(self, tokens: int) -> None:
-        """Show this budget; one beyond an end stands at the end."""
+        """Show this budget; one beyond an end is shown at the end."""
         if tokens != self._tokens:
             self._tokens, self._share = tokens, packing.share_of(tokens)
             self.refresh()
@@ -412,7 +412,7 @@ class PackedList(LineView, can_focus=False):
         self._cursor = 0
 
     def show_listing(self, look: Look) -> None:
-        """Show these lines, at the place where it stands."""
+        """Show these lines and keep the scroll offset."""
         self._cursor = look.cursor
 
         def build(width: int) -> list[Text]:
@@ -490,7 +490,7 @@ class ContextPane(Vertical, can_focus=True):
             blocks.follow(look.cursor)
 
     def on_resize(self, _event: Resize) -> None:
-        """What stands in the border depends on its width."""
+        """Fit the text in the border to its width."""
         self.show_session(self._session)
 
     def scroll_pages(self, pages: int) -> None:

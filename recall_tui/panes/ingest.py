@@ -147,7 +147,7 @@ def _above(run: Run, width: int, glyphs: Glyphs) -> list[Text]:
 
 
 def _headline(run: Run, width: int, glyphs: Glyphs) -> str:
-    """What is done and how it stands; the folder gives way, so that the state is on the first line."""
+    """Return the folder and the state of the run; the folder is cut so that the state is on the first line."""
     mark = f"{_mark(run, glyphs)} " if run.ended else ""
     if run.ended:
         again = "" if run.ended == "cancelled" else "F5 runs it again"  # how it goes on is in its summary
@@ -174,7 +174,7 @@ def _skip_line(skip: Skip, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Te
 
 
 def _stage(stage: PipelineStage, run: Run, digits: int, width: int, glyphs: Glyphs) -> Text:
-    """`read   [####    ] 61%    784 of 1,284 files   120/s`; the rate of a run that stands still says nothing."""
+    """`read   [####    ] 61%    784 of 1,284 files   120/s`; without a rate while the run is paused."""
     drawn = f"{glyphs.left}{bar(stage.share, _cells(width), glyphs)}{glyphs.right}{stage.share:>5.0%}"
     drawn = drawn if run.progress is not None and run.progress.files_total else " " * len(drawn)
     total = f" of {figure(stage.total):>{digits}}" if stage.total else " " * (digits + len(" of "))

@@ -25,12 +25,12 @@ GRADING = ("No grades yet. a s d f give the selected result 3 2 1 0.", "No grade
 NAMES = {"ndcg@10": "nDCG@10", "mrr": "MRR", "map": "MAP", "p@10": "P@10", "recall@10": "R@10", "recall@100": "R@100"}
 """The measures as the literature writes them, short enough for a column."""
 SAVED = "vs saved"
-"""What the figures beside a measure are differences from: the settings of recall.toml."""
+"""Heading of the differences from the settings of recall.toml."""
 MOVED_CELLS = 10
 MARK_CELLS = 3  # of the choice and of the question on the screen
 QUERY_CELLS = 12  # of an id, at most
 TALL = 18  # lines from which what the chosen query misses has half of them, below the queries
-LEAST_MISSED = 3  # lines that have to be left below all queries for it to stand there in a lower pane
+LEAST_MISSED = 3  # lines below all queries from which a lower pane shows it
 VERDICT = 10  # lines from which the verdict has one of its own where the difference leaves it no room
 MISSED_LINES = 6  # of a pane that is lower, while the list of missed documents takes the keys
 
@@ -82,7 +82,7 @@ class JudgePane(LineView, inherit_bindings=False):
 
 
 class JudgeLines(NamedTuple):
-    """The lines of the pane. places: by line, the list and the row of it that stand there. first: the first query."""
+    """The lines of the pane. places: the list and its row on a line. first: the first query."""
 
     lines: tuple[Text, ...]
     places: dict[int, tuple[str, int]]
@@ -220,7 +220,7 @@ def _row(session: Session, line: QueryLine, known: Board, width: int, glyphs: Gl
 
 
 def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tuple[Text, int | None]]:
-    """What the chosen query misses: a line and its row each. Nothing where there is no room and nobody asks."""
+    """Return what the selected query misses, each line with its row; nothing without room, unless it has the keys."""
     line, at_missed = judging.pointed_line(session), judging.is_at_missed(session)
     left = room - len(judging.lines_of(session))
     if line is None or not (at_missed or room >= TALL or left >= LEAST_MISSED):

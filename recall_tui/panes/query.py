@@ -29,7 +29,7 @@ MOST_NOTES = 2
 """Lines under the editor; in a short terminal the pane grows by one where what is said takes both."""
 TAB_CELLS = 14  # of a query's first words in the title
 MORE = " more"
-"""How a line ends that stands for others as well."""
+"""End of a line that represents others too."""
 _UNKNOWN = re.compile(r"W_UNKNOWN_TERM: (.*) occurs nowhere in this store")
 
 
@@ -179,8 +179,8 @@ def join_unknown_terms(warnings: Sequence[str]) -> Sequence[str]:
         return warnings
     rest = [warning for warning in warnings if not _UNKNOWN.fullmatch(warning)]
     place = next(place for place, warning in enumerate(warnings) if _UNKNOWN.fullmatch(warning))
-    told = f"W_UNKNOWN_TERM: {', '.join(words[:-1])} and {words[-1]} occur nowhere in this store"
-    return [*rest[:place], told, *rest[place:]]
+    text = f"W_UNKNOWN_TERM: {', '.join(words[:-1])} and {words[-1]} occur nowhere in this store"
+    return [*rest[:place], text, *rest[place:]]
 
 
 def cut_lines(text: str, width: int, height: int, glyphs: Glyphs) -> list[str]:
@@ -194,7 +194,7 @@ def cut_lines(text: str, width: int, height: int, glyphs: Glyphs) -> list[str]:
 
 
 def _fault(error: RecallError | None, text: str) -> tuple[int, int] | None:
-    """The error's span in the text as it stands, at least one code point wide."""
+    """Return the error's span in the text, at least one code point wide."""
     if not isinstance(error, RqlError) or (shift := text.find(error.text)) < 0:
         return None
     return shift + error.start, shift + max(error.end, error.start + 1)

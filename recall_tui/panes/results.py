@@ -51,7 +51,7 @@ TOKEN_CELLS = 6
 GRADE_CELLS = 6
 NARROW_LABEL = 28  # cells of the title where a row has one line
 GROUPED_LABEL = 20  # the same below the heading of its document
-LEAD = 12  # code points of a passage that stand before its first match, where its front is left out
+LEAD = 12  # code points before the first match of a passage whose front is left out
 Shown = Literal["all", "document", "chunk"]
 """What of its place a row says: below the heading of its document the chunk alone; the heading, the document."""
 
@@ -69,7 +69,7 @@ class ResultLine(NamedTuple):
     """How far it has come from its rank under the saved settings; "" while those hold."""
     of_title: Spans = ()
     of_heading: Spans = ()
-    """Where words of the question stand."""
+    """Spans of the words of the question."""
     is_selected: bool = False
     is_stale: bool = False
     shown: Shown = "all"
@@ -241,7 +241,7 @@ def _file(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
 
 
 def _places(where: str, path_end: int, hit: Hit, row: ResultLine, glyphs: Glyphs) -> Iterator[tuple[int, int]]:
-    """Where words of the question stand: in the name of a file that is its own title, and in the heading."""
+    """Yield the spans of words of the question: in the name of a file that is its own title, and in the heading."""
     title = hit.doc.title or ""
     if title and where[:path_end].endswith(title):
         yield from ((path_end - len(title) + start, path_end - len(title) + end) for start, end in row.of_title)
@@ -301,7 +301,7 @@ def _best_start(text: str, spans: Sequence[tuple[int, int, str]], width: int) ->
 
 
 def _word_before(text: str, place: int) -> int:
-    """Where the word begins that stands some code points before this place."""
+    """Return the start of the word LEAD code points before this place."""
     at = max(0, place - LEAD)
     return 0 if at == 0 else min(place, text.find(" ", at) + 1 or place)
 
@@ -360,7 +360,7 @@ class ResultsPane(ScrollView, Drawing, can_focus=True, inherit_bindings=False):
         self._table: Table = "chunk"
         self._looked = range(0)
         self._is_followed = True
-        """The selected row has been scrolled to; whoever scrolls on from there may."""
+        """The selected row has been scrolled to, and the view may be scrolled on from there."""
 
     @property
     def row_height(self) -> int:
@@ -535,7 +535,7 @@ class ResultsPane(ScrollView, Drawing, can_focus=True, inherit_bindings=False):
         return range(first - (place in self._grouping.starts), first + self.row_height)
 
     def _top_line(self) -> Text:
-        """What the columns are; where rows stand without the heading of their document above them, that."""
+        """Return the names of the columns, or the heading of a document whose first rows are scrolled away."""
         place, part = self._grouping.at(int(self.scroll_offset.y), self.row_height)
         is_cut = part is not None and len(self._grouping.group(place)) > 0
         return self._heading(place) if is_cut else heads(self._frame)
@@ -577,7 +577,7 @@ class ResultsPane(ScrollView, Drawing, can_focus=True, inherit_bindings=False):
         )
 
     def _of_question(self, hit: Hit) -> tuple[Spans, Spans, PassageView | None]:
-        """Where words of the question stand in its title and in its heading, and its passage."""
+        """Return the spans of words of the question in its title and its heading, and its passage."""
         passage = self._passages.get(hit.chunk.id) if hit.chunk else None
         heading = cited(hit, passage)[1]
         return self._matched.get(hit.doc.title, ()), self._matched.get(heading, ()), passage

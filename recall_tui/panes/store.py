@@ -46,7 +46,7 @@ NAME = 11  # cells of a figure's name
 NUMBER = 9  # cells of a figure
 SIZE_CELLS = 20
 TITLE_AT = 3  # cells from the pane's left edge to its title
-WIDE = 66  # cells from which a figure stands beside another
+WIDE = 66  # cells from which two figures share a line
 _MIB = 1 << 20
 
 
@@ -89,7 +89,7 @@ class StorePane(ChoosingView):
         """A click on a name in the title opens its view."""
         view = view_at(self._front, event.x - TITLE_AT, self.glyphs) if event.y == 0 else None
         if view is not None and self._front is not None and view != self._front:
-            for _ in range((VIEWS.index(view) - VIEWS.index(self._front)) % len(VIEWS)):  # they stand in a ring
+            for _ in range((VIEWS.index(view) - VIEWS.index(self._front)) % len(VIEWS)):  # they are in a ring
                 self.post_message(Do("next_store_view"))
 
     def _entitle(self, front: View, summary: str) -> None:
@@ -112,7 +112,7 @@ def title_pieces(front: View | None, glyphs: Glyphs) -> list[tuple[str, View | N
 
 
 def view_at(front: View | None, x: int, glyphs: Glyphs) -> View | None:
-    """The view whose name stands at a cell of the title."""
+    """Return the view whose name covers a cell of the title."""
     at = 0
     for text, view in title_pieces(front, glyphs):
         if at <= x < at + cell_len(text):
@@ -310,5 +310,5 @@ def _wrong(error: RecallError, width: int) -> list[Text]:
 
 
 def mebibytes(size: int) -> str:
-    """A size for people; the exact one stands in `recall stats`."""
+    """Return a size for people; `recall stats` has the exact one."""
     return f"{size / _MIB:,.1f} MiB" if size >= _MIB else f"{size / 1024:,.1f} KiB"

@@ -1,4 +1,4 @@
-"""The main screen: where every pane stands at every size."""
+"""The main screen: the layout of the panes at every size."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ EDITS = ("enter", "backspace", "delete")
 def bindings(table: Table) -> list[BindingType]:
     """The keys of the action table, as bindings of the main screen.
 
-    Each runs through `command`, which finds the action of the pane in front, and stands aside while a field takes the
+    Each runs through `command`, which finds the action of the pane in front, and gives way while a field takes the
     key. It has priority: Textual's widgets have uses of their own for some of the keys. Those that move a cursor or
     edit stay with the focused pane first.
     """
@@ -157,7 +157,7 @@ class Bench(SizedScreen[None]):
         event.refresh_styles = self.stack_updates > 0
 
     def on_screen_suspend(self) -> None:
-        """Another screen is in front: the list would stand through it."""
+        """Another screen is in front: the list would cover it."""
         for editor in self.query(Editor):  # none is left when the screen goes because the workbench ends
             editor.close_offers()
 
@@ -183,7 +183,7 @@ class Bench(SizedScreen[None]):
 
     @property
     def query_text(self) -> str:
-        """What stands in that field; "" where it is not there yet, or no longer."""
+        """The text in that field; "" before it is there and after it is gone."""
         return next((editor.text for editor in self.query(Editor)), "")
 
     def _focus_again(self) -> None:

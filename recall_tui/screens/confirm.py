@@ -19,7 +19,7 @@ from recall_tui.screens.dialog import Dialog
 from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
 from recall_tui.widgets.lines import PointedList
 
-READING_SECONDS = 0.5  # nobody reads a question faster, or rests for as long while typing a word
+READING_SECONDS = 0.5  # no one reads a question faster, or rests for as long while typing a word
 
 
 class ConfirmScreen(Dialog[bool]):
@@ -162,12 +162,12 @@ class JumpScreen(Dialog[Landmark | None]):
         self.dismiss(self._marks.get(event.key))
 
     def on_click(self, event: Click) -> None:
-        """A letter can be clicked; what is beside it is nowhere."""
+        """Go to the letter that is clicked, or nowhere."""
         self.dismiss(event.widget.mark if isinstance(event.widget, Label) else None)
 
 
 class ThemeScreen(Dialog[str | None]):
-    """Gives back the chosen theme, or None; whoever asked takes the preview back then."""
+    """Gives back the chosen theme, or None; the caller then takes the preview back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", show=False),

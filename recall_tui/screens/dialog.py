@@ -1,4 +1,4 @@
-"""What every dialog over the panes stands on: it is left once, however much arrives together."""
+"""The base of all screens and dialogs: sized for the terminal, and a dialog is left only once."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
 
 
 class MovedScreen(Dialog[None]):
-    """Two answers beside each other: their settings, and every row that is among the first of either."""
+    """Two answers next to each other: their settings, and every row that is among the first of either."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,f6", "dismiss", "Close", show=False),

@@ -30,7 +30,7 @@ class LineInput(Input):
     """A line in which a break shows as a mark, since a command that is pasted may have some."""
 
     def paste(self, text: str) -> None:
-        """Put all of it where the cursor stands, or in the place of what is selected."""
+        """Insert all of it at the cursor, or replace the selection."""
         self.replace(mark_breaks(text.rstrip()), *self.selection)
 
     def on_paste(self, event: Paste) -> None:
@@ -45,7 +45,7 @@ class LineInput(Input):
 
 
 def mark_breaks(line: str) -> str:
-    """A command with its line breaks as they stand in the field."""
+    """Return a command with its line breaks as the field shows them."""
     return "\n".join(line.splitlines()).replace("\n", BREAK)
 
 

@@ -54,7 +54,7 @@ class CreateLine(Static):
 
     def on_click(self, _event: Click) -> None:
         """A click is an Enter."""
-        self.screen.action_create()  # type: ignore[attr-defined]  # it stands on a WelcomeScreen
+        self.screen.action_create()  # type: ignore[attr-defined]  # its screen is a WelcomeScreen
 
 
 class WelcomeScreen(SizedScreen[None], Drawing):
@@ -124,11 +124,11 @@ class WelcomeScreen(SizedScreen[None], Drawing):
             self.call_after_refresh(self._focus_again)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Where one line stands instead of everything, nothing is done that nobody would see."""
+        """Do nothing unseen: without room, one line replaces everything."""
         return self.has_room and super().check_action(action, parameters)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """What is typed narrows the folders; one that was chosen stands in the field."""
+        """Narrow the folders by what is typed, unless it is a folder of the list."""
         if event.value not in self._folders:
             self._list_folders(event.value)
         else:

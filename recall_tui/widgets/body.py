@@ -14,8 +14,8 @@ from recall_tui.messages import Do
 
 Border = Literal["right", "below"]
 BELOW = ("#explain", "#store")
-"""What stands below the results; one of them is seen."""
-LEAST_ROWS = 5  # of the results, and of what stands below them, with two for the border
+"""The panes below the results, one of which is seen."""
+LEAST_ROWS = 5  # of the results and of the pane below them, with two for the border
 LEAST_QUERY_ROWS = 3  # one of text, with two for the border
 
 
@@ -28,7 +28,7 @@ class Body(Container):
         self._wanted = self._laid_out = PaneSizes(), False
 
     def lay_out(self, layout: PaneSizes, *, is_narrow: bool) -> None:
-        """Give the panes their sizes. On a narrow screen everything behind the results stands below them."""
+        """Give the panes their sizes. On a narrow screen all other panes are below the results."""
         self._wanted = layout, is_narrow
         self._lay_out()
 
@@ -37,7 +37,7 @@ class Body(Container):
         self._lay_out()
 
     def limit(self, below: float) -> int:
-        """A share of the height in percent that leaves rows for the results, and for what stands below them."""
+        """Limit a share of the height in percent, so that rows are left for the results and the pane below them."""
         height = self.size.height
         if height == 0:
             return preferences.bounded(below)
@@ -46,7 +46,7 @@ class Body(Container):
         return preferences.bounded(max(ceil(100 * LEAST_ROWS / height), min(most, below)))
 
     def measure(self) -> PaneSizes:
-        """Where the borders stand."""
+        """Return where the borders are."""
         right = 100 * self.query_one("#right").outer_size.width / max(1, self.size.width)
         heights = [self.query_one(pane).outer_size.height for pane in (*BELOW, "#right") if self._is_below(pane)]
         below = 100 * max(heights, default=0) / max(1, self.size.height)

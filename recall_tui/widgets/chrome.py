@@ -35,7 +35,7 @@ ID_DIGITS = 12
 _ID = re.compile(r"\b[0-9a-f]{64}\b")
 LEAST_GAUGE, MOST_GAUGE = 10, 20  # cells of the gauge in the status line
 GRADED_LEAST, GRADED_MOST = 16, 40  # cells of the path of the newest grade
-NARROW = 100  # below this the context pane may be hidden, so its gauge stands in the status line
+NARROW = 100  # below this the context pane may be hidden, so its gauge is in the status line
 
 
 class ClickPlace(NamedTuple):
@@ -80,7 +80,7 @@ class Line(Static, Drawing):
         self.show(self._session)
 
     def on_click(self, event: Click) -> None:
-        """Ask for what stands under the pointer."""
+        """Do what was clicked."""
         for first, end, action in self._places:
             if first <= event.x < min(end, self.size.width):
                 self.post_message(Do(action))

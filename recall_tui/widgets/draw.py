@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 COLOURS: dict[str, str] = {"lexical": "#56b4e9", "semantic": "#e69f00", "rerank": "#009e73"}
-"""Three of Okabe and Ito's colours, told apart by every common kind of colour vision."""
+"""Three of Okabe and Ito's colours, distinguished by every common kind of colour vision."""
 
 
 class Glyphs(NamedTuple):
@@ -280,7 +280,7 @@ def _braille(bits: int) -> str:
 
 @cache
 def _stroke(bits: int) -> str:
-    """What stands for these dots: two of them above each other are upright, two beside each other level."""
+    """Return the stroke for these dots: two above each other are upright, two next to each other level."""
     if not bits:
         return " "
     is_upright = any((bits & column).bit_count() > 1 for column in _COLUMNS)

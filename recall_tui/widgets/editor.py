@@ -93,7 +93,7 @@ MOST_READ = 10_000  # characters; reading a longer query at every key would hold
 
 
 class Editor(TextArea):
-    """The text of the question. offers: the list that stands over the screen, given to its pane by the caller."""
+    """The text of the question. offers: the list over the screen, which the pane mounts."""
 
     def __init__(self, offers: Offers) -> None:
         super().__init__(id="editor", soft_wrap=True, show_line_numbers=False, tab_behavior="focus", compact=True)
@@ -108,7 +108,7 @@ class Editor(TextArea):
 
     @property
     def cursor(self) -> int:
-        """Where the cursor stands in the text, in code points."""
+        """The place of the cursor in the text, in code points."""
         return self._index(self.cursor_location)
 
     def mark(self, fault: tuple[int, int] | None) -> None:
@@ -119,7 +119,7 @@ class Editor(TextArea):
             self.refresh()
 
     def put(self, text: str) -> None:
-        """Write this over the whole text, as one step that can be undone, and stand behind it."""
+        """Replace the text, as one step that can be undone, and go to its end."""
         self.close_offers()
         self.history.checkpoint()
         self.replace(text, (0, 0), self.document.end, maintain_selection_offset=False)
@@ -129,10 +129,10 @@ class Editor(TextArea):
     # What is seen.
 
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
-        """Bring the cursor into sight, if it stands on a line of the text.
+        """Bring the cursor into sight, if it is on a line of the text.
 
         An undo, or a redo, that takes lines away moves the cursor last. Where the scroll bar goes with the lines,
-        Textual asks for this in between, with a cursor still below them, and again once it stands where it belongs.
+        Textual asks for this in between, with a cursor still below them, and again once it is where it belongs.
         """
         is_in_text = self.cursor_location[0] < self.document.line_count
         return super().scroll_cursor_visible(center, animate) if is_in_text else Offset()
@@ -159,7 +159,7 @@ class Editor(TextArea):
     # What may come next.
 
     def learn(self, entries: Mapping[Lookup, LookupResult]) -> None:
-        """Know this of the store; the list grows if the cursor still stands where it was asked for."""
+        """Take answers of the store; the list grows if the cursor has not moved since it asked."""
         if entries is self._entries:
             return
         self._entries = entries

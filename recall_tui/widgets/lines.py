@@ -37,7 +37,7 @@ class LineView(ScrollView, Drawing, can_focus=True):
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--chosen"}
 
-    # The scrollbar always stands there, so another number of lines moves nothing and needs no layout.
+    # The scrollbar is always there, so another number of lines moves nothing and needs no layout.
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
@@ -106,7 +106,7 @@ class LineView(ScrollView, Drawing, can_focus=True):
 def entitle(widget: Widget, title: str, subtitle: str) -> None:
     """Set the title and the subtitle of a border where they change: setting either draws the whole widget again.
 
-    Both stand there as they are: to Textual, brackets in a plain text are markup.
+    Brackets stay: Textual would read those of a plain string as markup.
     """
     if widget.border_title != _as_markup(title):
         widget.border_title = Content(title)
@@ -132,7 +132,7 @@ MARGIN = 2  # cells before each line, for the pointer and a blank
 
 
 class PointedList(OptionList, Drawing, can_focus=False):
-    """Lines of one row each, cut where they are longer; the keys are with a field beside it."""
+    """Lines of one row each, cut where they are longer; a field next to it has the keys."""
 
     DEFAULT_CSS = "PointedList { text-wrap: nowrap; text-overflow: clip; }"
 
@@ -180,7 +180,7 @@ class PointedList(OptionList, Drawing, can_focus=False):
 
 
 class ChoosingView(LineView, inherit_bindings=False):
-    """A LineView for the pane of its id. The keys that choose stand in the table of actions."""
+    """A LineView for the pane of its id. The table of actions has the keys that select."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("pagedown,space", "page_down", "Further", show=False),
@@ -214,7 +214,7 @@ class ChoosingView(LineView, inherit_bindings=False):
             self.post_message(Do("choose_line", self._pane, list(self.places).index(line)))
 
     def _bring_into_view(self) -> None:
-        """The first row brings what stands above it."""
+        """Scroll to the selected row; the first one shows the lines above it too."""
         if not 0 <= self._chosen < len(self.places):
             return
         line, height = self.places[self._chosen], self.scrollable_content_region.height

@@ -29,7 +29,7 @@ class Track(Widget, Drawing):
 
     @abstractmethod
     def labels(self, width: int) -> tuple[str, str]:
-        """What stands left and right of the line, where the widget has so many cells."""
+        """Return the labels left and right of the line, for a width in cells."""
 
     @abstractmethod
     def slide(self, share: float, *, joins: bool) -> None:
@@ -61,7 +61,7 @@ class Track(Widget, Drawing):
         return len(left) + 2, max(len(left) + 3, self.size.width - len(right) - 3)
 
     def cell_of(self, share: float) -> int:
-        """The cell that a share stands in."""
+        """Return the cell of a share."""
         first, last = self.track
         return first + round(share * (last - first))
 

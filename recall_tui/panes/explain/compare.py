@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recall_core.contract.ledger import DifferenceView, ExplanationView, LedgerView, SubtotalView, VersusView
 
 BAR_CELLS = 12
-WIDE = 66  # cells from which a bar stands beside the figures
+WIDE = 66  # cells from which a bar is next to the figures
 LEAST = 9  # cells of a figure with the blanks before it
 ABSENCES = {
     "not_in_pool": "no signal proposed it",
@@ -136,17 +136,17 @@ def _verdict(
         f"{each['signal']} {with_sign(sign * delta)}" for each, delta in zip(versus["subtotals"], deltas, strict=True)
     )
     lead = keep_sign(versus["margin"], round(abs(sum(sides[0]) - sum(sides[1])), 3))
-    told = f"{_rank(first if is_first else second)} leads{lead_of(versus, lead)}: {by}"
+    text = f"{_rank(first if is_first else second)} leads{lead_of(versus, lead)}: {by}"
     if "flips_at" not in versus:
-        return f"{told}."
+        return f"{text}."
     weight = versus["flips_at"]
     if weight is None:
-        return f"{told}. The other never overtakes it at any weight."
-    return f"{told}. They change places at lexical {1 - weight:.3f}."
+        return f"{text}. The other never overtakes it at any weight."
+    return f"{text}. They change places at lexical {1 - weight:.3f}."
 
 
 def _row(name: str, figures: tuple[str, str, str], shape: _Shape) -> str:
-    """A name and three figures; a blank stands between them."""
+    """Return a name and three figures with blanks between them."""
     return f"{fit(name, shape.names, shape.glyphs)}{''.join(f'{each:>{shape.cells}}' for each in figures)}"
 
 

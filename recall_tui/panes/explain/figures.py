@@ -55,7 +55,7 @@ def round_to_total(values: Sequence[float], total: float) -> list[float]:
 
 
 def keep_sign(value: float, shown: float) -> float:
-    """What stands for a value that is shown rounded like that: one that would show nothing is still told by its side.
+    """Return the rounded value, or a tiny one with the same sign where rounding leaves nothing to show.
 
     >>> keep_sign(0.0004, 0.0), keep_sign(0.0257, 0.025)
     (1e-06, 0.025)
@@ -80,7 +80,7 @@ def spelt(leaf: LeafView | DifferenceView) -> str:
 
 
 def fold_beside(name: str, said: str, width: int, style: Style | None = None) -> Iterator[Text]:
-    """A name, and beside it what there is to say, folded below itself."""
+    """Yield a name with a text next to it, folded in its own column."""
     cells = max(LABEL, len(name) + 1)
     for place, line in enumerate(fold(said, width - cells)):
         yield Text().append(f"{name if place == 0 else '':<{cells}}", DIM).append(line, style)
@@ -112,7 +112,7 @@ def wrap(text: Text, width: int) -> list[tuple[int, Text]]:
             for piece in pieces[:-1]:
                 at += len(piece)
                 breaks.append(at)
-            word = pieces[-1]  # noqa: PLW2901 - what is left of it stands on the next line
+            word = pieces[-1]  # noqa: PLW2901 - what is left of it is on the next line
         used += cell_len(word)
         at += len(word)
     lines = list(text.divide(breaks))

@@ -1,4 +1,4 @@
-"""The ledger tab: why a row stands where it does, what its score adds up from, and what would change its place."""
+"""The ledger tab: why a row has its rank, the parts of its score, and what would change its rank."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ AHEAD = {
 
 
 class Said(NamedTuple):
-    """A piece of a sentence; a word of the question that it names stands out."""
+    """A piece of a sentence; a word of the question is emphasised."""
 
     text: str
     is_word: bool = False
 
 
 def sentence(hit: Hit, view: LedgerView | None, around: RowsAround | None) -> list[Said]:
-    """Why the row stands where it does. view, around: None while only the hit itself is known."""
+    """Say why the row has its rank. view, around: None while only the hit itself is known."""
     place = [Said(f"{_place(hit, view, around)}: ")]
     if hit.injection is not None:
         distance = f"{hit.injection.distance:g}"
-        told = f"sparse-document recall gave it the row, since it is short and near, at distance {distance}."
-        return [*place, Said(told)]
+        text = f"sparse-document recall gave it the row, since it is short and near, at distance {distance}."
+        return [*place, Said(text)]
     if hit.score is None:
         return [*place, Said("the query names no signal, so rows have an order and no score.")]
     above, below = (_neighbour(view, side) for side in ("above", "below"))
@@ -147,10 +147,10 @@ def _ranks(parts: Sequence[Part], *, is_alone: bool) -> str:
         rank: [BY[part.signal] for part in parts if part.rank == rank]
         for rank in sorted({part.rank for part in parts if part.rank is not None and part.rank > 1})
     }
-    told = [" and ".join(first)] if first else []
-    told += [f"{ordinal(rank)} {' and '.join(names)}" for rank, names in others.items()]
-    told += [NONE[part.signal] for part in parts if part.rank is None]
-    return ", ".join([*told, *(["the only signal"] if is_alone else [])])
+    places = [" and ".join(first)] if first else []
+    places += [f"{ordinal(rank)} {' and '.join(names)}" for rank, names in others.items()]
+    places += [NONE[part.signal] for part in parts if part.rank is None]
+    return ", ".join([*places, *(["the only signal"] if is_alone else [])])
 
 
 def ordinal(number: int) -> str:
@@ -240,7 +240,7 @@ class LedgerColumns(NamedTuple):
 
     @property
     def before_points(self) -> int:
-        """Cells of all that stands before the points."""
+        """Cells before the points."""
         return sum(cells + GAP for cells in (self.raw, self.normalized, self.weight) if cells) + self.name
 
 
@@ -484,7 +484,7 @@ def _total(hit: Hit, score: float, chunk: LedgerView | None, shape: LedgerColumn
 
 
 def _changes(view: ExplanationView) -> Iterator[str]:
-    """The weights at which the row changes places with those beside it, where weights decide."""
+    """The weights at which the row changes places with those next to it, where weights decide."""
     now = view["stability"]["weight"] if "stability" in view else None
     for each in view["chunk"].get("neighbours", []):
         if "flips_at" not in each or now is None:

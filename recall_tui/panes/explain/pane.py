@@ -47,7 +47,7 @@ NAMES: dict[View, str] = {
     "funnel": "Funnel",
     "compare": "Compare",
 }
-WIDE = 120  # cells from which the passage stands beside the ledger
+WIDE = 120  # cells from which the passage is next to the ledger
 LEAST_LEAVES = 3
 BESIDE_LEAVES = 14  # lines of the ledger that are no leaves of a text: signals, words, the total, the ranks
 TITLE_AT = 3  # cells from the pane's left edge to its title
@@ -91,7 +91,7 @@ class ExplainPane(LineView, inherit_bindings=False):
             self.scroll_to(y=max(0, row - ABOVE), animate=False, immediate=True)
         self.go_to_fix()
         if self.scroll_offset.y > 0:
-            self.refresh()  # pinned lines are drawn where others would stand
+            self.refresh()  # pinned lines are drawn where others would be
 
     def on_click(self, event: Click) -> None:
         """A click in the title goes to its tab, one on a fix chooses it, and another one on it tries it."""
@@ -138,8 +138,8 @@ class ExplainPane(LineView, inherit_bindings=False):
         glyphs = self.glyphs
         match session.view, _result(session):
             case _, RecallError() as error:
-                told = f"{error.message} ({error.hint})" if error.hint else error.message
-                lines = [Text(line, Style(bold=True)) for line in fold(told, width)]
+                text = f"{error.message} ({error.hint})" if error.hint else error.message
+                lines = [Text(line, Style(bold=True)) for line in fold(text, width)]
             case "passage", DocumentPassage() as passage:
                 lines = self._passage(session, passage, width).lines
             case "whynot", Missing() as whynot:
@@ -166,7 +166,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         return lines
 
     def _ledger(self, session: Session, result: Ledger | None, width: int) -> list[Text]:
-        """The ledger above its passage, or, where there is room, beside it."""
+        """The ledger above its passage, or, where there is room, next to it."""
         hit, glyphs = session.results.hit, self.glyphs
         assert hit is not None  # noqa: S101 - the caller looked
         most = None if session.zoomed else max(LEAST_LEAVES, self.size.height - BESIDE_LEAVES)
@@ -232,7 +232,7 @@ def view_at(session: Session, x: int, room: int, glyphs: Glyphs) -> View | None:
 
 
 def side_by_side(left: list[Text], right: list[Text], width: int, glyphs: Glyphs, *, rows: int) -> list[Text]:
-    """Lines beside lines. width: cells of the left ones. rows: that the rule between them reaches down at least."""
+    """Put lines next to lines. width: cells of the left ones. rows: least height of the rule between them."""
     joined = []
     for row in range(max(len(left), len(right), rows)):
         line = Text().append_text(left[row]) if row < len(left) else Text()
@@ -277,9 +277,9 @@ def hint_of(session: Session) -> str:
     return hint
 
 
-def _to_come(told: str, session: Session) -> str:
+def _to_come(text: str, session: Session) -> str:
     """What is being done, or why it is not: nothing is looked into that does not answer what is written."""
-    return WAITS if is_stale(session) else told
+    return WAITS if is_stale(session) else text
 
 
 def _drawn_from(session: Session) -> tuple[object, ...]:
@@ -344,6 +344,6 @@ def is_pinned(session: Session, whynot: Missing) -> bool:
 def note_uncounted(session: Session) -> str:
     """What the account of a context is without, where a person has pinned or excluded chunks."""
     pins, drops = len(session.context.pins), len(session.context.drops)
-    told = [f"{pluralize(pins, 'chunk')} pinned"] if pins else []
-    told += [f"{pluralize(drops, 'chunk')} excluded"] if drops else []
-    return f"{', '.join(told)}: not counted here." if told else ""
+    counts = [f"{pluralize(pins, 'chunk')} pinned"] if pins else []
+    counts += [f"{pluralize(drops, 'chunk')} excluded"] if drops else []
+    return f"{', '.join(counts)}: not counted here." if counts else ""

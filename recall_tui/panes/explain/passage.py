@@ -137,9 +137,9 @@ class _PassageLines:
         glyphs, is_own = self._glyphs, chunk.id == self._own.id
         mark = glyphs.pointer if is_own else glyphs.line
         where = behind(self._path, chunk.line_start, chunk.line_end, chunk.place).lstrip(":")
-        told = f"{mark} chunk {chunk.id[:12]} {where}"
-        told = f"{' ' * self._digits} {told}{glyphs.dot}{pluralize(chunk.tokens, 'token')} "
-        line = told + glyphs.line * max(0, self._width - cell_len(told))
+        text = f"{mark} chunk {chunk.id[:12]} {where}"
+        text = f"{' ' * self._digits} {text}{glyphs.dot}{pluralize(chunk.tokens, 'token')} "
+        line = text + glyphs.line * max(0, self._width - cell_len(text))
         return Text(fit(line, self._width, glyphs), Style(bold=is_own, dim=None if is_own else True))
 
     def pieces(self, line: PassageLine) -> Iterator[_LinePiece]:
@@ -165,8 +165,8 @@ class _PassageLines:
         is_parted = bool(before.plain.strip())
         if is_parted or not after.plain:
             yield from self._fold_piece(piece._replace(text=before))
-        told = f"{' ' * self._digits} {self._glyphs.out} {cuts[cut]} "
-        rule = told + self._glyphs.line * max(0, self._width - cell_len(told))
+        text = f"{' ' * self._digits} {self._glyphs.out} {cuts[cut]} "
+        rule = text + self._glyphs.line * max(0, self._width - cell_len(text))
         yield Text(fit(rule, self._width, self._glyphs), Style(bold=True))
         if after.plain:
             rest = piece._replace(offset=cut, text=after) if is_parted else piece

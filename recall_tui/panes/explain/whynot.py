@@ -108,7 +108,7 @@ def applied_lines(applied: Sequence[str], width: int, glyphs: Glyphs) -> Iterato
 def top_for_fix(lines: list[Text], place: int, top: int, height: int) -> int:
     """The line to begin with below the pinned ones to see a fix whole: as little as it takes.
 
-    top: where the view of `height` lines begins now. The first fix brings all that stands above it, where that leaves
+    top: where the view of `height` lines begins now. The first fix brings all that is above it, where that leaves
     room for what it says; its command may be cut then.
     """
     rows = [
@@ -151,8 +151,8 @@ def _place(view: SoughtView, unit: SoughtView | PassageView, width: int, glyphs:
     """Where it is with its rank and id, in exactly `width` cells."""
     rank = "not ranked" if view["rank"] is None else f"rank {figure(view['rank'])}"
     where = behind_unit(view["path"], unit)
-    told = f"{where}  {rank}  {view['chunk_id'][:ID]}"
-    return fit_place(harmless(view["path"]), told, width, glyphs)
+    text = f"{where}  {rank}  {view['chunk_id'][:ID]}"
+    return fit_place(harmless(view["path"]), text, width, glyphs)
 
 
 def _stages(whynot: Missing, width: int, glyphs: Glyphs, *, is_whole: bool) -> Iterator[Text]:
@@ -181,7 +181,7 @@ def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs)
 
 
 def _detail(stage: StageView) -> str:
-    """The sentence of a stage with its counts as people read them; what it quotes stands as it is."""
+    """The sentence of a stage with its counts as people read them; quotes stay unchanged."""
     if stage["stage"] in COUNTING:
         return with_figures(stage["detail"])
     if stage["stage"] == "lexical":
@@ -192,8 +192,8 @@ def _detail(stage: StageView) -> str:
 def _more(stage: StageView, whynot: Missing) -> list[str]:
     """What neither the sentence of a stage says nor a fix."""
     fixes = [remedy.change for remedy in whynot.remedies]
-    told = [each for each in _evidence(stage.get("evidence", {})) if not any(each in change for change in fixes)]
-    return [*told, *([stage["hint"]] if "hint" in stage else [])]
+    facts = [each for each in _evidence(stage.get("evidence", {})) if not any(each in change for change in fixes)]
+    return [*facts, *([stage["hint"]] if "hint" in stage else [])]
 
 
 def _evidence(view: EvidenceView) -> Iterator[str]:
@@ -282,7 +282,7 @@ LEAST_BAR = 4
 def funnel_lines(view: TraceView, note: str, width: int, glyphs: Glyphs) -> list[Text]:
     """One line a stage with a bar as long as its rows; below the filter its predicates. note: what it leaves out.
 
-    A bar is a share of the whole store and never longer than the one before; the signals' bars stand apart, since
+    A bar is a share of the whole store and never longer than the one before; the signals' bars are separate, since
     both take from what the filter leaves.
     """
     stages = view["stages"]
@@ -344,17 +344,17 @@ def _predicate(view: PredicateView, width: int, depth: int) -> Iterator[Text]:
     """The figures of a predicate, its text behind them, or folded below where it is too long."""
     missing = f", {figure(view['missing'])} without a value" if view.get("missing") else ""
     text = harmless(view["text"])
-    indent, told = " " * (4 + 2 * depth), f"{text}: {figure(view['rows'])} pass{missing}"
+    indent, message = " " * (4 + 2 * depth), f"{text}: {figure(view['rows'])} pass{missing}"
     if "removed_alone" in view:
         removed = (view["removed_alone"], view["removed_in_order"], view["removed_only_by_this"])
         figures = f"{'':<10}{figure(removed[0]):>8}{figure(removed[1]):>10}{figure(removed[2]):>9}"
-        told = text + missing
-        if cell_len(f"{figures}  {told}") <= width:
-            yield Text(f"{figures}  ").append(told, BOLD)
-            told = ""
+        message = text + missing
+        if cell_len(f"{figures}  {message}") <= width:
+            yield Text(f"{figures}  ").append(message, BOLD)
+            message = ""
         else:
             yield truncate(Text(figures), width)
-    for line in fold(told, max(1, width - len(indent))):
+    for line in fold(message, max(1, width - len(indent))):
         yield Text(indent + line, BOLD if depth == 0 else "")
     for term in view.get("terms", []):
         yield from _predicate(term, width, depth + 1)

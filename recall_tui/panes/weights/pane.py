@@ -195,7 +195,7 @@ def _rank_rows(left: int, *, has_curve: bool) -> int:
 
 
 class WeightsBody(LineView, can_focus=False):
-    """What stands under the slider; it is drawn for its height as well as for its width."""
+    """The lines under the slider, drawn for its height as well as for its width."""
 
 
 class WeightsPane(Vertical):
@@ -227,7 +227,7 @@ class WeightsPane(Vertical):
             session.analysing if session.analysing and session.analysing[0] in analyses else None,
             *(result_of(session, each, object) for each in analyses),
         )
-        told = (
+        moved_by = (
             session.results.selected,
             session.results.hits,
             session.weights.saved_ranks,
@@ -240,7 +240,7 @@ class WeightsPane(Vertical):
             session.zoomed,
             form.chosen(session),
         )
-        shown = (config, answer, known, told)
+        shown = (config, answer, known, moved_by)
         if shown == self._shown:
             return
         self._shown = shown

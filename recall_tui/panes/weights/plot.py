@@ -51,7 +51,7 @@ DIM, HERE = Style(dim=True), Style(bold=True)
 
 
 def cell_of(weight: Fraction | float, cells: int) -> int:
-    """The cell that a weight stands in."""
+    """Return the cell of a weight."""
     return min(cells - 1, int(weight * cells))
 
 
@@ -125,7 +125,7 @@ def join_pieces(pieces: list[str], width: int, glyphs: Glyphs) -> list[str]:
     return lines
 
 
-NAMED = 3  # lines with a colour of their own: more of them cannot be told apart
+NAMED = 3  # lines with a colour of their own: more of them cannot be distinguished
 
 
 class NamedLine(NamedTuple):
@@ -352,8 +352,8 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
     is_of_all, weight = session.weights.is_of_all, exact_share(current(session))
     missing = left_out(session)
     remark = f"without {missing}" if missing else ""
-    told = f"{'mean ' * is_of_all}{describe_curve(result, weight)}"
-    pieces = [*([told] if len(told) <= width else told.split(", ")), *filter(None, [remark])]
+    text = f"{'mean ' * is_of_all}{describe_curve(result, weight)}"
+    pieces = [*([text] if len(text) <= width else text.split(", ")), *filter(None, [remark])]
     pieces += _of_all(result, glyphs) if is_of_all else []
     lines = join_pieces(pieces, width, glyphs)
     for more in (

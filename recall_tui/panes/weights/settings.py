@@ -168,5 +168,5 @@ def _part(stops: Sequence[int], value: float) -> float:
 
 
 def _value(config: Config, setting: SettingLine) -> object:
-    """The setting's own; the number of rows is the question's, and the weight stands above."""
+    """The setting's own; the number of rows is the question's, and the weight is above."""
     return None if setting.key in (form.TOP_K, form.WEIGHT) else getattr(config, setting.key)
