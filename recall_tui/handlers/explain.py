@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from recall_tui import screens
@@ -94,7 +93,13 @@ def why_this(app: Host) -> None:
 
 async def miss(app: Host) -> None:
     """Ask what is missing."""
-    await app.push_screen(screens.target.TargetScreen(), partial(_target_named, app))
+
+    def explain_target(target: str | None) -> None:
+        list_paths(app, None)
+        if target:
+            _look_for(app, target)
+
+    await app.push_screen(screens.target.TargetScreen(), explain_target)
 
 
 def try_fix(app: Host) -> None:
@@ -123,12 +128,6 @@ def _point_fix(app: Host, place: int) -> None:
     whynot = fixes.whynot_of(app.session)
     if whynot is not None and whynot.remedies:
         app.become(pointed(app.session, fixes.CURSOR, place, len(whynot.remedies)))
-
-
-def _target_named(app: Host, target: str | None) -> None:
-    list_paths(app, None)
-    if target:
-        _look_for(app, target)
 
 
 def _look_for(app: Host, target: str) -> None:

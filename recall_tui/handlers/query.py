@@ -46,16 +46,15 @@ LONG_SECONDS = 1.0  # under way for so long, a question is offered to be given u
 def search_as_typed(app: Host, text: str) -> None:
     """Search for the text of the query once the keys rest."""
     _rest(app)
-    if text != app.session.query.text:
-        later = partial(app.call_later, _ask_at_rest, app, text)  # behind keys that have come meanwhile
-        app.typing = app.set_timer(LIVE_SECONDS, later)
+
+    def ask_at_rest() -> None:
+        if app.bench.query_text == text:  # else another key has set the timer again
+            app.ask()
+
+    if text != app.session.query.text:  # ask behind keys that have come meanwhile
+        app.typing = app.set_timer(LIVE_SECONDS, partial(app.call_later, ask_at_rest))
     else:
         app.showing.catch_up()
-
-
-def _ask_at_rest(app: Host, text: str) -> None:
-    if app.bench.query_text == text:  # else another key has set the timer again
-        app.ask()
 
 
 def look_up(app: Host, lookups: tuple[Lookup, ...]) -> None:

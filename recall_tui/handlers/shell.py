@@ -135,21 +135,19 @@ def remember(app: Host, chosen: Preferences) -> None:
 
 async def jump(app: Host) -> None:
     """Put letters on panes and rows."""
+
+    def choose_row(row: int) -> None:
+        app.become(state.chosen(state.focused(app.session, "results"), row))
+        app.bench.give_focus("results")
+
+    def go_to(mark: Landmark | None) -> None:
+        if mark is not None and mark.row is None:
+            app.call_later(focus_pane, app, mark.pane)
+        elif mark is not None:
+            app.call_later(choose_row, mark.row)
+
     if app.screen is app.bench:
-        await app.push_screen(screens.confirm.JumpScreen(app.bench.landmarks(app.session)), partial(_go_to, app))
-
-
-def _choose_row(app: Host, row: int) -> None:
-    """Go to a row of the results."""
-    app.become(state.chosen(state.focused(app.session, "results"), row))
-    app.bench.give_focus("results")
-
-
-def _go_to(app: Host, mark: Landmark | None) -> None:
-    if mark is not None and mark.row is None:
-        app.call_later(focus_pane, app, mark.pane)
-    elif mark is not None:
-        app.call_later(_choose_row, app, mark.row)
+        await app.push_screen(screens.confirm.JumpScreen(app.bench.landmarks(app.session)), go_to)
 
 
 async def show_help(app: Host) -> None:

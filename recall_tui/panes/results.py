@@ -430,7 +430,12 @@ class ResultsPane(ScrollView, Drawing, can_focus=True, inherit_bindings=False):
         changed = {at for at, text in self._texts.items() if texts.get(at) != text}
         if row != self._selected:
             changed |= {row, self._selected}
-        for line in sorted(line for at in changed for line in self._lines(at)):
+        lines: set[int] = set()
+        for at in changed:  # with the line of its document where it is the first row below that
+            first = HEAD + self._line(at)
+            has_heading = self._grouping.place(at) in self._grouping.starts
+            lines |= set(range(first - has_heading, first + self.row_height))
+        for line in sorted(lines):
             self.refresh_line(line)
         if changed and self._grouping.starts:
             self.refresh_line(int(self.scroll_offset.y))  # it may name the document of a row that has arrived
@@ -443,7 +448,9 @@ class ResultsPane(ScrollView, Drawing, can_focus=True, inherit_bindings=False):
             hint = fold(self._hint, width)
             line = Text(fit(hint[y] if y < len(hint) else "", width, self.glyphs))
         elif y < HEAD:
-            line = self._top_line()
+            top, top_part = self._grouping.at(int(self.scroll_offset.y), self.row_height)
+            is_cut = top_part is not None and len(self._grouping.group(top)) > 0  # its heading is scrolled away
+            line = self._heading(top) if is_cut else heads(self._frame)
         elif place < self._count and part is None:
             line = self._heading(place)
         elif place < self._count:
@@ -528,17 +535,6 @@ class ResultsPane(ScrollView, Drawing, can_focus=True, inherit_bindings=False):
     def _line(self, row: int) -> int:
         """The line on which a row begins, below the line above all rows."""
         return self._grouping.line(self._grouping.place(row), self.row_height)
-
-    def _lines(self, row: int) -> range:
-        """The lines of a row, with that of its document where it is the first one below it."""
-        first, place = HEAD + self._line(row), self._grouping.place(row)
-        return range(first - (place in self._grouping.starts), first + self.row_height)
-
-    def _top_line(self) -> Text:
-        """Return the names of the columns, or the heading of a document whose first rows are scrolled away."""
-        place, part = self._grouping.at(int(self.scroll_offset.y), self.row_height)
-        is_cut = part is not None and len(self._grouping.group(place)) > 0
-        return self._heading(place) if is_cut else heads(self._frame)
 
     def _heading(self, place: int) -> Text:
         """The line above the rows of the document at this place, or above those that are not grouped."""
@@ -636,22 +632,17 @@ def caution(session: Session) -> str:
 
 
 def _hint(session: Session) -> str:
-    if is_lingering(session) or session.query.trouble is not None:
-        return _why_none(session)
+    if is_lingering(session):
+        return "Searching; ^g cancels."
+    if session.query.trouble is not None:
+        is_cancelled = isinstance(session.query.trouble, Interrupted)
+        return f"No results: the query {'was cancelled' if is_cancelled else 'cannot be answered'}."
     if session.results.answer is not None:
         return "Nothing matches."
     if session.query.busy:
         return "Searching."
     if session.store.info is not None and session.store.info.chunks == 0:
-        if is_ingesting(session):
-            return "The first files are being added."
-        return "The store is empty. Press Esc, then A, and name a folder to add."
+        filling = "The first files are being added."
+        empty = "The store is empty. Press Esc, then A, and name a folder to add."
+        return filling if is_ingesting(session) else empty
     return "Type words to search, or a query that begins with SELECT."
-
-
-def _why_none(session: Session) -> str:
-    if is_lingering(session):
-        return "Searching; ^g cancels."
-    if isinstance(session.query.trouble, Interrupted):
-        return "No results: the query was cancelled."
-    return "No results: the query cannot be answered."

@@ -150,7 +150,12 @@ class Bench(SizedScreen[None]):
 
     def on_resize(self, _event: Resize) -> None:
         """Panes that had no room have lost the focus, and the one in front gets it back once it is seen."""
-        self.call_after_refresh(self._focus_again)
+
+        def focus_again() -> None:
+            if self.focused is None and self.app.app_focus and self.has_room and self.query(Body):
+                self.give_focus(self._pane)
+
+        self.call_after_refresh(focus_again)
 
     def on_screen_resume(self, event: ScreenResume) -> None:
         """The first time everything has only just been styled, in the classes it still has."""
@@ -185,10 +190,6 @@ class Bench(SizedScreen[None]):
     def query_text(self) -> str:
         """The text in that field; "" before it is there and after it is gone."""
         return next((editor.text for editor in self.query(Editor)), "")
-
-    def _focus_again(self) -> None:
-        if self.focused is None and self.app.app_focus and self.has_room and self.query(Body):
-            self.give_focus(self._pane)
 
 
 def _classes(session: Session) -> dict[str, bool]:

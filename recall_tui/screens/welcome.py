@@ -121,7 +121,12 @@ class WelcomeScreen(SizedScreen[None], Drawing):
             self.query_one("#create", CreateLine).update(self._keys())
             self._draw_folders()
             self._draw_embedders(self.query_one("#embedders", ChoiceList).highlighted)
-            self.call_after_refresh(self._focus_again)
+
+            def focus_again() -> None:
+                if self.focused is None and self.app.app_focus and self.has_room and self.query(CreateLine):
+                    self.set_focus(self.query_one("#folder", Input))
+
+            self.call_after_refresh(focus_again)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Do nothing unseen: without room, one line replaces everything."""
@@ -212,10 +217,6 @@ class WelcomeScreen(SizedScreen[None], Drawing):
     def _keys(self) -> str:
         return KEYS if self._room >= WIDE else FEW_KEYS
 
-    def _focus_again(self) -> None:
-        if self.focused is None and self.app.app_focus and self.has_room and self.query(CreateLine):
-            self.set_focus(self.query_one("#folder", Input))
-
     def _take(self, row: int) -> None:
         if row < len(self._folders):
             field = self.query_one("#folder", Input)
@@ -258,14 +259,14 @@ class WelcomeScreen(SizedScreen[None], Drawing):
         view = self.query_one("#folders", PointedList)
         typed = self.query_one("#folder", Input).value
         room = min(FOLDER_CELLS, self._room)
-        lines = (Text(self._folder_line(folder, room)) for folder in self._folders)
+        lines = []
+        for folder in self._folders:
+            found = self._counts.get(folder)
+            counted = _files(found) if found else "counting"
+            lines.append(Text(fit(folder, room - 26, self.glyphs) + f"{counted:>26}"))
         view.fill(lines, chosen=self._folders.index(typed) if typed in self._folders else None)
         count = None if typed in self._folders else self._counts.get(typed)
         entitle(self.query_one("#welcome"), TITLE, f"{typed}: {_files(count)}" if count else "")
-
-    def _folder_line(self, folder: str, room: int) -> str:
-        count = self._counts.get(folder)
-        return fit(folder, room - 26, self.glyphs) + f"{_files(count) if count else 'counting':>26}"
 
     def _say_words(self, embedder: EmbedderView) -> None:
         words = Text(f"{embedder['name']}: ", Style(bold=True))

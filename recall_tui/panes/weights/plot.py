@@ -356,8 +356,10 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
     pieces = [*([text] if len(text) <= width else text.split(", ")), *filter(None, [remark])]
     pieces += _of_all(result, glyphs) if is_of_all else []
     lines = join_pieces(pieces, width, glyphs)
+    plateau = span(*max(result.plateau, key=lambda each: each[1] - each[0]))  # the widest one
+    plateau += f" and {len(result.plateau) - 1} more" if len(result.plateau) > 1 else ""
     for more in (
-        f"{glyphs.series[1]} plateau {_widest(result.plateau)}",
+        f"{glyphs.series[1]} plateau {plateau}",
         "t this query" if is_of_all else _key_of_all(result),
         f"plotted from {min(result.means):.3f} to {max(result.means):.3f}",
     ):
@@ -428,13 +430,6 @@ def _of_all(curve: Curve, glyphs: Glyphs) -> list[str]:
     few = ", too few to recommend" if count < LEAST_QUERIES else ""
     interval = [f"{glyphs.series[3]} 95 % {around(*curve.interval)}"] if count > 1 else []
     return [*interval, f"{count} judged{few}"]
-
-
-def _widest(stretches: tuple[Stretch, ...]) -> str:
-    """The widest stretch, and how many narrower ones there are."""
-    widest = max(stretches, key=lambda each: each[1] - each[0])
-    more = f" and {len(stretches) - 1} more" if len(stretches) > 1 else ""
-    return span(*widest) + more
 
 
 def _steps(values: list[float], count: int) -> list[int]:
