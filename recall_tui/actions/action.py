@@ -22,15 +22,15 @@ LISTING: tuple[Pane, ...] = ("results", "weights")
 """The panes in front of which j and k go through the results; elsewhere they go through what the pane shows."""
 
 
-class Condition(NamedTuple):
-    """When an action can be done."""
+class Requirement(NamedTuple):
+    """What an action needs to be possible."""
 
     needs: str
     """Why it cannot be done, where the condition does not hold."""
     holds: Callable[[Session], bool]
 
 
-always = Condition("", lambda _: True)
+always = Requirement("", lambda _: True)
 
 
 class Action(NamedTuple):
@@ -42,7 +42,7 @@ class Action(NamedTuple):
     label: str
     """One or two words for the footer; "" keeps it out of there."""
     help: str
-    when: Condition = always
+    when: Requirement = always
     panes: tuple[Pane, ...] = ()
     """The panes in front of which its keys act; () is all of them. A key means one thing in each pane."""
     handler: str = ""
@@ -67,48 +67,50 @@ def acts_in(action: Action, pane: Pane) -> bool:
     return not action.panes or pane in action.panes
 
 
-has_rows = Condition("no results", lambda now: now.results.answer is not None and now.results.answer.total > 0)
-has_context = Condition(
+has_rows = Requirement("no results", lambda now: now.results.answer is not None and now.results.answer.total > 0)
+has_context = Requirement(
     "the context is empty", lambda now: now.context.packed is not None and now.context.packed.text != ""
 )
-has_pool = Condition(
+has_pool = Requirement(
     "no results with scores", lambda now: now.results.answer is not None and now.results.answer.pool is not None
 )
-has_signals = Condition("the query has only one signal", lambda now: is_hybrid(now.results.answer))
-has_command = Condition("no command reproduces what is shown", lambda now: command(now, None) != "")
-has_selected_chunk = Condition("no result is selected", lambda now: bool(chunk_of(now)))
-has_suspect = Condition(
+has_signals = Requirement("the query has only one signal", lambda now: is_hybrid(now.results.answer))
+has_command = Requirement("no command reproduces what is shown", lambda now: command(now, None) != "")
+has_selected_chunk = Requirement("no result is selected", lambda now: bool(chunk_of(now)))
+has_suspect = Requirement(
     "no result is selected", lambda now: bool(chunk_of(now)) or (now.pane == "context" and bool(_entry_chunks(now)))
 )
-can_compare = Condition("there is no other result", lambda now: bool(chunk_of(now)) and other_hit(now) is not None)
-has_question = Condition("there is no answer", lambda now: now.results.answer is not None)
-has_fix = Condition("no fix is selected", lambda now: chosen_remedy(now) is not None)
-has_tried = Condition("no fix was applied", lambda now: bool(standing(now)))
-has_best = Condition(
+can_compare = Requirement("there is no other result", lambda now: bool(chunk_of(now)) and other_hit(now) is not None)
+has_question = Requirement("there is no answer", lambda now: now.results.answer is not None)
+has_fix = Requirement("no fix is selected", lambda now: chosen_remedy(now) is not None)
+has_tried = Requirement("no fix was applied", lambda now: bool(standing(now)))
+has_best = Requirement(
     "there are no grades to find the best weight with",
     lambda now: is_hybrid(now.results.answer) and (curve := curve_of(now)) is not None and bool(curve.steps),
 )
-can_undo = Condition("there is nothing to undo", lambda now: has_pool.holds(now) or bool(now.weights.undo))
-can_redo = Condition("there is nothing to redo", lambda now: has_pool.holds(now) or bool(now.weights.redo))
-has_entries = Condition("the context is empty", lambda now: chosen_entry(now) is not None)
-has_chunk = Condition("no chunk is selected", packing.has_chunk)
-has_what_ifs = Condition("nothing is pinned or excluded", packing.has_what_ifs)
-has_tabs = Condition("there is only one tab", tabs.has_tabs)
-has_grades = Condition("nothing was graded", lambda now: bool(now.judge.regrades))
-may_grade = Condition("grading is off; {switch_grading} turns it on", lambda now: now.judge.is_grading)
-has_queries = Condition("no judged queries", lambda now: pointed_line(now) is not None)
-has_lines = Condition("the list is empty", lambda now: rows_of(now) > 0)
-can_cancel = Condition(
+can_undo = Requirement("there is nothing to undo", lambda now: has_pool.holds(now) or bool(now.weights.undo))
+can_redo = Requirement("there is nothing to redo", lambda now: has_pool.holds(now) or bool(now.weights.redo))
+has_entries = Requirement("the context is empty", lambda now: chosen_entry(now) is not None)
+has_chunk = Requirement("no chunk is selected", packing.has_chunk)
+has_what_ifs = Requirement("nothing is pinned or excluded", packing.has_what_ifs)
+has_tabs = Requirement("there is only one tab", tabs.has_tabs)
+has_grades = Requirement("nothing was graded", lambda now: bool(now.judge.regrades))
+may_grade = Requirement("grading is off; {switch_grading} turns it on", lambda now: now.judge.is_grading)
+has_queries = Requirement("no judged queries", lambda now: pointed_line(now) is not None)
+has_lines = Requirement("the list is empty", lambda now: rows_of(now) > 0)
+can_cancel = Requirement(
     "nothing is running",
     lambda now: is_ingesting(now) or now.store.task_progress is not None or is_lingering(now),
 )
-can_hold = Condition("no ingest run is under way", lambda now: may_hold(now.store.run))
-has_store = Condition("there is no store", lambda now: not now.store.is_storeless)
-can_repeat = Condition(
+can_hold = Requirement("no ingest run is under way", lambda now: may_hold(now.store.run))
+has_store = Requirement("there is no store", lambda now: not now.store.is_storeless)
+can_repeat = Requirement(
     "no ingest run has ended",
     lambda now: not now.store.is_storeless and now.store.run is not None and now.store.run.ended != "",
 )
-can_run = Condition("the selected line has no action", lambda now: not now.store.is_storeless and _offers_action(now))
+can_run = Requirement(
+    "the selected line has no action", lambda now: not now.store.is_storeless and _offers_action(now)
+)
 
 
 def _entry_chunks(session: Session) -> tuple[str, ...]:
