@@ -176,7 +176,7 @@ async def test_a_second_enter_makes_no_second_store(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "one.txt").write_text("A quokka has a budget.\n", encoding="utf-8")
     async with workbench(None) as bench:
-        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen)
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen_embedder)
 
         await at_once(bench, ENTER, ENTER)
         await bench.until(lambda now: now.store.info and now.store.info.documents == 1)
