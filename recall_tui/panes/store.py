@@ -31,7 +31,7 @@ from recall_tui.state.store_pane import (
     view_of,
 )
 from recall_tui.widgets.draw import Glyphs, bar, blank, figure, fit, fold, pluralize, split
-from recall_tui.widgets.lines import NONE, ChoosingView
+from recall_tui.widgets.lines import NONE, ChoosingView, value_at
 
 if TYPE_CHECKING:
     from recall_core.contract.store import StoreView
@@ -87,7 +87,7 @@ class StorePane(ChoosingView):
 
     def on_click(self, event: Click) -> None:
         """A click on a name in the title opens its view."""
-        view = view_at(self._front, event.x - TITLE_AT, self.glyphs) if event.y == 0 else None
+        view = value_at(title_pieces(self._front, self.glyphs), event.x - TITLE_AT) if event.y == 0 else None
         if view is not None and self._front is not None and view != self._front:
             for _ in range((VIEWS.index(view) - VIEWS.index(self._front)) % len(VIEWS)):  # they are in a ring
                 self.post_message(Do("next_store_view"))
@@ -109,16 +109,6 @@ def title_pieces(front: View | None, glyphs: Glyphs) -> list[tuple[str, View | N
         made += [(glyphs.dot, None)] if len(made) > 1 else []
         made.append((f"{glyphs.pointer if view == front else ''}{view.capitalize()}", view))
     return made
-
-
-def view_at(front: View | None, x: int, glyphs: Glyphs) -> View | None:
-    """Return the view whose name covers a cell of the title."""
-    at = 0
-    for text, view in title_pieces(front, glyphs):
-        if at <= x < at + cell_len(text):
-            return view
-        at += cell_len(text)
-    return None
 
 
 Rows = tuple[list[Text], list[int]]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
@@ -23,6 +24,7 @@ from recall_tui.messages import Do
 from recall_tui.state.session import Pane
 from recall_tui.widgets.draw import Drawing, blank
 
+Value = TypeVar("Value")
 Build = Callable[[int], list[Text]]
 """Lines for a width in cells."""
 NONE = -1
@@ -101,6 +103,16 @@ class LineView(ScrollView, Drawing, can_focus=True):
         for row, (old, new) in enumerate(zip(before, self._lines, strict=True)):
             if old != new or old.style != new.style:
                 self.refresh_line(row)
+
+
+def value_at(pieces: Sequence[tuple[str, Value | None]], x: int) -> Value | None:
+    """Return what the piece of a title at this cell stands for; None where it stands for nothing."""
+    at = 0
+    for text, value in pieces:
+        if at <= x < at + cell_len(text):
+            return value
+        at += cell_len(text)
+    return None
 
 
 def entitle(widget: Widget, title: str, subtitle: str) -> None:

@@ -488,7 +488,7 @@ def click_bar(bar: str, text: str) -> Step:
 async def click_tab(bench: Driver) -> None:
     """A click on the next tab."""
     pane, at = bench.app.bench.query_one(ExplainPane), TITLE_AT
-    for text, view, _ in pieces(bench.session, pane.size.width - 2 * TITLE_AT, pane.glyphs):
+    for text, view in pieces(bench.session, pane.size.width - 2 * TITLE_AT, pane.glyphs):
         if view == "passage":
             break
         at += cell_len(text)

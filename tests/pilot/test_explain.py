@@ -138,7 +138,7 @@ async def click_every_tab(bench: Driver) -> None:
     for view in reversed(VIEWS):
         pane = bench.app.bench.query_one(ExplainPane)
         at = TITLE_AT
-        for text, named, _ in pieces(bench.session, pane.outer_size.width - 2 * TITLE_AT, pane.glyphs):
+        for text, named in pieces(bench.session, pane.outer_size.width - 2 * TITLE_AT, pane.glyphs):
             if named == view:
                 break
             at += cell_len(text)

@@ -138,7 +138,7 @@ async def test_a_line_break_in_a_folder_makes_no_second_row_of_the_first_run(
     for name in ("texts/new\nline", "texts/other"):
         (tmp_path / name).mkdir(parents=True)
     async with workbench(None) as bench:
-        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen)
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen_embedder)
         await bench.type("texts/")
         await bench.until(lambda _: "other" in " ".join(rows(bench, "folders")))
 

@@ -38,7 +38,7 @@ from recall_tui.state.records import cited
 from recall_tui.state.results import result_of
 from recall_tui.state.session import VIEWS, Session, View, is_stale
 from recall_tui.widgets.draw import Glyphs, blank, figure, fit_place, fold, pluralize
-from recall_tui.widgets.lines import LineView, strip_of
+from recall_tui.widgets.lines import LineView, strip_of, value_at
 
 NAMES: dict[View, str] = {
     "ledger": "Ledger",
@@ -66,7 +66,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         super().__init__(id="explain")
         self._session = Session()
         self._shown: tuple[object, ...] = ()
-        self._title: list[tuple[str, View | None, bool]] = []
+        self._title: list[tuple[str, View | None]] = []
         self._read: DocumentPassage | None = None
 
     def show_session(self, session: Session) -> None:
@@ -96,7 +96,7 @@ class ExplainPane(LineView, inherit_bindings=False):
     def on_click(self, event: Click) -> None:
         """A click in the title goes to its tab, one on a fix chooses it, and another one on it tries it."""
         if event.y == 0:
-            view = view_at(self._session, event.x - TITLE_AT, self._room, self.glyphs)
+            view = value_at(pieces(self._session, self._room, self.glyphs), event.x - TITLE_AT)
             if view is not None:
                 self.post_message(Do("show_view", view))
         elif (fix := event.style.meta.get(FIX)) is not None:
@@ -118,7 +118,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         if shown == self._title:
             return  # setting a title draws the whole pane again
         self._title = shown
-        self.border_title = Content.assemble(*((text, "reverse" if is_front else "") for text, _, is_front in shown))
+        self.border_title = Content.assemble(*((text, "reverse" * (view == session.view)) for text, view in shown))
 
     def go_to_fix(self) -> None:
         """Scroll as little as it takes to see the chosen fix, where one is."""
@@ -191,22 +191,21 @@ class ExplainPane(LineView, inherit_bindings=False):
         return passage_lines(result, cuts_of(session.context.packed, result.chunk_id), shade, width, self.glyphs)
 
 
-def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View | None, bool]]:
-    """The title in pieces: its text, the tab that it stands for, and whether that is the one in front.
+def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View | None]]:
+    """Return the title in pieces, each with the tab that it stands for; the tab in front has the pointer.
 
-    The tab in front has the pointer. Where there is no room for all, the pane's name goes first.
+    Where there is no room for all, the pane's name goes first.
     """
     rank = f" #{figure(session.results.hit.rank)}" if session.results.hit else ""
     heads = [f"3 Explain{rank}  ", f"3{rank}  ", "3 "]
     if is_stale(session):
         heads = [f"3 Explain{rank} (stale) ", "3 Explain (stale) ", "3 (stale) ", "3 stale "]
     for head in heads:
-        made: list[tuple[str, View | None, bool]] = [(head, None, False)]
+        made: list[tuple[str, View | None]] = [(head, None)]
         for place, view in enumerate(VIEWS):
-            is_front = view == session.view
-            made.append((glyphs.dot if place else "", None, False))
-            made.append((f"{glyphs.pointer}{NAMES[view]}" if is_front else NAMES[view], view, is_front))
-        if sum(cell_len(text) for text, _, _ in made) <= room:
+            made.append((glyphs.dot if place else "", None))
+            made.append((f"{glyphs.pointer if view == session.view else ''}{NAMES[view]}", view))
+        if sum(cell_len(text) for text, _ in made) <= room:
             break
     return [piece for piece in made if piece[0]]
 
@@ -219,16 +218,6 @@ def subject_line(session: Session, room: int, glyphs: Glyphs) -> str:
     elif session.view != "funnel" and (hit := session.results.hit) is not None:
         path, lines = hit.doc.path, cited(hit, None)[0]
     return fit_place(blank(path), lines, room, glyphs).strip() if path else ""
-
-
-def view_at(session: Session, x: int, room: int, glyphs: Glyphs) -> View | None:
-    """The tab at a cell of the title."""
-    at = 0
-    for text, view, _ in pieces(session, room, glyphs):
-        if at <= x < at + cell_len(text):
-            return view
-        at += cell_len(text)
-    return None
 
 
 def side_by_side(left: list[Text], right: list[Text], width: int, glyphs: Glyphs, *, rows: int) -> list[Text]:
