@@ -99,8 +99,7 @@ may_grade = Requirement("grading is off; {switch_grading} turns it on", lambda n
 has_queries = Requirement("no judged queries", lambda now: pointed_line(now) is not None)
 has_lines = Requirement("the list is empty", lambda now: rows_of(now) > 0)
 can_cancel = Requirement(
-    "nothing is running",
-    lambda now: is_ingesting(now) or now.store.task_progress is not None or is_lingering(now),
+    "nothing is running", lambda now: is_ingesting(now) or now.store.task_progress is not None or is_lingering(now)
 )
 can_hold = Requirement("no ingest run is under way", lambda now: may_hold(now.store.run))
 has_store = Requirement("there is no store", lambda now: not now.store.is_storeless)

@@ -232,11 +232,7 @@ WEIGHTS = handled_by(
     Action("choose_setting(1)", ("j", "down"), "", "Select the next setting", has_pool),
     Action("choose_setting(-1)", ("k", "up"), "", "Select the previous setting", has_pool),
     Action(
-        "change_setting(-5)",
-        ("left",),
-        "less",
-        "Change the selected setting: less, or the previous choice",
-        has_pool,
+        "change_setting(-5)", ("left",), "less", "Change the selected setting: less, or the previous choice", has_pool
     ),
     Action(
         "change_setting(5)", ("right",), "more", "Change the selected setting: more, or the next choice", has_pool
@@ -257,11 +253,7 @@ WEIGHTS = handled_by(
     Action("take_best", ("B",), "best", "Go to the best weight by the grades", has_best),
     Action("pin_row('in')", ("p",), "pin", "Require the selected result among the first, or no longer", has_signals),
     Action(
-        "pin_row('out')",
-        ("x",),
-        "exclude",
-        "Exclude the selected result from the first, or no longer",
-        has_signals,
+        "pin_row('out')", ("x",), "exclude", "Exclude the selected result from the first, or no longer", has_signals
     ),
     Action("take_granting", ("T",), "meet targets", "Go to the nearest weight that meets all targets", has_signals),
     Action("write_options", ("W",), "write", "Write the changed settings into the query", has_rows),

@@ -24,18 +24,7 @@ from recall_tui.state.events import Ranks, Spans
 from recall_tui.state.grouping import BY_RANK, Grouping
 from recall_tui.state.records import cited
 from recall_tui.state.session import Session, is_ingesting, is_lingering, is_stale, listed
-from recall_tui.widgets.draw import (
-    COLOURS,
-    Drawing,
-    Glyphs,
-    blank,
-    figure,
-    fit,
-    fit_place,
-    fold,
-    pluralize,
-    split,
-)
+from recall_tui.widgets.draw import COLOURS, Drawing, Glyphs, blank, figure, fit, fit_place, fold, pluralize, split
 from recall_tui.widgets.lines import entitle, strip_of
 
 if TYPE_CHECKING:

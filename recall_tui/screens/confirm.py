@@ -98,9 +98,7 @@ Check = Callable[[str], str]
 class PromptScreen(Dialog[str | None]):
     """Gives back the answer that was typed, or None when the person stepped out."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Close", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", show=False)]
 
     def __init__(self, title: str, value: str, hint: str, check: Check) -> None:
         super().__init__()

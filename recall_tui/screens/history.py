@@ -131,9 +131,7 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
 class MovedScreen(Dialog[None]):
     """Two answers next to each other: their settings, and every row that is among the first of either."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,f6", "dismiss", "Close", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,f6", "dismiss", "Close", show=False)]
 
     def __init__(self, before: PastQuestion, after: PastQuestion) -> None:
         super().__init__()

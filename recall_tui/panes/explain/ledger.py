@@ -267,13 +267,7 @@ def _cells(shape: LedgerColumns) -> int:
 
 
 def ledger_lines(
-    hit: Hit,
-    result: Ledger | None,
-    bound: float | None,
-    width: int,
-    glyphs: Glyphs,
-    *,
-    most: int | None = None,
+    hit: Hit, result: Ledger | None, bound: float | None, width: int, glyphs: Glyphs, *, most: int | None = None
 ) -> list[Text]:
     """A sentence, the table of signals and leaves with its checked total, the ranks, and what changes the place.
 

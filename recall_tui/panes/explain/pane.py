@@ -281,13 +281,7 @@ def _drawn_from(session: Session) -> tuple[object, ...]:
         tuple(_applied_fixes(session)),
     )
     chosen = (session.results.hit, session.results.sought, other_hit(session), session.cursors.get(CURSOR, 0))
-    known = (
-        session.results.answer,
-        is_stale(session),
-        session.context.packed,
-        _result(session),
-        _beside_of(session),
-    )
+    known = (session.results.answer, is_stale(session), session.context.packed, _result(session), _beside_of(session))
     return (session.view, *known, *chosen, *scratch)
 
 

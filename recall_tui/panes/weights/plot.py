@@ -166,11 +166,7 @@ def name_of(hit: Hit, passages: Mapping[str, PassageView], glyphs: Glyphs) -> st
 
 
 KEPT = 8  # drawings
-INKS = (
-    DIM,
-    *(Style(color=hue, bold=True) for hue in ("#f0e442", "#cc79a7", "#2fb58a")),
-    HERE,
-)
+INKS = (DIM, *(Style(color=hue, bold=True) for hue in ("#f0e442", "#cc79a7", "#2fb58a")), HERE)
 """How lines are drawn: those without a name, the first three, the selected row's."""
 LEGEND_CELLS = 22  # least width of a name, with its rank
 SHOWN_PLACES = 4  # of a weight on the axis
@@ -267,11 +263,7 @@ class DrawnRow(NamedTuple):
 
 @lru_cache(KEPT)
 def _drawing(
-    chart: Chart,
-    candidates: frozenset[int],
-    inks: tuple[tuple[int, int], ...],
-    size: tuple[int, int],
-    glyphs: Glyphs,
+    chart: Chart, candidates: frozenset[int], inks: tuple[tuple[int, int], ...], size: tuple[int, int], glyphs: Glyphs
 ) -> list[DrawnRow]:
     """The plot without the present weight; kept, because a weight that moves changes it only with the order."""
     canvas = Canvas(*size)
