@@ -104,17 +104,19 @@ class Host(App[None]):
     async def perform(self, action: str, *arguments: object) -> None:
         """Do an action of the table if it can be done now, or a gesture with its arguments."""
         if action in GESTURES:
-            await self._call(GESTURES[action], action, *arguments)
-            return
-        self.trail.append(action)
-        known = self.table.find(action)
-        if known.when.holds(self.session):
-            await self._call(*known.call)
+            does, function = GESTURES[action], action
         else:
-            self.say_why_not(known)
-
-    async def _call(self, module: str, function: str, *arguments: object) -> None:
-        handler = getattr(import_module(f"recall_tui.handlers.{module}"), function)
+            self.trail.append(action)
+            known = self.table.find(action)
+            if not known.when.holds(self.session):
+                self.say_why_not(known)
+                return
+            module, function, *own = known.call
+            does, arguments = known.step or module, tuple(own)
+        if callable(does):
+            self.become(does(self.session, *arguments))
+            return
+        handler = getattr(import_module(f"recall_tui.handlers.{does}"), function)
         if isawaitable(done := handler(self, *arguments)):
             await done
 

@@ -49,6 +49,9 @@ class Action(NamedTuple):
     """What does it: a module of recall_tui.handlers, such as `explain`, or `explain:show_view('compare')` where the
     function or its arguments are not those of the id."""
 
+    step: Callable[..., Session] | None = None
+    """What it makes of the session, where that is all it does. A handler is not needed then."""
+
     @property
     def call(self) -> tuple[str, str, *tuple[str | int, ...]]:
         """What doing it calls: the module, the function and its arguments."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from recall_tui.actions.action import (
@@ -40,8 +41,9 @@ from recall_tui.actions.action import (
     may_grade,
 )
 from recall_tui.actions.keys import is_printable, key_name
+from recall_tui.state import explaining, form, grading, judging, packing
 from recall_tui.state.session import PANES as PANES_IN_ORDER
-from recall_tui.state.session import Pane, Session
+from recall_tui.state.session import Pane, Session, budgeted, chosen, lacking, went_on
 
 SCREEN = handled_by(
     "shell",
@@ -120,8 +122,7 @@ RESULTS = handled_by(
         "next result",
         "Select the next result, without leaving the pane",
         has_rows,
-        (),
-        "explain",
+        step=went_on,
     ),
     Action(
         "select_beside(-1)",
@@ -129,11 +130,10 @@ RESULTS = handled_by(
         "previous result",
         "Select the previous result, without leaving the pane",
         has_rows,
-        (),
-        "explain",
+        step=went_on,
     ),
-    Action("select(1)", ("j", "down"), "", "Select the next result", has_rows, panes=("results",)),
-    Action("select(-1)", ("k", "up"), "", "Select the previous result", has_rows, panes=("results",)),
+    Action("select(1)", ("j", "down"), "", "Select the next result", has_rows, panes=("results",), step=went_on),
+    Action("select(-1)", ("k", "up"), "", "Select the previous result", has_rows, panes=("results",), step=went_on),
     Action("page(1)", ("pagedown", "space"), "", "Select one page further", has_rows, panes=LISTING),
     Action("page(-1)", ("pageup",), "", "Select one page back", has_rows, panes=LISTING),
     Action("select_first", ("home",), "", "Select the first result", has_rows, panes=LISTING),
@@ -166,8 +166,8 @@ EXPLAIN = handled_by(
     Action("take_all_back", ("r",), "reset", "Undo all applied fixes", has_tried, ("explain",)),
     *handled_by(
         "explain",
-        Action("step_view(-1)", ("left",), "", "Go to the tab on the left"),
-        Action("step_view(1)", ("right",), "tabs", "Go to the tab on the right"),
+        Action("step_view(-1)", ("left",), "", "Go to the tab on the left", step=explaining.stepped_view),
+        Action("step_view(1)", ("right",), "tabs", "Go to the tab on the right", step=explaining.stepped_view),
         Action("scroll_explain(1)", ("j", "down"), "", "Scroll one line further; among fixes, select the next"),
         Action("scroll_explain(-1)", ("k", "up"), "", "Scroll one line back; among fixes, select the previous"),
         Action("page_explain(1)", ("pagedown", "space"), "", "Scroll one page further"),
@@ -229,8 +229,8 @@ EXPLAIN = handled_by(
 )
 WEIGHTS = handled_by(
     "weights",
-    Action("choose_setting(1)", ("j", "down"), "", "Select the next setting", has_pool),
-    Action("choose_setting(-1)", ("k", "up"), "", "Select the previous setting", has_pool),
+    Action("choose_setting(1)", ("j", "down"), "", "Select the next setting", has_pool, step=form.chosen_after),
+    Action("choose_setting(-1)", ("k", "up"), "", "Select the previous setting", has_pool, step=form.chosen_after),
     Action(
         "change_setting(-5)", ("left",), "less", "Change the selected setting: less, or the previous choice", has_pool
     ),
@@ -270,10 +270,10 @@ CONTEXT = (
         "context",
         Action("budget(-100)", ("minus",), "fewer", "Budget 100 tokens down"),
         Action("budget(100)", ("plus",), "more", "Budget 100 tokens up"),
-        Action("scale_budget(-5)", ("left",), "-5%", "Budget 5 % down"),
-        Action("scale_budget(5)", ("right",), "+5%", "Budget 5 % up"),
-        Action("scale_budget(-1)", ("shift+left",), "", "Budget 1 % down"),
-        Action("scale_budget(1)", ("shift+right",), "", "Budget 1 % up"),
+        Action("scale_budget(-5)", ("left",), "-5%", "Budget 5 % down", step=packing.scaled),
+        Action("scale_budget(5)", ("right",), "+5%", "Budget 5 % up", step=packing.scaled),
+        Action("scale_budget(-1)", ("shift+left",), "", "Budget 1 % down", step=packing.scaled),
+        Action("scale_budget(1)", ("shift+right",), "", "Budget 1 % up", step=packing.scaled),
         Action("point_block(1)", ("j", "down"), "", "Select the next block, or chunk left out", has_entries),
         Action("point_block(-1)", ("k", "up"), "", "Select the previous block, or chunk left out", has_entries),
         Action(
@@ -288,7 +288,12 @@ CONTEXT = (
         Action("scroll_context(1)", ("pagedown", "space"), "", "Scroll the context one page further", has_entries),
         Action("scroll_context(-1)", ("pageup",), "", "Scroll the context one page back", has_entries),
         Action(
-            "open_block", ("enter",), "open", "Show the block whole, and select its row in the results", has_entries
+            "open_block",
+            ("enter",),
+            "open",
+            "Show the block whole, and select its row in the results",
+            has_entries,
+            step=packing.unfolded,
         ),
         Action(
             "export_context",
@@ -299,9 +304,13 @@ CONTEXT = (
             handler="results",
         ),
         Action(
-            "details", ("D",), "details", "Show the digest, the quality and the slider of the budget, or hide them"
+            "details",
+            ("D",),
+            "details",
+            "Show the digest, the quality and the slider of the budget, or hide them",
+            step=packing.detailed,
         ),
-        Action("reset_what_ifs", ("r",), "reset", "Undo all pins and exclusions", has_what_ifs),
+        Action("reset_what_ifs", ("r",), "reset", "Undo all pins and exclusions", has_what_ifs, step=packing.freed),
         Action(
             "turn('pack')", ("o",), "order", "Fill the context by rank, or by most value", has_pool, handler="weights"
         ),
@@ -324,6 +333,7 @@ JUDGE = (
             ("g",),
             "grade",
             "Turn grading on or off for this session: the keys for grades act only while it is on",
+            step=grading.switched,
         ),
         Action("grade(3)", ("a",), "3", "Grade the selected result 3, and select the next", may_grade),
         Action("grade(2)", ("s",), "2", "Grade the selected result 2, and select the next", may_grade),
@@ -341,8 +351,22 @@ JUDGE = (
     ),
     *handled_by(
         "judge",
-        Action("point_query(1)", ("j", "down"), "", "Select the next query, or missed document", has_queries),
-        Action("point_query(-1)", ("k", "up"), "", "Select the previous query, or missed document", has_queries),
+        Action(
+            "point_query(1)",
+            ("j", "down"),
+            "",
+            "Select the next query, or missed document",
+            has_queries,
+            step=judging.stepped,
+        ),
+        Action(
+            "point_query(-1)",
+            ("k", "up"),
+            "",
+            "Select the previous query, or missed document",
+            has_queries,
+            step=judging.stepped,
+        ),
         Action("page_query(1)", ("pagedown", "space"), "", "Go one page further in the list", has_queries),
         Action("page_query(-1)", ("pageup",), "", "Go one page back in the list", has_queries),
         Action("point_first_query", ("home",), "", "Select the first line of the list", has_queries),
@@ -350,7 +374,14 @@ JUDGE = (
         Action(
             "enter_missed", ("right",), "missed", "Go to the relevant documents that the query misses", has_queries
         ),
-        Action("leave_missed", ("left",), "", "Go back to the queries", has_queries),
+        Action(
+            "leave_missed",
+            ("left",),
+            "",
+            "Go back to the queries",
+            has_queries,
+            step=partial(judging.sided, missed=False),
+        ),
         Action(
             "take_query",
             ("enter",),
@@ -358,7 +389,7 @@ JUDGE = (
             "Run the selected query; of a missed document, explain why it is missing",
             has_queries,
         ),
-        Action("next_measure", ("t",), "other view", "Show the next measure", has_queries),
+        Action("next_measure", ("t",), "other view", "Show the next measure", has_queries, step=judging.next_measure),
         Action("import_judgements", ("I",), "import", "Import judgements from TREC, BEIR or Quepid files"),
         Action("export_judgements", ("E",), "export", "Export the judgements to files"),
         panes=("judge",),
@@ -470,21 +501,21 @@ class Table(NamedTuple):
 
 
 _PLACE = re.compile(r"\{([^{}]+)\}")
-GESTURES: Mapping[str, str] = {
-    "choose_row": "results",
+GESTURES: Mapping[str, str | Callable[..., Session]] = {
+    "choose_row": chosen,
     "look_at_rows": "results",
     "show_view": "explain",
     "choose_fix": "explain",
     "list_paths": "explain",
     "slide_weight": "weights",
     "choose_setting_at": "weights",
-    "set_budget": "context",
+    "set_budget": budgeted,
     "choose_block": "context",
     "choose_query": "judge",
-    "point_query": "judge",
+    "point_query": judging.stepped,
     "choose_line": "store",
     "search_as_typed": "query",
-    "look_up": "query",
+    "look_up": lacking,
     "restore_question": "query",
     "enter_line": "query",
     "stop_line": "query",
@@ -492,7 +523,7 @@ GESTURES: Mapping[str, str] = {
     "create_first_store": "ingest",
     "open_again": "ingest",
 }
-"""Functions of recall_tui.handlers that panes and dialogs call with arguments of their own, each with its module."""
+"""What panes and dialogs ask for with arguments of their own: the module of its handler, or a step of the session."""
 TABLE = Table(GROUPS)
 """With the keys that hold where no keymap.toml says otherwise."""
 WANTED: dict[Pane, tuple[str, ...]] = {

@@ -14,14 +14,9 @@ if TYPE_CHECKING:
 MOST_DIGITS = 18  # of a number that is typed; Python reads 4,300 at most
 
 
-def set_budget(app: Host, tokens: int) -> None:
-    """Set the budget."""
-    app.become(state.budgeted(app.session, tokens))
-
-
 def budget(app: Host, tokens: int) -> None:
     """Move the budget by some tokens."""
-    set_budget(app, app.session.context.budget_tokens + tokens)
+    app.become(state.budgeted(app.session, app.session.context.budget_tokens + tokens))
 
 
 async def type_budget(app: Host) -> None:
@@ -32,7 +27,7 @@ async def type_budget(app: Host) -> None:
         tokens,
         "tokens, then Enter",
         not_a_budget,
-        lambda typed: set_budget(app, int(typed.replace(",", ""))),
+        lambda typed: app.become(state.budgeted(app.session, int(typed.replace(",", "")))),
     )
 
 
@@ -41,11 +36,6 @@ def copy_context(app: Host) -> None:
     packed = app.session.context.packed
     if packed is not None:
         app.copy(packing.printed(packed), f"context, {packed.used_tokens} tokens")
-
-
-def scale_budget(app: Host, percent: int) -> None:
-    """Move the budget by a share of itself."""
-    app.become(packing.scaled(app.session, percent))
 
 
 def choose_block(app: Host, row: int) -> None:
@@ -70,11 +60,6 @@ def scroll_context(app: Host, pages: int) -> None:
     app.bench.query_one(ContextPane).scroll_pages(pages)
 
 
-def open_block(app: Host) -> None:
-    """Show the chosen block whole, and its row in the results."""
-    app.become(packing.unfolded(app.session))
-
-
 def pin_chunk(app: Host) -> None:
     """Pin the chosen chunk, or no longer."""
     app.become(packing.pinned(app.session))
@@ -85,16 +70,6 @@ def drop_chunk(app: Host) -> None:
     """Exclude the chosen chunk, or no longer."""
     app.become(packing.excluded(app.session))
     _say_change(app, "Excluded from the context", app.session.context.drops, "drop_chunk")
-
-
-def reset_what_ifs(app: Host) -> None:
-    """Drop every pin, and include what was excluded."""
-    app.become(packing.freed(app.session))
-
-
-def details(app: Host) -> None:
-    """Show the secondary figures and the slider of the budget, or hide them."""
-    app.become(packing.detailed(app.session))
 
 
 def _say_change(app: Host, done: str, marked: tuple[str, ...], action: str) -> None:

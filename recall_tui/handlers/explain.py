@@ -8,7 +8,7 @@ from recall_tui import screens
 from recall_tui.panes.explain.pane import ExplainPane
 from recall_tui.state import explaining, fixes
 from recall_tui.state.packing import chosen_entry, row_of
-from recall_tui.state.session import View, chosen, pointed, went_on
+from recall_tui.state.session import View, chosen, pointed
 
 if TYPE_CHECKING:
     from recall_tui.host import Host
@@ -31,11 +31,6 @@ def choose_fix(app: Host, place: int) -> None:
 def list_paths(app: Host, typed: str | None) -> None:
     """List the paths that match what is typed; None lists none."""
     app.become(app.session._replace(results=app.session.results._replace(picking=typed)))
-
-
-def step_view(app: Host, tabs: int) -> None:
-    """Go from tab to tab."""
-    app.become(explaining.stepped_view(app.session, tabs))
 
 
 def scroll_explain(app: Host, rows: int) -> None:
@@ -62,11 +57,6 @@ def explain_top(app: Host) -> None:
 def explain_end(app: Host) -> None:
     """Scroll to the end."""
     app.bench.query_one(ExplainPane).scroll_end(animate=False, immediate=True)
-
-
-def select_beside(app: Host, rows: int) -> None:
-    """Explain another result, and let the focus be."""
-    app.become(went_on(app.session, rows))
 
 
 def mark_hit(app: Host) -> None:

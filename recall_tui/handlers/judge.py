@@ -48,11 +48,6 @@ def choose_query(app: Host, name: str, row: int, is_meant: bool) -> None:
         take_query(app)
 
 
-def switch_grading(app: Host) -> None:
-    """Turn grading on or off, until the workbench is left."""
-    app.become(grading.switched(app.session))
-
-
 def grade(app: Host, grade: int) -> None:
     """Grade the selected row and go on to the next."""
     if (change := _change_to(app, grade)) is not None:
@@ -75,15 +70,11 @@ def undo_grade(app: Host) -> None:
     app.become(session._replace(store=session.store._replace(task=grading.GRADE)))
 
 
-def point_query(app: Host, rows: int) -> None:
-    """Choose another line of the list that takes the keys."""
-    app.become(judging.stepped(app.session, rows))
-
-
 def page_query(app: Host, pages: int) -> None:
     """Choose the line that is one page away."""
     pane = app.bench.query_one(JudgePane)
-    point_query(app, pages * pane.page_rows(judging.front_of(app.session)))
+    rows = pages * pane.page_rows(judging.front_of(app.session))
+    app.become(judging.stepped(app.session, rows))
 
 
 def point_first_query(app: Host) -> None:
@@ -103,16 +94,6 @@ def enter_missed(app: Host) -> None:
     if line is not None and not line.missed:
         app.notify(f"{line.query}: {judging.in_top(line, judging.unit_here(app.session))}", markup=False)
     app.become(judging.sided(app.session, missed=True))
-
-
-def leave_missed(app: Host) -> None:
-    """Go back to the queries."""
-    app.become(judging.sided(app.session, missed=False))
-
-
-def next_measure(app: Host) -> None:
-    """Show the next measure."""
-    app.become(judging.next_measure(app.session))
 
 
 def take_query(app: Host) -> None:

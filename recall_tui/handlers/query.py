@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from recall_tui.host import Host
     from recall_tui.screens.history import HistoryChoice
     from recall_tui.screens.line import LineScreen
-    from recall_tui.state.completion import Lookup
     from recall_tui.state.session import Session
 
 LIVE_SECONDS = 0.12  # after the last key: however thirty keys fall into a second, they cause at most 8 searches
@@ -55,11 +54,6 @@ def search_as_typed(app: Host, text: str) -> None:
         app.typing = app.set_timer(LIVE_SECONDS, partial(app.call_later, ask_at_rest))
     else:
         app.showing.catch_up()
-
-
-def look_up(app: Host, lookups: tuple[Lookup, ...]) -> None:
-    """Look up in the store what completion lacks."""
-    app.become(state.lacking(app.session, lookups))
 
 
 def restore_question(app: Host, past: PastQuestion) -> Awaitable[None]:

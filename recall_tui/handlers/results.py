@@ -40,11 +40,6 @@ FLAGS = {".csv": ("--csv",), ".jsonl": ("--jsonl",), MARKDOWN: ()}
 """The kinds of files that rows are written into, by suffix, and what `recall search` takes for each."""
 
 
-def choose_row(app: Host, row: int) -> None:
-    """Select a row, counted from 0."""
-    app.become(state.chosen(app.session, row))
-
-
 def look_at_rows(app: Host, first: int, end: int) -> None:
     """Fetch the rows that the list shows, from first to end (exclusive)."""
     session = state.looking_at(app.session, first, end)
@@ -52,14 +47,9 @@ def look_at_rows(app: Host, first: int, end: int) -> None:
         app.become(session)
 
 
-def select(app: Host, rows: int) -> None:
-    """Move the selection."""
-    app.become(state.went_on(app.session, rows))
-
-
 def page(app: Host, pages: int) -> None:
     """Move the selection by what is visible."""
-    select(app, app.bench.query_one(ResultsPane).rows_to_page(pages))
+    app.become(state.went_on(app.session, app.bench.query_one(ResultsPane).rows_to_page(pages)))
 
 
 def select_first(app: Host) -> None:

@@ -30,11 +30,6 @@ def slide_weight(app: Host, share: float, joins: bool) -> None:
     app.move(weighing.weighted(app.session, share, joins=joins))
 
 
-def choose_setting(app: Host, rows: int) -> None:
-    """Choose another row of the form."""
-    app.become(form.chosen_after(app.session, rows))
-
-
 def change_setting(app: Host, hundredths: int) -> None:
     """Change the chosen row."""
     key = form.chosen(app.session)
