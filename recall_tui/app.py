@@ -5,54 +5,39 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from functools import cache, lru_cache, partial
+from typing import ClassVar
 
 from textual import events
+from textual._styles_cache import StylesCache
+from textual.color import Color
 from textual.command import Provider
 from textual.driver import Driver
 from textual.events import DescendantFocus, Key, MouseDown, MouseUp, Resize
 from textual.filter import LineFilter, NoColor
-from textual.scrollbar import ScrollBar
+from textual.scrollbar import ScrollBar, ScrollBarRender
+from textual.style import Style
 from textual.widgets import Input
 
 from recall_core.adapters.streams import Streams
 from recall_core.errors import Interrupted
 from recall_tui import home, themes
 from recall_tui.actions.keys import is_printable
-from recall_tui.actions.table import by_key, is_valid
+from recall_tui.actions.table import by_key
 from recall_tui.gc_policy import REST_SECONDS
-from recall_tui.handlers import budget, explain, ingest, judge, line, panes, query, shell, weights
+from recall_tui.handlers import ingest, judge, query, shell
 from recall_tui.handlers import store as store_handlers
 from recall_tui.home import keymap
 from recall_tui.home.history import PastQuestion
 from recall_tui.home.preferences import Preferences
-from recall_tui.host import Host
+from recall_tui.host import Host, reason_of
 from recall_tui.leaving import finish
-from recall_tui.messages import (
-    Budgeted,
-    Chosen,
-    Dragged,
-    FixChosen,
-    Happened,
-    Lacking,
-    LinePicked,
-    LineStepped,
-    LookingAt,
-    Picked,
-    Picking,
-    Pointed,
-    Reloaded,
-    SettingPicked,
-    Slid,
-    Typed,
-    ViewChosen,
-    Wanted,
-)
+from recall_tui.messages import Do, Happened
 from recall_tui.palette import Actions
 from recall_tui.screens.bench import Bench
 from recall_tui.signals import listening
@@ -74,25 +59,37 @@ from recall_tui.terminal import TerminalDriver, apart
 from recall_tui.texts import question_of
 from recall_tui.threads import Clock
 from recall_tui.turns import INPUT, Turns
-from recall_tui.widgets.borders import WholeCells, let_go_of_closed_widgets
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
-from recall_tui.widgets.picture import without_remote_fonts
-
-if TYPE_CHECKING:
-    from recall_tui.screens.line import LineScreen
-    from recall_tui.screens.welcome import WelcomeScreen
 
 LEFT = 1  # button
 SWITCH_SECONDS = 0.001
 """A key waits for a thread that computes at most so long, several times on its way; Python's own is 5 ms."""
 NARROW = 100
 """Columns below which one pane at a time shows what is behind the results; the style sheet has the same number."""
+MOST_PAIRS = 256  # of colours; a theme has a few dozen
+_REMOTE_FONT = re.compile(r"\s*@font-face \{[^}]*\}")
+
+
+class WholeCells(ScrollBarRender):
+    """Begins and ends its thumb between two cells, since not every terminal draws parts of one."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "]
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "]
+
+
+@lru_cache(MOST_PAIRS)
+def inner_outer(base: Color, background: Color) -> tuple[Style, Style]:
+    """Return the style within a widget's edge and the one around it.
+
+    Textual 8 remembers these pairs by the widget's line cache too, and so keeps the painted lines of the last 1,024
+    widgets (Textualize/textual#6665). Harmless where that is mended.
+    """
+    return Style(background=base + background), Style(background=base)
 
 
 def _actions() -> type[Provider]:
     """What the palette searches."""
-
     return Actions
 
 
@@ -112,13 +109,11 @@ class Workbench(Host):
         self.theme = themes.NO_COLOUR if colourless else liked
         self.set_class(glyphs_for(os.environ) is ASCII, "-ascii")
         ScrollBar.renderer = WholeCells  # Textual has one for all of a process
-        let_go_of_closed_widgets()
+        StylesCache.get_inner_outer = staticmethod(inner_outer)  # type: ignore[assignment]
         self._shades = cache(themes.Shades)
         self.turns = Turns(self, self._deal)
         self.stopped: tuple[Exception, str] | None = None
         """The defect that ended it, and what was written then."""
-        self.given: PastQuestion | None = None
-        """A question that is still to be asked, from before a page was loaded anew."""
 
     def get_default_screen(self) -> Bench:
         """The panes."""
@@ -176,7 +171,7 @@ class Workbench(Host):
                 self.threads.lose()
                 ingest.welcome(self, error)
             case Ran():
-                line.command_ran(self, event)
+                query.command_ran(self, event)
             case Ended():
                 ingest.ingest_ended(self, event)
             case StoreOpened():
@@ -187,8 +182,8 @@ class Workbench(Host):
                 store_handlers.settings_wait(self, error)
             case Changed():
                 ingest.folders_changed(self)
-            case Unwatched():
-                ingest.watch_failed(self, event)
+            case Unwatched(error):
+                self.warn(reason_of(error))
             case TaskDone():
                 store_handlers.task_ended(self, event)
 
@@ -211,96 +206,13 @@ class Workbench(Host):
         if focused and self.bench.is_mounted and self.screen is self.bench and self.bench.focused is None:
             self.bench.give_focus(self.session.pane)
 
-    # What the panes say, each to its group of handlers.
-
-    def on_budgeted(self, message: Budgeted) -> None:
-        """The mouse moved the slider."""
-        budget.on_budgeted(self, message)
-
-    def on_pointed(self, message: Pointed) -> None:
-        """A line was clicked."""
-        budget.on_pointed(self, message)
-
-    def on_view_chosen(self, message: ViewChosen) -> None:
-        """A tab was clicked."""
-        explain.on_view_chosen(self, message)
-
-    def on_fix_chosen(self, message: FixChosen) -> None:
-        """A fix was clicked: chosen, and tried when it was chosen already."""
-        explain.on_fix_chosen(self, message)
-
-    def on_picking(self, message: Picking) -> None:
-        """Paths are wanted for what is typed."""
-        explain.on_picking(self, message)
-
-    def on_welcome_screen_named(self, message: WelcomeScreen.Named) -> None:
-        """Create a store and fill it, once: a second Enter may have been on its way."""
-        ingest.on_welcome_screen_named(self, message)
-
-    def on_welcome_screen_again(self) -> None:
-        """Open the store once more."""
-        ingest.on_welcome_screen_again(self)
-
-    def on_line_picked(self, message: LinePicked) -> None:
-        """A line of the pane was clicked."""
-        judge.on_line_picked(self, message)
-
-    def on_line_stepped(self, message: LineStepped) -> None:
-        """The wheel was turned over the pane."""
-        judge.on_line_stepped(self, message)
-
-    async def on_line_screen_entered(self, message: LineScreen.Entered) -> None:
-        """Do what a line says."""
-        await line.on_line_screen_entered(self, message)
-
-    def on_line_screen_cancelled(self) -> None:
-        """Stop what runs."""
-        line.on_line_screen_cancelled(self)
-
-    def on_chosen(self, message: Chosen) -> None:
-        """A row was clicked."""
-        panes.on_chosen(self, message)
-
-    def on_looking_at(self, message: LookingAt) -> None:
-        """The list shows rows that have to be fetched."""
-        panes.on_looking_at(self, message)
-
-    def on_typed(self, message: Typed) -> None:
-        """A search follows when the keys rest."""
-        query.on_typed(self, message)
-
-    async def on_reloaded(self, message: Reloaded) -> None:
-        """Ask what was asked before the page was loaded anew, behind the first frame."""
-        self.given = message.question
-        await self.turns.take(events.Callback(self._take_up_given))
-
-    def on_lacking(self, message: Lacking) -> None:
-        """Completion has a question for the store."""
-        query.on_lacking(self, message)
+    async def on_do(self, message: Do) -> None:
+        """Do what was clicked, typed or chosen in a pane."""
+        await self.perform(message.action, *message.arguments)
 
     def on_driver_signal_resume(self) -> None:
         """A shell has had the terminal, and nothing of what was drawn before is on it."""
         self.refresh(layout=True)
-
-    async def on_wanted(self, message: Wanted) -> None:
-        """A key's name, or a pane's, was clicked."""
-        await shell.on_wanted(self, message)
-
-    def on_dragged(self, message: Dragged) -> None:
-        """A border was moved by the mouse."""
-        shell.on_dragged(self, message)
-
-    def on_picked(self, message: Picked) -> None:
-        """A row was clicked."""
-        store_handlers.on_picked(self, message)
-
-    def on_setting_picked(self, message: SettingPicked) -> None:
-        """A row of the form of weights was clicked."""
-        weights.on_setting_picked(self, message)
-
-    def on_slid(self, message: Slid) -> None:
-        """The mouse moved the slider."""
-        weights.on_slid(self, message)
 
     # Keys, and the actions of Textual.
 
@@ -316,7 +228,7 @@ class Workbench(Host):
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
         """The screen as SVG, in a font of the machine that shows it."""
-        return without_remote_fonts(super().export_screenshot(title=title, simplify=simplify))
+        return _REMOTE_FONT.sub("", super().export_screenshot(title=title, simplify=simplify))
 
     def get_line_filters(self) -> list[LineFilter]:
         """Nothing that a terminal obeys, and the signals in the shades of the theme, before Textual's own filters."""
@@ -345,15 +257,15 @@ class Workbench(Host):
 
     @property
     def question(self) -> PastQuestion:
-        """What stands in the field, or is about to, with the filter and the settings that are moved."""
-        return self.given or question_of(self.session, self.bench.written)
+        """The question in the field, or about to be, with its filter and changed settings."""
+        return self.given or question_of(self.session, self.bench.query_text)
 
     # How it is done.
 
     def _fatal_error(self) -> None:
         """Textual's way out of a defect, without its page of code and values: `run` says what has happened."""
         if self._exception is not None and self.stopped is None:
-            self.stopped = self._exception, self.bench.written
+            self.stopped = self._exception, self.bench.query_text
         self._close_messages_no_wait()
 
     def panic(self, *_renderables: object) -> None:
@@ -361,27 +273,21 @@ class Workbench(Host):
         self._fatal_error()
 
     def _takes(self, key: str) -> bool:
-        """True when a key is a command by now; a field that is edited takes what it can type."""
+        """Return True if a key is a command now; a field that is edited takes what it can type."""
         if is_printable(key) and isinstance(self.bench.focused, Editor | Input):
             return False
         if key in ("tab", "escape") and self.bench.is_offering:
             return False  # Tab and Esc are the list's while it is open
         action = by_key(key, self.session, self.table)
         if action is None or not (self.bench.has_room or action.id == "leave"):
-            return False  # what nobody would see
-        return is_valid(action, self.session) or action.label != ""  # which says why it does nothing
+            return False  # what no one would see
+        return action.when.holds(self.session) or action.label != ""  # which says why it does nothing
 
     def _stopped_from_outside(self) -> None:
         """A signal ends it as a person does, but for what is written: that is offered again."""
-
-        with suppress(OSError):  # the terminal may be gone, and there is nobody to tell
-            home.crash.keep_query(self.bench.written, os.environ)
+        with suppress(OSError):  # the terminal may be gone, and there is no one to tell
+            home.crash.keep_query(self.bench.query_text, os.environ)
         self.exit(return_code=Interrupted.exit_code)
-
-    def _take_up_given(self) -> None:
-        if self.given is not None:
-            query.ask_again(self, self.given)
-            self.given = None
 
     def _look_around(self) -> None:
         """What can wait for a quiet moment."""
@@ -396,7 +302,9 @@ class Workbench(Host):
             self.stops.heed(self._stopped_from_outside)
         self.threads.open(self.session)
         await self.turns.begin()
-        await self.turns.take(events.Callback(self._take_up_given), events.Callback(self.texts.offer_interrupted))
+        await self.turns.take(
+            events.Callback(partial(query.ask_given, self)), events.Callback(partial(query.offer_interrupted, self))
+        )
         if self.keymap.faults:
             self.notify(keymap.told(self.keymap.faults), severity="warning", timeout=15, markup=False)
         if self.keymap.shared and (said := keymap.told(self.keymap.shared)) != self.remembered.told:

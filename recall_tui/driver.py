@@ -16,7 +16,7 @@ from textual.messages import ExitApp
 
 from recall_tui.app import Workbench
 from recall_tui.home.history import line_of, past_of
-from recall_tui.messages import Reloaded
+from recall_tui.messages import Do
 from recall_tui.terminal import PasteParser
 
 QUESTION = "question"
@@ -46,7 +46,7 @@ class TabDriver(WebDriver):
         if packet_type != QUESTION:
             super().on_meta(packet_type, payload)
         elif (question := past_of(str(payload[QUESTION]).encode())) is not None:
-            self._app.post_message(Reloaded(question))
+            self._app.post_message(Do("restore_question", question))
 
     def stop_application_mode(self) -> None:
         """Tell the server the question, which may be asked again; that of a defect is kept with its report."""

@@ -20,11 +20,10 @@ from recall_core.errors import RecallError
 from recall_core.types import Progress
 from recall_tui import screens
 from recall_tui.actions.action import Action
-from recall_tui.actions.conditions import NEEDS
-from recall_tui.actions.table import is_valid
+from recall_tui.actions.table import GESTURES
 from recall_tui.commandline import Output
 from recall_tui.gc_policy import Tidying
-from recall_tui.home import keymap, preferences
+from recall_tui.home import history, keymap, preferences
 from recall_tui.home.preferences import PaneSizes
 from recall_tui.messages import Happened
 from recall_tui.screens.bench import Bench
@@ -34,23 +33,23 @@ from recall_tui.state import session as state
 from recall_tui.state.events import Event
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import is_ranking
-from recall_tui.texts import Texts, to_keep
+from recall_tui.texts import to_keep
 from recall_tui.threads import Clock
 from recall_tui.threads.threads import Threads
 from recall_tui.threads.writer_thread import WriterTask
-from recall_tui.widgets.body import Body
 from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
 
 if TYPE_CHECKING:
     import threading
 
     from textual.notifications import SeverityLevel
-    from textual.screen import ScreenResultCallbackType
     from textual.widget import AwaitMount
 
     from recall_core.api.recall import Recall
+    from recall_tui.home.history import PastQuestion
     from recall_tui.opening import FirstStore
     from recall_tui.screens.confirm import Check
+    from recall_tui.turns import Turns
 
 WRONG_SECONDS = 15.0  # a failure stays on the screen, three times as long as a notice
 LONG_SECONDS = 1.0  # under way for so long, a question is offered to be given up; an offer any sooner would flicker
@@ -73,6 +72,13 @@ class Host(App[None]):
     """What the command line runs, or what it wrote last."""
     can_remember: bool = True
     """Themes and sizes can be kept, as far as is known."""
+    can_keep_questions: bool = True
+    """The history can be written, as far as is known."""
+    query_file: str = ""
+    """The .rql file that was named last."""
+    given: PastQuestion | None = None
+    """A question that is still to be asked, from the command line or from before a page was reloaded."""
+    turns: Turns
     first_store: FirstStore | None = None
     """What the first store is being made of, until it is open."""
     reembed_stop: threading.Event | None = None
@@ -89,28 +95,34 @@ class Host(App[None]):
         self.table = self.keymap.table
         """The actions with the keys in force."""
         self.bench = Bench(store, self.table)
-        self.texts = Texts(self, self.bench)
-        self.threads = Threads(store, self._happened, clock)
+        self.threads = Threads(store, self._post_event, clock)
         self.tidying = Tidying(clock)
         self.showing = Showing(self._show, self._show_rows, self.set_timer, self.call_later, self.is_typing)
         self.trail: deque[str] = deque(maxlen=TRAIL)
         """The newest actions, by id."""
 
-    async def perform(self, action: str) -> None:
-        """Do an action of the table, named as there, if it can be done now."""
-        self.trail.append(action)
-        known = self.table.named(action)
-        if not is_valid(known, self.session):
-            self.say_why_not(known)
+    async def perform(self, action: str, *arguments: object) -> None:
+        """Do an action of the table if it can be done now, or a gesture with its arguments."""
+        if action in GESTURES:
+            does, function = GESTURES[action], action
         else:
-            module, function, arguments = known.call
-            handler = getattr(import_module(f"recall_tui.handlers.{module}"), function)
-            if isawaitable(done := handler(self, *arguments)):
-                await done
+            self.trail.append(action)
+            known = self.table.find(action)
+            if not known.when.holds(self.session):
+                self.say_why_not(known)
+                return
+            module, function, *own = known.call
+            does, arguments = known.step or module, tuple(own)
+        if callable(does):
+            self.become(does(self.session, *arguments))
+            return
+        handler = getattr(import_module(f"recall_tui.handlers.{does}"), function)
+        if isawaitable(done := handler(self, *arguments)):
+            await done
 
     def say_why_not(self, action: Action) -> None:
         """Report why an action is not possible now, unless the screen still shows it."""
-        reason = self.table.spelled(f"Not now: {NEEDS[action.when]}.")
+        reason = self.table.spell(f"Not now: {action.when.needs}.")
         if all(shown.message != reason for shown in self._notifications):
             self.notify(reason, markup=False)
 
@@ -120,7 +132,7 @@ class Host(App[None]):
         is_told: a thread has told what is new, and what others have told by then is shown with it.
         """
         if (past := to_keep(session)) is not None:
-            self.texts.remember(past)
+            self._keep_question(past)
             session = session._replace(query=session.query._replace(kept=past, kept_at=session.query.question))
         before, self.session = self.session, session
         self.tidying.moved()
@@ -128,6 +140,17 @@ class Host(App[None]):
         if session.query.busy and session.query.question != before.query.question:
             self.set_timer(LONG_SECONDS, partial(self._lingers, session.query.question))
         self.showing.follow(before, session, is_told=is_told)
+
+    def _keep_question(self, past: PastQuestion) -> None:
+        """Put an answered question into the history; say so once when that fails."""
+        path = history.place(os.environ)
+        if path is None or not self.can_keep_questions:
+            return
+        try:
+            history.append(path, past)
+        except OSError as error:
+            self.can_keep_questions = False
+            self.warn(f"The history cannot be written: {reason_of(error)}")
 
     def move(self, session: Session) -> None:
         """Become this session with settings moved; where they make a new search, its time begins here."""
@@ -176,19 +199,19 @@ class Host(App[None]):
         """Say what went wrong."""
         self.notify(message, severity="error", markup=False)
 
-    def confirm(
-        self, title: str, question: str, then: ScreenResultCallbackType[bool], *, command: str = ""
-    ) -> AwaitMount:
-        """Ask a question of yes or no; `command` does in a shell what a yes does."""
+    def confirm(self, title: str, question: str, then: Callable[[], object], *, command: str = "") -> AwaitMount:
+        """Ask a question of yes or no, and call `then` after a yes. command: does in a shell what a yes does."""
+        screen = screens.confirm.ConfirmScreen(title, question, command=command)
+        return self.push_screen(screen, partial(_call_if_agreed, then))
 
-        return self.push_screen(screens.confirm.ConfirmScreen(title, question, command=command), then)
+    def prompt(self, title: str, value: str, hint: str, check: Check, then: Callable[[str], object]) -> AwaitMount:
+        """Ask for a line of text that `check` has nothing against, and call `then` with it."""
 
-    def prompt(
-        self, title: str, value: str, hint: str, check: Check, then: ScreenResultCallbackType[str | None]
-    ) -> AwaitMount:
-        """Ask for a line of text that `check` has nothing against."""
+        async def answer(typed: str | None) -> None:
+            if typed is not None and isawaitable(done := then(typed)):
+                await done
 
-        return self.push_screen(screens.confirm.PromptScreen(title, value, hint, check), then)
+        return self.push_screen(screens.confirm.PromptScreen(title, value, hint, check), answer)
 
     def ask(self) -> None:
         """Ask what is written."""
@@ -208,11 +231,11 @@ class Host(App[None]):
     def lay_out(self) -> None:
         """Let the panes have their sizes."""
         shown = PaneSizes() if self.session.zoomed else self.layout
-        self.bench.query_one(Body).lay_out(shown, is_narrow=self.session.is_narrow)
+        self.bench.body.lay_out(shown, is_narrow=self.session.is_narrow)
 
     def is_typing(self) -> bool:
         """Return True from a key in the query until the pause after which its text is asked."""
-        return self.session.pane == "query" and self.bench.written != self.session.query.text
+        return self.session.pane == "query" and self.bench.query_text != self.session.query.text
 
     def _show(self) -> None:
         if self.bench.is_mounted and self.is_running:  # a thread may have its say while the panes are taken down
@@ -234,8 +257,22 @@ class Host(App[None]):
         if self.session.query.busy and self.session.query.question == question:
             self.become(self.session._replace(query=self.session.query._replace(lingers=question)))
 
-    def _happened(self, event: Event) -> None:
+    def _post_event(self, event: Event) -> None:
         self.post_message(Happened(event))
+
+
+async def _call_if_agreed(then: Callable[[], object], is_agreed: bool | None) -> None:
+    if is_agreed and isawaitable(done := then()):
+        await done
+
+
+def reason_of(error: RecallError | OSError) -> str:
+    """Say in one line why something failed."""
+    if isinstance(error, RecallError):
+        return f"{error.message} ({error.hint})" if error.hint else error.message
+    if error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return str(error)
 
 
 class Showing:

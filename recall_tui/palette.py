@@ -13,12 +13,10 @@ from textual.content import Content
 from textual.widgets import Input, OptionList
 
 from recall_tui.actions.action import Action
-from recall_tui.actions.conditions import NEEDS
 from recall_tui.actions.keys import key_name
-from recall_tui.actions.table import WANTED, is_valid, wanted_at
+from recall_tui.actions.table import WANTED, wanted_at
 from recall_tui.host import Host
-from recall_tui.screens.dialog import is_in_front
-from recall_tui.screens.sized import SizedScreen
+from recall_tui.screens.dialog import SizedScreen, is_in_front
 
 NOT_NOW = "not now"
 LESS = 0.5
@@ -92,8 +90,8 @@ class Actions(Provider):
             for action in actions:
                 if action.id == "command_palette":
                     continue
-                is_possible, keys = is_valid(action, app.session), " ".join(map(key_name, action.keys)) or "no key"
-                note = keys if is_possible else f"{keys}, {NOT_NOW}: {app.table.spelled(NEEDS[action.when])}"
+                is_possible, keys = action.when.holds(app.session), " ".join(map(key_name, action.keys)) or "no key"
+                note = keys if is_possible else f"{keys}, {NOT_NOW}: {app.table.spell(action.when.needs)}"
                 own = pane.title() if pane in action.panes or action.id in WANTED[pane] else group
                 found.append(PaletteEntry(own, action, note, is_possible, partial(app.perform, action.id)))
         groups = [pane.title(), *app.table.groups]

@@ -13,7 +13,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from recall_tui.widgets.sanitize import Harmless
+from recall_tui.widgets.draw import Harmless
 
 HUES = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7", "#2fb58a")
 """The colours that panes draw with: Okabe and Ito's, and a green of theirs made lighter."""

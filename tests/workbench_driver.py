@@ -33,7 +33,6 @@ from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, UnaskedSc
 from recall_tui.state.requests import wanted
 from recall_tui.state.session import Session
 from recall_tui.state.weighing import drawn, is_hybrid, why_no_lines
-from recall_tui.texts import Texts
 from recall_tui.threads.threads import Threads
 from recall_tui.turns import Turns
 from recall_tui.widgets.chrome import StatusLine
@@ -43,10 +42,13 @@ from tests.workbench_corpus import QUESTION
 NAMES = {" ": "space", "\n": "enter"}
 REMAINS = 25  # closed workbenches that may be in memory at a time, at 6 MB each, between two full collections
 
-PASSING = ("can_remember", "displaced_at", "first_store", "output", "pressed_at", "reembed_stop", "stops", "typing")
+PASSING = (
+    *("can_keep_questions", "can_remember", "displaced_at", "first_store", "given", "output", "pressed_at"),
+    *("query_file", "reembed_stop", "stops", "typing"),
+)
 """Attributes of a workbench that its class has a first value for."""
 
-RESET = "given remembered session showing stopped store texts threads tidying trail turns".split()
+RESET = "remembered session showing stopped store threads tidying trail turns".split()
 """Attributes of a workbench that another store changes."""
 CONSTANT = ("_shades", "bench", "clock", "keymap", "table")
 """Attributes of a workbench that stay."""
@@ -312,13 +314,12 @@ async def _open(driver: Driver, store: Path | str | None, size: tuple[int, int])
 
     for name in PASSING:
         vars(app).pop(name, None)
-    app.stopped = app.given = None
+    app.stopped = None
     app.store = str(store) if store else None
     app.remembered = preferences.load(os.environ)
     app.theme = app.remembered.theme if app.remembered.theme in themes.NAMES else themes.NAMES[0]
     app.trail.clear()
-    app.texts = Texts(app, bench)
-    app.threads = Threads(app.store, app._happened, app.clock)
+    app.threads = Threads(app.store, app._post_event, app.clock)
     app.tidying = Untidied(app.clock)
     app.turns = Turns(app, app._deal)
     app.showing = Showing(app._show, app._show_rows, app.set_timer, app.call_later, app.is_typing)

@@ -6,23 +6,31 @@ import ast
 from collections.abc import Callable
 from typing import NamedTuple
 
-from recall_tui.state.session import Pane, Session
+from recall_tui.state import packing, tabs
+from recall_tui.state.explaining import chunk_of, other_hit
+from recall_tui.state.fixes import chosen_remedy, standing
+from recall_tui.state.judging import pointed_line
+from recall_tui.state.packing import chosen_entry
+from recall_tui.state.runs import may_hold
+from recall_tui.state.session import Pane, Session, is_ingesting, is_lingering
+from recall_tui.state.shell import command
+from recall_tui.state.store_pane import chosen_check, chosen_embedder, chosen_line, rows_of
+from recall_tui.state.tuning import curve_of
+from recall_tui.state.weighing import is_hybrid
 
 LISTING: tuple[Pane, ...] = ("results", "weights")
 """The panes in front of which j and k go through the results; elsewhere they go through what the pane shows."""
 
 
-def always(_session: Session) -> bool:
-    """At any time."""
-    return True
+class Requirement(NamedTuple):
+    """What an action needs to be possible."""
+
+    needs: str
+    """Why it cannot be done, where the condition does not hold."""
+    holds: Callable[[Session], bool]
 
 
-class Call(NamedTuple):
-    """A function of recall_tui.handlers that is called with the application and these arguments."""
-
-    module: str
-    function: str
-    arguments: tuple[str | int, ...]
+always = Requirement("", lambda _: True)
 
 
 class Action(NamedTuple):
@@ -34,25 +42,86 @@ class Action(NamedTuple):
     label: str
     """One or two words for the footer; "" keeps it out of there."""
     help: str
-    when: Callable[[Session], bool] = always
+    when: Requirement = always
     panes: tuple[Pane, ...] = ()
     """The panes in front of which its keys act; () is all of them. A key means one thing in each pane."""
     handler: str = ""
-    """What does it: a module of recall_tui.handlers, and where it has another name than the action, its function."""
+    """What does it: a module of recall_tui.handlers, such as `explain`, or `explain:show_view('compare')` where the
+    function or its arguments are not those of the id."""
+
+    step: Callable[..., Session] | None = None
+    """What it makes of the session, where that is all it does. A handler is not needed then."""
 
     @property
-    def call(self) -> Call:
-        """What doing it calls."""
-        name, _, arguments = self.id.partition("(")
+    def call(self) -> tuple[str, str, *tuple[str | int, ...]]:
+        """What doing it calls: the module, the function and its arguments."""
         module, _, function = self.handler.partition(":")
-        return Call(module, function or name, ast.literal_eval(f"({arguments.rstrip(')')},)") if arguments else ())
+        name, _, arguments = (function or self.id).partition("(")
+        return module, name, *(ast.literal_eval(f"({arguments.rstrip(')')},)") if arguments else ())
 
 
-def handled_by(module: str, *actions: Action) -> tuple[Action, ...]:
-    """The actions with their handlers in this module of recall_tui.handlers, but for those that name one."""
-    return tuple(action if action.handler else action._replace(handler=module) for action in actions)
+def handled_by(module: str, *actions: Action, panes: tuple[Pane, ...] = ()) -> tuple[Action, ...]:
+    """Return the actions with this handler and these panes, except where they name their own."""
+    return tuple(action._replace(handler=action.handler or module, panes=action.panes or panes) for action in actions)
 
 
 def acts_in(action: Action, pane: Pane) -> bool:
     """True when the action's keys act in front of this pane."""
     return not action.panes or pane in action.panes
+
+
+has_rows = Requirement("no results", lambda now: now.results.answer is not None and now.results.answer.total > 0)
+has_context = Requirement(
+    "the context is empty", lambda now: now.context.packed is not None and now.context.packed.text != ""
+)
+has_pool = Requirement(
+    "no results with scores", lambda now: now.results.answer is not None and now.results.answer.pool is not None
+)
+has_signals = Requirement("the query has only one signal", lambda now: is_hybrid(now.results.answer))
+has_command = Requirement("no command reproduces what is shown", lambda now: command(now, None) != "")
+has_selected_chunk = Requirement("no result is selected", lambda now: bool(chunk_of(now)))
+has_suspect = Requirement(
+    "no result is selected", lambda now: bool(chunk_of(now)) or (now.pane == "context" and bool(_entry_chunks(now)))
+)
+can_compare = Requirement("there is no other result", lambda now: bool(chunk_of(now)) and other_hit(now) is not None)
+has_question = Requirement("there is no answer", lambda now: now.results.answer is not None)
+has_fix = Requirement("no fix is selected", lambda now: chosen_remedy(now) is not None)
+has_tried = Requirement("no fix was applied", lambda now: bool(standing(now)))
+has_best = Requirement(
+    "there are no grades to find the best weight with",
+    lambda now: is_hybrid(now.results.answer) and (curve := curve_of(now)) is not None and bool(curve.steps),
+)
+can_undo = Requirement("there is nothing to undo", lambda now: has_pool.holds(now) or bool(now.weights.undo))
+can_redo = Requirement("there is nothing to redo", lambda now: has_pool.holds(now) or bool(now.weights.redo))
+has_entries = Requirement("the context is empty", lambda now: chosen_entry(now) is not None)
+has_chunk = Requirement("no chunk is selected", packing.has_chunk)
+has_what_ifs = Requirement("nothing is pinned or excluded", packing.has_what_ifs)
+has_tabs = Requirement("there is only one tab", tabs.has_tabs)
+has_grades = Requirement("nothing was graded", lambda now: bool(now.judge.regrades))
+may_grade = Requirement("grading is off; {switch_grading} turns it on", lambda now: now.judge.is_grading)
+has_queries = Requirement("no judged queries", lambda now: pointed_line(now) is not None)
+has_lines = Requirement("the list is empty", lambda now: rows_of(now) > 0)
+can_cancel = Requirement(
+    "nothing is running", lambda now: is_ingesting(now) or now.store.task_progress is not None or is_lingering(now)
+)
+can_hold = Requirement("no ingest run is under way", lambda now: may_hold(now.store.run))
+has_store = Requirement("there is no store", lambda now: not now.store.is_storeless)
+can_repeat = Requirement(
+    "no ingest run has ended",
+    lambda now: not now.store.is_storeless and now.store.run is not None and now.store.run.ended != "",
+)
+can_run = Requirement(
+    "the selected line has no action", lambda now: not now.store.is_storeless and _offers_action(now)
+)
+
+
+def _entry_chunks(session: Session) -> tuple[str, ...]:
+    """Return the chunks of the entry of the context that is selected."""
+    entry = chosen_entry(session)
+    return entry.chunk_ids if entry is not None else ()
+
+
+def _offers_action(session: Session) -> bool:
+    check = chosen_check(session)
+    has_remedy = check is not None and bool(check.get("fix"))
+    return has_remedy or chosen_embedder(session) is not None or chosen_line(session) is not None

@@ -32,8 +32,6 @@ _NAMES = {
     "plus": "+",
     "question_mark": "?",
 }
-
-
 _SPELT = {
     "slash": "solidus",
     "backslash": "reverse_solidus",

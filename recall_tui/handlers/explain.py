@@ -2,80 +2,61 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from recall_tui import screens
-from recall_tui.messages import FixChosen, Picking, ViewChosen
 from recall_tui.panes.explain.pane import ExplainPane
 from recall_tui.state import explaining, fixes
 from recall_tui.state.packing import chosen_entry, row_of
-from recall_tui.state.session import View, chosen, pointed, went_on
+from recall_tui.state.session import View, chosen, pointed
 
 if TYPE_CHECKING:
     from recall_tui.host import Host
 
 
-def on_view_chosen(app: Host, message: ViewChosen) -> None:
-    """A tab was clicked."""
-    _turn_to_view(app, message.view)
+def show_view(app: Host, view: View) -> None:
+    """Show a tab, and go there."""
+    app.become(explaining.turned_to(app.session, view))
+    app.bench.give_focus("explain")
 
 
-def on_fix_chosen(app: Host, message: FixChosen) -> None:
-    """A fix was clicked: chosen, and tried when it was chosen already."""
-    if message.place == app.session.cursors.get(fixes.CURSOR, 0):
+def choose_fix(app: Host, place: int) -> None:
+    """Select a fix; apply it if it is selected already."""
+    if place == app.session.cursors.get(fixes.CURSOR, 0):
         try_fix(app)
     else:
-        _point_fix(app, message.place)
+        _point_fix(app, place)
 
 
-def on_picking(app: Host, message: Picking) -> None:
-    """Paths are wanted for what is typed."""
-    app.become(app.session._replace(results=app.session.results._replace(picking=message.typed)))
-
-
-def step_view(app: Host, tabs: int) -> None:
-    """Go from tab to tab."""
-    app.become(explaining.stepped_view(app.session, tabs))
+def list_paths(app: Host, typed: str | None) -> None:
+    """List the paths that match what is typed; None lists none."""
+    app.become(app.session._replace(results=app.session.results._replace(picking=typed)))
 
 
 def scroll_explain(app: Host, rows: int) -> None:
     """Go on among the fixes, or, where there are none, among the lines."""
     if fixes.chosen_remedy(app.session) is not None:
         _point_fix(app, app.session.cursors.get(fixes.CURSOR, 0) + rows)
-        _explained(app).go_to_fix()  # it may have been scrolled away from, and have no neighbour to go to
+        app.bench.query_one(
+            ExplainPane
+        ).go_to_fix()  # it may have been scrolled away from, and have no neighbour to go to
     else:
-        _explained(app).scroll_relative(y=rows, animate=False, immediate=True)
+        app.bench.query_one(ExplainPane).scroll_relative(y=rows, animate=False, immediate=True)
 
 
 def page_explain(app: Host, pages: int) -> None:
     """Scroll by what is visible."""
-    _explained(app).scroll_pages(pages)
+    app.bench.query_one(ExplainPane).scroll_pages(pages)
 
 
 def explain_top(app: Host) -> None:
     """Scroll to the top."""
-    _explained(app).scroll_home(animate=False, immediate=True)
+    app.bench.query_one(ExplainPane).scroll_home(animate=False, immediate=True)
 
 
 def explain_end(app: Host) -> None:
     """Scroll to the end."""
-    _explained(app).scroll_end(animate=False, immediate=True)
-
-
-def select_beside(app: Host, rows: int) -> None:
-    """Explain another result, and let the focus be."""
-    app.become(went_on(app.session, rows))
-
-
-def open_funnel(app: Host) -> None:
-    """Show the funnel."""
-    _turn_to_view(app, "funnel")
-
-
-def compare(app: Host) -> None:
-    """Show the selected hit beside the marked one, or beside the row above."""
-    _turn_to_view(app, "compare")
+    app.bench.query_one(ExplainPane).scroll_end(animate=False, immediate=True)
 
 
 def mark_hit(app: Host) -> None:
@@ -97,13 +78,18 @@ def why_this(app: Host) -> None:
     elif (session.pane, session.view) == ("explain", "ledger"):
         _look_for(app, explaining.short(explaining.chunk_of(session)))
         return
-    _turn_to_view(app, "ledger")
+    show_view(app, "ledger")
 
 
 async def miss(app: Host) -> None:
     """Ask what is missing."""
 
-    await app.push_screen(screens.target.TargetScreen(), partial(_target_named, app))
+    def explain_target(target: str | None) -> None:
+        list_paths(app, None)
+        if target:
+            _look_for(app, target)
+
+    await app.push_screen(screens.target.TargetScreen(), explain_target)
 
 
 def try_fix(app: Host) -> None:
@@ -115,7 +101,7 @@ def try_fix(app: Host) -> None:
         app.copy(remedy.command, remedy.command)
         return
     app.take(fixes.applied(app.session, remedy, app.clock()))
-    app.notify(app.table.spelled("Fix applied. {take_back} undoes it"), markup=False)
+    app.notify(app.table.spell("Fix applied. {take_back} undoes it"), markup=False)
 
 
 def take_back(app: Host) -> None:
@@ -128,25 +114,10 @@ def take_all_back(app: Host) -> None:
     app.take(fixes.taken_back(app.session, app.clock(), whole=True))
 
 
-def _explained(app: Host) -> ExplainPane:
-    return app.bench.query_one(ExplainPane)
-
-
-def _turn_to_view(app: Host, view: View) -> None:
-    app.become(explaining.turned_to(app.session, view))
-    app.bench.give_focus("explain")
-
-
 def _point_fix(app: Host, place: int) -> None:
     whynot = fixes.whynot_of(app.session)
     if whynot is not None and whynot.remedies:
         app.become(pointed(app.session, fixes.CURSOR, place, len(whynot.remedies)))
-
-
-def _target_named(app: Host, target: str | None) -> None:
-    app.become(app.session._replace(results=app.session.results._replace(picking=None)))
-    if target:
-        _look_for(app, target)
 
 
 def _look_for(app: Host, target: str) -> None:

@@ -17,9 +17,10 @@ from recall_core.errors import RecallError, StoreLocked, UsageError, why_unread
 from recall_core.paths import path_of
 from recall_core.types import Skip
 from recall_tui import files, screens
+from recall_tui.host import reason_of
 from recall_tui.opening import FirstStore, create_store
 from recall_tui.state import session as state
-from recall_tui.state.events import Ended, Unwatched
+from recall_tui.state.events import Ended
 from recall_tui.state.runs import EVERYTHING, Run, may_hold
 from recall_tui.state.store_pane import StoreOverview, cursor_of, is_outdated, overview
 
@@ -28,34 +29,29 @@ if TYPE_CHECKING:
 
     from recall_core.api.recall import Recall
     from recall_tui.host import Host
-    from recall_tui.screens.welcome import WelcomeScreen
 
 UNDER_WAY = "An ingest run is under way; ^g cancels it."
-
 NAMING = "a path, then Enter; unchanged files are not read again"
-
 LATER = "An ingest run is under way; Enter again once it is over."
-
 LOCKED_SECONDS = 3.0  # until a watch tries again to read what it could not while another program wrote the store
 
 
-def on_welcome_screen_named(app: Host, message: WelcomeScreen.Named) -> None:
-    """Create a store and fill it, once: a second Enter may have been on its way."""
+def create_first_store(app: Host, choice: FirstStore, sends_text: bool) -> None:
+    """Create a store and fill it, once: a second Enter may be on its way."""
     if not is_welcoming(app):
         return
-    choice = message.choice
     if wrong := missing(choice.folder):
         app.warn(wrong)
         return
-    if not message.sends_text:
+    if not sends_text:
         _create(app, choice)
         return
     question = f"{choice.embedder} is sent the text of every file. allow_network = true is written into recall.toml."
-    app.confirm("Text leaves this machine", question, partial(_agreed, app, choice))
+    app.confirm("Text leaves this machine", question, partial(_create, app, choice))
 
 
-def on_welcome_screen_again(app: Host) -> None:
-    """Open the store once more."""
+def open_again(app: Host) -> None:
+    """Try again to open the store."""
     if is_welcoming(app):
         _close_welcome(app)
         app.threads.open(app.session)
@@ -130,11 +126,6 @@ def folders_changed(app: Host) -> None:
         _ingest(app, EVERYTHING)
 
 
-def watch_failed(app: Host, event: Unwatched) -> None:
-    """Say why the folders are not watched."""
-    app.warn(f"{event.error.message}" + (f" ({event.error.hint})" if event.error.hint else ""))
-
-
 async def open_skip(app: Host) -> None:
     """Say why the chosen file was skipped, and offer to open it."""
     run = app.session.store.run
@@ -145,13 +136,12 @@ async def open_skip(app: Host) -> None:
 
 
 def is_welcoming(app: Host) -> bool:
-    """True while the screen without a store stands, be it behind another one."""
-
+    """Return True while the welcome screen is open, even behind another one."""
     return any(isinstance(screen, screens.welcome.WelcomeScreen) for screen in app.screen_stack)
 
 
 def _close_welcome(app: Host) -> None:
-    """Close the screen without a store, and what stands before it."""
+    """Close the welcome screen and the screens over it."""
     while is_welcoming(app):
         app.pop_screen()
 
@@ -175,24 +165,19 @@ def _go_on_watching(app: Host, event: Ended) -> None:
     run = app.session.store.run
     if isinstance(event.error, StoreLocked) and run is not None and run.is_owed:
         app.become(app.session._replace(store=app.session.store._replace(is_behind=True)))
-        app.set_timer(LOCKED_SECONDS, partial(_catch_up, app))
+
+        def catch_up() -> None:
+            """Read on, unless a run has begun or the watch has ended since."""
+            if app.session.store.watching and app.session.store.is_behind:
+                folders_changed(app)
+
+        app.set_timer(LOCKED_SECONDS, catch_up)
     elif event.view is None:
         return
     elif run is not None and run.folder != EVERYTHING:
         app.threads.watch(is_on=True)  # the new folder too; its first answer brings all of them up to date
     elif app.session.store.is_behind:
         _ingest(app, EVERYTHING)
-
-
-def _catch_up(app: Host) -> None:
-    """Read what a locked store kept from being read, unless a run has begun or the watch has ended since."""
-    if app.session.store.watching and app.session.store.is_behind:
-        folders_changed(app)
-
-
-def _agreed(app: Host, choice: FirstStore, is_agreed: bool | None) -> None:
-    if is_agreed:
-        _create(app, choice)
 
 
 def _create(app: Host, choice: FirstStore) -> None:
@@ -205,10 +190,8 @@ def _ask_for_folder(app: Host, typed: str, hint: str) -> AwaitMount:
     return app.prompt("Add a folder or a file", typed, hint, missing, partial(_folder_typed, app))
 
 
-def _folder_typed(app: Host, typed: str | None) -> None:
+def _folder_typed(app: Host, typed: str) -> None:
     """Add it, unless a run has begun meanwhile: a watched folder may change at any time."""
-    if typed is None:
-        return
     if state.is_ingesting(app.session):
         _ask_for_folder(app, typed, LATER)
     else:
@@ -230,8 +213,8 @@ def _note_synced(app: Host) -> None:
     )
 
 
-def _edit(app: Host, skip: Skip, is_agreed: bool | None) -> None:
-    if not is_agreed or app.session.store.info is None:
+def _edit(app: Host, skip: Skip) -> None:
+    if app.session.store.info is None:
         return
     path = Path(app.session.store.info.path).parent / skip.path
     try:
@@ -241,14 +224,13 @@ def _edit(app: Host, skip: Skip, is_agreed: bool | None) -> None:
     except SuspendNotSupported:
         app.warn("This terminal cannot be lent to an editor.")
     except UsageError as error:
-        app.warn(f"{error.message} ({error.hint})" if error.hint else error.message)
+        app.warn(reason_of(error))
     except OSError as error:
         app.warn(f"{path} cannot be edited: {why_unread(error)}.")
 
 
 def _root_name(typed: str, base: Path) -> str:
     """What a store in the folder `base` calls the folder or file that was typed; as typed once nothing tells that."""
-
     try:
         return path_of(paths.expanded(typed), base)
     except RecallError:  # the folder that it starts from is gone
@@ -257,5 +239,5 @@ def _root_name(typed: str, base: Path) -> str:
 
 def missing(path: str) -> str:
     """What is wrong with a path to add; "" when it is there."""
-    is_there = path and os.path.exists(paths.expanded(path))  # noqa: PTH110 - False where nobody may look
+    is_there = path and os.path.exists(paths.expanded(path))  # noqa: PTH110 - False where no one may look
     return "" if is_there else f"There is no file or folder {path!r}."

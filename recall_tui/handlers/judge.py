@@ -19,7 +19,6 @@ from recall_core.errors import UsageError
 from recall_core.evaluate.judgements import Regrade
 from recall_core.types import Progress
 from recall_tui import screens
-from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.panes.judge import JudgePane
 from recall_tui.state import explaining, grading, judging
 from recall_tui.state.session import Session
@@ -31,11 +30,8 @@ if TYPE_CHECKING:
     from recall_tui.host import Host
 
 _FORMATS: dict[str, QrelsFormat] = {".tsv": "beir", ".csv": "quepid"}
-
 """How judgements are written, by the ending of the file; TREC's way for every other one."""
-
 _IMPORT_HINT = "judgements (TREC, BEIR, Quepid), queries, or one file of each; then Enter"
-
 _EXPORT_HINT = "judgements: .tsv BEIR, .csv Quepid, else TREC; queries: .jsonl; one or both, then Enter"
 
 
@@ -45,21 +41,11 @@ def selection_moved(app: Host, before: Session) -> None:
         app.displaced_at = Message().time
 
 
-def on_line_picked(app: Host, message: LinePicked) -> None:
-    """A line of the pane was clicked."""
-    app.become(judging.picked(app.session, message.name, message.row))
-    if message.is_meant:
+def choose_query(app: Host, name: str, row: int, is_meant: bool) -> None:
+    """Select a line of the list `judge` or `missed`. is_meant: run it too."""
+    app.become(judging.picked(app.session, name, row))
+    if is_meant:
         take_query(app)
-
-
-def on_line_stepped(app: Host, message: LineStepped) -> None:
-    """The wheel was turned over the pane."""
-    app.become(judging.stepped(app.session, message.rows))
-
-
-def switch_grading(app: Host) -> None:
-    """Turn grading on or off, until the workbench is left."""
-    app.become(grading.switched(app.session))
 
 
 def grade(app: Host, grade: int) -> None:
@@ -80,19 +66,15 @@ def clear_grade(app: Host) -> None:
 def undo_grade(app: Host) -> None:
     """Take the last grade back."""
     session, change = grading.ungraded(app.session)
-    app.do(grading.GRADE, partial(_taken_back, change))
+    app.do(grading.GRADE, partial(_take_back_grade, change))
     app.become(session._replace(store=session.store._replace(task=grading.GRADE)))
-
-
-def point_query(app: Host, rows: int) -> None:
-    """Choose another line of the list that takes the keys."""
-    app.become(judging.stepped(app.session, rows))
 
 
 def page_query(app: Host, pages: int) -> None:
     """Choose the line that is one page away."""
     pane = app.bench.query_one(JudgePane)
-    point_query(app, pages * pane.page_rows(judging.front_of(app.session)))
+    rows = pages * pane.page_rows(judging.front_of(app.session))
+    app.become(judging.stepped(app.session, rows))
 
 
 def point_first_query(app: Host) -> None:
@@ -114,16 +96,6 @@ def enter_missed(app: Host) -> None:
     app.become(judging.sided(app.session, missed=True))
 
 
-def leave_missed(app: Host) -> None:
-    """Go back to the queries."""
-    app.become(judging.sided(app.session, missed=False))
-
-
-def next_measure(app: Host) -> None:
-    """Show the next measure."""
-    app.become(judging.next_measure(app.session))
-
-
 def take_query(app: Host) -> None:
     """Ask the chosen query, unless its rows are on the screen; of a missed document, ask why it is missed."""
     line, missed = judging.pointed_line(app.session), judging.pointed_missed(app.session)
@@ -139,7 +111,10 @@ def take_query(app: Host) -> None:
 
 async def import_judgements(app: Host) -> None:
     """Ask which files to read."""
-    await app.prompt("Import judgements", "", _IMPORT_HINT, unreadable, partial(_import_typed, app))
+    title = "Import judgements"
+    await app.prompt(
+        title, "", _IMPORT_HINT, unreadable, lambda typed: app.do(title, partial(_import, paths_of(typed)))
+    )
 
 
 async def export_judgements(app: Host) -> None:
@@ -153,7 +128,6 @@ async def export_judgements(app: Host) -> None:
 
 def _change_to(app: Host, grade: int | None) -> Regrade | None:
     """What gives the selected row this grade; None where that cannot be, which is said."""
-
     if (
         app.pressed_at < app.displaced_at + screens.confirm.READING_SECONDS
     ):  # the key cannot be meant for what is in that row now
@@ -168,31 +142,20 @@ def _change_to(app: Host, grade: int | None) -> Regrade | None:
 def _with_grade(app: Host, change: Regrade) -> Session:
     if not grading.changes(change):
         return app.session
-    app.do(grading.GRADE, partial(_written, change))
+    app.do(grading.GRADE, partial(_write_grade, change))
     fresh = grading.graded(app.session, change)
     return fresh._replace(store=fresh.store._replace(task=grading.GRADE))
 
 
-def _import_typed(app: Host, typed: str | None) -> None:
-    if typed is not None:
-        app.do("Import judgements", partial(_imported, paths_of(typed)))
-
-
-async def _export_typed(app: Host, typed: str | None) -> None:
-    if typed is None:
-        return
+async def _export_typed(app: Host, typed: str) -> None:
     paths = paths_of(typed)
-    there = [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - False where nobody may look
+    export = partial(app.do, "Export judgements", partial(_export, paths))
+    there = [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - False where no one may look
     if there:
         question = f"Replace {' and '.join(there)}?"
-        await app.confirm("Export judgements", question, partial(_export_agreed, app, paths))
+        await app.confirm("Export judgements", question, export)
     else:
-        _export_agreed(app, paths, True)
-
-
-def _export_agreed(app: Host, paths: list[Path], is_agreed: bool | None) -> None:
-    if is_agreed:
-        app.do("Export judgements", partial(_exported, paths))
+        export()
 
 
 def paths_of(typed: str) -> list[Path]:
@@ -202,14 +165,14 @@ def paths_of(typed: str) -> list[Path]:
 
 def unreadable(typed: str) -> str:
     """What is wrong with the files to import; "" when they are there."""
-    paths, wrong = _understood(typed)
+    paths, wrong = _parse_paths(typed)
     missing = next((path for path in paths if not os.path.isfile(path)), None)  # noqa: PTH113 - as above
     return wrong or ("" if missing is None else f"There is no file {str(missing)!r}.")
 
 
 def unwritable(typed: str) -> str:
     """What is wrong with the files to write; "" when they can be."""
-    paths, wrong = _understood(typed)
+    paths, wrong = _parse_paths(typed)
     if wrong:
         return wrong
     if len(paths) == 2 and sum(map(_is_of_queries, paths)) != 1:
@@ -222,7 +185,7 @@ def unwritable(typed: str) -> str:
     )
 
 
-def _understood(typed: str) -> tuple[list[Path], str]:
+def _parse_paths(typed: str) -> tuple[list[Path], str]:
     try:
         paths = paths_of(typed)
     except ValueError:
@@ -234,14 +197,12 @@ def _is_of_queries(path: Path) -> bool:
     return path.suffix.lower() == ".jsonl"
 
 
-def _written(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
-
+def _write_grade(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
     evaluate.judgements.change(recall.store, change)
     return ""
 
 
-def _taken_back(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
-
+def _take_back_grade(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
     since = evaluate.judgements.take_back(recall.store, change)
     if since is None:
         return f"Undone: the grade of {(*change.added, *change.removed)[0].spot.path}"
@@ -249,19 +210,18 @@ def _taken_back(change: Regrade, recall: Recall, _say: Callable[[Progress], None
     return f"Not undone: {what} since, by somebody else: {since.spot.path}"
 
 
-def _imported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
+def _import(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
     """Read the files, whole or not at all. Raises UsageError."""
-
     sorts = [evaluate.formats.holds_queries(path) for path in paths]
     if len(paths) == 2 and sorts[0] == sorts[1]:
         what = "queries" if sorts[0] else "judgements"
         raise UsageError("bad_value", f"Both files hold {what}.", hint="name one of queries and one of judgements")
     queries = next((path for path, is_queries in zip(paths, sorts, strict=True) if is_queries), None)
     qrels = next((path for path, is_queries in zip(paths, sorts, strict=True) if not is_queries), None)
-    return f"Imported: {_counted(recall.judge_import(queries=queries, qrels=qrels), queries, qrels)}"
+    return f"Imported: {_summarize(recall.judge_import(queries=queries, qrels=qrels), queries, qrels)}"
 
 
-def _exported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
+def _export(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
     """Write the files, all of them or none. Raises RecallError `out_unwritable`."""
     queries = next((path for path in paths if _is_of_queries(path)), None)
     qrels = next((path for path in paths if not _is_of_queries(path)), None)
@@ -269,10 +229,10 @@ def _exported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None
     with ExitStack() as files:
         outs = [None if path is None else files.enter_context(replacing(path, hint="E")) for path in (queries, qrels)]
         response = recall.judge_export(queries=outs[0], qrels=outs[1], form=form)
-    return f"Exported: {_counted(response, queries, qrels)}"
+    return f"Exported: {_summarize(response, queries, qrels)}"
 
 
-def _counted(response: JudgeResponse, queries: Path | None, qrels: Path | None) -> str:
+def _summarize(response: JudgeResponse, queries: Path | None, qrels: Path | None) -> str:
     """How many there were of what was asked for, and what is wrong; Quepid's judgements bring queries too."""
     view, counts = response["judged"], []
     if queries is not None or view["queries"]:

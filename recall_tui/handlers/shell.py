@@ -1,4 +1,4 @@
-"""Everything around the panes: themes, sizes, letters to jump by, pictures of the screen."""
+"""Going from pane to pane, and what is around them: themes, sizes, letters to jump by, pictures of the screen."""
 
 from __future__ import annotations
 
@@ -9,27 +9,50 @@ from typing import TYPE_CHECKING
 
 from recall_core import paths
 from recall_tui import files, screens, themes
-from recall_tui.handlers import panes
 from recall_tui.home import preferences
 from recall_tui.home.preferences import PaneSizes, Preferences
-from recall_tui.messages import Dragged, Wanted
 from recall_tui.palette import Palette
 from recall_tui.state import session as state
-from recall_tui.widgets.body import Body
-from recall_tui.widgets.picture import picture, plain_text
+from recall_tui.state.session import Pane
 
 if TYPE_CHECKING:
+    from textual.app import App
+
     from recall_tui.host import Host
     from recall_tui.screens.bench import Landmark
 
+
+def focus_pane(app: Host, pane: Pane) -> None:
+    """Go to a pane."""
+    app.become(state.focused(app.session, pane))
+    app.bench.give_focus(pane)
+
+
+def next_pane(app: Host) -> None:
+    """Go one pane further."""
+    focus_pane(app, state.stepped(app.session, 1))
+
+
+def previous_pane(app: Host) -> None:
+    """Go one pane back."""
+    focus_pane(app, state.stepped(app.session, -1))
+
+
+def zoom(app: Host) -> None:
+    """Give the pane the screen, or take it back."""
+    app.become(app.session._replace(zoomed=not app.session.zoomed))
+
+
+def step_out(app: Host) -> None:
+    """Leave the zoom, then the field, then the pane."""
+    if app.session.zoomed:
+        zoom(app)
+    elif app.session.pane != "results":
+        focus_pane(app, "results")
+
+
 PICTURE = "recall.svg"
-
 SUFFIXES = (".svg", ".txt")
-
-
-async def on_wanted(app: Host, message: Wanted) -> None:
-    """A key's name, or a pane's, was clicked."""
-    await app.perform(message.action)
 
 
 async def choose_theme(app: Host) -> None:
@@ -56,20 +79,23 @@ def _theme_chosen(app: Host, before: str, name: str | None) -> None:
         take_theme(app, name)
 
 
-def on_dragged(app: Host, message: Dragged) -> None:
-    """A border was moved by the mouse."""
+def drag_border(app: Host, right: float | None, below: float | None, is_over: bool) -> None:
+    """Move the border at the right column or below the results to a share in percent.
+
+    is_over: the button was let go, so the place is saved.
+    """
     layout = app.layout
-    if message.right is not None:
-        layout = layout._replace(right=preferences.bounded(message.right))
-    if message.below is not None:
-        layout = layout._replace(below=app.bench.query_one(Body).bounded(message.below))
-    _take_layout(app, layout, is_kept=message.is_over)
+    if right is not None:
+        layout = layout._replace(right=preferences.bounded(right))
+    if below is not None:
+        layout = layout._replace(below=app.bench.body.limit(below))
+    _take_layout(app, layout, is_kept=is_over)
 
 
 def widen(app: Host, percent: int) -> None:
     """Move the border between the columns."""
     if not (app.session.is_narrow or app.session.zoomed):
-        right = (app.layout.right or app.bench.measured().right or 0) + percent
+        right = (app.layout.right or app.bench.body.measure().right or 0) + percent
         _take_layout(app, app.layout._replace(right=preferences.bounded(right)))
 
 
@@ -77,8 +103,8 @@ def heighten(app: Host, percent: int) -> None:
     """Move the border below the results."""
     if not app.session.zoomed:
         kept = app.layout.below
-        before = app.bench.query_one(Body).bounded(kept) if kept is not None else app.bench.measured().below or 0
-        below = app.bench.query_one(Body).bounded(before + percent)
+        before = app.bench.body.limit(kept) if kept is not None else app.bench.body.measure().below or 0
+        below = app.bench.body.limit(before + percent)
         if (below - before) * percent > 0:  # not where that side has no more to give
             _take_layout(app, app.layout._replace(below=below))
 
@@ -110,32 +136,27 @@ def remember(app: Host, chosen: Preferences) -> None:
 async def jump(app: Host) -> None:
     """Put letters on panes and rows."""
 
+    def choose_row(row: int) -> None:
+        app.become(state.chosen(state.focused(app.session, "results"), row))
+        app.bench.give_focus("results")
+
+    def go_to(mark: Landmark | None) -> None:
+        if mark is not None and mark.row is None:
+            app.call_later(focus_pane, app, mark.pane)
+        elif mark is not None:
+            app.call_later(choose_row, mark.row)
+
     if app.screen is app.bench:
-        await app.push_screen(screens.confirm.JumpScreen(app.bench.landmarks(app.session)), partial(_jumped, app))
-
-
-def _choose_row(app: Host, row: int) -> None:
-    """Go to a row of the results."""
-    app.become(state.chosen(state.focused(app.session, "results"), row))
-    app.bench.give_focus("results")
-
-
-def _jumped(app: Host, mark: Landmark | None) -> None:
-    if mark is not None and mark.row is None:
-        app.call_later(panes.focus_pane, app, mark.pane)
-    elif mark is not None:
-        app.call_later(_choose_row, app, mark.row)
+        await app.push_screen(screens.confirm.JumpScreen(app.bench.landmarks(app.session)), go_to)
 
 
 async def show_help(app: Host) -> None:
     """Show the keys."""
-
     await app.push_screen(screens.help.HelpScreen(app.table, app.session.pane, app.session.view))
 
 
 def command_palette(app: Host) -> None:
     """Show the palette, once."""
-
     if not isinstance(app.screen, Palette):
         app.push_screen(Palette(id="--command-palette", placeholder="Search for commands"))
 
@@ -154,41 +175,43 @@ def suspend_program(app: Host) -> None:
         app.notify("There is no shell to go back to from here.")
 
 
+def plain_text(app: App[None]) -> str:
+    """Return the characters of the screen, without colours and without blanks at the ends of lines."""
+    width, height = app.size
+    strips = app.screen._compositor.render_strips()
+    return "\n".join(strip.crop(0, width).text.rstrip() for strip in strips[:height])
+
+
 async def export_picture(app: Host) -> None:
     """Ask where to put what is on the screen."""
-    taken = picture(app), plain_text(app)
+    taken = app.export_screenshot(), plain_text(app)
     hint = ".svg is a picture, .txt the text; Enter saves"
     wrong = f"The name ends in {' or '.join(SUFFIXES)}."
-    then = partial(_picture_named, app, taken)
     await app.prompt(
         "Save the screen",
         PICTURE,
         hint,
         lambda typed: "" if paths.expanded(typed).suffix in SUFFIXES else wrong,
-        then,
+        partial(_save_screen, app, taken),
     )
 
 
-def _picture_named(app: Host, taken: tuple[str, str], typed: str | None) -> None:
-    if typed is None:
-        return
+async def _save_screen(app: Host, taken: tuple[str, str], typed: str) -> None:
     try:
         path = Path(os.path.realpath(paths.expanded(typed)))  # resolve() fails at a link to itself
         is_there = path.exists()
-    except OSError as error:  # the current folder is gone, or nobody may look into the one that is named
+    except OSError as error:  # the current folder is gone, or no one may look into the one that is named
         app.warn(f"{typed} cannot be written: {error.strerror}")
         return
     text = taken[SUFFIXES.index(path.suffix)]
     if is_there:
         question = f"{path} exists. Replace it?"
-        app.confirm("Save the screen", question, partial(_save_picture, app, path, text))
+        await app.confirm("Save the screen", question, partial(_write_screen, app, path, text))
     else:
-        _save_picture(app, path, text, True)
+        _write_screen(app, path, text)
 
 
-def _save_picture(app: Host, path: Path, text: str, is_agreed: bool | None) -> None:
-    if not is_agreed:
-        return
+def _write_screen(app: Host, path: Path, text: str) -> None:
     try:
         files.save(path, text)
     except OSError as error:

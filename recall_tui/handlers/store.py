@@ -16,21 +16,19 @@ from recall_core.errors import ConfigError, RecallError
 from recall_core.rql.parser import is_query
 from recall_core.types import Progress
 from recall_tui import screens
-from recall_tui.handlers import ingest, line
+from recall_tui.handlers import ingest, query
 from recall_tui.handlers.ingest import UNDER_WAY
-from recall_tui.messages import Picked
+from recall_tui.host import reason_of
 from recall_tui.opening import open_store
 from recall_tui.state import documents, store_pane, weighing
 from recall_tui.state import session as state
 from recall_tui.state.events import StoreOpened, TaskDone
-from recall_tui.state.session import Session
+from recall_tui.state.session import Pane, Session
 from recall_tui.state.shell import typed
 from recall_tui.state.store_pane import StoreCommand
 from recall_tui.widgets.editor import Editor
 
 if TYPE_CHECKING:
-    from textual.screen import ScreenResultCallbackType
-
     from recall_core.api.recall import Recall
     from recall_tui.host import Host
 
@@ -38,22 +36,15 @@ if TYPE_CHECKING:
 
 DOCTOR = """\
 A copy of the store is made beside it first; then its indexes, vectors and counts are rebuilt. Documents stay."""
-
 COMPACT = (
     "Removed documents are deleted for good, and the file is rewritten. That needs free space of twice its size."
 )
-
 REEMBED = """\
 Every text is embedded with {name}; queries use the old vectors until then. recall.toml is changed too.{more}"""
-
 SENDS = " Every text is sent to the cloud."
-
 NAMING = "a path, a folder, an id, or a glob such as docs/**/*.md; Enter shows what it matches"
-
 STAYS = "The files on disk stay, and a sync adds those of a source again. compact frees the space."
-
 FORGOTTEN = "The files on disk stay. The folder is no longer a source. compact frees the space."
-
 MOST_NAMED = 5  # documents that a question lists
 
 
@@ -64,25 +55,26 @@ class NamedTarget(NamedTuple):
     is_source: bool
 
 
-def on_picked(app: Host, message: Picked) -> None:
-    """A row was clicked."""
-    if message.pane == app.session.pane:
-        _choose(app, message.row)
+def choose_line(app: Host, pane: Pane, row: int) -> None:
+    """Select a row of the ingest or the store pane, if it is in front."""
+    if pane == app.session.pane:
+        select_line(app, row)
+
+
+def select_line(app: Host, row: int) -> None:
+    """Select a row of the pane in front."""
+    if store_pane.rows_of(app.session):
+        app.become(store_pane.picked(app.session, row))
 
 
 def point_line(app: Host, rows: int) -> None:
-    """Choose another row."""
-    _choose(app, store_pane.cursor_of(app.session) + rows)
-
-
-def point_first(app: Host) -> None:
-    """Choose the first row."""
-    _choose(app, 0)
+    """Select a row some rows further."""
+    select_line(app, store_pane.cursor_of(app.session) + rows)
 
 
 def point_last(app: Host) -> None:
-    """Choose the last row."""
-    _choose(app, store_pane.rows_of(app.session) - 1)
+    """Select the last row."""
+    select_line(app, store_pane.rows_of(app.session) - 1)
 
 
 async def open_line(app: Host) -> None:
@@ -143,7 +135,7 @@ def cancel(app: Host) -> None:
 
 
 def stop_reembed(app: Host) -> None:
-    """What it has done stays for the next time."""
+    """Stop re-embedding; finished vectors are kept for the next time."""
     if app.reembed_stop is not None:
         app.reembed_stop.set()
 
@@ -152,8 +144,7 @@ def task_ended(app: Host, event: TaskDone) -> None:
     """Say how it went, and ask again where it wrote."""
     app.threads.told(event)
     if event.error is not None:
-        hint = f" ({event.error.hint})" if event.error.hint else ""
-        app.warn(f"{event.name}: {event.error.message}{hint}")
+        app.warn(f"{event.name}: {reason_of(event.error)}")
     elif event.summary:
         app.notify(event.summary, markup=False)
     if store_pane.is_outdated(app.session):
@@ -198,11 +189,6 @@ async def _fix(app: Host) -> None:
         await _ask_first(app, remedy)
 
 
-def _choose(app: Host, row: int) -> None:
-    if store_pane.rows_of(app.session):
-        app.become(store_pane.picked(app.session, row))
-
-
 def _take_filter(app: Host) -> None:
     """Filter the words of the query by the chosen folder, file or tag; by nothing, where it is the filter already."""
     chosen = store_pane.chosen_line(app.session)
@@ -212,13 +198,13 @@ def _take_filter(app: Host) -> None:
         app.notify("A query in RQL has its own FILTER; a folder, a file or a tag filters plain words.")
         return
     expression = documents.filter_of(chosen)
-    if wrong := line.wrong_filter(expression):
+    if wrong := query.wrong_filter(expression):
         app.warn(wrong)
     elif expression == app.session.query.filter:
-        line.filter_by(app, "")
+        query.filter_by(app, "")
         app.notify("Filter removed.")
     else:
-        line.filter_by(app, expression)
+        query.filter_by(app, expression)
         app.notify(f"Filter: {expression}; Enter again removes it.", markup=False)
 
 
@@ -263,58 +249,50 @@ async def _ask_for_documents(app: Host, target: str, hint: str) -> None:
     )
 
 
-def _target_typed(app: Host, target: str | None) -> None:
-    """Look behind the screen which documents that are: a glob may have to be held against a million of them."""
-    if target is not None:
-        look = partial(_look_up, app, target)
-        app.run_worker(look, exclusive=True, group="remove")  # type: ignore[arg-type]  # its type is too narrow
+def _target_typed(app: Host, target: str) -> None:
+    """Look up the documents in the background: a glob may have to be compared with a million of them."""
+    look = partial(_look_up, app, target)
+    app.run_worker(look, exclusive=True, group="remove")  # type: ignore[arg-type]  # its type is too narrow
 
 
 async def _look_up(app: Host, target: str) -> None:
     try:
-        found = await asyncio.to_thread(named_in, app.store, target)
+        found = await asyncio.to_thread(find_target_in, app.store, target)
     except RecallError as error:
         await _ask_for_documents(app, target, error.message)
         return
     words = ("rm", *(["--"] if target.startswith("-") else []), target)
     title = shlex.join(["recall", *words])
-    agreed, command = partial(_remove, app, title, target, found), typed(app.store, *words)
-    await _ask_unasked(app, title, removal_question(found), agreed, command)
+
+    def remove_if_agreed(is_agreed: bool | None) -> None:
+        if is_agreed and _may_begin(app):
+            app.do(title, partial(remove_documents, target=target, found=found))
+
+    behind = app.focused if isinstance(app.focused, Editor | Input) else None  # something else may be typed now
+    command = typed(app.store, *words)
+    screen = screens.confirm.UnaskedScreen(title, removal_question(found), command=command, behind=behind)
+    await app.push_screen(screen, remove_if_agreed)
 
 
-async def _ask_unasked(
-    app: Host, title: str, question: str, then: ScreenResultCallbackType[bool], command: str
-) -> None:
-    """Ask after a while, in which the person may have begun to type something else."""
-
-    behind = app.focused if isinstance(app.focused, Editor | Input) else None
-    await app.push_screen(screens.confirm.UnaskedScreen(title, question, command=command, behind=behind), then)
-
-
-def _remove(app: Host, title: str, target: str, found: NamedTarget, is_agreed: bool | None) -> None:
-    if is_agreed and _may_begin(app):
-        app.do(title, partial(removed, target=target, found=found))
-
-
-def _run_remedy(app: Host, title: str, remedy: StoreCommand, is_agreed: bool | None) -> None:
-    if not (is_agreed and _may_begin(app)):
+def _run_remedy(app: Host, title: str, remedy: StoreCommand) -> None:
+    if not _may_begin(app):
         return
     app.reembed_stop = threading.Event()
     runs: dict[str, Callable[[Recall, Say], str]] = {
-        "doctor": repaired,
-        "compact": compacted,
-        "reembed": partial(reembedded, remedy=remedy, stopped=app.reembed_stop),
+        "doctor": repair,
+        "compact": compact_store,
+        "reembed": partial(reembed_all, remedy=remedy, stopped=app.reembed_stop),
     }
     app.do(title, runs[remedy.verb])
 
 
-def named_in(store: str | None, target: str) -> NamedTarget:
+def find_target_in(store: str | None, target: str) -> NamedTarget:
     """What a target names in a store. Raises RecallError, where it names nothing too."""
     with open_store(store) as recall, recall.store.reading():
-        return named(recall, target)
+        return find_target(recall, target)
 
 
-def named(recall: Recall, target: str) -> NamedTarget:
+def find_target(recall: Recall, target: str) -> NamedTarget:
     """What a target names. Raises RecallError, where that are two things too."""
 
     going = maintain.remove.find_removal(recall.store, [target], base=recall.engine.base)
@@ -330,31 +308,31 @@ def removal_question(found: NamedTarget) -> str:
     return "\n".join([*lines, "", FORGOTTEN if found.is_source else STAYS])
 
 
-def removed(recall: Recall, _say: Say, *, target: str, found: NamedTarget) -> str:
+def remove_documents(recall: Recall, _say: Say, *, target: str, found: NamedTarget) -> str:
     """Take out what was agreed to, and nothing where the target names something else by then."""
-    if named(recall, target) != found:
+    if find_target(recall, target) != found:
         return f"Nothing was removed: {target} matches other documents by now."
     count = recall.remove([target])["removed"]["documents"]
     return f"{count:,} document{'s' * (count > 1)} removed, the files are where they were"
 
 
-def repaired(recall: Recall, _say: Say) -> str:
+def repair(recall: Recall, _say: Say) -> str:
     """Repair what can be repaired, and say where the backup is, and what is lost."""
     checks = recall.doctor(fix=True)["checks"]
     bad = sum(check["severity"] == "error" for check in checks)
-    told = [check["evidence"] for check in checks if check["code"] in ("backup", "rebuilt")]
+    facts = [check["evidence"] for check in checks if check["code"] in ("backup", "rebuilt")]
     left = f"{bad} error{'s' * (bad > 1)} left" if bad else "no error is left"
-    return "; ".join([left, *told])
+    return "; ".join([left, *facts])
 
 
-def compacted(recall: Recall, _say: Say) -> str:
+def compact_store(recall: Recall, _say: Say) -> str:
     """Compact, and say what that freed."""
     done = recall.compact()["compacted"]
     return f"{done['tombstones']} tombstones deleted, {done['bytes_before']:,} to {done['bytes_after']:,} bytes"
 
 
-def reembedded(recall: Recall, say: Say, *, remedy: StoreCommand, stopped: threading.Event) -> str:
-    """Make every vector anew, or stop where that is wanted: what is done stays for the next time."""
+def reembed_all(recall: Recall, say: Say, *, remedy: StoreCommand, stopped: threading.Event) -> str:
+    """Embed every text again, until stopped is set; finished vectors are kept for the next time."""
     run = recall.reembed(remedy.name, remedy.settings)
     while not stopped.is_set():
         try:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from recall_core import maintain
 from recall_core.config import NAMES, Config, load
 from recall_core.errors import ConfigError, RqlError
-from recall_tui.messages import SettingPicked, Slid
 from recall_tui.state import form, judging, optioning, tuning, weighing
 from recall_tui.state import session as state
 from recall_tui.state.records import Tweaks
@@ -26,14 +25,9 @@ NO_CURVE = "No result has a grade above 0 yet, so there is no curve: {switch_gra
 NO_TARGET = "No target is set: {pin_row('in')} requires a result, {pin_row('out')} excludes it."
 
 
-def on_slid(app: Host, message: Slid) -> None:
-    """The mouse moved the slider."""
-    app.move(weighing.weighted(app.session, message.share, joins=message.joins))
-
-
-def choose_setting(app: Host, rows: int) -> None:
-    """Choose another row of the form."""
-    app.become(form.chosen_after(app.session, rows))
+def slide_weight(app: Host, share: float, joins: bool) -> None:
+    """Set the semantic share. joins: the mouse was already down, so it is part of the last change."""
+    app.move(weighing.weighted(app.session, share, joins=joins))
 
 
 def change_setting(app: Host, hundredths: int) -> None:
@@ -42,10 +36,10 @@ def change_setting(app: Host, hundredths: int) -> None:
     _try(app, form.changed(app.session, hundredths), "vector_weight" if key == form.WEIGHT else key)
 
 
-def on_setting_picked(app: Host, message: SettingPicked) -> None:
-    """A row of the form was clicked."""
-    app.become(form.at_row(app.session, message.row))
-    if message.is_meant:
+def choose_setting_at(app: Host, row: int, is_meant: bool) -> None:
+    """Select a row of the form. is_meant: its value was clicked, so change it too."""
+    app.become(form.at_row(app.session, row))
+    if is_meant:
         change_setting(app, form.COARSE)
 
 
@@ -81,7 +75,7 @@ def reset_weights(app: Host) -> None:
 
 
 def turn_beside(app: Host) -> None:
-    """Show the rows under the saved settings beside those under the moved ones, or the plot again."""
+    """Show the rows under the saved settings next to those under the moved ones, or the plot again."""
     weights = app.session.weights
     app.become(app.session._replace(weights=weights._replace(is_beside=not weights.is_beside)))
 
@@ -89,7 +83,7 @@ def turn_beside(app: Host) -> None:
 def turn_curve(app: Host) -> None:
     """Show the other curve."""
     if not judging.is_measurable(app.session):
-        app.notify(app.table.spelled(NO_CURVE))
+        app.notify(app.table.spell(NO_CURVE))
         return
     app.become(
         app.session._replace(weights=app.session.weights._replace(is_of_all=not app.session.weights.is_of_all))
@@ -126,7 +120,7 @@ def take_granting(app: Host) -> None:
     weight = tuning.nearest_weight(app.session)
     if weight is None:
         pins = tuning.pins_of(app.session)
-        app.notify("No weight meets all targets." if pins else app.table.spelled(NO_TARGET))
+        app.notify("No weight meets all targets." if pins else app.table.spell(NO_TARGET))
         return
     _try(app, weighing.put_at(app.session, weight), "vector_weight")
 
@@ -156,8 +150,7 @@ async def _offer_query(app: Host, answer: Answer, said: Tweaks) -> None:
         app.notify(f"Plain words have no OPTION, and no query can say these: {error.message}", markup=False)
         return
     question = f"Plain words have no OPTION. Replace them by the query with the same results?\n\n{query}"
-    take = partial(_take_text, app, query, said)
-    await app.confirm("Write into the query", question, lambda is_agreed: take() if is_agreed else None)
+    await app.confirm("Write into the query", question, partial(_take_text, app, query, said))
 
 
 def _take_text(app: Host, text: str, said: Tweaks) -> None:
@@ -186,17 +179,16 @@ def _try(app: Host, session: Session, key: str) -> None:
 
 
 async def _ask_to_write(app: Host, toml: Path, tweaks: Tweaks, was: Config, title: str) -> None:
+    toml_of = partial(json.dumps, ensure_ascii=False)  # TOML spells these values as JSON does
     lines = [
-        f"  {NAMES.get(key, key)} = {_toml(value)} (was {_toml(getattr(was, key))})" for key, value in tweaks.items()
+        f"  {NAMES.get(key, key)} = {toml_of(value)} (was {toml_of(getattr(was, key))})"
+        for key, value in tweaks.items()
     ]
     await app.confirm("Save the weights", "\n".join([title, *lines]), partial(_write, app, toml, tweaks, was))
 
 
-async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config, is_agreed: bool | None) -> None:
-    """Write what was agreed to, unless it takes the place of something else by now."""
-    if not is_agreed:
-        return
-
+async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config) -> None:
+    """Write the settings, unless recall.toml has changed since the question."""
     try:
         saved = await asyncio.to_thread(load, toml)
         if any(getattr(saved, key) != getattr(was, key) for key in tweaks):
@@ -208,8 +200,3 @@ async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config, is_agreed: 
     else:
         app.move(weighing.stored(app.session, tweaks, was=was))
         app.notify(f"Saved: {', '.join(NAMES.get(key, key) for key in tweaks)}", markup=False)
-
-
-def _toml(value: str | float | bool) -> str:
-    """As it is written into the file: TOML spells these as JSON does."""
-    return json.dumps(value, ensure_ascii=False)

@@ -131,7 +131,7 @@ def _shared(lines: Mapping[str, KeymapLine], name: str) -> Iterator[str]:
     """Each letter of the file that means something else where its action does not act, with both verbs."""
     table = _table(lines)
     for action, (number, keys) in lines.items():
-        own = table.named(action)
+        own = table.find(action)
         for key in filter(is_printable, keys):
             others = {
                 each.label: each.panes for each in table.actions if key in each.keys and each.label != own.label

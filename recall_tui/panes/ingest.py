@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
@@ -14,9 +12,8 @@ from recall_tui.state.rates import left_seconds
 from recall_tui.state.runs import EVERYTHING, PipelineStage, Run, stages
 from recall_tui.state.session import Session, has_strip, is_ingesting
 from recall_tui.state.store_pane import StoreOverview, cursor_of, overview
-from recall_tui.widgets.draw import Glyphs, bar, blanked, counted, figure, fit, fit_place, folded
-from recall_tui.widgets.lines import NONE, entitle
-from recall_tui.widgets.lists import ChoosingView
+from recall_tui.widgets.draw import Glyphs, bar, blank, figure, fit, fit_place, fold, pluralize
+from recall_tui.widgets.lines import NONE, ChoosingView, entitle
 
 BAR_CELLS = 20
 NARROW_BAR_CELLS = 10
@@ -27,13 +24,6 @@ NEWEST_CELLS = 19  # of them the newest document's, where there is room
 LEAST_FOLDER = 11
 NOTHING = "Nothing was ingested since the start: A adds a folder, R syncs every folder."
 STATES = {"": "not running", "done": "done", "cancelled": "cancelled", "failed": "failed"}
-
-
-class OpenedPane(NamedTuple):
-    """What the opened pane shows, and the line of each skipped file."""
-
-    lines: list[Text]
-    places: range
 
 
 class IngestPane(ChoosingView):
@@ -49,17 +39,23 @@ class IngestPane(ChoosingView):
         if not self.display:
             return
         self.set_class(is_open, "-open")
-        entitle(self, "7 Ingest", _state(session) if is_open else "")
+        state = ""
         if is_open:
-            self.offer(lambda width: self._everything(session, width), chosen=cursor_of(session))
+            run = session.store.run
+            state = "running" if is_ingesting(session) else STATES[run.ended if run else ""]
+            state = "paused" if run and run.hold == "held" else state
+            state = f"{state}, following" if session.store.watching else state
+        entitle(self, "7 Ingest", state)
+        if is_open:
+
+            def build(width: int) -> list[Text]:
+                lines, self.places = opened_lines(session, width, self.glyphs)
+                return lines
+
+            self.offer(build, chosen=cursor_of(session))
         else:
             self.chosen_line, self.places = NONE, ()
             self.show(lambda width: [strip(session, width, self.glyphs)])
-
-    def _everything(self, session: Session, width: int) -> list[Text]:
-        drawn = opened(session, width, self.glyphs)
-        self.places = drawn.places
-        return drawn.lines
 
 
 def strip(session: Session, width: int, glyphs: Glyphs) -> Text:
@@ -83,12 +79,18 @@ def _running(run: Run, width: int, glyphs: Glyphs) -> str:
     progress = run.progress
     hold = {"": "", "asked": "pausing  ", "held": "PAUSED  "}[run.hold]
     if progress is None or progress.files_total == 0:
-        found = f", {counted(progress.files_done, 'file')}" if progress else ""
+        found = f", {pluralize(progress.files_done, 'file')}" if progress else ""
         return f"{_name(run, width, glyphs)}: {hold}looking for files{found}"
     share = run.meter.reached.run
     drawn = f"{glyphs.left}{bar(share, _cells(width), glyphs)}{glyphs.right}"
-    files = f"{figure(progress.files_done)} of {counted(progress.files_total, 'file')}"
-    figures = [files, _left(run), _skipped_words(progress), f"{run.meter.rates.embedded:,.0f} chunks/s", "^g cancels"]
+    files = f"{figure(progress.files_done)} of {pluralize(progress.files_total, 'file')}"
+    figures = [
+        files,
+        _time_left(run),
+        _skipped_words(progress),
+        f"{run.meter.rates.embedded:,.0f} chunks/s",
+        "^g cancels",
+    ]
     head = f"{_name(run, width, glyphs)} {drawn}{share:>5.0%}  {hold}"
     return head + _fitting(figures, glyphs.dot, width - cell_len(f" {_doing(run)} {head}"))
 
@@ -110,7 +112,7 @@ def _name(run: Run, width: int, glyphs: Glyphs) -> str:
 
 def _short(path: str, width: int, glyphs: Glyphs) -> str:
     """A path that is cut at its front where it is longer than that."""
-    path = blanked(path)
+    path = blank(path)
     return path if cell_len(path) <= width else fit_place(path, "", width, glyphs).rstrip()
 
 
@@ -118,19 +120,19 @@ def _mark(run: Run, glyphs: Glyphs) -> str:
     return {"done": glyphs.yes, "failed": glyphs.no}.get(run.ended, glyphs.out)
 
 
-def opened(session: Session, width: int, glyphs: Glyphs) -> OpenedPane:
-    """Everything about the run and the sources, one line a skipped file."""
+def opened_lines(session: Session, width: int, glyphs: Glyphs) -> tuple[list[Text], range]:
+    """Return the lines about the run and the sources, and the places of the skipped files among them."""
     run = session.store.run
-    lines = [Text(line) for line in folded(NOTHING, width)] if run is None else _above(run, width, glyphs)
+    lines = [Text(line) for line in fold(NOTHING, width)] if run is None else _above(run, width, glyphs)
     above, skips = len(lines), run.skipped if run else ()
     for row, skip in enumerate(skips):
-        lines.append(_skipped(skip, width, glyphs, is_chosen=row == cursor_of(session)))
-    return OpenedPane([*lines, *_sources(session, width, glyphs)], range(above, above + len(skips)))
+        lines.append(_skip_line(skip, width, glyphs, is_chosen=row == cursor_of(session)))
+    return [*lines, *_sources(session, width, glyphs)], range(above, above + len(skips))
 
 
 def _above(run: Run, width: int, glyphs: Glyphs) -> list[Text]:
     """The lines over the skipped files."""
-    head = folded(_headline(run, width, glyphs), width)
+    head = fold(_headline(run, width, glyphs), width)
     lines = [Text(fit(line, width, glyphs), Style(bold=True)) for line in head]
     steps = stages(run.meter)
     digits = max((len(figure(max(step.done, step.total))) for step in steps), default=0)
@@ -145,38 +147,34 @@ def _above(run: Run, width: int, glyphs: Glyphs) -> list[Text]:
 
 
 def _headline(run: Run, width: int, glyphs: Glyphs) -> str:
-    """What is done and how it stands; the folder gives way, so that the state is on the first line."""
+    """Return the folder and the state of the run; the folder is cut so that the state is on the first line."""
     mark = f"{_mark(run, glyphs)} " if run.ended else ""
-    state = _ended(run, glyphs) if run.ended else _going(run, glyphs)
+    if run.ended:
+        again = "" if run.ended == "cancelled" else "F5 runs it again"  # how it goes on is in its summary
+        facts = [run.summary, again]
+    else:
+        states = {
+            "": "running, H pauses, ^g cancels",
+            "asked": "pausing after this step",
+            "held": "PAUSED, H resumes, ^g cancels",
+        }
+        facts = [states[run.hold], _time_left(run)]
+    state = glyphs.dot.join(filter(None, facts))
     if run.folder == EVERYTHING:
         return f"{mark}sync of every folder: {state}"
     room = max(LEAST_PATH, width - cell_len(f"{mark}add : {state}"))
     return f"{mark}add {_short(run.folder, room, glyphs)}: {state}"
 
 
-def _ended(run: Run, glyphs: Glyphs) -> str:
-    again = "" if run.ended == "cancelled" else "F5 runs it again"  # how it goes on is in its summary
-    return glyphs.dot.join(filter(None, [run.summary, again]))
-
-
-def _going(run: Run, glyphs: Glyphs) -> str:
-    state = {
-        "": "running, H pauses, ^g cancels",
-        "asked": "pausing after this step",
-        "held": "PAUSED, H resumes, ^g cancels",
-    }[run.hold]
-    return glyphs.dot.join(filter(None, [state, _left(run)]))
-
-
-def _skipped(skip: Skip, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
+def _skip_line(skip: Skip, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
     """`x docs/a.txt: is a binary file`; the path gives way to the reason."""
     head = f"{glyphs.pointer if is_chosen else ' '}{glyphs.out} "
     path = _short(skip.path, max(LEAST_PATH, width - cell_len(f"{head}: {skip.reason}")), glyphs)
-    return Text(fit(f"{head}{path}: {blanked(skip.reason)}", width, glyphs), Style(bold=is_chosen))
+    return Text(fit(f"{head}{path}: {blank(skip.reason)}", width, glyphs), Style(bold=is_chosen))
 
 
 def _stage(stage: PipelineStage, run: Run, digits: int, width: int, glyphs: Glyphs) -> Text:
-    """`read   [####    ] 61%    784 of 1,284 files   120/s`; the rate of a run that stands still says nothing."""
+    """`read   [####    ] 61%    784 of 1,284 files   120/s`; without a rate while the run is paused."""
     drawn = f"{glyphs.left}{bar(stage.share, _cells(width), glyphs)}{glyphs.right}{stage.share:>5.0%}"
     drawn = drawn if run.progress is not None and run.progress.files_total else " " * len(drawn)
     total = f" of {figure(stage.total):>{digits}}" if stage.total else " " * (digits + len(" of "))
@@ -188,20 +186,20 @@ def _stage(stage: PipelineStage, run: Run, digits: int, width: int, glyphs: Glyp
 def _queue(run: Run, progress: Progress) -> list[str]:
     """What waits, and what the counts of the stages do not say; the most urgent first."""
     wait = f"wait{'s' * (progress.waiting == 1)} for the embedder"
-    facts = [f"{counted(progress.waiting, 'text')} {wait}"] if progress.waiting and not run.ended else []
+    facts = [f"{pluralize(progress.waiting, 'text')} {wait}"] if progress.waiting and not run.ended else []
     if run.hold == "held":
         unkept = progress.chunks - run.meter.indexed
         are = "is" if unkept == 1 else "are"
-        held = f"{counted(unkept, 'chunk')} {are} not stored yet" if unkept else ""
+        held = f"{pluralize(unkept, 'chunk')} {are} not stored yet" if unkept else ""
         facts = ["the store is not locked", held, *facts]
     if progress.unchanged:
         facts.append(f"{figure(progress.unchanged)} unchanged")
     if progress.reused:
-        facts.append(f"{counted(progress.reused, 'vector')} reused")
+        facts.append(f"{pluralize(progress.reused, 'vector')} reused")
     if progress.without_text:
         facts.append(f"{figure(progress.without_text)} without text")
     if progress.tokens is not None:
-        facts.append(f"{counted(progress.tokens, 'token')} charged")
+        facts.append(f"{pluralize(progress.tokens, 'token')} charged")
     return facts
 
 
@@ -222,7 +220,7 @@ def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
         newest = f"newest {source.newest[:10]}" if source.newest else ""
         behind = f"{docs}  {newest:<17}  {synced}" if is_wide else f"{docs}  {synced}"
         more = f" {options}" if options else ""
-        name = fit_place(blanked(folder), "", room, glyphs, more=blanked(more))
+        name = fit_place(blank(folder), "", room, glyphs, more=blank(more))
         lines.append(Text(fit(f" {name} {behind}", width, glyphs)))
     return lines
 
@@ -242,14 +240,7 @@ def _heading(text: str, width: int, glyphs: Glyphs) -> Text:
     return Text(fit(text, width, glyphs).rstrip(), Style(bold=True, underline=True))
 
 
-def _state(session: Session) -> str:
-    state = "running" if is_ingesting(session) else STATES[session.store.run.ended if session.store.run else ""]
-    if session.store.run and session.store.run.hold == "held":
-        state = "paused"
-    return f"{state}, following" if session.store.watching else state
-
-
-def _left(run: Run) -> str:
+def _time_left(run: Run) -> str:
     """`0:14 left`, once there is something to tell it from."""
     left = None if run.hold else left_seconds(run.meter)
     if left is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -12,11 +12,11 @@ from textual.events import Click, MouseScrollDown, MouseScrollUp
 
 from recall_core.errors import RecallError
 from recall_tui.actions.table import table_of
-from recall_tui.messages import LinePicked, LineStepped
+from recall_tui.messages import Do
 from recall_tui.state import judging
-from recall_tui.state.judging import Board, JudgedQueries, Missed, QueryLine
+from recall_tui.state.judging import Board, JudgedQueries, QueryLine
 from recall_tui.state.session import Session
-from recall_tui.widgets.draw import Glyphs, blanked, figure, fit, fit_place, folded
+from recall_tui.widgets.draw import Glyphs, blank, figure, fit, fit_place, fold
 from recall_tui.widgets.lines import NONE, LineView, entitle
 
 BEGIN = ("No grades yet. g begins grading: a s d f give 3 2 1 0.", "No grades yet. g begins grading.")
@@ -25,12 +25,12 @@ GRADING = ("No grades yet. a s d f give the selected result 3 2 1 0.", "No grade
 NAMES = {"ndcg@10": "nDCG@10", "mrr": "MRR", "map": "MAP", "p@10": "P@10", "recall@10": "R@10", "recall@100": "R@100"}
 """The measures as the literature writes them, short enough for a column."""
 SAVED = "vs saved"
-"""What the figures beside a measure are differences from: the settings of recall.toml."""
+"""Heading of the differences from the settings of recall.toml."""
 MOVED_CELLS = 10
 MARK_CELLS = 3  # of the choice and of the question on the screen
 QUERY_CELLS = 12  # of an id, at most
 TALL = 18  # lines from which what the chosen query misses has half of them, below the queries
-LEAST_MISSED = 3  # lines that have to be left below all queries for it to stand there in a lower pane
+LEAST_MISSED = 3  # lines below all queries from which a lower pane shows it
 VERDICT = 10  # lines from which the verdict has one of its own where the difference leaves it no room
 MISSED_LINES = 6  # of a pane that is lower, while the list of missed documents takes the keys
 
@@ -47,11 +47,18 @@ class JudgePane(LineView, inherit_bindings=False):
 
     def show_session(self, session: Session) -> None:
         """Show the judgements of this session's store."""
-        entitle(self, "6 Judge", table_of(self.app).spelled(subtitle(session)))
-        shown = _shown(session)
+        entitle(self, "6 Judge", table_of(self.app).spell(subtitle(session)))
+        shown = _drawn_from(session)
         if shown != self._shown:
             self._shown = shown
-            self.show(lambda width: self._drawn(session, width))
+
+            def build(width: int) -> list[Text]:
+                size = width, self.scrollable_content_region.height
+                self._layout = layout(session, size, self.glyphs, self._layout.first)
+                self.chosen_line = self._layout.chosen_line
+                return list(self._layout.lines)
+
+            self.show(build)
 
     def page_rows(self, name: str) -> int:
         """Rows of this list that are in view."""
@@ -61,36 +68,26 @@ class JudgePane(LineView, inherit_bindings=False):
         """A click chooses the line under it, a second one acts on it."""
         place = self._layout.places.get(event.y - self.gutter.top)
         if place is not None:
-            self.post_message(LinePicked(*place, is_meant=event.chain > 1))
+            self.post_message(Do("choose_query", *place, event.chain > 1))
 
     def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
         """The wheel goes through the list, since the heads stay where they are."""
         event.stop()
-        self.post_message(LineStepped(1))
+        self.post_message(Do("point_query", 1))
 
     def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
         """The same, upwards."""
         event.stop()
-        self.post_message(LineStepped(-1))
-
-    def _drawn(self, session: Session, width: int) -> list[Text]:
-        self._layout = layout(
-            session, (width, self.scrollable_content_region.height), self.glyphs, self._layout.first
-        )
-        self.chosen_line = self._layout.chosen_line
-        return list(self._layout.lines)
+        self.post_message(Do("point_query", -1))
 
 
-class JudgeLines:
-    """The lines of the pane. places: by line, the list and the row of it that stand there. first: the first query."""
+class JudgeLines(NamedTuple):
+    """The lines of the pane. places: the list and its row on a line. first: the first query."""
 
-    def __init__(
-        self, lines: tuple[Text, ...], places: dict[int, tuple[str, int]], first: int, chosen_line: int = NONE
-    ) -> None:
-        self.lines = lines
-        self.places = places
-        self.first = first
-        self.chosen_line = chosen_line
+    lines: tuple[Text, ...]
+    places: dict[int, tuple[str, int]]
+    first: int
+    chosen_line: int = NONE
 
 
 def subtitle(session: Session) -> str:
@@ -136,13 +133,13 @@ def layout(session: Session, size: tuple[int, int], glyphs: Glyphs, first: int) 
     known = judging.board(session)
     if isinstance(known, RecallError) and known.code != "no_judgements":
         reason = f"{known.message} ({known.hint})" if known.hint else known.message
-        return JudgeLines(tuple(Text(line) for line in folded(reason, width)), {}, 0)
+        return JudgeLines(tuple(Text(line) for line in fold(reason, width)), {}, 0)
     if not isinstance(known, Board) or height <= 1:
         line = fit(summary_line(session, width, glyphs), width, glyphs)
         return JudgeLines((Text(line, Style(dim=not isinstance(known, Board))),), {}, 0)
     heads = len(_heads(session, known, size, glyphs))
     below = _below(session, width, height - heads, glyphs)
-    return _filled(session, heads, below, size, glyphs, first=first)
+    return _fill(session, heads, below, size, glyphs, first=first)
 
 
 def _fitting(lines: tuple[str, ...], width: int) -> str:
@@ -165,7 +162,13 @@ def _heads(session: Session, known: Board, size: tuple[int, int], glyphs: Glyphs
         said = _count_line(session, judged) if judged is not None else ""
         lines.insert(0, Text(fit(said, width, glyphs), Style(dim=True)))
     if height >= len(lines) + 2:
-        lines.append(Text(fit(_columns(session, known, width, shown), width, glyphs), Style(dim=True)))
+        moved = f"{SAVED:>{MOVED_CELLS}}" if known.is_moved else ""
+        right = f"{NAMES[measure]:>8}{'judged':>8}{moved}"
+        ids = _id_cells(known)
+        cells = max(0, width - MARK_CELLS - ids - 1 - len(right))
+        text = f"text {shown}" if len(shown) + 6 <= cells else "text"
+        columns = f"{' ' * MARK_CELLS}{'query':<{ids}} {text:<{cells}}{right}"
+        lines.append(Text(fit(columns, width, glyphs), Style(dim=True)))
     return lines
 
 
@@ -202,15 +205,6 @@ def _id_cells(known: Board) -> int:
     return min(QUERY_CELLS, max(5, *(cell_len(line.query) for line in known.lines)))
 
 
-def _columns(session: Session, known: Board, width: int, shown: str) -> str:
-    moved = f"{SAVED:>{MOVED_CELLS}}" if known.is_moved else ""
-    right = f"{NAMES[judging.measure_of(session)]:>8}{'judged':>8}{moved}"
-    ids = _id_cells(known)
-    cells = max(0, width - MARK_CELLS - ids - 1 - len(right))
-    text = f"text {shown}" if len(shown) + 6 <= cells else "text"
-    return f"{' ' * MARK_CELLS}{'query':<{ids}} {text:<{cells}}{right}"
-
-
 def _row(session: Session, line: QueryLine, known: Board, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
     """A query: its mark, id, text, measure, judged share and difference."""
     measure, ids = judging.measure_of(session), _id_cells(known)
@@ -221,18 +215,18 @@ def _row(session: Session, line: QueryLine, known: Board, width: int, glyphs: Gl
     right = f"{line.values[measure]:>8.3f}{judged:>8}{moved if known.is_moved else ''}"
     marks = f"{glyphs.pointer if is_chosen else ' '}{glyphs.knob if is_here else ' '} "
     room = width - MARK_CELLS - ids - 1 - len(right)
-    left = f"{fit(blanked(line.query), ids, glyphs)} {fit(blanked(line.text), room, glyphs)}"
+    left = f"{fit(blank(line.query), ids, glyphs)} {fit(blank(line.text), room, glyphs)}"
     return Text(f"{marks}{left}{right}", Style(bold=is_chosen or is_here, dim=not is_fresh))
 
 
 def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tuple[Text, int | None]]:
-    """What the chosen query misses: a line and its row each. Nothing where there is no room and nobody asks."""
+    """Return what the selected query misses, each line with its row; nothing without room, unless it has the keys."""
     line, at_missed = judging.pointed_line(session), judging.is_at_missed(session)
     left = room - len(judging.lines_of(session))
     if line is None or not (at_missed or room >= TALL or left >= LEAST_MISSED):
         return []
     lines = max(left, room // 2 if room >= TALL else min(MISSED_LINES, room - 1))
-    head = f"{blanked(line.query)}: {judging.in_top(line, judging.unit_here(session))}"
+    head = f"{blank(line.query)}: {judging.in_top(line, judging.unit_here(session))}"
     keys = "Left back, Enter explains why" if at_missed else "Right opens the list" if line.missed else ""
     if keys and cell_len(f"{head}{glyphs.dot}{keys}") <= width:
         head += f"{glyphs.dot}{keys}"
@@ -240,19 +234,16 @@ def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tupl
     chosen = min(session.cursors.get("missed", 0), max(0, len(line.missed) - 1))
     start = max(0, min(chosen - (lines - 2) // 2, len(line.missed) - lines + 1))
     for row, missed in list(enumerate(line.missed))[start : start + max(1, lines - 1)]:
-        shown.append((_missed(missed, width, glyphs, is_chosen=at_missed and row == chosen), row))
+        is_chosen = at_missed and row == chosen
+        absent = f"not in {missed.depth}" if missed.depth else "not ranked"
+        rank = absent if missed.rank is None else f"rank {missed.rank}"
+        mark = glyphs.pointer if is_chosen else " "
+        path = fit_place(blank(missed.place), "", width - 16, glyphs)
+        shown.append((Text(f"{mark} {missed.grade} {path} {rank:>11}", Style(bold=is_chosen)), row))
     return shown
 
 
-def _missed(missed: Missed, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
-    absent = f"not in {missed.depth}" if missed.depth else "not ranked"
-    rank = absent if missed.rank is None else f"rank {missed.rank}"
-    mark = glyphs.pointer if is_chosen else " "
-    path = fit_place(blanked(missed.place), "", width - 16, glyphs)
-    return Text(f"{mark} {missed.grade} {path} {rank:>11}", Style(bold=is_chosen))
-
-
-def _filled(
+def _fill(
     session: Session,
     heads: int,
     below: list[tuple[Text, int | None]],
@@ -287,7 +278,7 @@ def _filled(
     return JudgeLines(tuple(drawn[: max(height, 1)]), places, first, chosen_line)
 
 
-def _shown(session: Session) -> tuple[object, ...]:
+def _drawn_from(session: Session) -> tuple[object, ...]:
     """All that the pane is drawn from."""
     names = ("judge", "missed", "at missed", "measure")
     return (

@@ -16,12 +16,11 @@ from textual.widgets import OptionList, Static, TextArea
 from recall_core.errors import Interrupted, RecallError, RqlError
 from recall_core.rql.parser import is_query
 from recall_core.text import one_line
-from recall_tui.messages import Typed
+from recall_tui.messages import Do
 from recall_tui.state.session import Session, is_lingering, is_stale
-from recall_tui.widgets.draw import UNICODE, Glyphs, cut, fit, folded, glyphs_in
-from recall_tui.widgets.editor import Editor
+from recall_tui.widgets.draw import UNICODE, Drawing, Glyphs, cut, fit, fold
+from recall_tui.widgets.editor import Editor, Offers
 from recall_tui.widgets.lines import entitle
-from recall_tui.widgets.offers import Offers
 
 if TYPE_CHECKING:
     from recall_core.retrieve.answer import Answer
@@ -30,11 +29,11 @@ MOST_NOTES = 2
 """Lines under the editor; in a short terminal the pane grows by one where what is said takes both."""
 TAB_CELLS = 14  # of a query's first words in the title
 MORE = " more"
-"""How a line ends that stands for others as well."""
+"""End of a line that represents others too."""
 _UNKNOWN = re.compile(r"W_UNKNOWN_TERM: (.*) occurs nowhere in this store")
 
 
-class QueryPane(Vertical):
+class QueryPane(Vertical, Drawing):
     """The editor and, under it, what is wrong with the text or what its answer warns of."""
 
     def __init__(self) -> None:
@@ -52,12 +51,17 @@ class QueryPane(Vertical):
 
     def on_mount(self) -> None:
         """The list has nothing to offer before the first frame, which does not wait until it is styled."""
-        self.call_after_refresh(self._put_offers)
+
+        async def mount_offers() -> None:
+            if self.is_attached:  # who leaves at once has no pane any more
+                await self.mount(self._offers)
+
+        self.call_after_refresh(mount_offers)
 
     def show(self, session: Session) -> None:
         """Show how this session's question fares."""
         self._session, self._trouble = session, session.query.trouble
-        answer, dropped = session.results.answer, _dropped(session.results.answer)
+        answer, dropped = session.results.answer, _list_dropped_words(session.results.answer)
         is_on_edge = 0 < cell_len(dropped) <= self.content_size.width // 2 and not is_stale(session)
         self._warnings = (*((dropped,) if dropped and not is_on_edge else ()), *(answer.warnings if answer else ()))
         kind = "RQL" if is_query(session.query.text) else "words"
@@ -77,7 +81,7 @@ class QueryPane(Vertical):
         """Pass on what was typed."""
         event.stop()
         self.query_one(Editor).follow()
-        self.post_message(Typed(event.text_area.text))
+        self.post_message(Do("search_as_typed", event.text_area.text))
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
         """The list belongs to one place of the cursor."""
@@ -87,22 +91,13 @@ class QueryPane(Vertical):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Take the candidate that was clicked."""
         event.stop()
-        candidate = self.query_one(Offers).taken(event.option_index)
+        candidate = self.query_one(Offers).candidate_at(event.option_index)
         if candidate is not None:
             self.query_one(Editor).take(candidate)
 
     def on_resize(self, _event: Resize) -> None:
         """Another width puts the caret elsewhere, and has other room on the edge."""
         self.show(self._session)
-
-    @property
-    def glyphs(self) -> Glyphs:
-        """What this terminal can draw."""
-        return glyphs_in(self.app)
-
-    async def _put_offers(self) -> None:
-        if self.is_attached:  # who leaves at once has no pane any more
-            await self.mount(self._offers)
 
     def _draw_notes(self) -> None:
         below = self.query_one("#notes", Static)
@@ -133,7 +128,7 @@ def _tabs(session: Session, glyphs: Glyphs) -> str:
     return "".join(f" {each}" for each in shown)
 
 
-def _dropped(answer: Answer | None) -> str:
+def _list_dropped_words(answer: Answer | None) -> str:
     """Which words an answer does not look for; "" where it looks for all."""
     dropped = answer.pool.dropped if answer is not None and answer.pool else ()
     return f"not looked for: {', '.join(map(one_line, dropped))}" if dropped else ""
@@ -160,14 +155,14 @@ def trouble_lines(error: RecallError, text: str, width: int, height: int, glyphs
         carets = " " * cell_len(text[: fault[0]]) + "^" * max(1, cell_len(text[fault[0] : fault[1]]))
         if cell_len(f"{carets} {message}") <= width:
             return [f"{carets} {message}"]
-        if len(below := folded(message, width)) < height:
+        if len(below := fold(message, width)) < height:
             return [carets, *below]
     return cut_lines(f"{error.line}:{error.column} {message}", width, height, glyphs)
 
 
 def warning_lines(warnings: Sequence[str], width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:
     """What an answer warns of: one warning folded, several on a line each, and how many more there are."""
-    warnings = gathered(warnings)
+    warnings = join_unknown_terms(warnings)
     if len(warnings) == 1:
         return cut_lines(warnings[0], width, height, glyphs)
     if len(warnings) <= height:
@@ -177,20 +172,20 @@ def warning_lines(warnings: Sequence[str], width: int, height: int, glyphs: Glyp
     return [*lines, fit(warnings[height - 1], width - cell_len(more), glyphs).rstrip() + more]
 
 
-def gathered(warnings: Sequence[str]) -> Sequence[str]:
+def join_unknown_terms(warnings: Sequence[str]) -> Sequence[str]:
     """The warnings with all words that occur nowhere in the first one of these: an answer has one for each word."""
     words = [found[1] for found in map(_UNKNOWN.fullmatch, warnings) if found]
     if len(words) < 2:
         return warnings
     rest = [warning for warning in warnings if not _UNKNOWN.fullmatch(warning)]
     place = next(place for place, warning in enumerate(warnings) if _UNKNOWN.fullmatch(warning))
-    told = f"W_UNKNOWN_TERM: {', '.join(words[:-1])} and {words[-1]} occur nowhere in this store"
-    return [*rest[:place], told, *rest[place:]]
+    text = f"W_UNKNOWN_TERM: {', '.join(words[:-1])} and {words[-1]} occur nowhere in this store"
+    return [*rest[:place], text, *rest[place:]]
 
 
 def cut_lines(text: str, width: int, height: int, glyphs: Glyphs) -> list[str]:
     """A text folded to at most `height` lines, with a mark at its end where it goes on."""
-    lines = folded(text, width)
+    lines = fold(text, width)
     if len(lines) <= height:
         return lines
     last = lines[height - 1]
@@ -199,7 +194,7 @@ def cut_lines(text: str, width: int, height: int, glyphs: Glyphs) -> list[str]:
 
 
 def _fault(error: RecallError | None, text: str) -> tuple[int, int] | None:
-    """The error's span in the text as it stands, at least one code point wide."""
+    """Return the error's span in the text, at least one code point wide."""
     if not isinstance(error, RqlError) or (shift := text.find(error.text)) < 0:
         return None
     return shift + error.start, shift + max(error.end, error.start + 1)

@@ -1,11 +1,12 @@
-"""Pane 2: the ranked rows with their texts. Only the visible ones are drawn, and only they and their neighbours are
-fetched."""
+"""Pane 2: the ranked rows with their passages. Only visible rows and their neighbours are fetched."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual.binding import BindingType
@@ -16,30 +17,302 @@ from textual.strip import Strip
 from recall_core.errors import Interrupted
 from recall_core.evaluate.judgements import Judgement
 from recall_core.types import Hit, Table
-from recall_tui.messages import Chosen, LookingAt
-from recall_tui.panes.result_lines import (
-    Best,
-    Frame,
-    ResultLine,
-    Shown,
-    document_line,
-    heads,
-    moved,
-    row_lines,
-    shared_folder,
-    ungrouped_line,
-)
+from recall_tui.messages import Do
 from recall_tui.state import judging
 from recall_tui.state.events import Ranks, Spans
 from recall_tui.state.grouping import BY_RANK, Grouping
 from recall_tui.state.records import cited
 from recall_tui.state.session import Session, is_ingesting, is_lingering, is_stale, listed
-from recall_tui.widgets.draw import Glyphs, figure, fit, folded, glyphs_in
+from recall_tui.widgets.draw import COLOURS, Drawing, Glyphs, blank, figure, fit, fit_place, fold, pluralize, split
 from recall_tui.widgets.lines import StyledView, entitle, strip_of
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
     from recall_core.retrieve.answer import Answer
+
+MATCHED = Style(bold=True, underline=True)
+SECONDARY = Style(dim=True)
+CAUTION = Style(bold=True)
+BAR_CELLS = 7
+MOVE_CELLS = 6
+TOKEN_CELLS = 6
+GRADE_CELLS = 6
+NARROW_LABEL = 28  # cells of the title where a row has one line
+GROUPED_LABEL = 20  # the same below the heading of its document
+LEAD = 12  # code points before the first match of a passage whose front is left out
+Shown = Literal["all", "document", "chunk"]
+"""What of its place a row says: below the heading of its document the chunk alone; the heading, the document."""
+
+
+class ResultLine(NamedTuple):
+    """All that a row shows."""
+
+    rank: int
+    hit: Hit | None
+    passage: PassageView | None = None
+    state: str = ""
+    """What happened to its file since it was read."""
+    grade: str = ""
+    move: str = ""
+    """How far it has come from its rank under the saved settings; "" while those hold."""
+    of_title: Spans = ()
+    of_heading: Spans = ()
+    """Spans of the words of the question."""
+    is_selected: bool = False
+    is_stale: bool = False
+    shown: Shown = "all"
+
+
+class Best(NamedTuple):
+    """The first row of a document: its rank, its score if it is known, and how many rows the document has."""
+
+    rank: int
+    score: float | None
+    rows: int
+
+
+class Frame(NamedTuple):
+    """What all rows share. folder: that of every row, which none repeats. lines: of a row, one or two.
+    caution: what to know before the rows are read."""
+
+    width: int
+    rank_cells: int
+    folder: str
+    lines: int
+    has_moves: bool
+    glyphs: Glyphs
+    caution: str = ""
+    has_grades: bool = False
+    """A row has a grade, or letters give one."""
+
+
+def shared_folder(paths: Sequence[str]) -> str:
+    """The folder in which all of these files are, with its slash; "" where they share none, or are less than two.
+
+    >>> shared_folder(["docs/a.md", "docs/notes/b.md"])
+    'docs/'
+    """
+    if len(paths) < 2:
+        return ""
+    least, most = min(paths), max(paths)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(least, most, strict=False)))
+    return least[: least.rfind("/", 0, same) + 1]
+
+
+def heads(frame: Frame) -> Text:
+    """The line above the rows: a caution or the folder that all share, and what the columns at the end are."""
+    left = " " * (frame.rank_cells + 3) + (frame.caution or frame.folder or "score")
+    right = f"{'move':>{MOVE_CELLS}}" if frame.has_moves else ""
+    right += f"{'tokens':>{TOKEN_CELLS + 1}}" if frame.lines > 1 else ""
+    right += f"{'grade':>{GRADE_CELLS}}" if frame.has_grades else ""
+    line = Text(fit(left, frame.width - cell_len(right), frame.glyphs), CAUTION if frame.caution else SECONDARY)
+    return line.append(right, SECONDARY)
+
+
+def document_line(row: ResultLine, best: Best, frame: Frame) -> Text:
+    """The line of a document above its rows, of which `row` is one."""
+    if row.hit is None:
+        return Text(fit(frame.glyphs.cut, frame.width, frame.glyphs))
+    score = "" if best.score is None else f"{frame.glyphs.dot}{best.score:.3f}"
+    figures = f" {pluralize(best.rows, 'chunk')}{frame.glyphs.dot}best {figure(best.rank)}{score} "
+    room = frame.width - cell_len(figures)
+    line = label(row._replace(shown="document"), row.hit, frame, max(0, room))
+    line.append(figures if room > 0 else "", SECONDARY)
+    line.stylize_before(Style(dim=row.is_stale))
+    return line
+
+
+def ungrouped_line(first: int, last: int, frame: Frame) -> Text:
+    """The line above the rows that are not grouped, by their ranks."""
+    said = f"{frame.glyphs.line * 2} ranks {figure(first)} to {figure(last)} are not grouped {frame.glyphs.line * 2}"
+    return Text(fit(said, frame.width, frame.glyphs), SECONDARY)
+
+
+def row_lines(row: ResultLine, frame: Frame) -> list[Text]:
+    """The lines of a row, each in exactly the width."""
+    if row.hit is None:
+        waiting = _front(row, frame).append(frame.glyphs.cut)
+        return [waiting, *(Text() for _ in range(frame.lines - 1))]
+    return _two_lines(row, row.hit, frame) if frame.lines > 1 else [_one_line(row, row.hit, frame)]
+
+
+def _two_lines(row: ResultLine, hit: Hit, frame: Frame) -> list[Text]:
+    first = _score_text(row, hit, frame)
+    end = Text()
+    if frame.has_moves:
+        end.append(f"{row.move:>{MOVE_CELLS}}")
+    end.append(f"{figure(hit.chunk.tokens) if hit.chunk else '.':>{TOKEN_CELLS + 1}}", SECONDARY)
+    end.append(f"{row.grade:>{GRADE_CELLS}}" if frame.has_grades else "")
+    first.append_text(label(row, hit, frame, frame.width - first.cell_len - end.cell_len)).append_text(end)
+    indent = frame.rank_cells + 3
+    return [first, Text(" " * indent).append_text(_passage(row, hit, frame, frame.width - indent))]
+
+
+def _one_line(row: ResultLine, hit: Hit, frame: Frame) -> Text:
+    line = _score_text(row, hit, frame)
+    if frame.has_moves:
+        line.append(f"{row.move:>{MOVE_CELLS - 1}} ")
+    most = GROUPED_LABEL if row.shown == "chunk" else NARROW_LABEL
+    grade = f"{row.grade:>{GRADE_CELLS}}" if frame.has_grades else ""
+    width = frame.width - len(grade)
+    line.append_text(label(row, hit, frame, min(most, width - line.cell_len - 1))).append(" ")
+    return line.append_text(_passage(row, hit, frame, max(0, width - line.cell_len))).append(grade)
+
+
+def _front(row: ResultLine, frame: Frame) -> Text:
+    mark = frame.glyphs.pointer if row.is_selected else " "
+    return Text(f"{mark}{row.rank:>{frame.rank_cells + 1}} ", Style(dim=row.is_stale))
+
+
+def _score_text(row: ResultLine, hit: Hit, frame: Frame) -> Text:
+    line = _front(row, frame)
+    if hit.score is None:
+        return line
+    line.append(f"{hit.score:.3f} ")
+    if frame.lines > 1:
+        line.append_text(score_line(hit, BAR_CELLS, frame.glyphs, is_stale=row.is_stale)).append(" ")
+    return line
+
+
+def score_line(hit: Hit, width: int, glyphs: Glyphs, *, is_stale: bool = False) -> Text:
+    """The score as a thin line of at most `width` cells, split among its signals: each has a stroke and a colour."""
+    shares = [max(0.0, part.points) for part in hit.parts]
+    cells = split(shares, max(1, round(min(1.0, hit.score or 0.0) * width))) if any(shares) else [0] * len(shares)
+    line = Text()
+    for part, count in zip(hit.parts, cells, strict=True):
+        colour = None if is_stale else COLOURS.get(part.signal)
+        line.append(glyphs.strokes[list(COLOURS).index(part.signal)] * count, Style(color=colour))
+    return line.append(" " * (width - line.cell_len))
+
+
+def label(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
+    """What the row is: of a file its path and line, of a record its title; then its heading."""
+    before = f"({row.state}) " if row.state and row.shown != "chunk" else ""
+    after = f" +{figure(hit.twins.number)} identical" if hit.twins and row.shown != "document" else ""
+    room = width - cell_len(before) - cell_len(after)
+    is_record = hit.chunk is not None and (hit.chunk.place or "").startswith("line ") and "#" in hit.doc.path
+    place = _record(row, hit, room, frame) if is_record else _file(row, hit, room, frame)
+    said = Text(before).append_text(place)
+    if after:
+        said.rstrip()
+        said.append(after, SECONDARY)
+    return said.append(" " * max(0, width - said.cell_len))
+
+
+def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
+    title, text = hit.doc.title or "", Text()
+    heading = cited(hit, row.passage)[1] if row.shown != "document" else ""
+    if row.shown != "chunk":
+        text.append(title, Style(bold=True))
+        for start, end in row.of_title:
+            text.stylize(MATCHED, start, end)
+        text.append(f" #{hit.doc.path.rpartition('#')[2]}", SECONDARY)
+    if heading and heading != title:
+        text.append(frame.glyphs.crumb)
+        at = len(text)
+        text.append(heading)
+        for start, end in row.of_heading:
+            text.stylize(MATCHED, at + start, at + end)
+    return _fit_text(text, width, frame.glyphs)
+
+
+def _file(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
+    path = hit.doc.path.removeprefix(frame.folder) if row.shown != "chunk" else ""
+    lines, heading = cited(hit, row.passage) if row.shown != "document" else ("", "")
+    where = fit_place(path, lines, width, frame.glyphs, more=f"{frame.glyphs.crumb}{heading}" if heading else "")
+    text = Text(where)
+    path_end = where.find(lines) if lines else len(where.rstrip())
+    text.stylize(Style(bold=True), 0, max(0, path_end))
+    for start, end in _places(where, path_end, hit, row, frame.glyphs):
+        text.stylize(MATCHED, start, end)
+    return text
+
+
+def _places(where: str, path_end: int, hit: Hit, row: ResultLine, glyphs: Glyphs) -> Iterator[tuple[int, int]]:
+    """Yield the spans of words of the question: in the name of a file that is its own title, and in the heading."""
+    title = hit.doc.title or ""
+    if title and where[:path_end].endswith(title):
+        yield from ((path_end - len(title) + start, path_end - len(title) + end) for start, end in row.of_title)
+    heading = where.find(glyphs.crumb, path_end)
+    if path_end >= 0 and heading >= 0:
+        at = heading + len(glyphs.crumb)
+        yield from ((at + start, min(len(where), at + end)) for start, end in row.of_heading)
+
+
+def _passage(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
+    if row.passage is not None:
+        return passage_line(row.passage, width, frame.glyphs, is_stale=row.is_stale)
+    if hit.score is not None or hit.chunk is None:
+        return Text(" " * width)
+    return Text(fit(blank(" ".join(hit.chunk.text[: 4 * width].split())), width, frame.glyphs))
+
+
+def passage_line(passage: PassageView, width: int, glyphs: Glyphs, *, is_stale: bool = False) -> Text:
+    """The passage on one line of exactly `width` cells, with what matches emphasised.
+
+    It begins in the first line of the passage, which the row cites. Of a line that is longer than that, it begins
+    with the stretch that holds the most different matches, the first of these.
+    """
+    text, spans, cited = _flat(passage)
+    of_line = [each for each in spans if each[0] < cited]
+    start = 0 if cell_len(text[:cited]) <= width else _best_start(text[:cited], of_line, width)
+    front = glyphs.cut if start else ""
+    line = Text(front + text[start:], Style(dim=is_stale))
+    for first, end, _ in spans:
+        if end > start:
+            line.stylize(MATCHED, max(0, first - start) + len(front), end - start + len(front))
+    return _fit_text(line, width, glyphs)
+
+
+def _flat(passage: PassageView) -> tuple[str, list[tuple[int, int, str]], int]:
+    """The passage with one blank for each run of them, its matches with their phrases, and its first line's end."""
+    places: list[int] = []
+    kept: list[str] = []
+    for mark in blank(passage["text"]):
+        places.append(len(kept))
+        if mark != " " or (kept and kept[-1] != " "):
+            kept.append(mark)
+    places.append(len(kept))
+    offset = passage["offset"]
+    spans = [(places[int(at) - offset], places[int(end) - offset], str(of)) for at, end, of in passage["matches"]]
+    text = "".join(kept).rstrip()
+    return text, spans, len(text) if (end := passage["text"].find("\n")) < 0 else places[end]
+
+
+def _best_start(text: str, spans: Sequence[tuple[int, int, str]], width: int) -> int:
+    best, most = 0, -1
+    for start in (0, *(_word_before(text, first) for first, _, _ in spans)):
+        held = len({phrase for first, end, phrase in spans if start <= first and end <= start + width - 2})
+        if held > most:
+            best, most = start, held
+    return best
+
+
+def _word_before(text: str, place: int) -> int:
+    """Return the start of the word LEAD code points before this place."""
+    at = max(0, place - LEAD)
+    return 0 if at == 0 else min(place, text.find(" ", at) + 1 or place)
+
+
+def _fit_text(text: Text, width: int, glyphs: Glyphs) -> Text:
+    """The text in exactly `width` cells, cut with a mark where it is too long."""
+    if width <= 0:
+        return Text()
+    if text.cell_len <= width:
+        return text.append(" " * (width - text.cell_len))
+    text.truncate(width - cell_len(glyphs.cut))
+    text.append(glyphs.cut)
+    return text.append(" " * (width - text.cell_len))
+
+
+def show_move(rank: int, before: int | None, glyphs: Glyphs) -> str:
+    """How far a row has come from its rank under the saved settings: up, down, not at all, or onto the list."""
+    if before is None:
+        return "new"
+    if before == rank:
+        return "="
+    return f"{glyphs.up if rank < before else glyphs.down}{abs(before - rank)}"
+
 
 HIGH = 11
 """Lines of the pane from which a row has two."""
@@ -47,7 +320,7 @@ MOST_COMPARED = 1_000  # rows whose folders are compared
 HEAD = 1  # line above the rows
 
 
-class ResultsPane(StyledView, can_focus=True, inherit_bindings=False):
+class ResultsPane(StyledView, Drawing, can_focus=True, inherit_bindings=False):
     """Rank, score and place of each row, and the passage that answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
@@ -77,12 +350,7 @@ class ResultsPane(StyledView, can_focus=True, inherit_bindings=False):
         self._drawn: tuple[tuple[ResultLine, Frame, Style | None], list[Text]] | None = None
         """The row drawn last, which is asked for once a line, and what it was made of."""
         self._is_followed = True
-        """The selected row has been scrolled to; whoever scrolls on from there may."""
-
-    @property
-    def glyphs(self) -> Glyphs:
-        """What this terminal can draw."""
-        return glyphs_in(self.app)
+        """The selected row has been scrolled to, and the view may be scrolled on from there."""
 
     @property
     def row_height(self) -> int:
@@ -140,7 +408,7 @@ class ResultsPane(StyledView, can_focus=True, inherit_bindings=False):
             self._folder = _folder(results.answer, results.hits)
         self._caution = caution(session)
         self._rule = rule(results.answer, self._count, self.glyphs)
-        title = f"2 Results{_grouped(self._grouping)}" + (" (stale)" if self._is_stale else "")
+        title = f"2 Results{_group_words(self._grouping)}" + (" (stale)" if self._is_stale else "")
         entitle(self, title, figures(session, self._count, self.glyphs))
         self.virtual_size = self._whole_size
         self._is_followed &= row == self._selected and answer is self._answer and grouping == self._grouping
@@ -152,7 +420,12 @@ class ResultsPane(StyledView, can_focus=True, inherit_bindings=False):
         changed = {at for at, text in self._texts.items() if texts.get(at) != text}
         if row != self._selected:
             changed |= {row, self._selected}
-        for line in sorted(line for at in changed for line in self._lines(at)):
+        lines: set[int] = set()
+        for at in changed:  # with the line of its document where it is the first row below that
+            first = HEAD + self._line(at)
+            has_heading = self._grouping.place(at) in self._grouping.starts
+            lines |= set(range(first - has_heading, first + self.row_height))
+        for line in sorted(lines):
             self.refresh_line(line)
         if changed and self._grouping.starts:
             self.refresh_line(int(self.scroll_offset.y))  # it may name the document of a row that has arrived
@@ -162,10 +435,12 @@ class ResultsPane(StyledView, can_focus=True, inherit_bindings=False):
         width = self.scrollable_content_region.width
         place, part = self._grouping.at(y - HEAD + int(self.scroll_offset.y), self.row_height)
         if self._count == 0:
-            hint = folded(self._hint, width)
+            hint = fold(self._hint, width)
             line = Text(fit(hint[y] if y < len(hint) else "", width, self.glyphs))
         elif y < HEAD:
-            line = self._top_line()
+            top, top_part = self._grouping.at(int(self.scroll_offset.y), self.row_height)
+            is_cut = top_part is not None and len(self._grouping.group(top)) > 0  # its heading is scrolled away
+            line = self._heading(top) if is_cut else heads(self._frame)
         elif place < self._count and part is None:
             line = self._heading(place)
         elif place < self._count:
@@ -181,7 +456,7 @@ class ResultsPane(StyledView, can_focus=True, inherit_bindings=False):
         y = event.y - self.gutter.top - HEAD
         place = self._grouping.at(y + int(self.scroll_offset.y), self.row_height).place if y >= 0 else self._count
         if place < self._count:
-            self.post_message(Chosen(self._grouping.row(place)))
+            self.post_message(Do("choose_row", self._grouping.row(place)))
 
     def on_resize(self, _event: Resize) -> None:
         """A higher list shows more rows."""
@@ -245,22 +520,11 @@ class ResultsPane(StyledView, can_focus=True, inherit_bindings=False):
         places = range(self.places.start, min(self._count, self.places.stop + 1))  # and the next one
         if places != self._looked or any(self._grouping.row(place) not in self._hits for place in places):
             self._looked = places
-            self.post_message(LookingAt(places.start, places.stop))
+            self.post_message(Do("look_at_rows", places.start, places.stop))
 
     def _line(self, row: int) -> int:
         """The line on which a row begins, below the line above all rows."""
         return self._grouping.line(self._grouping.place(row), self.row_height)
-
-    def _lines(self, row: int) -> range:
-        """The lines of a row, with that of its document where it is the first one below it."""
-        first, place = HEAD + self._line(row), self._grouping.place(row)
-        return range(first - (place in self._grouping.starts), first + self.row_height)
-
-    def _top_line(self) -> Text:
-        """What the columns are; where rows stand without the heading of their document above them, that."""
-        place, part = self._grouping.at(int(self.scroll_offset.y), self.row_height)
-        is_cut = part is not None and len(self._grouping.group(place)) > 0
-        return self._heading(place) if is_cut else heads(self._frame)
 
     def _heading(self, place: int) -> Text:
         """The line above the rows of the document at this place, or above those that are not grouped."""
@@ -295,7 +559,7 @@ class ResultsPane(StyledView, can_focus=True, inherit_bindings=False):
             passage=passage,
             state=(self._states.get(hit.doc.id) if hit else None) or "",
             grade=judging.sign(judging.grade_of(self._judgements, hit, self._table)) if hit else "",
-            move=moved(rank, self._before.get(row), self.glyphs) if self._before else "",
+            move=show_move(rank, self._before.get(row), self.glyphs) if self._before else "",
             of_title=of_title,
             of_heading=of_heading,
             is_selected=row == self._selected,
@@ -304,13 +568,13 @@ class ResultsPane(StyledView, can_focus=True, inherit_bindings=False):
         )
 
     def _of_question(self, hit: Hit) -> tuple[Spans, Spans, PassageView | None]:
-        """Where words of the question stand in its title and in its heading, and its passage."""
+        """Return the spans of words of the question in its title and its heading, and its passage."""
         passage = self._passages.get(hit.chunk.id) if hit.chunk else None
         heading = cited(hit, passage)[1]
         return self._matched.get(hit.doc.title, ()), self._matched.get(heading, ()), passage
 
 
-def _grouped(grouping: Grouping) -> str:
+def _group_words(grouping: Grouping) -> str:
     """What the title says of how the rows are listed."""
     if not grouping.order:
         return ""
@@ -363,22 +627,17 @@ def caution(session: Session) -> str:
 
 
 def _hint(session: Session) -> str:
-    if is_lingering(session) or session.query.trouble is not None:
-        return _why_none(session)
+    if is_lingering(session):
+        return "Searching; ^g cancels."
+    if session.query.trouble is not None:
+        is_cancelled = isinstance(session.query.trouble, Interrupted)
+        return f"No results: the query {'was cancelled' if is_cancelled else 'cannot be answered'}."
     if session.results.answer is not None:
         return "Nothing matches."
     if session.query.busy:
         return "Searching."
     if session.store.info is not None and session.store.info.chunks == 0:
-        if is_ingesting(session):
-            return "The first files are being added."
-        return "The store is empty. Press Esc, then A, and name a folder to add."
+        filling = "The first files are being added."
+        empty = "The store is empty. Press Esc, then A, and name a folder to add."
+        return filling if is_ingesting(session) else empty
     return "Type words to search, or a query that begins with SELECT."
-
-
-def _why_none(session: Session) -> str:
-    if is_lingering(session):
-        return "Searching; ^g cancels."
-    if isinstance(session.query.trouble, Interrupted):
-        return "No results: the query was cancelled."
-    return "No results: the query cannot be answered."

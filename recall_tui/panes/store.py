@@ -13,7 +13,7 @@ from textual.events import Click
 from recall_core.errors import RecallError
 from recall_core.types import StoreInfo
 from recall_tui.actions.table import Table, table_of
-from recall_tui.messages import Wanted
+from recall_tui.messages import Do
 from recall_tui.state.documents import TreeLine, filter_of, tree
 from recall_tui.state.rates import done_share
 from recall_tui.state.session import Session
@@ -30,9 +30,8 @@ from recall_tui.state.store_pane import (
     state_of,
     view_of,
 )
-from recall_tui.widgets.draw import Glyphs, bar, blanked, counted, figure, fit, folded, split
-from recall_tui.widgets.lines import NONE
-from recall_tui.widgets.lists import ChoosingView
+from recall_tui.widgets.draw import Glyphs, bar, blank, figure, fit, fold, pluralize, split
+from recall_tui.widgets.lines import NONE, ChoosingView, value_at
 
 if TYPE_CHECKING:
     from recall_core.contract.store import StoreView
@@ -47,7 +46,7 @@ NAME = 11  # cells of a figure's name
 NUMBER = 9  # cells of a figure
 SIZE_CELLS = 20
 TITLE_AT = 3  # cells from the pane's left edge to its title
-WIDE = 66  # cells from which a figure stands beside another
+WIDE = 66  # cells from which two figures share a line
 _MIB = 1 << 20
 
 
@@ -76,14 +75,22 @@ class StorePane(ChoosingView):
         self._shown = seen
         self._entitle(view_of(session), _summary(session, table_of(self.app)))
         chosen = cursor_of(session) if session.pane == "store" else NONE
-        self.offer(lambda width: self._built(session, width), chosen=chosen)
+
+        def build(width: int) -> list[Text]:
+            lines = _task_lines(session, width, self.glyphs)
+            views = {"stats": _stats, "checks": _checks, "embedder": _embedders, "documents": document_rows}
+            rows, places = views[view_of(session)](session, width, self.glyphs)
+            self.places = [len(lines) + place for place in places]
+            return [*lines, *rows]
+
+        self.offer(build, chosen=chosen)
 
     def on_click(self, event: Click) -> None:
         """A click on a name in the title opens its view."""
-        view = view_at(self._front, event.x - TITLE_AT, self.glyphs) if event.y == 0 else None
+        view = value_at(title_pieces(self._front, self.glyphs), event.x - TITLE_AT) if event.y == 0 else None
         if view is not None and self._front is not None and view != self._front:
-            for _ in range((VIEWS.index(view) - VIEWS.index(self._front)) % len(VIEWS)):  # they stand in a ring
-                self.post_message(Wanted("next_store_view"))
+            for _ in range((VIEWS.index(view) - VIEWS.index(self._front)) % len(VIEWS)):  # they are in a ring
+                self.post_message(Do("next_store_view"))
 
     def _entitle(self, front: View, summary: str) -> None:
         """Name the views; setting a title draws the whole pane again."""
@@ -94,13 +101,6 @@ class StorePane(ChoosingView):
         if summary != self.border_subtitle:
             self.border_subtitle = summary
 
-    def _built(self, session: Session, width: int) -> list[Text]:
-        lines = _task_lines(session, width, self.glyphs)
-        views = {"stats": _stats, "checks": _checks, "embedder": _embedders, "documents": document_rows}
-        rows, places = views[view_of(session)](session, width, self.glyphs)
-        self.places = [len(lines) + place for place in places]
-        return [*lines, *rows]
-
 
 def title_pieces(front: View | None, glyphs: Glyphs) -> list[tuple[str, View | None]]:
     """The title in pieces, each with the view that a click on it opens; the view in front has the pointer."""
@@ -109,16 +109,6 @@ def title_pieces(front: View | None, glyphs: Glyphs) -> list[tuple[str, View | N
         made += [(glyphs.dot, None)] if len(made) > 1 else []
         made.append((f"{glyphs.pointer if view == front else ''}{view.capitalize()}", view))
     return made
-
-
-def view_at(front: View | None, x: int, glyphs: Glyphs) -> View | None:
-    """The view whose name stands at a cell of the title."""
-    at = 0
-    for text, view in title_pieces(front, glyphs):
-        if at <= x < at + cell_len(text):
-            return view
-        at += cell_len(text)
-    return None
 
 
 Rows = tuple[list[Text], list[int]]
@@ -145,7 +135,12 @@ def _stats(session: Session, width: int, glyphs: Glyphs) -> Rows:
         return _wrong(known, width), []
     view = known.view if known else None
     facts = _identity(info, view)
-    lines = _beside(facts, width, glyphs) if width >= WIDE else [_fact(*fact, width, glyphs) for fact in facts]
+    if width >= WIDE:
+        pairs = [facts[row : row + 2] for row in range(0, len(facts), 2)]
+        beside = ("".join(_fact(*fact, width // 2, glyphs).plain for fact in pair) for pair in pairs)
+        lines = [Text(fit(line, width, glyphs)) for line in beside]
+    else:
+        lines = [_fact(*fact, width, glyphs) for fact in facts]
     lines.append(_fact("embedder", info.embedder, width, glyphs))
     if view is not None:
         lines += _sizes(view, width, glyphs)
@@ -174,12 +169,6 @@ def _identity(info: StoreInfo, view: StoreView | None) -> list[tuple[str, str]]:
 
 def _number(count: int) -> str:
     return f"{figure(count):>{NUMBER}}"
-
-
-def _beside(facts: list[tuple[str, str]], width: int, glyphs: Glyphs) -> list[Text]:
-    half = width // 2
-    pairs = [facts[row : row + 2] for row in range(0, len(facts), 2)]
-    return [Text(fit("".join(_fact(*fact, half, glyphs).plain for fact in pair), width, glyphs)) for pair in pairs]
 
 
 def _sizes(view: StoreView, width: int, glyphs: Glyphs) -> list[Text]:
@@ -215,15 +204,15 @@ def _check(code: str, check: CheckView | None, is_chosen: bool, width: int, glyp
         return Text(fit(f"{mark}   waits    {code}", width, glyphs), Style(dim=True))
     sign = {"ok": glyphs.yes, "warning": "!", "error": glyphs.no}[check["severity"]]
     sign = "" if sign == check["severity"] else sign  # without Unicode the sign is the word
-    line = f"{mark}{sign:<2} {check['severity']:<8} {check['code']:<15} {blanked(check['evidence'])}"
+    line = f"{mark}{sign:<2} {check['severity']:<8} {check['code']:<15} {blank(check['evidence'])}"
     return Text(fit(line, width, glyphs), Style(bold=is_chosen or check["severity"] != "ok"))
 
 
 def _detail(check: CheckView, width: int) -> list[Text]:
     """All of the evidence where the row has no room for it, and the command that helps."""
-    evidence = folded(check["evidence"], width - 6) if len(check["evidence"]) > width - 29 else []
+    evidence = fold(check["evidence"], width - 6) if len(check["evidence"]) > width - 29 else []
     runs = "   Enter runs it" if check.get("fix") and remedy(check["fix"]) is not None else ""
-    fix = folded(f"fix: {check['fix']}{runs}", width - 6) if check.get("fix") else []
+    fix = fold(f"fix: {check['fix']}{runs}", width - 6) if check.get("fix") else []
     return [Text(f"      {line}", Style(dim=True)) for line in evidence] + [
         Text(f"      {line}", Style(bold=True)) for line in fix
     ]
@@ -244,7 +233,7 @@ def _embedders(session: Session, width: int, glyphs: Glyphs) -> Rows:
         text = (glyphs.pointer if is_chosen else " ") + _embedder_line(embedder, glyphs)
         lines.append(Text(fit(text, width, glyphs), Style(bold=is_chosen or embedder["in_use"])))
         if is_chosen:
-            lines += [Text(f"    {line}", Style(dim=True)) for line in folded(embedder_words(embedder), width - 4)]
+            lines += [Text(f"    {line}", Style(dim=True)) for line in fold(embedder_words(embedder), width - 4)]
     return lines, places
 
 
@@ -282,17 +271,17 @@ def _tree_line(line: TreeLine, session: Session, width: int, glyphs: Glyphs, *, 
         return Text(fit(f"   {indent}{glyphs.cut} {line.name}", width, glyphs), Style(dim=True))
     sign = {"folder": "-" if line.is_open else "+", "tag": "#"}.get(line.kind, " ")
     is_filter = bool(session.query.filter) and session.query.filter == filter_of(line)
-    counts = f"{counted(line.documents, 'doc'):>11}"
+    counts = f"{pluralize(line.documents, 'doc'):>11}"
     if line.kind != "tag":
-        counts += f"{counted(line.chunks, 'chunk'):>14}"
+        counts += f"{pluralize(line.chunks, 'chunk'):>14}"
     counts = f"  {'filter' if is_filter else ''}{counts} "
-    head = f"{glyphs.pointer if is_chosen else ' '}{sign} {indent}{blanked(line.name)}"
+    head = f"{glyphs.pointer if is_chosen else ' '}{sign} {indent}{blank(line.name)}"
     return Text(fit(head, width - cell_len(counts), glyphs) + counts, Style(bold=is_chosen or is_filter))
 
 
 def _summary(session: Session, table: Table) -> str:
     if view_of(session) != "checks":
-        return table.spelled(KEYS[view_of(session)])
+        return table.spell(KEYS[view_of(session)])
     done = [check for _, check in checks(session) if check is not None]
     if len(done) < rows_of(session._replace(pane="store")):
         return f"{len(done)} of {rows_of(session._replace(pane='store'))} checked"
@@ -302,14 +291,14 @@ def _summary(session: Session, table: Table) -> str:
 
 
 def _fact(name: str, value: str, width: int, glyphs: Glyphs) -> Text:
-    return Text(fit(f"{name:<{NAME}}{blanked(value)}", width, glyphs))
+    return Text(fit(f"{name:<{NAME}}{blank(value)}", width, glyphs))
 
 
 def _wrong(error: RecallError, width: int) -> list[Text]:
     text = f"{error.message} {error.hint or ''}"
-    return [Text(line, Style(bold=True)) for line in folded(text, width)]
+    return [Text(line, Style(bold=True)) for line in fold(text, width)]
 
 
 def mebibytes(size: int) -> str:
-    """A size for people; the exact one stands in `recall stats`."""
+    """Return a size for people; `recall stats` has the exact one."""
     return f"{size / _MIB:,.1f} MiB" if size >= _MIB else f"{size / 1024:,.1f} KiB"

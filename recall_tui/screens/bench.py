@@ -1,4 +1,4 @@
-"""The main screen: where every pane stands at every size."""
+"""The main screen: the layout of the panes at every size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from recall_tui.actions.table import Table
-from recall_tui.home.preferences import PaneSizes
 from recall_tui.panes.context import ContextPane
 from recall_tui.panes.explain.pane import ExplainPane
 from recall_tui.panes.ingest import IngestPane
@@ -23,7 +22,7 @@ from recall_tui.panes.query import QueryPane
 from recall_tui.panes.results import ResultsPane
 from recall_tui.panes.store import StorePane
 from recall_tui.panes.weights.pane import WeightsPane
-from recall_tui.screens.sized import SizedScreen
+from recall_tui.screens.dialog import SizedScreen
 from recall_tui.state.judging import judge_rows
 from recall_tui.state.session import PANES, TABS, Pane, Session
 from recall_tui.widgets.body import Body
@@ -42,7 +41,6 @@ FOCUS = {
     "store": "store",
 }
 """The widget that takes the focus of each pane, by id."""
-
 MOVES = (
     *("up", "down", "left", "right", "pageup", "pagedown", "home", "end"),
     *("shift+left", "shift+right", "ctrl+left", "ctrl+right", "ctrl+up", "ctrl+down"),
@@ -54,7 +52,7 @@ EDITS = ("enter", "backspace", "delete")
 def bindings(table: Table) -> list[BindingType]:
     """The keys of the action table, as bindings of the main screen.
 
-    Each runs through `command`, which finds the action of the pane in front, and stands aside while a field takes the
+    Each runs through `command`, which finds the action of the pane in front, and gives way while a field takes the
     key. It has priority: Textual's widgets have uses of their own for some of the keys. Those that move a cursor or
     edit stay with the focused pane first.
     """
@@ -87,7 +85,10 @@ class Bench(SizedScreen[None]):
     def compose(self) -> ComposeResult:
         """Every pane, once; the style sheet decides which are seen."""
         size = self.app.size
-        steps = (_reached(size.width, self.HORIZONTAL_BREAKPOINTS), _reached(size.height, self.VERTICAL_BREAKPOINTS))
+        steps = (
+            _class_at(size.width, self.HORIZONTAL_BREAKPOINTS),
+            _class_at(size.height, self.VERTICAL_BREAKPOINTS),
+        )
         self.add_class(*steps, update=False)  # Textual has them after the first frame, which it then lays out again
         self.update_classes(_classes(Session()), update=False)
         yield Static(NO_ROOM, id="small", markup=False)
@@ -131,10 +132,6 @@ class Bench(SizedScreen[None]):
         self.query_one(StatusLine).show(session)
         self.query_one(FooterLine).show(session)
 
-    def measured(self) -> PaneSizes:
-        """Where the borders stand."""
-        return self.query_one(Body).measured()
-
     def landmarks(self, session: Session) -> list[Landmark]:
         """The panes that are seen, then the rows of the results that are."""
         panes = [(self.query_one(f"#{pane}"), pane) for pane in PANES]
@@ -157,14 +154,19 @@ class Bench(SizedScreen[None]):
 
     def on_resize(self, _event: Resize) -> None:
         """Panes that had no room have lost the focus, and the one in front gets it back once it is seen."""
-        self.call_after_refresh(self._focus_again)
+
+        def focus_again() -> None:
+            if self.focused is None and self.app.app_focus and self.has_room and self.query(Body):
+                self.give_focus(self._pane)
+
+        self.call_after_refresh(focus_again)
 
     def on_screen_resume(self, event: ScreenResume) -> None:
         """The first time everything has only just been styled, in the classes it still has."""
         event.refresh_styles = self.stack_updates > 0
 
     def on_screen_suspend(self) -> None:
-        """Another screen is in front: the list would stand through it."""
+        """Another screen is in front: the list would cover it."""
         for editor in self.query(Editor):  # none is left when the screen goes because the workbench ends
             editor.close_offers()
 
@@ -179,18 +181,19 @@ class Bench(SizedScreen[None]):
         return isinstance(self.focused, Editor) and self.focused.offers.is_open
 
     @property
+    def body(self) -> Body:
+        """The columns of panes."""
+        return self.query_one(Body)
+
+    @property
     def editor(self) -> Editor:
         """The field the question is typed in."""
         return self.query_one(Editor)
 
     @property
-    def written(self) -> str:
-        """What stands in that field; "" where it is not there yet, or no longer."""
+    def query_text(self) -> str:
+        """The text in that field; "" before it is there and after it is gone."""
         return next((editor.text for editor in self.query(Editor)), "")
-
-    def _focus_again(self) -> None:
-        if self.focused is None and self.app.app_focus and self.has_room and self.query(Body):
-            self.give_focus(self._pane)
 
 
 def _classes(session: Session) -> dict[str, bool]:
@@ -203,6 +206,6 @@ def _classes(session: Session) -> dict[str, bool]:
     )
 
 
-def _reached(cells: int, breakpoints: Sequence[tuple[int, str]]) -> str:
+def _class_at(cells: int, breakpoints: Sequence[tuple[int, str]]) -> str:
     """The class of the largest breakpoint that so many cells reach."""
     return max(step for step in breakpoints if step[0] <= cells)[1]

@@ -17,9 +17,9 @@ from textual.widgets import Input, OptionList, Static
 from recall_tui.screens.bench import Landmark
 from recall_tui.screens.dialog import Dialog
 from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
-from recall_tui.widgets.lists import PointedList
+from recall_tui.widgets.lines import PointedList
 
-READING_SECONDS = 0.5  # nobody reads a question faster, or rests for as long while typing a word
+READING_SECONDS = 0.5  # no one reads a question faster, or rests for as long while typing a word
 
 
 class ConfirmScreen(Dialog[bool]):
@@ -32,7 +32,6 @@ class ConfirmScreen(Dialog[bool]):
         Binding("y", "dismiss(True)", "Yes", show=False),
         Binding("n,escape", "dismiss(False)", "No", show=False),
         Binding("Y", "copy_command", "Copy the command", show=False),
-        Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
     def __init__(self, title: str, question: str, *, command: str = "") -> None:
@@ -53,7 +52,12 @@ class ConfirmScreen(Dialog[bool]):
 
     def on_resize(self, _event: Resize) -> None:
         """Say how to read on where there is more of the question than can be seen."""
-        self.call_after_refresh(self._say_how_to_scroll)
+
+        def say_how_to_scroll() -> None:
+            is_longer = self.query_one("#question").max_scroll_y > 0
+            self.query_one("#prompt").border_subtitle = "PgDn PgUp scroll" if is_longer else ""
+
+        self.call_after_refresh(say_how_to_scroll)
 
     def action_copy_command(self) -> None:
         """Put the command on the clipboard, and wait for the answer."""
@@ -61,10 +65,6 @@ class ConfirmScreen(Dialog[bool]):
             self.app.copy_to_clipboard(self._command)
             glyphs = glyphs_in(self.app)
             self.notify(cut(f"Copied: {self._command}", NOTICE_CELLS, glyphs), markup=False)
-
-    def _say_how_to_scroll(self) -> None:
-        is_longer = self.query_one("#question").max_scroll_y > 0
-        self.query_one("#prompt").border_subtitle = "PgDn PgUp scroll" if is_longer else ""
 
 
 class UnaskedScreen(ConfirmScreen):
@@ -92,17 +92,13 @@ class UnaskedScreen(ConfirmScreen):
 
 
 Check = Callable[[str], str]
-
 """What is wrong with an answer, or "" when it will do."""
 
 
 class PromptScreen(Dialog[str | None]):
     """Gives back the answer that was typed, or None when the person stepped out."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Close", show=False),
-        Binding("ctrl+q", "app.leave", "Quit", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", show=False)]
 
     def __init__(self, title: str, value: str, hint: str, check: Check) -> None:
         super().__init__()
@@ -132,7 +128,6 @@ class PromptScreen(Dialog[str | None]):
 
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
-
 """The home row first: panes are named before rows."""
 
 
@@ -148,8 +143,6 @@ class Label(Static):
 class JumpScreen(Dialog[Landmark | None]):
     """Gives back the place that was named, or None. marks: beyond 26 they have no letter."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "app.leave", "Quit", show=False)]
-
     def __init__(self, marks: Sequence[Landmark]) -> None:
         super().__init__()
         self._marks = dict(zip(LETTERS, marks, strict=False))
@@ -164,23 +157,21 @@ class JumpScreen(Dialog[Landmark | None]):
         if event.key == "ctrl+q":
             return
         event.stop()
-        mark = self._marks.get(event.key)
-        self.dismiss(mark)
+        self.dismiss(self._marks.get(event.key))
 
     def on_click(self, event: Click) -> None:
-        """A letter can be clicked; what is beside it is nowhere."""
+        """Go to the letter that is clicked, or nowhere."""
         self.dismiss(event.widget.mark if isinstance(event.widget, Label) else None)
 
 
 class ThemeScreen(Dialog[str | None]):
-    """Gives back the chosen theme, or None; whoever asked takes the preview back then."""
+    """Gives back the chosen theme, or None; the caller then takes the preview back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", show=False),
         Binding("down,j", "step(1)", "Next", show=False),
         Binding("up,k", "step(-1)", "Previous", show=False),
         Binding("enter", "take", "Apply", show=False),
-        Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
     def __init__(self, names: Sequence[str], chosen: str) -> None:

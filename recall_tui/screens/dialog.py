@@ -1,14 +1,31 @@
-"""What every dialog over the panes stands on: it is left once, however much arrives together."""
+"""The base of all screens and dialogs: sized for the terminal, and a dialog is left only once."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
+from textual.events import Resize
 from textual.screen import ModalScreen, Screen
 
-from recall_tui.screens.sized import Result, SizedScreen
 from recall_tui.state.session import Session
+
+Result = TypeVar("Result")
+
+
+class SizedScreen(Screen[Result]):
+    """A screen that is laid out for the terminal's present size alone.
+
+    Textual tells a screen once more of a size that it has just taken. Of two sizes on their way to it, as where a
+    terminal becomes narrower by a column and wide again, each would bring the other one back, for ever, and nothing
+    else would have its turn.
+    """
+
+    def on_resize(self, event: Resize) -> None:
+        """Pass over a size that the terminal has no longer."""
+        if event.size != self.app.size:
+            event.prevent_default()
 
 
 class Dialog(ModalScreen[Result], SizedScreen[Result]):
@@ -18,6 +35,7 @@ class Dialog(ModalScreen[Result], SizedScreen[Result]):
     screen below too.
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "app.leave", "Quit", show=False)]
     CSS_PATH = "dialogs.tcss"
 
     def show_session(self, session: Session) -> None:

@@ -17,15 +17,13 @@ from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import TABLE, Table, wanted_at
 from recall_tui.screens.dialog import Dialog
 from recall_tui.state.session import Pane, View
-from recall_tui.widgets.draw import folded
+from recall_tui.widgets.draw import fold
 from recall_tui.widgets.lines import LineView
 
 INTRODUCTION = "Letters are commands in NAV and are typed in EDIT. Esc is one step out."
 KEY_CELLS = 14
 HELP_COLUMN = KEY_CELLS + 3
 MOST_PANES = 3  # that a line names
-
-
 PANES: Mapping[Pane, str] = {
     "query": (
         "Type plain words, or a query in RQL that begins with SELECT. The results follow as you type. Plain words "
@@ -71,7 +69,6 @@ PANES: Mapping[Pane, str] = {
         "their files stay."
     ),
 }
-
 VIEWS: Mapping[View, str] = {
     "ledger": (
         "Where the score of the selected result comes from. Each signal has its raw score, the same normalized to "
@@ -110,7 +107,6 @@ class HelpScreen(Dialog[None]):
         Binding("down", "scroll(1)", "Down", show=False, priority=True),
         Binding("pageup", "page(-1)", "Page up", show=False, priority=True),
         Binding("pagedown", "page(1)", "Page down", show=False, priority=True),
-        Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
     def __init__(self, table: Table, pane: Pane, view: View) -> None:
@@ -149,7 +145,7 @@ class HelpScreen(Dialog[None]):
     def _fill(self, words: str) -> None:
         view = self.query_one(LineView)
         lines = help_lines(self._table, self._pane, words, view=self._view)
-        view.show(lambda width: [piece for line in lines for piece in _folded(line, width)])
+        view.show(lambda width: [piece for line in lines for piece in _fold(line, width)])
 
 
 def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "", *, view: View = "ledger") -> list[Text]:
@@ -173,16 +169,16 @@ def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "", *, v
         if shown:
             lines += [*([Text()] if lines else []), Text(group, Style(bold=True)), *shown]
         if actions is here and not wanted:
-            lines += [Text(), Text(table.spelled(about(pane, view))), Text(), Text(INTRODUCTION, Style(dim=True))]
+            lines += [Text(), Text(table.spell(about(pane, view))), Text(), Text(INTRODUCTION, Style(dim=True))]
     return lines or [Text("No key does that.")]
 
 
-def _folded(line: Text, width: int) -> list[Text]:
+def _fold(line: Text, width: int) -> list[Text]:
     """A line of the list in as many as it takes, the help in its column."""
     if line.cell_len <= width:
         return [line]
     column = HELP_COLUMN if line.plain.startswith(" ") else 0
-    first, *others = folded(line.plain[column:], width - column)
+    first, *others = fold(line.plain[column:], width - column)
     return [Text(line.plain[:column] + first), *(Text(" " * column + other) for other in others)]
 
 

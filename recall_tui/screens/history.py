@@ -16,9 +16,8 @@ from textual.widgets import Input, OptionList
 
 from recall_tui.home.history import MOST_DIGITS, PastQuestion, RankMove, changed, moves
 from recall_tui.screens.dialog import Dialog
-from recall_tui.widgets.draw import Glyphs, cut, figure, fit, folded
-from recall_tui.widgets.lines import LineView
-from recall_tui.widgets.lists import PointedList
+from recall_tui.widgets.draw import Glyphs, cut, figure, fit, fold
+from recall_tui.widgets.lines import LineView, PointedList
 
 KEYS = (
     "Enter loads query, filter and settings, F5 the query alone, Tab marks, F6 compares, Esc closes",
@@ -47,7 +46,6 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
         Binding("tab", "mark", "Mark", show=False, priority=True),
         Binding("f5", "take('text')", "Load the query alone", show=False, priority=True),
         Binding("f6", "compare", "Compare", show=False, priority=True),
-        Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
     def __init__(self, past: Sequence[PastQuestion]) -> None:
@@ -88,7 +86,7 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
 
     def action_take(self, act: Literal["all", "text"]) -> None:
         """Give back the chosen one, or its text alone."""
-        chosen = self._chosen
+        chosen = self._chosen_question
         if chosen is not None:
             self.dismiss(HistoryChoice(act, chosen))
 
@@ -98,12 +96,12 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
 
     def action_mark(self) -> None:
         """Compare with this one from now on, or with none."""
-        self._marked = None if self._chosen is self._marked else self._chosen
+        self._marked = None if self._chosen_question is self._marked else self._chosen_question
         self._refill()
 
     def action_compare(self) -> None:
         """Show what moved from the older to the newer one of the marked and the chosen one."""
-        chosen = self._chosen
+        chosen = self._chosen_question
         if chosen is None or self._marked is None or chosen is self._marked:
             self.notify("Mark one with Tab, then choose another.")
         else:
@@ -111,7 +109,7 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
             self.app.push_screen(MovedScreen(older, newer))
 
     @property
-    def _chosen(self) -> PastQuestion | None:
+    def _chosen_question(self) -> PastQuestion | None:
         row = self.query_one(PointedList).highlighted
         return self._found[row] if row is not None else None
 
@@ -131,12 +129,9 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
 
 
 class MovedScreen(Dialog[None]):
-    """Two answers beside each other: their settings, and every row that is among the first of either."""
+    """Two answers next to each other: their settings, and every row that is among the first of either."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,f6", "dismiss", "Close", show=False),
-        Binding("ctrl+q", "app.leave", "Quit", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,f6", "dismiss", "Close", show=False)]
 
     def __init__(self, before: PastQuestion, after: PastQuestion) -> None:
         super().__init__()
@@ -170,7 +165,7 @@ def moved_lines(before: PastQuestion, after: PastQuestion, width: int, glyphs: G
     """What was asked each time, then the rows of the later answer, then those that left."""
     lines = []
     for name, past in (("before", before), ("after", after)):
-        asked = folded(f"{name:<7} {' '.join(past.text.split())}", width)
+        asked = fold(f"{name:<7} {' '.join(past.text.split())}", width)
         lines += [Text(line, Style(bold=True)) for line in asked]
         lines += [Text(fit(f"        {changed(past) or 'saved settings'}", width, glyphs))]
         lines += [Text(fit(f"        store {past.digest[:MOST_DIGITS] or 'unknown'}", width, glyphs))]
@@ -181,15 +176,11 @@ def moved_lines(before: PastQuestion, after: PastQuestion, width: int, glyphs: G
     found = moves(before, after)
     lines += [Text(), Text(fit(f"{'before':>6} {'after':>6} {'move':>5}  row", width, glyphs), Style(bold=True))]
     lines += [Text(fit(_move_line(move, glyphs), width, glyphs)) for move in found]
-    return [*lines, Text(), Text(fit(_counted(found), width, glyphs))]
-
-
-def _counted(found: Sequence[RankMove]) -> str:
-    """How many rows moved, came and left."""
     new, left = sum(move.before is None for move in found), sum(move.after is None for move in found)
     moved = sum(move.before != move.after for move in found) - new - left
-    told = [f"{count} {how}" for count, how in ((moved, "moved"), (new, "new"), (left, "left")) if count]
-    return ", ".join(told) or f"all {len(found)} where they were"
+    counts = [f"{count} {how}" for count, how in ((moved, "moved"), (new, "new"), (left, "left")) if count]
+    said = ", ".join(counts) or f"all {len(found)} where they were"
+    return [*lines, Text(), Text(fit(said, width, glyphs))]
 
 
 def _move_line(move: RankMove, glyphs: Glyphs) -> str:

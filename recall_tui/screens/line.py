@@ -11,13 +11,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Paste
-from textual.message import Message
 from textual.widgets import Input, Static
 
 from recall_tui.commandline import VERBS, Output, completed
+from recall_tui.messages import Do
 from recall_tui.screens.dialog import Dialog
 from recall_tui.themes import NAMES
-from recall_tui.widgets.draw import Glyphs, fit, folded
+from recall_tui.widgets.draw import Glyphs, fit, fold
 from recall_tui.widgets.lines import LineView
 
 HINT = "Enter runs, Tab completes, Up and Down go to earlier lines, F5 loads the query, Esc closes"
@@ -30,8 +30,8 @@ class LineInput(Input):
     """A line in which a break shows as a mark, since a command that is pasted may have some."""
 
     def paste(self, text: str) -> None:
-        """Put all of it where the cursor stands, or in the place of what is selected."""
-        self.replace(marked(text.rstrip()), *self.selection)
+        """Insert all of it at the cursor, or replace the selection."""
+        self.replace(mark_breaks(text.rstrip()), *self.selection)
 
     def on_paste(self, event: Paste) -> None:
         """Textual's own takes the first line and drops the others."""
@@ -44,8 +44,8 @@ class LineInput(Input):
         self.paste(self.app.clipboard)
 
 
-def marked(line: str) -> str:
-    """A command with its line breaks as they stand in the field."""
+def mark_breaks(line: str) -> str:
+    """Return a command with its line breaks as the field shows them."""
     return "\n".join(line.splitlines()).replace("\n", BREAK)
 
 
@@ -61,19 +61,7 @@ class LineScreen(Dialog[None]):
         Binding("tab", "complete", "Complete", show=False, priority=True),
         Binding("f5", "take_up", "Load the query", show=False, priority=True),
         Binding("ctrl+g", "cancel", "Cancel", show=False, priority=True),
-        Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
-
-    class Entered(Message):
-        """A line to run, or to take the question of."""
-
-        def __init__(self, line: str, *, takes_up: bool) -> None:
-            super().__init__()
-            self.line = line
-            self.takes_up = takes_up
-
-    class Cancelled(Message):
-        """The command under way is to stop."""
 
     def __init__(self, past: Sequence[str], output: Output) -> None:
         super().__init__()
@@ -126,7 +114,7 @@ class LineScreen(Dialog[None]):
 
     def action_cancel(self) -> None:
         """Stop what runs."""
-        self.post_message(self.Cancelled())
+        self.post_message(Do("stop_line"))
 
     def action_complete(self) -> None:
         """Go on as far as there is one way."""
@@ -144,7 +132,7 @@ class LineScreen(Dialog[None]):
         if self._place == -1:
             self._written = field.value
         self._place = max(-1, min(len(self._past) - 1, self._place + lines))
-        field.value = marked(self._past[self._place]) if self._place >= 0 else self._written
+        field.value = mark_breaks(self._past[self._place]) if self._place >= 0 else self._written
         field.cursor_position = len(field.value)
 
     def action_page(self, pages: int) -> None:
@@ -160,23 +148,23 @@ class LineScreen(Dialog[None]):
             self._past.insert(0, line)
             self._place = -1
             field.value = ""
-        self.post_message(self.Entered(line, takes_up=takes_up))
+        self.post_message(Do("enter_line", line, takes_up))
 
 
 def output_lines(output: Output, width: int, glyphs: Glyphs) -> list[Text]:
     """The command, its stdout as it is, its stderr behind a mark, and how it ended."""
     if output.running:
-        return [_told(output.running, width, glyphs), Text("running")]
+        return [_command_line(output.running, width, glyphs), Text("running")]
     ran = output.ran
     if ran is None:
         return [Text(fit("Any command of recall, without the word recall.", width, glyphs), Style(dim=True))]
-    lines = [_told(ran.line, width, glyphs)]
-    lines += [Text(line) for line in folded(ran.stdout, width)]
-    lines += [Text(f"! {line}", Style(italic=True)) for line in folded(ran.stderr, width - 2)]
+    lines = [_command_line(ran.line, width, glyphs)]
+    lines += [Text(line) for line in fold(ran.stdout, width)]
+    lines += [Text(f"! {line}", Style(italic=True)) for line in fold(ran.stderr, width - 2)]
     mark = glyphs.yes if ran.code == 0 else glyphs.no
     return [*lines, Text(f"{mark} exit {ran.code}", Style(bold=True))]
 
 
-def _told(line: str, width: int, glyphs: Glyphs) -> Text:
+def _command_line(line: str, width: int, glyphs: Glyphs) -> Text:
     """What was run, on one line of the screen."""
     return Text(fit(f"$ recall {line.replace(chr(10), glyphs.newline)}", width, glyphs), Style(bold=True))

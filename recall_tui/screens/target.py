@@ -14,14 +14,14 @@ from textual.containers import Vertical
 from textual.events import Resize
 from textual.widgets import Input, OptionList
 
-from recall_tui.messages import Picking
+from recall_tui.messages import Do
 from recall_tui.screens.dialog import Dialog
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session
-from recall_tui.widgets.draw import blanked, counted, fit_place
-from recall_tui.widgets.lists import PointedList
+from recall_tui.widgets.draw import blank, fit_place, pluralize
+from recall_tui.widgets.lines import PointedList
 
 LITERALLY = "  literally"
 _NAMED = re.compile(r'"|.+:[0-9]+(-[0-9]+)?$')
@@ -36,14 +36,13 @@ class TargetScreen(Dialog[str | None]):
         Binding("down", "step(1)", "Next", show=False, priority=True),
         Binding("up", "step(-1)", "Previous", show=False, priority=True),
         Binding("tab", "complete", "Complete", show=False, priority=True),
-        Binding("ctrl+q", "app.leave", "Quit", show=False),
     ]
 
     def __init__(self) -> None:
         super().__init__()
         self._typed = ""
-        self._found = Paths((), are_all=True)
-        self._is_found = False
+        self._listed = Paths((), are_all=True)
+        self._is_listed = False
         """The paths are those of what is typed."""
         self._is_chosen = False
         """The chosen line was gone to."""
@@ -60,14 +59,14 @@ class TargetScreen(Dialog[str | None]):
     def on_mount(self) -> None:
         """Take the next key, and begin with all paths."""
         self.set_focus(self.query_one(Input))
-        self.post_message(Picking(""))
+        self.post_message(Do("list_paths", ""))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Ask for the paths that hold every word typed."""
         self._typed = event.value.strip()
-        self._is_found = self._is_chosen = self._is_taken = False
+        self._is_listed = self._is_chosen = self._is_taken = False
         self._fill()
-        self.post_message(Picking(self._typed))
+        self.post_message(Do("list_paths", self._typed))
 
     def on_input_submitted(self) -> None:
         """Give back the line that was gone to, or what is typed once its paths are known."""
@@ -80,15 +79,15 @@ class TargetScreen(Dialog[str | None]):
 
     def _take(self) -> None:
         """Give back what the typed text names, once that is known; of several documents one is to be chosen."""
-        if not self._is_found and not _NAMED.match(self._typed):
-            self._tell("Looking it up …")
+        if not self._is_listed and not _NAMED.match(self._typed):
+            self._say("Looking it up …")
             return
         self._is_taken = False
         endings = ending_with(self._typed, self._paths())
         if len(endings) > 1:
             self._draw(self._lines().index(endings[0]))
             self._is_chosen = True
-            self._tell(f"{counted(len(endings), 'path')} end with this: Up and Down select, Enter chooses")
+            self._say(f"{pluralize(len(endings), 'path')} end with this: Up and Down select, Enter chooses")
         elif len(endings) == 1:
             self.dismiss(endings[0])
         else:
@@ -101,16 +100,16 @@ class TargetScreen(Dialog[str | None]):
 
     def on_resize(self, _event: Resize) -> None:
         """Another width has room for more or less of each path."""
-        self.call_after_refresh(self._refill)
+        self.call_after_refresh(lambda: self._draw(self.query_one(PointedList).highlighted))
 
     def show_session(self, session: Session) -> None:
         """Show the paths that were found for what is typed, which Enter may be waiting for."""
         result = result_of(session, Analysis("paths", self._typed), of=Paths)
-        if result is None or self._is_found:
+        if result is None or self._is_listed:
             return
-        self._is_found = True
-        if isinstance(result, Paths) and result != self._found:
-            self._found = result
+        self._is_listed = True
+        if isinstance(result, Paths) and result != self._listed:
+            self._listed = result
             self._fill()
         if self._is_taken:
             self._take()
@@ -131,7 +130,7 @@ class TargetScreen(Dialog[str | None]):
     def _paths(self) -> list[str]:
         """The paths that hold every word typed: those at hand may have been found for less of it."""
         words = self._typed.lower().split()
-        return [path for path in self._found.paths if all(word in path.lower() for word in words)]
+        return [path for path in self._listed.paths if all(word in path.lower() for word in words)]
 
     @property
     def _has_typed(self) -> bool:
@@ -148,22 +147,21 @@ class TargetScreen(Dialog[str | None]):
         is_named = self._has_typed and (_NAMED.match(self._typed) is not None or not paths)
         first = lines.index(self._typed) if self._typed in paths else int(self._has_typed and not is_named)
         self._draw(first if lines else None)
-        told = counted(len(paths), "path") if self._found.are_all else f"the first {counted(len(paths), 'path')}"
-        self._tell(f"{told}, Tab completes, Enter chooses, Esc closes")
+        count = pluralize(len(paths), "path")
+        if not self._listed.are_all:
+            count = f"the first {count}"
+        self._say(f"{count}, Tab completes, Enter chooses, Esc closes")
 
-    def _tell(self, told: str) -> None:
-        self.query_one("#target").border_subtitle = told
-
-    def _refill(self) -> None:
-        self._draw(self.query_one(PointedList).highlighted)
+    def _say(self, text: str) -> None:
+        self.query_one("#target").border_subtitle = text
 
     def _draw(self, chosen: int | None) -> None:
         """Each line in the room that it has: paths lose their fronts, since they differ at their ends."""
         view, lines, shown = self.query_one(PointedList), self._lines(), []
         if self._has_typed:
-            typed = fit_place(blanked(lines.pop(0)), "", view.room - len(LITERALLY), view.glyphs).rstrip()
+            typed = fit_place(blank(lines.pop(0)), "", view.room - len(LITERALLY), view.glyphs).rstrip()
             shown.append(Text(typed).append(LITERALLY, Style(dim=True)))
-        shown += [Text(fit_place(blanked(path), "", view.room, view.glyphs).rstrip()) for path in lines]
+        shown += [Text(fit_place(blank(path), "", view.room, view.glyphs).rstrip()) for path in lines]
         view.fill(shown, chosen=chosen)
 
 

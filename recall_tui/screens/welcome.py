@@ -15,20 +15,19 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Click, Resize
-from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 
 from recall_core import paths
 from recall_core.errors import RecallError
 from recall_core.paths import spot
 from recall_tui import opening
+from recall_tui.messages import Do
 from recall_tui.opening import Count, FirstStore
 from recall_tui.screens.bench import NO_ROOM, Bench
-from recall_tui.screens.sized import SizedScreen
+from recall_tui.screens.dialog import SizedScreen
 from recall_tui.state.store_pane import embedder_words, ndcg, state_of
-from recall_tui.widgets.draw import Glyphs, figure, fit, glyphs_in
-from recall_tui.widgets.lines import entitle
-from recall_tui.widgets.lists import PointedList
+from recall_tui.widgets.draw import Drawing, Glyphs, figure, fit
+from recall_tui.widgets.lines import PointedList, entitle
 
 if TYPE_CHECKING:
     from recall_core.contract.views import EmbedderView
@@ -55,10 +54,10 @@ class CreateLine(Static):
 
     def on_click(self, _event: Click) -> None:
         """A click is an Enter."""
-        self.screen.action_create()  # type: ignore[attr-defined]  # it stands on a WelcomeScreen
+        self.screen.action_create()  # type: ignore[attr-defined]  # its screen is a WelcomeScreen
 
 
-class WelcomeScreen(SizedScreen[None]):
+class WelcomeScreen(SizedScreen[None], Drawing):
     """Says why there is no store. Where one can be made, a folder and an embedder are chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -74,17 +73,6 @@ class WelcomeScreen(SizedScreen[None]):
     HORIZONTAL_BREAKPOINTS = Bench.HORIZONTAL_BREAKPOINTS
     VERTICAL_BREAKPOINTS = Bench.VERTICAL_BREAKPOINTS
     AUTO_FOCUS = "#folder"
-
-    class Named(Message):
-        """A store to make."""
-
-        def __init__(self, choice: FirstStore, *, sends_text: bool) -> None:
-            super().__init__()
-            self.choice = choice
-            self.sends_text = sends_text
-
-    class Again(Message):
-        """The store is to be opened once more."""
 
     def __init__(
         self, error: RecallError, store: str | None, *, can_create: bool, before: FirstStore | None = None
@@ -133,14 +121,19 @@ class WelcomeScreen(SizedScreen[None]):
             self.query_one("#create", CreateLine).update(self._keys())
             self._draw_folders()
             self._draw_embedders(self.query_one("#embedders", ChoiceList).highlighted)
-            self.call_after_refresh(self._focus_again)
+
+            def focus_again() -> None:
+                if self.focused is None and self.app.app_focus and self.has_room and self.query(CreateLine):
+                    self.set_focus(self.query_one("#folder", Input))
+
+            self.call_after_refresh(focus_again)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Where one line stands instead of everything, nothing is done that nobody would see."""
+        """Do nothing unseen: without room, one line replaces everything."""
         return self.has_room and super().check_action(action, parameters)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """What is typed narrows the folders; one that was chosen stands in the field."""
+        """Narrow the folders by what is typed, unless it is a folder of the list."""
         if event.value not in self._folders:
             self._list_folders(event.value)
         else:
@@ -177,7 +170,7 @@ class WelcomeScreen(SizedScreen[None]):
 
     def action_create(self) -> None:
         """Ask the application to make the store."""
-        embedder = self.chosen
+        embedder = self.chosen_embedder
         if not self.can_create or embedder is None:
             return
         if not embedder["available"]:
@@ -187,12 +180,12 @@ class WelcomeScreen(SizedScreen[None]):
         sends_text = embedder["network"]
         settings = {"allow_network": True} if sends_text else {}
         folder = self.query_one("#folder", Input).value.strip() or self._spot.folder
-        self.post_message(self.Named(FirstStore(folder, embedder["name"], settings), sends_text=sends_text))
+        self.post_message(Do("create_first_store", FirstStore(folder, embedder["name"], settings), sends_text))
 
     def action_again(self) -> None:
         """Ask the application to open the store once more."""
         if not self.can_create:
-            self.post_message(self.Again())
+            self.post_message(Do("open_again"))
 
     @property
     def has_room(self) -> bool:
@@ -200,14 +193,10 @@ class WelcomeScreen(SizedScreen[None]):
         return not (self.has_class("-tiny") or self.has_class("-flat"))
 
     @property
-    def chosen(self) -> EmbedderView | None:
+    def chosen_embedder(self) -> EmbedderView | None:
         """The embedder that is chosen."""
         row = self.query_one("#embedders", ChoiceList).highlighted if self.can_create else None
         return self._embedders[row] if row is not None and row < len(self._embedders) else None
-
-    @property
-    def _glyphs(self) -> Glyphs:
-        return glyphs_in(self.app)
 
     @property
     def _room(self) -> int:
@@ -227,10 +216,6 @@ class WelcomeScreen(SizedScreen[None]):
 
     def _keys(self) -> str:
         return KEYS if self._room >= WIDE else FEW_KEYS
-
-    def _focus_again(self) -> None:
-        if self.focused is None and self.app.app_focus and self.has_room and self.query(CreateLine):
-            self.set_focus(self.query_one("#folder", Input))
 
     def _take(self, row: int) -> None:
         if row < len(self._folders):
@@ -265,7 +250,7 @@ class WelcomeScreen(SizedScreen[None]):
         self._draw_embedders(names.index(wanted))
 
     def _draw_embedders(self, chosen: int | None) -> None:
-        lines = (Text(_embedder_line(each, self._room, self._glyphs)) for each in self._embedders)
+        lines = (Text(_embedder_line(each, self._room, self.glyphs)) for each in self._embedders)
         self.query_one("#embedders", ChoiceList).fill(lines, chosen=chosen)
 
     def _draw_folders(self) -> None:
@@ -274,14 +259,14 @@ class WelcomeScreen(SizedScreen[None]):
         view = self.query_one("#folders", PointedList)
         typed = self.query_one("#folder", Input).value
         room = min(FOLDER_CELLS, self._room)
-        lines = (Text(self._folder_line(folder, room)) for folder in self._folders)
+        lines = []
+        for folder in self._folders:
+            found = self._counts.get(folder)
+            counted = _files(found) if found else "counting"
+            lines.append(Text(fit(folder, room - 26, self.glyphs) + f"{counted:>26}"))
         view.fill(lines, chosen=self._folders.index(typed) if typed in self._folders else None)
         count = None if typed in self._folders else self._counts.get(typed)
         entitle(self.query_one("#welcome"), TITLE, f"{typed}: {_files(count)}" if count else "")
-
-    def _folder_line(self, folder: str, room: int) -> str:
-        count = self._counts.get(folder)
-        return fit(folder, room - 26, self._glyphs) + f"{_files(count) if count else 'counting':>26}"
 
     def _say_words(self, embedder: EmbedderView) -> None:
         words = Text(f"{embedder['name']}: ", Style(bold=True))

@@ -10,12 +10,12 @@ from textual.events import MouseDown, MouseMove, MouseUp, Resize
 
 from recall_tui.home import preferences
 from recall_tui.home.preferences import PaneSizes
-from recall_tui.messages import Dragged
+from recall_tui.messages import Do
 
 Border = Literal["right", "below"]
 BELOW = ("#explain", "#store")
-"""What stands below the results; one of them is seen."""
-LEAST_ROWS = 5  # of the results, and of what stands below them, with two for the border
+"""The panes below the results, one of which is seen."""
+LEAST_ROWS = 5  # of the results and of the pane below them, with two for the border
 LEAST_QUERY_ROWS = 3  # one of text, with two for the border
 
 
@@ -28,7 +28,7 @@ class Body(Container):
         self._wanted = self._laid_out = PaneSizes(), False
 
     def lay_out(self, layout: PaneSizes, *, is_narrow: bool) -> None:
-        """Give the panes their sizes. On a narrow screen everything behind the results stands below them."""
+        """Give the panes their sizes. On a narrow screen all other panes are below the results."""
         self._wanted = layout, is_narrow
         self._lay_out()
 
@@ -36,8 +36,8 @@ class Body(Container):
         """The same share of another height may leave too few rows."""
         self._lay_out()
 
-    def bounded(self, below: float) -> int:
-        """A share of the height in percent that leaves rows for the results, and for what stands below them."""
+    def limit(self, below: float) -> int:
+        """Limit a share of the height in percent, so that rows are left for the results and the pane below them."""
         height = self.size.height
         if height == 0:
             return preferences.bounded(below)
@@ -45,8 +45,8 @@ class Body(Container):
         most = 100 * (height - query - LEAST_ROWS) // height
         return preferences.bounded(max(ceil(100 * LEAST_ROWS / height), min(most, below)))
 
-    def measured(self) -> PaneSizes:
-        """Where the borders stand."""
+    def measure(self) -> PaneSizes:
+        """Return where the borders are."""
         right = 100 * self.query_one("#right").outer_size.width / max(1, self.size.width)
         heights = [self.query_one(pane).outer_size.height for pane in (*BELOW, "#right") if self._is_below(pane)]
         below = 100 * max(heights, default=0) / max(1, self.size.height)
@@ -74,7 +74,7 @@ class Body(Container):
     def _lay_out(self) -> None:
         (layout, is_narrow) = self._wanted
         if layout.below is not None:
-            layout = layout._replace(below=self.bounded(layout.below))
+            layout = layout._replace(below=self.limit(layout.below))
         if (layout, is_narrow) == self._laid_out:
             return
         self._laid_out = layout, is_narrow
@@ -88,10 +88,10 @@ class Body(Container):
     def _drag(self, event: MouseMove | MouseUp, *, is_over: bool) -> None:
         if self._held == "right":
             share = 100 * (self.region.right - event.screen_x) / max(1, self.size.width)
-            self.post_message(Dragged(share, None, is_over=is_over))
+            self.post_message(Do("drag_border", share, None, is_over))
         else:
             share = 100 * (self.region.bottom - 1 - event.screen_y) / max(1, self.size.height)
-            self.post_message(Dragged(None, share, is_over=is_over))
+            self.post_message(Do("drag_border", None, share, is_over))
 
     def _border_at(self, x: int, y: int) -> Border | None:
         """The border between the columns, or the lower one of the results. The title of a pane is none."""

@@ -11,19 +11,18 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual.events import Click, Resize
-from textual.widget import Widget
 from textual.widgets import Static
 
 from recall_tui.actions.action import acts_in
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import GRADES, LAST, Offer, Table, footer, table_of
-from recall_tui.messages import Wanted
-from recall_tui.panes.context.sums import budget_line, gauge_of
+from recall_tui.messages import Do
+from recall_tui.panes.context import budget_line, gauge_of
 from recall_tui.state.grading import last_grade
 from recall_tui.state.judging import first_step
 from recall_tui.state.session import Session, is_ingesting
 from recall_tui.state.shell import command
-from recall_tui.widgets.draw import Glyphs, counted, fit, fit_place, glyphs_in
+from recall_tui.widgets.draw import Drawing, Glyphs, fit, fit_place, pluralize
 
 SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"), ("8", "store"))
 """The panes that share a place on a narrow screen, with their keys."""
@@ -36,7 +35,7 @@ ID_DIGITS = 12
 _ID = re.compile(r"\b[0-9a-f]{64}\b")
 LEAST_GAUGE, MOST_GAUGE = 10, 20  # cells of the gauge in the status line
 GRADED_LEAST, GRADED_MOST = 16, 40  # cells of the path of the newest grade
-NARROW = 100  # below this the context pane may be hidden, so its gauge stands in the status line
+NARROW = 100  # below this the context pane may be hidden, so its gauge is in the status line
 
 
 class ClickPlace(NamedTuple):
@@ -47,7 +46,7 @@ class ClickPlace(NamedTuple):
     action: str
 
 
-class Line(Static):
+class Line(Static, Drawing):
     """One line that is drawn again from the last session when its width changes. Parts of it can be clicked."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
@@ -61,13 +60,13 @@ class Line(Static):
         self._session = session
         if self.size.width > 0:
             self._places = []
-            line = self.drawn(session, self.size.width)
+            line = self.draw_line(session, self.size.width)
             if line != self._shown or line.spans != self._shown.spans:
                 self._shown = line
                 self.update(line, layout=False)
 
     @abstractmethod
-    def drawn(self, session: Session, width: int) -> Text:
+    def draw_line(self, session: Session, width: int) -> Text:
         """The line for a width in cells."""
 
     def clickable(self, line: Text, piece: Text, action: str) -> None:
@@ -81,18 +80,18 @@ class Line(Static):
         self.show(self._session)
 
     def on_click(self, event: Click) -> None:
-        """Ask for what stands under the pointer."""
+        """Do what was clicked."""
         for first, end, action in self._places:
             if first <= event.x < min(end, self.size.width):
-                self.post_message(Wanted(action))
+                self.post_message(Do(action))
 
 
 class HeaderLine(Line):
     """Store, documents, embedder, whether work is under way, and the way to the keys."""
 
-    def drawn(self, session: Session, width: int) -> Text:
+    def draw_line(self, session: Session, width: int) -> Text:
         """The header; facts that do not fit go, the last ones first, and the activity always shows."""
-        glyphs = _glyphs(self)
+        glyphs = self.glyphs
         busy = [session.store.task] if session.store.task else []
         busy += ["searching"] if session.query.busy else ["ingesting"] if is_ingesting(session) else []
         activity = busy[0] if busy else "idle"
@@ -101,10 +100,10 @@ class HeaderLine(Line):
             info = session.store.info
             path = Path(info.path)
             facts.append(path.parent.name or path.name if path.name == DEFAULT_STORE else path.name)
-            facts.append(f"{counted(info.documents, 'document')}{glyphs.dot}{counted(info.chunks, 'chunk')}")
+            facts.append(f"{pluralize(info.documents, 'document')}{glyphs.dot}{pluralize(info.chunks, 'chunk')}")
             facts.append(short_name(info.embedder))
         right = f"   {HELP} "
-        left = told(facts, width - cell_len(activity) - len(right) - len(GAPS[-1]), glyphs)
+        left = fit_facts(facts, width - cell_len(activity) - len(right) - len(GAPS[-1]), glyphs)
         line = Text(f"{left}{GAPS[-1]}{activity}   ", Style(bold=True))
         self.clickable(line, Text(HELP), "help")
         line.append(" ")
@@ -127,16 +126,16 @@ class StatusLine(Line):
         super().__init__(id="status")
         self._store = store
 
-    def drawn(self, session: Session, width: int) -> Text:
+    def draw_line(self, session: Session, width: int) -> Text:
         """The status for a width in cells."""
-        glyphs = _glyphs(self)
+        glyphs = self.glyphs
         if width < NARROW:
             return self._narrow(session, width, glyphs)
         typed = command(session, self._store)
         table = table_of(self.app)
-        hint = Text(table.spelled(" {copy_command} copies ") if typed else "")
-        first = table.spelled(first_step(session)) if session.pane == "judge" else ""
-        shown = f" $ {abridged(typed, glyphs)}" if typed else f" {first}"
+        hint = Text(table.spell(" {copy_command} copies ") if typed else "")
+        first = table.spell(first_step(session)) if session.pane == "judge" else ""
+        shown = f" $ {abridge(typed, glyphs)}" if typed else f" {first}"
         line = Text(fit(shown, width - hint.cell_len, glyphs), Style(dim=True))
         self.clickable(line, hint, "copy_command")
         return line
@@ -145,10 +144,10 @@ class StatusLine(Line):
         """The gauge has what the names of the panes leave; without room for both, their keys stand for them."""
         tabs = [(f"{key} {tab}", tab) for key, tab in SHARING if tab != session.tab]
         figures = budget_line(session)
-        taken = _taken(figures, tabs, glyphs)
+        taken = _taken_cells(figures, tabs, glyphs)
         if taken + LEAST_GAUGE > width:
             tabs = [(label[0], tab) for label, tab in tabs]
-            taken = _taken(figures, tabs, glyphs)
+            taken = _taken_cells(figures, tabs, glyphs)
         cells = max(LEAST_GAUGE, min(MOST_GAUGE, width - taken))
         line = Text(" ")
         self.clickable(line, Text(f"{gauge_of(session, cells, glyphs)} {figures}"), "type_budget")
@@ -167,7 +166,7 @@ class FooterLine(Line):
         super().__init__(id="footer")
         self._table = table
 
-    def drawn(self, session: Session, width: int) -> Text:
+    def draw_line(self, session: Session, width: int) -> Text:
         """As many keys as fit before a blank; help and quit always do."""
         editing = session.pane == "query"
         line = Text().append(" EDIT " if editing else " NAV ", Style(reverse=True, bold=True))
@@ -190,11 +189,11 @@ class FooterLine(Line):
     def _say_grading(self, line: Text, session: Session, room: int) -> None:
         """That letters grade, and the newest grade with its undo where that can be pressed; its path as it fits."""
         line.append(" GRADING", Style(bold=True))
-        undo, newest = self._table.named("undo_grade"), last_grade(session)
+        undo, newest = self._table.find("undo_grade"), last_grade(session)
         if newest is not None and undo.keys and acts_in(undo, session.pane):
             undoes = f", {key_name(undo.keys[0])} undoes "
             cells = min(GRADED_MOST, room - cell_len(f"{line.plain} {newest[0]} {undoes}"))
-            path = fit_place(newest[1], "", cells, _glyphs(self)).rstrip() if cells >= GRADED_LEAST else ""
+            path = fit_place(newest[1], "", cells, self.glyphs).rstrip() if cells >= GRADED_LEAST else ""
             line.append(f" {newest[0]} {path}".rstrip() + undoes)
         else:
             line.append(" ")
@@ -209,24 +208,20 @@ def _cells(offers: list[Offer]) -> int:
     return sum(cell_len(f"  {offer.key} {offer.label}") for offer in offers)
 
 
-def _taken(figures: str, tabs: list[tuple[str, str]], glyphs: Glyphs) -> int:
+def _taken_cells(figures: str, tabs: list[tuple[str, str]], glyphs: Glyphs) -> int:
     """Cells of all but the gauge, with a blank at either end."""
     return cell_len(f"  {figures}{glyphs.dot}{' '.join(label for label, _ in tabs)} ")
 
 
-def abridged(typed: str, glyphs: Glyphs) -> str:
+def abridge(typed: str, glyphs: Glyphs) -> str:
     """A command on one line, its ids by their first digits: what is copied has them whole."""
     return _ID.sub(lambda found: found[0][:ID_DIGITS] + glyphs.cut, typed.replace("\n", glyphs.newline))
 
 
-def told(facts: list[str], width: int, glyphs: Glyphs) -> str:
+def fit_facts(facts: list[str], width: int, glyphs: Glyphs) -> str:
     """As many facts as have room, the first two in any case, in exactly `width` cells."""
     for count in range(len(facts), 2, -1):
         for gap in GAPS:
             if cell_len(line := gap.join(facts[:count])) <= width:
                 return fit(line, width, glyphs)
     return fit(GAPS[-1].join(facts[:2]), width, glyphs)
-
-
-def _glyphs(widget: Widget) -> Glyphs:
-    return glyphs_in(widget.app)

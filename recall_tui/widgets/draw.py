@@ -1,18 +1,22 @@
-"""Numbers as characters: bars, shares, the gauge, and the two sets of glyphs they are drawn with."""
+"""Text in cells: bars, shares, the gauge, dots, cut and folded lines, and the two sets of glyphs for them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
 
 if TYPE_CHECKING:
     from textual.app import App
 
 COLOURS: dict[str, str] = {"lexical": "#56b4e9", "semantic": "#e69f00", "rerank": "#009e73"}
-"""Three of Okabe and Ito's colours, told apart by every common kind of colour vision."""
+"""Three of Okabe and Ito's colours, distinguished by every common kind of colour vision."""
 
 
 class Glyphs(NamedTuple):
@@ -62,7 +66,6 @@ ASCII = Glyphs(
     *("#", "123456789", "#=+:", "=-~", "|", " ", "[", "]", ">", " > ", " | ", "ok", "!!", "x", "~", "-"),
     *("+", "-", "O", ".", "=", "<>", "'", "^", "|", "\\n", "<"),
 )
-
 _COUNT = re.compile(r"(?<![\w.,-])[0-9]{4,}(?![\w.-])")
 _BREAKS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029), " ")
 NOTICE_CELLS = 70  # of what a notice repeats: more of it would cover the screen
@@ -71,6 +74,23 @@ NOTICE_CELLS = 70  # of what a notice repeats: more of it would cover the screen
 def glyphs_in(app: App[Any]) -> Glyphs:
     """What the terminal of a running workbench can draw."""
     return ASCII if app.has_class("-ascii") else UNICODE
+
+
+class InApp(Protocol):
+    """A widget or a screen."""
+
+    @property
+    def app(self) -> App[Any]:
+        """The application it belongs to."""
+
+
+class Drawing:
+    """A widget or a screen that knows what its terminal can draw."""
+
+    @property
+    def glyphs(self: InApp) -> Glyphs:
+        """What this terminal can draw."""
+        return glyphs_in(self.app)
 
 
 def glyphs_for(environment: Mapping[str, str]) -> Glyphs:
@@ -158,7 +178,7 @@ def cut(text: str, width: int, glyphs: Glyphs) -> str:
     return line if cell_len(line) <= width else fit(line, width, glyphs)
 
 
-def blanked(text: str) -> str:
+def blank(text: str) -> str:
     """The text with blanks for line breaks and whatever else steers a terminal; as long as before."""
     return text if text.isprintable() else text.translate(_BREAKS)
 
@@ -168,10 +188,10 @@ def figure(number: int) -> str:
     return f"{number:,}"
 
 
-def counted(number: int, noun: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     """A count with its noun, of which the plural has an s.
 
-    >>> counted(1, "doc"), counted(1200, "doc")
+    >>> pluralize(1, "doc"), pluralize(1200, "doc")
     ('1 doc', '1,200 docs')
     """
     return f"{figure(number)} {noun}{'' if number == 1 else 's'}"
@@ -182,7 +202,7 @@ def with_figures(sentence: str) -> str:
     return _COUNT.sub(lambda found: figure(int(found[0])), sentence)
 
 
-def folded(text: str, width: int) -> list[str]:
+def fold(text: str, width: int) -> list[str]:
     """The text's lines broken at spaces to at most `width` cells; control characters become blanks."""
     width = max(1, width)
     lines: list[str] = []
@@ -205,3 +225,89 @@ def _broken(line: str, width: int) -> list[str]:
             *full, current = chop_cells(current, width)
             pieces += [piece.rstrip() for piece in full if piece.strip()]
     return [*pieces, current.rstrip()] if current.strip() else pieces
+
+
+ACROSS, DOWN = 2, 4
+"""Dots of a cell."""
+_BRAILLE = 0x2800
+_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""The bit of each dot of a braille character, by row and column."""
+_COLUMNS = tuple(sum(_BITS[y][x] for y in range(DOWN)) for x in range(ACROSS))
+_ROWS = tuple(sum(row) for row in _BITS)
+
+
+class Canvas:
+    """A grid of dots, `width` by `height` cells. Dots outside of it are left out."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width = width
+        self.height = height
+        self.ink = 0
+        """What the next dots are drawn in; a cell has the ink of its last dot."""
+        self.inks = [bytearray(width) for _ in range(height)]
+        self._cells = [bytearray(width) for _ in range(height)]
+
+    @property
+    def columns(self) -> int:
+        """Dots from left to right."""
+        return self.width * ACROSS
+
+    @property
+    def rows(self) -> int:
+        """Dots from top to bottom."""
+        return self.height * DOWN
+
+    def dot(self, x: int, y: int) -> None:
+        """Set one dot."""
+        if 0 <= x < self.columns and 0 <= y < self.rows:
+            self._cells[y // DOWN][x // ACROSS] |= _BITS[y % DOWN][x % ACROSS]
+            self.inks[y // DOWN][x // ACROSS] = self.ink
+
+    def upright(self, x: int, y: int, to: int) -> None:
+        """Set the dots of one column from one row to another."""
+        for each in range(min(y, to), max(y, to) + 1):
+            self.dot(x, each)
+
+    def lines(self, glyphs: Glyphs) -> list[str]:
+        """The canvas as text, a string a row of cells."""
+        draw = _stroke if glyphs is ASCII else _braille
+        return ["".join(map(draw, row)) for row in self._cells]
+
+
+def _braille(bits: int) -> str:
+    return chr(_BRAILLE + bits) if bits else " "
+
+
+@cache
+def _stroke(bits: int) -> str:
+    """Return the stroke for these dots: two above each other are upright, two next to each other level."""
+    if not bits:
+        return " "
+    is_upright = any((bits & column).bit_count() > 1 for column in _COLUMNS)
+    is_level = any((bits & row).bit_count() > 1 for row in _ROWS)
+    return "+" if is_upright and is_level else "|" if is_upright else "-"
+
+
+_TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+"""Characters that make a text look like another."""
+_LINE_BREAKS = "\u2028\u2029"
+_OBEYED = {
+    **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *map(ord, _TURNS + _LINE_BREAKS))),
+    **dict.fromkeys(range(0xD800, 0xE000), "?"),
+}
+"""What a terminal obeys, which has no width on the screen, and halves of characters, which cannot be written."""
+
+
+class Harmless(LineFilter):
+    """Shows every text without what a terminal would obey."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The segments, in the same cells."""
+        if all(segment.text.isprintable() for segment in segments):
+            return segments  # nearly every line, at every frame
+        return [Segment(harmless(text), style, control) for text, style, control in segments]
+
+
+def harmless(text: str) -> str:
+    """The text without control characters and changes of direction; as wide as before."""
+    return text if text.isprintable() else text.translate(_OBEYED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -15,13 +15,60 @@ from textual.widgets.text_area import Location
 
 from recall_core import rql
 from recall_core.rql.parser import is_query
-from recall_tui.messages import Lacking
+from recall_tui.messages import Do
 from recall_tui.state.completion import KnownNames, Lookup, LookupResult
-from recall_tui.widgets.draw import COLOURS
-from recall_tui.widgets.offers import Offers
+from recall_tui.widgets.draw import COLOURS, fit
+from recall_tui.widgets.lines import MARGIN, PointedList
 
 if TYPE_CHECKING:
     from recall_core.rql.complete import Completion
+
+MOST_TEXT = 40  # cells for a candidate
+MOST_DETAIL = 60  # cells for what it is
+MOST_ROWS = 8  # of the style sheet: behind more there is a scroll bar of one cell
+FRAME = 1  # cells of the border on each side
+
+
+class Offers(PointedList, can_focus=False):
+    """Candidates, the chosen one marked. Without one chosen, Enter stays a line break."""
+
+    def __init__(self) -> None:
+        super().__init__(id="offers")
+        self.display = False
+        self._candidates: tuple[Completion, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """True while there is something to take."""
+        return bool(self._candidates)
+
+    def open(self, candidates: Sequence[Completion], below: Offset, *, is_chosen: bool) -> None:
+        """Show these, their texts in line with the cell above, and choose the first one or none."""
+        self._candidates = tuple(candidates)
+        width = min(MOST_TEXT, max(cell_len(candidate.text) for candidate in candidates))
+        details = min(MOST_DETAIL, max(cell_len(candidate.detail) for candidate in candidates))
+        lines = [
+            Text(f"{fit(candidate.text, width, self.glyphs)}  ").append(
+                fit(candidate.detail, details, self.glyphs), Style(dim=True)
+            )
+            for candidate in candidates
+        ]
+        self.fill(lines, chosen=0 if is_chosen else None)
+        self.absolute_offset = below + Offset(-MARGIN - FRAME, 1)
+        self.styles.width = MARGIN + width + 2 + details + 2 * FRAME + (len(lines) > MOST_ROWS)
+        self.display = True
+        self.refresh(layout=True)
+
+    def close(self) -> None:
+        """Show nothing."""
+        self._candidates = ()
+        self.display = False
+
+    def candidate_at(self, row: int | None = None) -> Completion | None:
+        """The candidate of a row, or the chosen one; None when none is."""
+        place = self.highlighted if row is None else row
+        return None if place is None or place >= len(self._candidates) else self._candidates[place]
+
 
 # Okabe and Ito's colours, and a way to tell each kind without them: by weight, slant, or how it is spelt anyway.
 _FIELD, _STRING, _NUMBER = "#cc79a7", "#2fb58a", "#f0e442"
@@ -46,7 +93,7 @@ MOST_READ = 10_000  # characters; reading a longer query at every key would hold
 
 
 class Editor(TextArea):
-    """The text of the question. offers: the list that stands over the screen, given to its pane by the caller."""
+    """The text of the question. offers: the list over the screen, which the pane mounts."""
 
     def __init__(self, offers: Offers) -> None:
         super().__init__(id="editor", soft_wrap=True, show_line_numbers=False, tab_behavior="focus", compact=True)
@@ -61,7 +108,7 @@ class Editor(TextArea):
 
     @property
     def cursor(self) -> int:
-        """Where the cursor stands in the text, in code points."""
+        """The place of the cursor in the text, in code points."""
         return self._index(self.cursor_location)
 
     def mark(self, fault: tuple[int, int] | None) -> None:
@@ -72,7 +119,7 @@ class Editor(TextArea):
             self.refresh()
 
     def put(self, text: str) -> None:
-        """Write this over the whole text, as one step that can be undone, and stand behind it."""
+        """Replace the text, as one step that can be undone, and go to its end."""
         self.close_offers()
         self.history.checkpoint()
         self.replace(text, (0, 0), self.document.end, maintain_selection_offset=False)
@@ -82,10 +129,10 @@ class Editor(TextArea):
     # What is seen.
 
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
-        """Bring the cursor into sight, if it stands on a line of the text.
+        """Bring the cursor into sight, if it is on a line of the text.
 
         An undo, or a redo, that takes lines away moves the cursor last. Where the scroll bar goes with the lines,
-        Textual asks for this in between, with a cursor still below them, and again once it stands where it belongs.
+        Textual asks for this in between, with a cursor still below them, and again once it is where it belongs.
         """
         is_in_text = self.cursor_location[0] < self.document.line_count
         return super().scroll_cursor_visible(center, animate) if is_in_text else Offset()
@@ -103,7 +150,7 @@ class Editor(TextArea):
         text = self.text
         if is_read(text):
             if self._coloured[0] != text:
-                self._coloured = (text, coloured(text))
+                self._coloured = (text, colour(text))
             yield from self._coloured[1]
             yield from brackets(text, self.cursor)
         if self._fault is not None:
@@ -112,7 +159,7 @@ class Editor(TextArea):
     # What may come next.
 
     def learn(self, entries: Mapping[Lookup, LookupResult]) -> None:
-        """Know this of the store; the list grows if the cursor still stands where it was asked for."""
+        """Take answers of the store; the list grows if the cursor has not moved since it asked."""
         if entries is self._entries:
             return
         self._entries = entries
@@ -157,8 +204,8 @@ class Editor(TextArea):
         """Do what a key means for the open list; False when it means nothing there."""
         if key in ("down", "up"):
             self.offers.step(1 if key == "down" else -1)
-        elif key == "tab" or (key == "enter" and self.offers.taken() is not None):
-            candidate = self.offers.taken() or self.offers.taken(0)
+        elif key == "tab" or (key == "enter" and self.offers.candidate_at() is not None):
+            candidate = self.offers.candidate_at() or self.offers.candidate_at(0)
             if candidate is not None:
                 self.take(candidate)
         elif key in ("escape", "enter"):
@@ -174,7 +221,7 @@ class Editor(TextArea):
         found = candidates(text, cursor, lexicon) if is_read(text) and self.selection.is_empty else []
         self._offered = (text, cursor)
         if lexicon.missing:
-            self.post_message(Lacking(tuple(lexicon.missing)))
+            self.post_message(Do("look_up", tuple(lexicon.missing)))
         if not found:
             self.offers.close()
             return
@@ -196,9 +243,8 @@ def is_read(text: str) -> bool:
     return len(text) <= MOST_READ and is_query(text)
 
 
-def coloured(text: str) -> list[tuple[int, int, Style]]:
+def colour(text: str) -> list[tuple[int, int, Style]]:
     """The styled spans of a query, in order: start, end (exclusive, code points), style."""
-
     spans = []
     for start, end, kind in rql.highlight.highlight(text):
         style = STYLES.get(kind)
@@ -211,7 +257,6 @@ def coloured(text: str) -> list[tuple[int, int, Style]]:
 
 def brackets(text: str, cursor: int) -> list[tuple[int, int, Style]]:
     """The spans of the bracket at the cursor and of its partner, if there is a pair."""
-
     pair = rql.highlight.bracket_match(text, cursor)
     if pair is None:
         return []
@@ -221,7 +266,6 @@ def brackets(text: str, cursor: int) -> list[tuple[int, int, Style]]:
 
 def candidates(text: str, cursor: int, lexicon: KnownNames) -> list[Completion]:
     """What can be offered at a cursor: nothing for a finished word, and no new word glued to the one before."""
-
     found = rql.complete.complete(text, cursor, vocabulary=lexicon)
     if any(candidate.text.lower() == text[candidate.start : candidate.end].lower() for candidate in found):
         return []

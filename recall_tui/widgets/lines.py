@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar, TypeVar
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
+from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.events import Resize
+from textual.events import Click, Resize
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import OptionList
 
-from recall_tui.widgets.draw import Glyphs, glyphs_in
+from recall_tui.messages import Do
+from recall_tui.state.session import Pane
+from recall_tui.widgets.draw import Drawing, blank
 
+Value = TypeVar("Value")
 Build = Callable[[int], list[Text]]
 """Lines for a width in cells."""
 NONE = -1
@@ -35,7 +42,7 @@ class StyledView(ScrollView):
         return super().render_lines(crop)
 
 
-class LineView(StyledView, can_focus=True):
+class LineView(StyledView, Drawing, can_focus=True):
     """Shows lines that are built for its width, and builds them again when the width changes."""
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -43,7 +50,7 @@ class LineView(StyledView, can_focus=True):
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--chosen"}
 
-    # The scrollbar always stands there, so another number of lines moves nothing and needs no layout.
+    # The scrollbar is always there, so another number of lines moves nothing and needs no layout.
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
@@ -53,11 +60,6 @@ class LineView(StyledView, can_focus=True):
         self._drawn_width = 0
         self.chosen_line = NONE
         """The line that is drawn as the chosen one, besides its pointer; `build` sets it."""
-
-    @property
-    def glyphs(self) -> Glyphs:
-        """What this terminal can draw."""
-        return glyphs_in(self.app)
 
     @property
     def lines(self) -> list[str]:
@@ -114,10 +116,20 @@ class LineView(StyledView, can_focus=True):
                 self.refresh_line(row)
 
 
+def value_at(pieces: Sequence[tuple[str, Value | None]], x: int) -> Value | None:
+    """Return what the piece of a title at this cell stands for; None where it stands for nothing."""
+    at = 0
+    for text, value in pieces:
+        if at <= x < at + cell_len(text):
+            return value
+        at += cell_len(text)
+    return None
+
+
 def entitle(widget: Widget, title: str, subtitle: str) -> None:
     """Set the title and the subtitle of a border where they change: setting either draws the whole widget again.
 
-    Both stand there as they are: to Textual, brackets in a plain text are markup.
+    Brackets stay: Textual would read those of a plain string as markup.
     """
     if widget.border_title != _as_markup(title):
         widget.border_title = Content(title)
@@ -137,3 +149,100 @@ def strip_of(line: Text, width: int, style: Style, console: Console) -> Strip:
     """
     strip = Strip(line.render(console, end="")).apply_style(style + console.get_style(line.style))
     return strip.adjust_cell_length(width, style)
+
+
+MARGIN = 2  # cells before each line, for the pointer and a blank
+
+
+class PointedList(OptionList, Drawing, can_focus=False):
+    """Lines of one row each, cut where they are longer; a field next to it has the keys."""
+
+    DEFAULT_CSS = "PointedList { text-wrap: nowrap; text-overflow: clip; }"
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(id=id, markup=False, compact=True)
+
+    @property
+    def room(self) -> int:
+        """Cells that a line has; those of the screen as long as there is no size."""
+        return (self.size.width or self.app.size.width) - self.styles.scrollbar_size_vertical - MARGIN
+
+    def on_resize(self) -> None:
+        """What changes its height leaves the chosen line in sight."""
+        self.scroll_to_highlight()
+
+    def fill(self, lines: Iterable[Text], *, chosen: int | None) -> None:
+        """Show these lines and choose one, or none."""
+        rows = []
+        for line in lines:
+            row = Text(" " * MARGIN).append_text(line)
+            row.plain = blank(row.plain)  # as long as before, so that the styles stay where they are
+            rows.append(row)
+        self.set_options(rows)
+        self.highlighted = chosen
+
+    def step(self, rows: int) -> None:
+        """Choose the line that many rows further, round the ends."""
+        if self.option_count:
+            place = self.highlighted
+            self.highlighted = ((0 if rows > 0 else -1) if place is None else place + rows) % self.option_count
+
+    def render_line(self, y: int) -> Strip:
+        """A line, behind the pointer when it is the chosen one, and with a mark where it goes on."""
+        strip, place = super().render_line(y), y + self.scroll_offset.y
+        if not strip.cell_length or place >= self.option_count:
+            return strip
+        prompt = self.get_option_at_index(place).prompt
+        if isinstance(prompt, Text) and prompt.cell_len > strip.cell_length:
+            style = list(strip)[-1].style or self.rich_style
+            strip = Strip.join([strip.crop(0, strip.cell_length - 1), Strip([Segment(self.glyphs.cut, style)], 1)])
+        if place != self.highlighted:
+            return strip
+        style = next(iter(strip)).style or self.rich_style
+        return Strip.join([Strip([Segment(self.glyphs.pointer, style)], 1), strip.crop(1)])
+
+
+class ChoosingView(LineView, inherit_bindings=False):
+    """A LineView for the pane of its id. The table of actions has the keys that select."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pagedown,space", "page_down", "Further", show=False),
+        Binding("pageup", "page_up", "Back", show=False),
+    ]
+
+    def __init__(self, pane: Pane) -> None:
+        super().__init__(id=pane)
+        self._pane: Pane = pane
+        self._chosen = -1
+        self.places: Sequence[int] = ()
+        """The line of each row that can be chosen; `build` sets it."""
+
+    def offer(self, build: Build, *, chosen: int) -> None:
+        """Show these lines; where another row is chosen than before, it is brought into view."""
+
+        def built(width: int) -> list[Text]:
+            lines = build(width)
+            self.chosen_line = self.places[chosen] if 0 <= chosen < len(self.places) else NONE
+            return lines
+
+        self.show(built, keep_place=True)
+        if chosen != self._chosen:
+            self._chosen = chosen
+            self._bring_into_view()
+
+    def on_click(self, event: Click) -> None:
+        """A click on a row chooses it."""
+        line = event.y - self.gutter.top + int(self.scroll_offset.y)
+        if event.y >= self.gutter.top and line in self.places:
+            self.post_message(Do("choose_line", self._pane, list(self.places).index(line)))
+
+    def _bring_into_view(self) -> None:
+        """Scroll to the selected row; the first one shows the lines above it too."""
+        if not 0 <= self._chosen < len(self.places):
+            return
+        line, height = self.places[self._chosen], self.scrollable_content_region.height
+        top = int(self.scroll_offset.y)
+        if line < top or self._chosen == 0:
+            self.scroll_to(y=0 if self._chosen == 0 else line, animate=False, immediate=True)
+        elif line >= top + height - 1:
+            self.scroll_to(y=line - height + 2, animate=False, immediate=True)

@@ -11,12 +11,12 @@ from textual.events import MouseDown, MouseMove, MouseScrollDown, MouseScrollUp,
 from textual.strip import Strip
 from textual.widget import Widget
 
-from recall_tui.messages import Slid
-from recall_tui.widgets.draw import COLOURS, Glyphs, fit, glyphs_in
+from recall_tui.messages import Do
+from recall_tui.widgets.draw import COLOURS, Drawing, fit
 from recall_tui.widgets.lines import strip_of
 
 
-class Track(Widget):
+class Track(Widget, Drawing):
     """A knob between two labels. A subclass says what the labels are, and what a moved knob means."""
 
     end_styles: ClassVar[tuple[Style, Style]] = (Style(), Style())
@@ -29,7 +29,7 @@ class Track(Widget):
 
     @abstractmethod
     def labels(self, width: int) -> tuple[str, str]:
-        """What stands left and right of the line, where the widget has so many cells."""
+        """Return the labels left and right of the line, for a width in cells."""
 
     @abstractmethod
     def slide(self, share: float, *, joins: bool) -> None:
@@ -38,11 +38,6 @@ class Track(Widget):
     @abstractmethod
     def turn(self, steps: int) -> None:
         """Tell that the wheel was turned, forwards (1) or back (-1)."""
-
-    @property
-    def glyphs(self) -> Glyphs:
-        """What this terminal can draw."""
-        return glyphs_in(self.app)
 
     def render_line(self, y: int) -> Strip:
         """The line between its labels, or the hint in their place when there is nothing to slide."""
@@ -66,7 +61,7 @@ class Track(Widget):
         return len(left) + 2, max(len(left) + 3, self.size.width - len(right) - 3)
 
     def cell_of(self, share: float) -> int:
-        """The cell that a share stands in."""
+        """Return the cell of a share."""
         first, last = self.track
         return first + round(share * (last - first))
 
@@ -95,25 +90,24 @@ class Track(Widget):
 
     def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
         """The wheel moves a step to the right."""
-        self._turned(event, 1)
+        self._turn_wheel(event, 1)
 
     def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
         """The wheel moves a step to the left."""
-        self._turned(event, -1)
+        self._turn_wheel(event, -1)
 
     def _put(self, share: float) -> None:
         """Everything from pressing the button to letting it go is one change."""
         self.slide(share, joins=self._has_moved)
         self._has_moved = self._has_moved or share != round(self._share, 2)
 
-    def _turned(self, event: MouseScrollUp | MouseScrollDown, steps: int) -> None:
+    def _turn_wheel(self, event: MouseScrollUp | MouseScrollDown, steps: int) -> None:
         event.stop()
         if not self._hint:
             self.turn(steps)
 
 
 STEP = 0.05  # one turn of the wheel
-
 WIDE = 36  # cells from which both ends have their names
 
 
@@ -150,8 +144,8 @@ class Slider(Track, can_focus=True):
 
     def slide(self, share: float, *, joins: bool) -> None:
         """The semantic share is to be this."""
-        self.post_message(Slid(share, joins=joins))
+        self.post_message(Do("slide_weight", share, joins))
 
     def turn(self, steps: int) -> None:
         """The wheel moves towards the semantic signal, or back."""
-        self.post_message(Slid(self._share + steps * STEP, joins=False))
+        self.post_message(Do("slide_weight", self._share + steps * STEP, False))

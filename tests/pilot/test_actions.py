@@ -7,15 +7,14 @@ from textual.binding import Binding
 
 from recall_core.errors import StoreError
 from recall_tui.actions.action import acts_in, always
-from recall_tui.actions.conditions import NEEDS
 from recall_tui.actions.keys import is_printable, key_name
-from recall_tui.actions.table import ACTIONS, LAST, NEXT, TABLE, WANTED, Table, footer, is_valid, markdown
+from recall_tui.actions.table import ACTIONS, LAST, NEXT, TABLE, WANTED, Table, footer, markdown
 from recall_tui.screens.bench import bindings
 from recall_tui.screens.help import HELP_COLUMN, about, help_lines
 from recall_tui.state.events import StoreOpened, Unusable
 from recall_tui.state.session import PANES, VIEWS, Pane, Session, View
 from recall_tui.state.transitions import after
-from recall_tui.widgets.draw import folded
+from recall_tui.widgets.draw import fold
 from tests.builders import memory_store
 
 GOING = {"j", "k", "space", *"12345678", "i"}
@@ -42,7 +41,7 @@ def test_what_needs_the_store_is_possible_while_one_may_be_opened_and_not_withou
 
     lost = after(Session(), Unusable(StoreError("no_store", "There is no store.")))
 
-    assert {action.id for action in ACTIONS if is_valid(action, Session()) and not is_valid(action, lost)} == needs
+    assert {action.id for action in ACTIONS if action.when.holds(Session()) and not action.when.holds(lost)} == needs
 
 
 def test_a_store_that_opens_makes_possible_what_needs_it() -> None:
@@ -51,7 +50,7 @@ def test_a_store_that_opens_makes_possible_what_needs_it() -> None:
     found = after(lost, StoreOpened(opened.info()))
     opened.close()
 
-    assert [is_valid(action, found) for action in ACTIONS] == [is_valid(action, Session()) for action in ACTIONS]
+    assert [action.when.holds(found) for action in ACTIONS] == [action.when.holds(Session()) for action in ACTIONS]
 
 
 def test_help_shows_every_action() -> None:
@@ -87,7 +86,7 @@ def test_the_footer_offers_no_letter_while_a_field_is_edited() -> None:
 def test_the_footer_names_what_is_most_wanted_then_help_and_quit() -> None:
     for pane in PANES:
         session = Session(pane=pane)
-        possible = [action for action in WANTED[pane] if is_valid(TABLE.named(action), session)]
+        possible = [action for action in WANTED[pane] if TABLE.find(action).when.holds(session)]
 
         names = [offer.action for offer in footer(session, editing=False)]
 
@@ -99,7 +98,7 @@ def test_the_footer_names_what_is_most_wanted_then_help_and_quit() -> None:
 def test_what_the_footer_wants_of_a_pane_has_a_name_and_a_key_there() -> None:
     for pane in PANES:
         for name in (*WANTED[pane], *NEXT, *LAST):
-            action = TABLE.named(name)
+            action = TABLE.find(name)
             assert action.label, (pane, name)
             assert action.keys, (pane, name)
             assert acts_in(action, pane), (pane, name)
@@ -112,26 +111,26 @@ def test_help_begins_with_the_keys_of_the_pane_then_says_what_it_shows() -> None
     ]
     for pane, view in in_front:
         heading, *lines = (line.plain for line in help_lines(pane=pane, view=view))
-        said = TABLE.spelled(about(pane, view))
+        said = TABLE.spell(about(pane, view))
         own = [action for action in ACTIONS if pane in action.panes]
 
         assert heading == f"In the {pane} pane"
         assert all(line.startswith("  ") for line in lines[: len(own)]), pane
         assert lines[len(own) + 1] == said, (pane, view)
         assert "{" not in said
-        assert 3 <= len(folded(said, 74)) <= 6, (pane, view)
+        assert 3 <= len(fold(said, 74)) <= 6, (pane, view)
 
 
 def test_what_is_not_possible_has_a_reason_for_each_condition() -> None:
-    assert {action.when for action in ACTIONS} - {always} == set(NEEDS)
+    assert all(action.when.needs for action in ACTIONS if action.when != always)
 
 
 def test_a_text_names_the_keys_that_are_in_force() -> None:
-    free, bound = TABLE.named("compact"), TABLE.named("zoom")._replace(keys=("f6",))
+    free, bound = TABLE.find("compact"), TABLE.find("zoom")._replace(keys=("f6",))
     table = Table({"Store": (free, bound)})
 
-    assert TABLE.spelled("{zoom} zooms, {grade(3)} grades") == "z zooms, a grades"
-    assert table.spelled("{zoom} zooms, {compact} compacts") == f"F6 zooms, “{free.help}” compacts"
+    assert TABLE.spell("{zoom} zooms, {grade(3)} grades") == "z zooms, a grades"
+    assert table.spell("{zoom} zooms, {compact} compacts") == f"F6 zooms, “{free.help}” compacts"
 
 
 def test_the_page_of_keys_is_the_table() -> None:
@@ -155,4 +154,4 @@ def test_what_deletes_has_a_key_that_nothing_else_has_and_it_has_no_other() -> N
 
     assert {action.id for action in deleting} == {"clear_grade", "remove"}
     assert all(action.keys == ("delete",) for action in deleting)
-    assert TABLE.named("compact").keys == ()
+    assert TABLE.find("compact").keys == ()

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from recall_core.config import NAMES
-from recall_tui.handlers import panes, weights
 from recall_tui.handlers import query as query_handlers
+from recall_tui.handlers import shell, weights
 from recall_tui.state import explaining, fixes, judging, packing, store_pane, tuning, weighing
 from recall_tui.state.chart import stability_at
 from recall_tui.state.explaining import Comparison, DocumentPassage, Funnel, Ledger
@@ -256,7 +256,7 @@ async def go(bench: Driver, pane: Pane, view: str) -> None:
         await bench.until(lambda now: result(now, view))
         return
     await bench.press("escape")
-    panes.focus_pane(bench.app, pane)
+    shell.focus_pane(bench.app, pane)
     if pane == "weights" and view == "curve":
         await bench.press("t")
         await bench.until(lambda now: now.weights.is_of_all and tuning.curve_of(now))
@@ -335,7 +335,7 @@ async def test_the_copied_commands_give_what_the_panes_show(
             await go(bench, case.pane, case.view)
             await bench.press("Y" if case.pane != "query" else "escape")
             if case.pane == "query":
-                panes.focus_pane(bench.app, "query")
+                shell.focus_pane(bench.app, "query")
                 query_handlers.copy_command(bench.app)
             lines, now = bench.app.clipboard.splitlines(), bench.session
             said = [printed(line, judged_store.parent, as_json=case.pane != "context") for line in lines]

@@ -17,12 +17,12 @@ from textual.events import MouseScrollDown, MouseScrollUp
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.config import Config
+from recall_tui.handlers.shell import plain_text
 from recall_tui.panes.context import BudgetSlider, PackedList
 from recall_tui.state import packing
 from recall_tui.state.packing import Worth
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, budgeted, pointed
-from recall_tui.widgets.picture import plain_text
 from tests.workbench_driver import Driver, workbench
 
 RQL = "SELECT * FROM chunk USING lexical('budget'), semantic('token') FILTER chunk.tokens > 5 LIMIT 6"

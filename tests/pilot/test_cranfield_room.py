@@ -13,8 +13,8 @@ import pytest
 
 from recall_core.api.recall import Recall
 from recall_core.types import Root
+from recall_tui.handlers.shell import plain_text
 from recall_tui.panes.results import ResultsPane
-from recall_tui.widgets.picture import plain_text
 from tests.workbench_driver import Driver, is_settled, workbench
 
 DATA = os.environ.get("RECALL_DATA", "")

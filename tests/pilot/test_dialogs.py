@@ -10,7 +10,7 @@ from textual.command import CommandList, CommandPalette
 from textual.events import Key
 from textual.screen import Screen
 
-from recall_tui.handlers import panes
+from recall_tui.handlers import shell
 from recall_tui.home import history
 from recall_tui.home.history import PastQuestion
 from recall_tui.screens.confirm import ConfirmScreen, JumpScreen, PromptScreen, ThemeScreen
@@ -20,7 +20,7 @@ from recall_tui.screens.line import LineScreen
 from recall_tui.screens.target import TargetScreen
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.widgets.draw import UNICODE
-from recall_tui.widgets.lists import PointedList
+from recall_tui.widgets.lines import PointedList
 from tests.workbench_driver import Driver, workbench
 
 ENTER, ESCAPE = Key("enter", "\r"), Key("escape", "\x1b")
@@ -63,7 +63,7 @@ def is_filled(screen: Screen[object]) -> bool:
 async def opened(bench: Driver, dialog: Dialog) -> None:
     if bench.session.results.answer is None:
         await bench.ask()
-    panes.focus_pane(bench.app, "results")
+    shell.focus_pane(bench.app, "results")
     await bench.pilot.pause()
     await bench.press(*dialog.keys)
     await bench.until(lambda _: isinstance(bench.app.screen, dialog.screen) and is_filled(bench.app.screen))
@@ -176,7 +176,7 @@ async def test_a_second_enter_makes_no_second_store(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "one.txt").write_text("A quokka has a budget.\n", encoding="utf-8")
     async with workbench(None) as bench:
-        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen)
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen_embedder)
 
         await at_once(bench, ENTER, ENTER)
         await bench.until(lambda now: now.store.info and now.store.info.documents == 1)

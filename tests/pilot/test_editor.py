@@ -12,6 +12,7 @@ from rich.style import Style
 from textual.events import Paste
 
 from recall_core.errors import UsageError
+from recall_tui.handlers.query import put_text
 from recall_tui.messages import Happened
 from recall_tui.state.events import Failed
 from recall_tui.widgets.editor import FAULT, MOST_READ, PARTNER, STYLES
@@ -238,7 +239,7 @@ async def test_a_shorter_text_from_elsewhere_is_undone_and_done_again(
     async with workbench(shared_store, size=size) as bench:
         editor = bench.app.bench.editor
         for text in (LINES, "tea", LINES):
-            bench.app.texts.put(text)
+            put_text(bench.app, text)
             await bench.pilot.pause()
 
         for text in ("tea", LINES, ""):
@@ -288,7 +289,7 @@ async def changed_somehow(bench: Driver, chance: random.Random) -> None:
         bench.app.post_message(Paste(chance.choice(TEXTS)))
         await bench.pilot.pause()
     elif how < 0.4:
-        bench.app.texts.put(chance.choice(TEXTS))
+        put_text(bench.app, chance.choice(TEXTS))
     elif how < 0.5:
         await bench.press(chance.choice(("tab", "enter", "x")) if editor.offers.is_open else "enter")
         bench.app.bench.give_focus("query")

@@ -22,9 +22,9 @@ from recall_core.evaluate.judgements import Judgement, Spot, put
 from recall_core.maintain.settings import write_settings
 from recall_core.types import Progress, Root, Skip
 from recall_tui.actions.keys import key_name
-from recall_tui.actions.table import GROUPS, TABLE, is_valid
+from recall_tui.actions.table import GROUPS, TABLE
 from recall_tui.app import Workbench
-from recall_tui.handlers import ingest, panes
+from recall_tui.handlers import ingest
 from recall_tui.handlers import shell as shell_handlers
 from recall_tui.home import history
 from recall_tui.home.preferences import PaneSizes
@@ -425,7 +425,7 @@ def dialog(of: type[object]) -> Effect:
 
 def wider(part: str, sign: int) -> Effect:
     """A border has moved that way."""
-    return lambda was, bench: sign * (getattr(bench.app.bench.measured(), part) - getattr(was.layout, part)) > 0
+    return lambda was, bench: sign * (getattr(bench.app.bench.body.measure(), part) - getattr(was.layout, part)) > 0
 
 
 def _pointed_line(bench: Driver, pane: str) -> str:
@@ -487,7 +487,7 @@ def click_bar(bar: str, text: str) -> Step:
 async def click_tab(bench: Driver) -> None:
     """A click on the next tab."""
     pane, at = bench.app.bench.query_one(ExplainPane), TITLE_AT
-    for text, view, _ in pieces(bench.session, pane.size.width - 2 * TITLE_AT, pane.glyphs):
+    for text, view in pieces(bench.session, pane.size.width - 2 * TITLE_AT, pane.glyphs):
         if view == "passage":
             break
         at += cell_len(text)
@@ -583,9 +583,9 @@ async def another_query(bench: Driver) -> None:
 
 
 async def _wide(bench: Driver) -> None:
-    before = bench.app.bench.measured().right or 0
+    before = bench.app.bench.body.measure().right or 0
     shell_handlers.widen(bench.app, 20)
-    await bench.until(lambda _: (bench.app.bench.measured().right or 0) > before)
+    await bench.until(lambda _: (bench.app.bench.body.measure().right or 0) > before)
 
 
 ROWS: tuple[Row, ...] = (
@@ -1111,13 +1111,13 @@ async def work_through(bench: Driver, base: Session, way: Way) -> None:
     """The effect is not there, the action is done, the effect is there."""
     await start_again(bench, base)
     if way.pane != bench.session.pane:
-        panes.focus_pane(bench.app, way.pane)
+        shell_handlers.focus_pane(bench.app, way.pane)
     if way.row.before is not None:
         await way.row.before(bench)
     await bench.pilot.pause()
     documents = bench.session.store.info.documents if bench.session.store.info else 0
-    was = Was(bench.session, bench.app.bench.measured(), documents)
-    assert is_valid(BY_ID[way.row.action], was.session), "not possible"
+    was = Was(bench.session, bench.app.bench.body.measure(), documents)
+    assert BY_ID[way.row.action].when.holds(was.session), "not possible"
     assert not way.row.holds(was, bench), "it holds before"
     await way.do(bench)
     await follow(bench, way.row.then)
@@ -1184,8 +1184,8 @@ async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path) -> 
             await bench.until(lambda _: server.seen)
             await bench.press("7")
             for row in sorted(SLOW, key=lambda row: ("hold", "cancel", "repeat_run").index(row.action)):
-                was = Was(bench.session, bench.app.bench.measured(), 0)
-                assert is_valid(BY_ID[row.action], was.session), row.action
+                was = Was(bench.session, bench.app.bench.body.measure(), 0)
+                assert BY_ID[row.action].when.holds(was.session), row.action
                 assert not row.holds(was, bench), row.action
 
                 await bench.press(BY_ID[row.action].keys[0])
@@ -1200,7 +1200,7 @@ async def test_the_keys_to_leave_end_the_workbench(place: Path, key: str) -> Non
     async with workbench(place, size=SIZE) as bench:
         await bench.until(lambda now: now.store.info)
         await bench.press("escape")
-        was = Was(bench.session, bench.app.bench.measured(), 0)
+        was = Was(bench.session, bench.app.bench.body.measure(), 0)
         assert not row.holds(was, bench)
 
         await bench.press(key)
@@ -1221,7 +1221,7 @@ async def test_an_action_is_done_from_the_palette(place: Path) -> None:
                 of_session(lambda now: (now.pane, now.view) == ("explain", "funnel")),
             ),
         ):
-            was = Was(bench.session, bench.app.bench.measured(), 0)
+            was = Was(bench.session, bench.app.bench.body.measure(), 0)
             assert not holds(was, bench), words
             await bench.press("ctrl+p")
             await bench.until(lambda _: isinstance(bench.app.screen, CommandPalette))

@@ -37,7 +37,7 @@ from recall_tui.state.records import Moved, Tweaks
 from recall_tui.state.results import result_of
 from recall_tui.state.session import VIEWS, Session, View, budgeted, chosen, pointed
 from recall_tui.widgets.draw import UNICODE
-from recall_tui.widgets.lists import PointedList
+from recall_tui.widgets.lines import PointedList
 from tests.examples import mostly_nightly
 from tests.workbench_driver import Driver, workbench
 
@@ -138,7 +138,7 @@ async def click_every_tab(bench: Driver) -> None:
     for view in reversed(VIEWS):
         pane = bench.app.bench.query_one(ExplainPane)
         at = TITLE_AT
-        for text, named, _ in pieces(bench.session, pane.outer_size.width - 2 * TITLE_AT, pane.glyphs):
+        for text, named in pieces(bench.session, pane.outer_size.width - 2 * TITLE_AT, pane.glyphs):
             if named == view:
                 break
             at += cell_len(text)

@@ -129,7 +129,7 @@ async def test_a_workbench_can_open_with_a_question(shared_store: Path) -> None:
         await Driver(app, pilot).until(lambda now: now.results.answer is not None and not now.query.busy)
 
         assert app.session.results.answer is not None
-        assert app.session.results.answer.plan.text == app.bench.written == "token budget"
+        assert app.session.results.answer.plan.text == app.bench.query_text == "token budget"
 
 
 async def test_what_is_typed_before_the_first_frame_is_no_answer_to_what_is_offered_there(shared_store: Path) -> None:

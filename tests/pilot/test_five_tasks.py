@@ -9,7 +9,7 @@ import pytest
 
 from recall_core.api.recall import Recall
 from recall_core.config import load
-from recall_tui.widgets.picture import plain_text
+from recall_tui.handlers.shell import plain_text
 from tests.five_tasks import BUDGET, GRADES, KEYS, KEYS_BEFORE, NARROW, USUAL, WIDE, Step, Task, is_painted, tasks
 from tests.real_pages import QUESTION, build_pages
 from tests.workbench_driver import Driver, is_settled, workbench

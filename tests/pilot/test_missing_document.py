@@ -82,7 +82,7 @@ async def test_a_missing_document_is_named_by_an_ending_or_literally(named_store
         screen = await opened(bench)
         await bench.write("plan.md")
         await bench.until(lambda now: result_of(now, Analysis("paths", "plan.md"), of=Paths))
-        screen._typed, screen._is_found = "budget.md", False  # as between a key and the paths for it
+        screen._typed, screen._is_listed = "budget.md", False  # as between a key and the paths for it
         screen.on_input_submitted()
         assert bench.app.screen is screen
         assert screen.query_one("#target").border_subtitle == "Looking it up …"

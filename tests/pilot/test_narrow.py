@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from recall_tui.panes.explain import pane
-from recall_tui.panes.result_lines import heads
-from recall_tui.panes.results import ResultsPane
+from recall_tui.panes.results import ResultsPane, heads
 from recall_tui.state import explaining, judging, store_pane
 from recall_tui.state.requests import wanted
 from recall_tui.state.session import VIEWS, View, is_seen
@@ -36,7 +35,7 @@ def draw_at_every_width(bench: Driver, *, within: str = "") -> int:
     assert views
     for width in WIDTHS:
         drawn += sum(len(view._build(width)) for view in views)
-        drawn += sum(bool(bench.app.bench.query_one(line).drawn(bench.session, width)) for line in LINES)
+        drawn += sum(bool(bench.app.bench.query_one(line).draw_line(bench.session, width)) for line in LINES)
         for lines in (1, 2):
             frame = results._frame._replace(width=width, lines=lines)
             drawn += sum(len(results._row(row, frame)) for row in range(3)) + bool(heads(frame))

@@ -12,6 +12,7 @@ from textual.widgets import Input
 
 from recall_core.api.recall import Recall
 from recall_core.types import Root
+from recall_tui.handlers.shell import plain_text
 from recall_tui.home import history, preferences
 from recall_tui.home.crash import keep_query
 from recall_tui.home.history import PastQuestion
@@ -24,8 +25,7 @@ from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
 from recall_tui.state.results import result_of
 from recall_tui.widgets.draw import ASCII, UNICODE
-from recall_tui.widgets.lists import PointedList
-from recall_tui.widgets.picture import plain_text
+from recall_tui.widgets.lines import PointedList
 from tests.workbench_driver import Driver, workbench
 
 DEEP = "/".join(f"a very long name of folder {letter}" for letter in "abcde")
@@ -138,7 +138,7 @@ async def test_a_line_break_in_a_folder_makes_no_second_row_of_the_first_run(
     for name in ("texts/new\nline", "texts/other"):
         (tmp_path / name).mkdir(parents=True)
     async with workbench(None) as bench:
-        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen)
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen_embedder)
         await bench.type("texts/")
         await bench.until(lambda _: "other" in " ".join(rows(bench, "folders")))
 

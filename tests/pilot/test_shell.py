@@ -22,14 +22,14 @@ from textual.widgets import Static
 from recall_core.files import write_private
 from recall_tui.actions.table import TABLE
 from recall_tui.handlers import shell
+from recall_tui.handlers.shell import plain_text
 from recall_tui.home.crash import keep_query, kept_queries
 from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, JumpScreen, Label, ThemeScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.target import TargetScreen
 from recall_tui.terminal import apart
 from recall_tui.widgets.draw import UNICODE
-from recall_tui.widgets.lists import PointedList
-from recall_tui.widgets.picture import plain_text
+from recall_tui.widgets.lines import PointedList
 from tests.workbench_driver import Driver, workbench
 
 NARROW = (80, 24)

@@ -10,7 +10,7 @@ from textual.events import Callback, Resize
 from textual.geometry import Size
 from textual.screen import Screen
 
-from recall_tui.screens.sized import SizedScreen
+from recall_tui.screens.dialog import SizedScreen
 from tests.workbench_driver import workbench
 
 BEFORE, NOW = Size(80, 24), Size(120, 40)

@@ -20,7 +20,7 @@ from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.types import Root
-from recall_tui.handlers.store import NamedTarget, named_in, reembedded
+from recall_tui.handlers.store import NamedTarget, find_target_in, reembed_all
 from recall_tui.panes.store import TITLE_AT
 from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, PromptScreen
 from recall_tui.state import store_pane
@@ -265,7 +265,7 @@ def test_one_text_is_counted_in_the_singular(tmp_path: Path) -> None:
         with Recall.open(str(folder)) as recall:
             deque(recall.add([str(folder)], Root("")), maxlen=0)
 
-            summary = reembedded(
+            summary = reembed_all(
                 recall, lambda _: None, remedy=StoreCommand("reembed", "local"), stopped=threading.Event()
             )
 
@@ -416,9 +416,9 @@ def may_look(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
     def looked_up(store: str | None, target: str) -> NamedTarget:
         event.wait()
-        return named_in(store, target)
+        return find_target_in(store, target)
 
-    monkeypatch.setattr("recall_tui.handlers.store.named_in", looked_up)
+    monkeypatch.setattr("recall_tui.handlers.store.find_target_in", looked_up)
     return event
 
 

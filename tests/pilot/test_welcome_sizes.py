@@ -35,7 +35,7 @@ def seen(bench: Driver) -> list[str]:
 
 
 async def welcomed(bench: Driver) -> None:
-    await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen)
+    await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen_embedder)
     await bench.until(lambda _: "Words alone" in bench.painted("words"))
 
 
@@ -95,8 +95,8 @@ async def test_rows_are_drawn_again_for_another_width() -> None:
 
         chosen = bench.app.screen
         assert isinstance(chosen, WelcomeScreen)
-        assert chosen.chosen is not None
-        assert chosen.chosen["name"] == "minilm"
+        assert chosen.chosen_embedder is not None
+        assert chosen.chosen_embedder["name"] == "minilm"
 
 
 async def test_what_cannot_be_seen_at_once_is_reached_with_the_keys_in_sight() -> None:
@@ -105,7 +105,7 @@ async def test_what_cannot_be_seen_at_once_is_reached_with_the_keys_in_sight() -
         await welcomed(bench)
         bench.app.pop_screen()
         await bench.app.push_screen(WelcomeScreen(error, None, can_create=True))
-        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen)
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen_embedder)
 
         assert any("^q quits" in row for row in seen(bench))
         await bench.press("tab")
@@ -115,7 +115,7 @@ async def test_what_cannot_be_seen_at_once_is_reached_with_the_keys_in_sight() -
 
 async def test_where_there_is_no_room_one_line_says_so_and_nothing_is_done_unseen(project: Path) -> None:
     async with workbench(None, size=(55, 18)) as bench:
-        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen)
+        await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen_embedder)
         for size in ((55, 18), (59, 20), (60, 19)):
             await bench.pilot.resize_terminal(*size)
             await bench.until(lambda _: "60×20" in seen(bench)[0])

@@ -7,7 +7,7 @@ from math import fsum
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_tui.panes.explain.figures import as_rounded, number, rounded
+from recall_tui.panes.explain.figures import keep_sign, number, round_to_total
 
 POINTS = st.floats(-0.5, 1.0, allow_nan=False).map(lambda value: round(value, 9))
 
@@ -16,7 +16,7 @@ POINTS = st.floats(-0.5, 1.0, allow_nan=False).map(lambda value: round(value, 9)
 def test_parts_add_up_to_their_total_as_it_is_shown(values: list[float]) -> None:
     total = fsum(values)
 
-    shown = rounded(values, total)
+    shown = round_to_total(values, total)
 
     assert f"{fsum(shown):.3f}" == f"{round(total * 1_000) / 1_000:.3f}"
     assert all(abs(one - other) < 0.001 + 1e-8 for one, other in zip(values, shown, strict=True))
@@ -26,16 +26,16 @@ def test_parts_add_up_to_their_total_as_it_is_shown(values: list[float]) -> None
 def test_parts_of_parts_add_up_too(groups: list[list[float]]) -> None:
     sums = [fsum(group) for group in groups]
 
-    for group, total in zip(groups, rounded(sums, fsum(sums)), strict=True):
-        assert f"{fsum(rounded(group, total)) + 0.0:.3f}" == f"{total + 0.0:.3f}"
+    for group, total in zip(groups, round_to_total(sums, fsum(sums)), strict=True):
+        assert f"{fsum(round_to_total(group, total)) + 0.0:.3f}" == f"{total + 0.0:.3f}"
 
 
 @given(POINTS)
 def test_what_shows_nothing_is_told_by_its_side(value: float) -> None:
-    said = number(as_rounded(value, rounded([value], value)[0]))
+    said = number(keep_sign(value, round_to_total([value], value)[0]))
 
     assert said not in ("0.000", "-0.000") or value == 0
 
 
 def test_values_that_miss_their_total_are_rounded_each_by_itself() -> None:
-    assert rounded([0.1234, 0.2], 0.9) == [0.123, 0.2]
+    assert round_to_total([0.1234, 0.2], 0.9) == [0.123, 0.2]

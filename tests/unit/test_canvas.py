@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from recall_tui.widgets.canvas import Canvas
-from recall_tui.widgets.draw import ASCII, UNICODE
+from recall_tui.widgets.draw import ASCII, UNICODE, Canvas
 
 
 def test_dots_become_braille_and_those_outside_are_left_out() -> None:

@@ -16,9 +16,7 @@ from recall_core.rank.fuse import rank
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import plan_words
 from recall_core.types import Key, Pool
-from recall_tui.panes.weights.across import LABEL_CELLS, cell_of, stability
-from recall_tui.panes.weights.names import NamedLine
-from recall_tui.panes.weights.ranks import axis, legend, rank_lines
+from recall_tui.panes.weights.plot import LABEL_CELLS, NamedLine, axis, cell_of, legend, rank_lines, stability
 from recall_tui.state.chart import DEPTH, Chart, changes, chart_of, stability_at, top_at, tops_over
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 

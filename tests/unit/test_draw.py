@@ -17,7 +17,7 @@ from recall_tui.widgets.draw import (
     bar,
     fit,
     fit_place,
-    folded,
+    fold,
     gauge,
     glyphs_for,
     split,
@@ -45,7 +45,7 @@ def test_a_bar_fills_its_cells_exactly() -> None:
 
 
 def test_a_folded_line_keeps_its_indentation() -> None:
-    assert folded("    return self.value", 14) == ["    return", "    self.value"]
+    assert fold("    return self.value", 14) == ["    return", "    self.value"]
 
 
 def test_a_small_share_is_still_seen() -> None:
@@ -78,7 +78,7 @@ def test_a_gauge_draws_blocks_then_headers_then_free_space() -> None:
 
 @given(st.text(max_size=300), st.integers(1, 40))
 def test_folded_lines_fit_and_lose_no_word(text: str, width: int) -> None:
-    lines = folded(text, width)
+    lines = fold(text, width)
 
     assert all(cell_len(line) <= max(width, 2) for line in lines)
     printable = "".join(mark for mark in text if mark.isprintable() and not mark.isspace())

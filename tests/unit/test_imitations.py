@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from recall_core import Ask, Pack, Recall
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
-from recall_tui.panes.context.listing import Look, listing
+from recall_tui.panes.context import Look, listing
 from recall_tui.state.packing import Entry
 from recall_tui.widgets.draw import UNICODE
 

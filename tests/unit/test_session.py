@@ -12,7 +12,7 @@ from recall_core.rank.weighing import Ranking
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.types import Chunk, Document, Hit, Key, Packed, Pool, Progress, StoreInfo
-from recall_tui.actions.conditions import can_cancel
+from recall_tui.actions.action import can_cancel
 from recall_tui.home.history import PastQuestion
 from recall_tui.state import weighing
 from recall_tui.state.analyses import Analysis
@@ -123,18 +123,18 @@ def test_a_question_that_fails_after_a_weight_was_moved_is_marked_too() -> None:
 
 def test_a_question_can_be_cancelled_once_it_lingers_and_what_was_found_before_stays() -> None:
     pending = asked(answered(), "more", at=1.0)
-    assert not can_cancel(pending)
+    assert not can_cancel.holds(pending)
     lingering = pending._replace(query=pending.query._replace(lingers=pending.query.question))
-    assert can_cancel(lingering)
+    assert can_cancel.holds(lingering)
 
     cancelled = given_up(lingering)
 
-    assert not can_cancel(cancelled)
+    assert not can_cancel.holds(cancelled)
     assert cancelled.results.hits == answered().results.hits
     assert is_stale(cancelled)
     assert query_request(cancelled).is_given_up
     assert not query_request(asked(cancelled, "more", at=2.0)).is_given_up
-    assert not can_cancel(asked(lingering, "even more", at=2.0))
+    assert not can_cancel.holds(asked(lingering, "even more", at=2.0))
 
 
 def test_what_was_found_of_the_rows_stays_until_there_are_others() -> None:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from recall_tui.widgets.chrome import abridged, short_name, told
+from recall_tui.widgets.chrome import abridge, fit_facts, short_name
 from recall_tui.widgets.draw import UNICODE
 
 FACTS = [" recall", "notes.db", "37 docs", "hash-1:512"]
 
 
 def test_facts_without_room_go_whole_from_the_end() -> None:
-    assert told(FACTS, 41, UNICODE) == " recall   notes.db   37 docs   hash-1:512"
-    assert told(FACTS, 38, UNICODE) == " recall  notes.db  37 docs  hash-1:512"
-    assert told(FACTS, 37, UNICODE).rstrip() == " recall   notes.db   37 docs"
+    assert fit_facts(FACTS, 41, UNICODE) == " recall   notes.db   37 docs   hash-1:512"
+    assert fit_facts(FACTS, 38, UNICODE) == " recall  notes.db  37 docs  hash-1:512"
+    assert fit_facts(FACTS, 37, UNICODE).rstrip() == " recall   notes.db   37 docs"
 
 
 def test_the_name_of_the_store_is_cut_rather_than_left_out() -> None:
-    assert told(FACTS, 15, UNICODE) == " recall  notes…"
+    assert fit_facts(FACTS, 15, UNICODE) == " recall  notes…"
 
 
 def test_an_id_in_a_command_is_shown_by_its_first_digits() -> None:
     whole = "ab" * 32
 
-    assert abridged(f"recall context --pin {whole} 'token\nbudget'", UNICODE) == (
+    assert abridge(f"recall context --pin {whole} 'token\nbudget'", UNICODE) == (
         "recall context --pin abababababab… 'token↵budget'"
     )
 

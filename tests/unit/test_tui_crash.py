@@ -38,7 +38,7 @@ RUNNER = """
 import sys
 from recall_core.adapters.streams import standard
 from recall_tui import app
-from recall_tui.handlers import panes
+from recall_tui.handlers import shell
 from recall_tui.state.events import Crashed
 from recall_tui.messages import Happened
 
@@ -53,16 +53,16 @@ def reports(self):
     self.post_message(Happened(Crashed(KeyError("the merger with Initech"))))
 
 if sys.argv[1] == "handler":
-    panes.zoom = broken
+    shell.zoom = broken
 elif sys.argv[1] == "widget":
     def breaks(self):
         type(self.bench.editor).render_line = broken
         self.bench.editor.refresh()
-    panes.zoom = breaks
+    shell.zoom = breaks
 elif sys.argv[1] == "task":
-    panes.zoom = lambda self: self.run_worker(breaks_later(self)) and None
+    shell.zoom = lambda self: self.run_worker(breaks_later(self)) and None
 else:
-    panes.zoom = reports
+    shell.zoom = reports
 sys.exit(app.run(None, streams=standard()))
 """
 

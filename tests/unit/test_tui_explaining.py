@@ -16,8 +16,8 @@ from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, StoreInfo
 from recall_tui import files
-from recall_tui.panes.explain.figures import number, wrapped
-from recall_tui.panes.explain.pane import NAMES, hint_of, pieces, view_at
+from recall_tui.panes.explain.figures import number, wrap
+from recall_tui.panes.explain.pane import NAMES, hint_of, pieces
 from recall_tui.panes.explain.passage import chunk_lines, cuts_of, passage_lines
 from recall_tui.state import explaining, fixes, packing, weighing
 from recall_tui.state.analyses import Analysis
@@ -26,6 +26,7 @@ from recall_tui.state.records import QueryState, ResultsState, StoreState, Weigh
 from recall_tui.state.requests import wanted
 from recall_tui.state.session import VIEWS, Session
 from recall_tui.widgets.draw import ASCII, UNICODE
+from recall_tui.widgets.lines import value_at
 
 CUT = "the context is cut here"
 DOCUMENT = Document("d" * 64, "a.txt", "h", "2023-11-14T22:13:20.000000Z", 1, "t", None, (), {})
@@ -216,12 +217,12 @@ def test_the_title_names_every_tab_and_maps_cells_to_tabs() -> None:
 
             shown = pieces(session, room, glyphs)  # type: ignore[arg-type]
 
-            title = "".join(text for text, _, _ in shown)
+            title = "".join(text for text, _ in shown)
             assert all(name in title for name in NAMES.values()), (room, glyphs)
             assert f"{glyphs.pointer}Funnel" in title, (room, glyphs)  # type: ignore[attr-defined]
             for view, name in NAMES.items():
-                assert view_at(session, cell_len(title[: title.index(name)]), room, glyphs) == view, (room, glyphs)  # type: ignore[arg-type]
-            assert view_at(session, 0, room, glyphs) is None, (room, glyphs)  # type: ignore[arg-type]
+                assert value_at(shown, cell_len(title[: title.index(name)])) == view, (room, glyphs)
+            assert value_at(shown, 0) is None, (room, glyphs)
 
 
 def test_tiny_figures_say_so_in_three_decimals() -> None:
@@ -247,7 +248,7 @@ def test_wrapped_lines_fit_and_keep_their_styles() -> None:
         styled = Text(text)
         styled.stylize(Style(bold=True), len(text) - 2, len(text))
 
-        made = wrapped(styled, width)
+        made = wrap(styled, width)
 
         assert [line.plain for _, line in made] == lines, text
         assert all(text[at:].startswith(line.plain) for at, line in made), text

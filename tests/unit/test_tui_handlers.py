@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from importlib import import_module
@@ -10,7 +11,7 @@ from pathlib import Path
 from textual.app import App
 
 import recall_tui
-from recall_tui.actions.table import ACTIONS
+from recall_tui.actions.table import ACTIONS, GESTURES
 from recall_tui.host import Host
 
 TUI = Path(recall_tui.__file__).parent
@@ -32,19 +33,44 @@ def of_application(module: str) -> dict[str, inspect.Signature]:
 
 def test_an_action_has_a_handler_that_takes_its_arguments() -> None:
     for action in ACTIONS:
-        module, function, arguments = action.call
+        module, function, *arguments = action.call
+        if action.step is not None:
+            inspect.signature(action.step).bind(None, *arguments)
+            continue
 
         assert function in of_application(module), action
         of_application(module)[function].bind(None, *arguments)
 
 
+def test_what_panes_post_is_an_action_or_a_gesture_with_its_arguments() -> None:
+    posted = set()
+    for path in TUI.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and ast.unparse(node.func) == "Do"
+                and isinstance(node.args[0], ast.Constant)
+            ):
+                name, arguments = str(node.args[0].value), node.args[1:]
+                posted.add(name)
+                if name in GESTURES and not any(isinstance(each, ast.Starred) for each in arguments):
+                    does = GESTURES[name]
+                    takes = inspect.signature(does) if callable(does) else of_application(does)[name]
+                    takes.bind(None, *arguments)
+
+    assert posted - GESTURES.keys() <= {action.id for action in ACTIONS}
+    assert GESTURES.keys() - posted == set()
+
+
 def test_every_handler_is_that_of_an_action_or_of_something_that_happens() -> None:
-    acting = {(action.call.module, action.call.function) for action in ACTIONS}
+    acting = {action.call[:2] for action in ACTIONS if action.step is None} | {
+        (module, name) for name, module in GESTURES.items()
+    }
     code = "".join(path.read_text(encoding="utf-8") for path in (TUI / "app.py", *(TUI / "handlers").glob("*.py")))
-    called = set(re.findall(r"\b(\w+)\.(\w+)\((?:self|app)\b", code.replace("store_handlers.", "store.")))
+    called = set(re.findall(r"(?<!def )\b(\w+)(?:\(|, )(?:self|app)\b", code))
     handlers = {(module, name) for module in MODULES for name in of_application(module)}
 
-    assert handlers - acting - called == set()
+    assert {name for _, name in handlers - acting} - called == set()
 
 
 def test_nothing_of_the_host_takes_a_name_of_textual() -> None:

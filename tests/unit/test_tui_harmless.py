@@ -7,7 +7,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
-from recall_tui.widgets.sanitize import Harmless, harmless
+from recall_tui.widgets.draw import Harmless, harmless
 
 
 def test_control_characters_are_dropped_and_the_width_stays() -> None:

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 
 from recall_core.store.values import Source
 from recall_core.types import Progress, Root, Skip
-from recall_tui.panes.ingest import opened, strip
+from recall_tui.panes.ingest import opened_lines, strip
 from recall_tui.state.rates import Meter, Rates
 from recall_tui.state.records import StoreState
 from recall_tui.state.results import stamp_of
@@ -43,7 +43,7 @@ def shown(run: Run | None, *sources: Source) -> Session:
 
 
 def text_of(run: Run, width: int = 77) -> str:
-    return "\n".join(line.plain.rstrip() for line in opened(shown(run), width, UNICODE).lines)
+    return "\n".join(line.plain.rstrip() for line in opened_lines(shown(run), width, UNICODE)[0])
 
 
 def test_every_line_fits_its_width() -> None:
@@ -53,7 +53,7 @@ def test_every_line_fits_its_width() -> None:
             for name, run in RUNS.items():
                 session = shown(run, source)
 
-                lines = [*opened(session, width, glyphs).lines, strip(session, width, glyphs)]
+                lines = [*opened_lines(session, width, glyphs)[0], strip(session, width, glyphs)]
 
                 assert max(cell_len(line.plain) for line in lines) <= width, (width, glyphs, name)
                 if glyphs is ASCII:
@@ -67,7 +67,7 @@ def test_the_state_appears_next_to_a_long_folder() -> None:
             ("asked", "pausing after this step"),
             ("held", "PAUSED, H resumes"),
         ]:
-            head = opened(shown(RUNS[name]), width, UNICODE).lines[0].plain
+            head = opened_lines(shown(RUNS[name]), width, UNICODE)[0][0].plain
 
             assert told in head, (width, name)
             assert "written" in head, (width, name)
@@ -75,7 +75,7 @@ def test_the_state_appears_next_to_a_long_folder() -> None:
 
 def test_why_a_run_failed_is_read_whole() -> None:
     for width in WIDTHS:
-        lines = [line.plain for line in opened(shown(RUNS["failed"]), width, UNICODE).lines]
+        lines = [line.plain for line in opened_lines(shown(RUNS["failed"]), width, UNICODE)[0]]
 
         head = " ".join(
             " ".join(lines[: next(row for row, line in enumerate(lines) if line.startswith("read"))]).split()
@@ -86,9 +86,9 @@ def test_why_a_run_failed_is_read_whole() -> None:
 
 def test_a_skip_reason_appears_next_to_a_long_path() -> None:
     for width in WIDTHS:
-        drawn = opened(shown(RUNS["done"]), width, UNICODE)
+        drawn = opened_lines(shown(RUNS["done"]), width, UNICODE)
 
-        first, second = (drawn.lines[place].plain for place in drawn.places)
+        first, second = (drawn[0][place].plain for place in drawn[1])
         assert "latin.txt: is not UTF-8" in first, width
         assert second.rstrip().endswith("logo.png: is a binary file: it has a NUL byte."), width
 
@@ -96,9 +96,9 @@ def test_a_skip_reason_appears_next_to_a_long_path() -> None:
 def test_the_lines_that_can_be_chosen_are_the_skipped_files() -> None:
     for width in WIDTHS:
         for run in RUNS.values():
-            drawn = opened(shown(run), width, UNICODE)
+            drawn = opened_lines(shown(run), width, UNICODE)
 
-            assert [SKIPPED[at].path[-8:] in drawn.lines[place].plain for at, place in enumerate(drawn.places)] == [
+            assert [SKIPPED[at].path[-8:] in drawn[0][place].plain for at, place in enumerate(drawn[1])] == [
                 True,
                 True,
             ], width
@@ -122,7 +122,7 @@ def test_one_of_a_kind_is_told_in_the_singular() -> None:
     assert "1 vector reused" in running
     assert "1 token charged" in running
     assert "1 chunk is not stored yet" in held
-    assert " 1 doc  " in opened(session, 77, UNICODE).lines[-1].plain
+    assert " 1 doc  " in opened_lines(session, 77, UNICODE)[0][-1].plain
 
 
 def test_many_skipped_files_are_counted_with_thousands_apart() -> None:
@@ -151,7 +151,7 @@ def test_work_left_and_sync_state_are_shown_whole() -> None:
     for width in [58, 77, 118]:
         session = shown(None, Source(Root(DEEP), 12_345, "2026-01-02T03:04:05"))
 
-        told = " ".join(line.plain.rstrip() for line in opened(session, width, UNICODE).lines)
+        told = " ".join(line.plain.rstrip() for line in opened_lines(session, width, UNICODE)[0])
 
         assert "R syncs every folder." in told, width
         assert told.endswith("not synced here yet"), width
@@ -161,7 +161,7 @@ def test_work_left_and_sync_state_are_shown_whole() -> None:
 def test_a_source_keeps_the_end_of_its_folder() -> None:
     session = shown(None, Source(Root(DEEP), 3, ""), Source(Root("docs", ("*.md",), tags=("old",)), 7, ""))
 
-    long, short = (line.plain for line in opened(session, 77, UNICODE).lines[-2:])
+    long, short = (line.plain for line in opened_lines(session, 77, UNICODE)[0][-2:])
 
     assert "they/were/written" in long
     assert " docs *.md #old" in short
@@ -179,7 +179,7 @@ def test_names_cannot_steer_the_terminal() -> None:
         progress = HALFWAY._replace(skipped=(Skip(hostile, "not_utf8", f"is named {hostile}"),))
         session = shown(Run(hostile, Meter(progress=progress)), Source(Root(hostile), 3, ""))
 
-        lines = [line.plain for line in [*opened(session, 118, glyphs).lines, strip(session, 118, glyphs)]]
+        lines = [line.plain for line in [*opened_lines(session, 118, glyphs)[0], strip(session, 118, glyphs)]]
 
         assert all(line.isprintable() for line in lines), glyphs
         assert sum(line.count("evil [2J name") for line in lines) == 5, glyphs

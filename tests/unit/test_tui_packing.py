@@ -10,8 +10,7 @@ from rich.cells import cell_len
 
 from recall_core.types import Block, Chunk, Document, Hit, Omission, Packed
 from recall_tui.actions.table import TABLE, Table
-from recall_tui.panes.context.listing import Look, listing
-from recall_tui.panes.context.sums import MUTED, budget_line, flowed, gauge_line, sums, title, under_line
+from recall_tui.panes.context import DIM, Look, budget_line, flow, gauge_line, listing, sums, title, under_line
 from recall_tui.state import packing
 from recall_tui.state.events import Repacked
 from recall_tui.state.packing import Worth
@@ -301,9 +300,9 @@ def test_the_line_below_says_that_what_ifs_are_on_their_way() -> None:
 def test_facts_are_never_broken() -> None:
     facts = ["12 in", "3 out", "94% of bound", "words 2/3"]
 
-    assert flowed(facts, 24, UNICODE) == ["12 in · 3 out", "94% of bound · words 2/3"]
-    assert flowed(facts, 28, UNICODE) == ["12 in · 3 out · 94% of bound", "words 2/3"]
-    assert flowed(facts, 28, UNICODE, reserved=1) == ["12 in · 3 out", "94% of bound · words 2/3"]
+    assert flow(facts, 24, UNICODE) == ["12 in · 3 out", "94% of bound · words 2/3"]
+    assert flow(facts, 28, UNICODE) == ["12 in · 3 out · 94% of bound", "words 2/3"]
+    assert flow(facts, 28, UNICODE, reserved=1) == ["12 in · 3 out", "94% of bound · words 2/3"]
 
 
 VIEW = {
@@ -392,7 +391,7 @@ def test_every_line_fits_its_width() -> None:
 def test_the_gauge_is_muted_and_names_its_fills_where_there_is_room() -> None:
     wide, narrow = (gauge_line(look(), width, UNICODE) for width in (60, 30))
 
-    assert wide.style == narrow.style == MUTED
+    assert wide.style == narrow.style == DIM
     assert wide.plain.endswith("█▓▒ 2 blocks ┊ headers")
     assert narrow.plain.endswith("▏ 2 blocks")
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from recall_core.contract.ledger import PassageView
 from recall_core.types import Chunk, Document, Hit, Part
-from recall_tui.panes.result_lines import (
+from recall_tui.panes.results import (
     MATCHED,
     Best,
     Frame,

@@ -24,9 +24,7 @@ from recall_core.retrieve.plan import Plan
 from recall_core.types import Hit
 from recall_tui.analyses import weights as curves
 from recall_tui.analyses import weights as pinning
-from recall_tui.panes.weights.across import DIM
-from recall_tui.panes.weights.curve import figures
-from recall_tui.panes.weights.targets import target_figures
+from recall_tui.panes.weights.plot import DIM, figures, target_figures
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed, Event
 from recall_tui.state.records import QueryState, ResultsState, StoreState, WeightsState

@@ -10,9 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as some
 
 from recall_core.explain.intervals import Interval
-from recall_tui.panes.weights.across import around, span
-from recall_tui.panes.weights.beside import move, summary
-from recall_tui.panes.weights.curve import measured
+from recall_tui.panes.weights.pane import move, summary
+from recall_tui.panes.weights.plot import around, describe_curve, span
 from recall_tui.panes.weights.settings import form_lines
 from recall_tui.state.beside import Compared, ComparedRow
 from recall_tui.state.records import WeightsState
@@ -84,13 +83,15 @@ def test_a_measure_is_best_only_if_it_reads_alike() -> None:
         (0.4026, 0.4034, "nDCG@10 (docs) 0.4026, best 0.4034 at 0.31918"),
         (0.5, 0.4, "nDCG@10 (docs) 0.500, the best"),
     ]:
-        assert measured(of_two(now, best), Fraction(0)) == said, (now, best, said)
+        assert describe_curve(of_two(now, best), Fraction(0)) == said, (now, best, said)
 
 
 def test_the_best_weight_is_told_as_it_is_with_two_places_at_least() -> None:
-    assert measured(of_two(0.3, 0.4, (0.2, 0.4)), Fraction(0)) == "nDCG@10 (docs) 0.300, best 0.400 at 0.30"
-    assert measured(of_two(0.3, 0.4, (0.318, 0.321)), Fraction(0)) == "nDCG@10 (docs) 0.300, best 0.400 at 0.32"
-    assert measured(of_two(0.3, 0.4, (0.318, 0.319)), Fraction(0)) == "nDCG@10 (docs) 0.300, best 0.400 at 0.3185"
+    assert describe_curve(of_two(0.3, 0.4, (0.2, 0.4)), Fraction(0)) == "nDCG@10 (docs) 0.300, best 0.400 at 0.30"
+    assert describe_curve(of_two(0.3, 0.4, (0.318, 0.321)), Fraction(0)) == "nDCG@10 (docs) 0.300, best 0.400 at 0.32"
+    assert (
+        describe_curve(of_two(0.3, 0.4, (0.318, 0.319)), Fraction(0)) == "nDCG@10 (docs) 0.300, best 0.400 at 0.3185"
+    )
 
 
 @given(share=some.floats(0, 1))

@@ -21,7 +21,7 @@ from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.rql.ast import Field
 from recall_core.types import Hit, Progress, Root
-from recall_tui.handlers.store import reembedded
+from recall_tui.handlers.store import reembed_all
 from recall_tui.state.completion import Lookup
 from recall_tui.state.events import (
     Advanced,
@@ -433,7 +433,7 @@ def test_a_reembed_brings_its_settings_with_those_that_were_saved_meanwhile(tmp_
         def save(_: Progress) -> None:
             write_settings(recall.engine.toml, {"pool": 7})
 
-        return reembedded(recall, save, remedy=StoreCommand("reembed", "local"), stopped=threading.Event())
+        return reembed_all(recall, save, remedy=StoreCommand("reembed", "local"), stopped=threading.Event())
 
     do(build_store(tmp_path), log, WriterTask("reembed", run))
 

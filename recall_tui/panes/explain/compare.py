@@ -11,18 +11,16 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.text import behind
-from recall_tui.panes.explain.figures import BOLD, DIM, VISIBLE, as_rounded, number, rounded, signed, spelt
+from recall_tui.panes.explain.figures import BOLD, DIM, VISIBLE, keep_sign, number, round_to_total, spelt, with_sign
 from recall_tui.panes.explain.ledger import lead_of
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, folded
-from recall_tui.widgets.sanitize import harmless
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, fold, harmless
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import DifferenceView, ExplanationView, LedgerView, SubtotalView, VersusView
 
 BAR_CELLS = 12
-WIDE = 66  # cells from which a bar stands beside the figures
+WIDE = 66  # cells from which a bar is next to the figures
 LEAST = 9  # cells of a figure with the blanks before it
-
 ABSENCES = {
     "not_in_pool": "no signal proposed it",
     "filtered": "the filter does not let it through",
@@ -51,12 +49,12 @@ def compare_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Tex
     lines = [_heads(first, second, width, glyphs)]
     for each in (first, second):
         if "absent" in each:
-            lines += [Text(line) for line in folded(f"{_rank(each)}: {ABSENCES[each['absent']]}.", width)]
+            lines += [Text(line) for line in fold(f"{_rank(each)}: {ABSENCES[each['absent']]}.", width)]
     if "versus" not in view:
         return lines
     versus = view["versus"]
     sides = _sides(versus, first, second)
-    lines += [Text(line, BOLD) for line in folded(_verdict(versus, first, second, sides), width)]
+    lines += [Text(line, BOLD) for line in fold(_verdict(versus, first, second, sides), width)]
     names = _rank(first), _rank(second)
     has_bar = width >= WIDE
     cells = max(LEAST, *(cell_len(name) + 2 for name in names))
@@ -66,7 +64,8 @@ def compare_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Tex
     most = max((abs(each["delta"]) for each in versus["subtotals"]), default=0.0)
     lines.append(Text(_row("signal", (*names, "differ"), shape), DIM))
     for subtotal, points, others in zip(versus["subtotals"], *sides, strict=True):
-        lines.append(_subtotal(subtotal, points, others, most, shape))
+        line = Text(_row(subtotal["signal"], _figures(subtotal, points, others), shape), BOLD)
+        lines.append(_with_bar(line, subtotal["delta"], most, subtotal["signal"], shape))
     lines += _sum(versus, first, second, shape)
     lines.append(Text(fit("largest differences", width, glyphs).rstrip(), DIM))
     most = max((abs(each["delta"]) for each in versus["differences"]), default=0.0)
@@ -103,7 +102,9 @@ def _sides(versus: VersusView, first: LedgerView, second: LedgerView) -> tuple[l
     """The points that each signal gives to either row, rounded so that they add up to its score."""
     ours = [each["points"] for each in versus["subtotals"]]
     theirs = [each["other_points"] for each in versus["subtotals"]]
-    return rounded(ours, first.get("score", fsum(ours))), rounded(theirs, second.get("score", fsum(theirs)))
+    return round_to_total(ours, first.get("score", fsum(ours))), round_to_total(
+        theirs, second.get("score", fsum(theirs))
+    )
 
 
 def _leaf_sides(versus: VersusView, sides: tuple[list[float], list[float]]) -> list[tuple[float, float]]:
@@ -112,8 +113,8 @@ def _leaf_sides(versus: VersusView, sides: tuple[list[float], list[float]]) -> l
     for place, subtotal in enumerate(versus["subtotals"]):
         at = [at for at, each in enumerate(versus["differences"]) if each["signal"] == subtotal["signal"]]
         leaves = [versus["differences"][each] for each in at]
-        ours = rounded([leaf["points"] for leaf in leaves], sides[0][place])
-        theirs = rounded([leaf["other_points"] for leaf in leaves], sides[1][place])
+        ours = round_to_total([leaf["points"] for leaf in leaves], sides[0][place])
+        theirs = round_to_total([leaf["other_points"] for leaf in leaves], sides[1][place])
         for each, *points in zip(at, ours, theirs, strict=True):
             found[each] = points[0], points[1]
     return found
@@ -121,7 +122,7 @@ def _leaf_sides(versus: VersusView, sides: tuple[list[float], list[float]]) -> l
 
 def _difference_of(delta: float, points: float, others: float) -> float:
     """The difference of two figures as they are shown."""
-    return as_rounded(delta, round(points - others, 3))
+    return keep_sign(delta, round(points - others, 3))
 
 
 def _verdict(
@@ -132,34 +133,29 @@ def _verdict(
     sign = 1 if is_first else -1
     deltas = [_difference_of(each["delta"], *two) for each, *two in zip(versus["subtotals"], *sides, strict=True)]
     by = ", ".join(
-        f"{each['signal']} {signed(sign * delta)}" for each, delta in zip(versus["subtotals"], deltas, strict=True)
+        f"{each['signal']} {with_sign(sign * delta)}" for each, delta in zip(versus["subtotals"], deltas, strict=True)
     )
-    lead = as_rounded(versus["margin"], round(abs(sum(sides[0]) - sum(sides[1])), 3))
-    told = f"{_rank(first if is_first else second)} leads{lead_of(versus, lead)}: {by}"
+    lead = keep_sign(versus["margin"], round(abs(sum(sides[0]) - sum(sides[1])), 3))
+    text = f"{_rank(first if is_first else second)} leads{lead_of(versus, lead)}: {by}"
     if "flips_at" not in versus:
-        return f"{told}."
+        return f"{text}."
     weight = versus["flips_at"]
     if weight is None:
-        return f"{told}. The other never overtakes it at any weight."
-    return f"{told}. They change places at lexical {1 - weight:.3f}."
+        return f"{text}. The other never overtakes it at any weight."
+    return f"{text}. They change places at lexical {1 - weight:.3f}."
 
 
 def _row(name: str, figures: tuple[str, str, str], shape: _Shape) -> str:
-    """A name and three figures; a blank stands between them."""
+    """Return a name and three figures with blanks between them."""
     return f"{fit(name, shape.names, shape.glyphs)}{''.join(f'{each:>{shape.cells}}' for each in figures)}"
-
-
-def _subtotal(view: SubtotalView, points: float, others: float, most: float, shape: _Shape) -> Text:
-    line = Text(_row(view["signal"], _figures(view, points, others), shape), BOLD)
-    return _with_bar(line, view["delta"], most, view["signal"], shape)
 
 
 def _figures(view: SubtotalView | DifferenceView, points: float, others: float) -> tuple[str, str, str]:
     """The points of either row as they are shown, and by how much they differ."""
     return (
-        number(as_rounded(view["points"], points)),
-        number(as_rounded(view["other_points"], others)),
-        signed(_difference_of(view["delta"], points, others)),
+        number(keep_sign(view["points"], points)),
+        number(keep_sign(view["other_points"], others)),
+        with_sign(_difference_of(view["delta"], points, others)),
     )
 
 
@@ -186,5 +182,5 @@ def _sum(versus: VersusView, first: LedgerView, second: LedgerView, shape: _Shap
     sums = [fsum(each["delta"] for each in views) for views in (versus["subtotals"], versus["differences"])]
     mark = shape.glyphs.yes if all(abs(each - delta) < 1e-9 for each in sums) else shape.glyphs.no
     shown = _difference_of(delta, round(first["score"], 3), round(second["score"], 3))
-    figures = number(first["score"]), number(second["score"]), signed(shown)
+    figures = number(first["score"]), number(second["score"]), with_sign(shown)
     yield Text(_row("total", figures, shape), BOLD).append(f" {mark}")

@@ -11,7 +11,7 @@ from rich.cells import cell_len, chop_cells
 from rich.style import Style
 from rich.text import Text
 
-from recall_tui.widgets.draw import folded
+from recall_tui.widgets.draw import fold
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import DifferenceView, LeafView
@@ -31,17 +31,17 @@ def number(value: float) -> str:
     return "<.001" if value > 0 else ">-.001"
 
 
-def signed(value: float) -> str:
+def with_sign(value: float) -> str:
     """A difference in three decimals with its sign; none at all is =."""
     return "=" if value == 0 else number(value) if value < VISIBLE else f"+{number(value)}"
 
 
-def rounded(values: Sequence[float], total: float) -> list[float]:
+def round_to_total(values: Sequence[float], total: float) -> list[float]:
     """The values to three decimals, so that they add up to the total as it is shown, by largest remainder.
 
     total: their sum, or what that is shown as. Values that do not add up to it are rounded each by itself.
 
-    >>> rounded([0.4857, 0.0257], 0.5114)
+    >>> round_to_total([0.4857, 0.0257], 0.5114)
     [0.486, 0.025]
     """
     if abs(fsum(values) - total) > 2 * VISIBLE:
@@ -54,10 +54,10 @@ def rounded(values: Sequence[float], total: float) -> list[float]:
     return [value / 1_000 for value in whole]
 
 
-def as_rounded(value: float, shown: float) -> float:
-    """What stands for a value that is shown rounded like that: one that would show nothing is still told by its side.
+def keep_sign(value: float, shown: float) -> float:
+    """Return the rounded value, or a tiny one with the same sign where rounding leaves nothing to show.
 
-    >>> as_rounded(0.0004, 0.0), as_rounded(0.0257, 0.025)
+    >>> keep_sign(0.0004, 0.0), keep_sign(0.0257, 0.025)
     (1e-06, 0.025)
     """
     return shown if shown or not value else 1e-6 if value > 0 else -1e-6
@@ -79,21 +79,21 @@ def spelt(leaf: LeafView | DifferenceView) -> str:
     return text or repr(leaf["text"]) if leaf["kind"] in TEXTS else text
 
 
-def told(name: str, said: str, width: int, style: Style | None = None) -> Iterator[Text]:
-    """A name, and beside it what there is to say, folded below itself."""
+def fold_beside(name: str, said: str, width: int, style: Style | None = None) -> Iterator[Text]:
+    """Yield a name with a text next to it, folded in its own column."""
     cells = max(LABEL, len(name) + 1)
-    for place, line in enumerate(folded(said, width - cells)):
+    for place, line in enumerate(fold(said, width - cells)):
         yield Text().append(f"{name if place == 0 else '':<{cells}}", DIM).append(line, style)
 
 
-def fitted(line: Text, width: int) -> Text:
+def truncate(line: Text, width: int) -> Text:
     """The line in at most `width` cells."""
     if line.cell_len > width:
         line.truncate(width)
     return line
 
 
-def wrapped(text: Text, width: int) -> list[tuple[int, Text]]:
+def wrap(text: Text, width: int) -> list[tuple[int, Text]]:
     """The text broken at blanks to at most `width` cells, with its styles; blanks at a break go.
 
     Each line has before it the code point of the text at which it begins.
@@ -112,7 +112,7 @@ def wrapped(text: Text, width: int) -> list[tuple[int, Text]]:
             for piece in pieces[:-1]:
                 at += len(piece)
                 breaks.append(at)
-            word = pieces[-1]  # noqa: PLW2901 - what is left of it stands on the next line
+            word = pieces[-1]  # noqa: PLW2901 - what is left of it is on the next line
         used += cell_len(word)
         at += len(word)
     lines = list(text.divide(breaks))

@@ -1,4 +1,4 @@
-"""The ledger tab: why a row stands where it does, what its score adds up from, and what would change its place."""
+"""The ledger tab: why a row has its rank, the parts of its score, and what would change its rank."""
 
 from __future__ import annotations
 
@@ -17,21 +17,19 @@ from recall_tui.panes.explain.figures import (
     DIM,
     LABEL,
     TEXTS,
-    as_rounded,
-    fitted,
+    fold_beside,
+    keep_sign,
     number,
     one_line,
     raw_number,
-    rounded,
+    round_to_total,
     spelt,
-    told,
-    wrapped,
+    truncate,
+    wrap,
 )
-from recall_tui.panes.explain.sentence import sentence
-from recall_tui.panes.weights.across import stability
-from recall_tui.state.explaining import Ledger
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, counted, figure, fit, fit_place, folded, split
-from recall_tui.widgets.sanitize import harmless
+from recall_tui.panes.weights.plot import stability
+from recall_tui.state.explaining import Ledger, RowsAround
+from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, fold, harmless, pluralize, split
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import (
@@ -43,12 +41,180 @@ if TYPE_CHECKING:
         VersusView,
     )
 
+ORDINALS = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth")
+TIES = {
+    "path": "equal scores go by path",
+    "offset": "equal scores in a document go by place",
+    "fused": "equal scores keep their order from before the reranker",
+}
+"""What decides between rows of the same score."""
+BEST = {"lexical": "best match of words", "semantic": "nearest in meaning", "rerank": "first by the reranker"}
+BY = {"lexical": "by words", "semantic": "in meaning", "rerank": "by the reranker"}
+NONE = {"lexical": "no query term", "semantic": "no vector", "rerank": "not seen by the reranker"}
+AHEAD = {
+    "lexical": "{} matches the words better",
+    "semantic": "{} is nearer in meaning",
+    "rerank": "the reranker puts {} higher",
+}
+
+
+class Said(NamedTuple):
+    """A piece of a sentence; a word of the question is emphasised."""
+
+    text: str
+    is_word: bool = False
+
+
+def sentence(hit: Hit, view: LedgerView | None, around: RowsAround | None) -> list[Said]:
+    """Say why the row has its rank. view, around: None while only the hit itself is known."""
+    place = [Said(f"{_place(hit, view, around)}: ")]
+    if hit.injection is not None:
+        distance = f"{hit.injection.distance:g}"
+        text = f"sparse-document recall gave it the row, since it is short and near, at distance {distance}."
+        return [*place, Said(text)]
+    if hit.score is None:
+        return [*place, Said("the query names no signal, so rows have an order and no score.")]
+    above, below = (_neighbour(view, side) for side in ("above", "below"))
+    if (rule := _rule(above, below)) is not None:
+        return [*place, Said(f"{rule}.")]
+    own = _own(hit, view, around, below)
+    return [*place, *own, *_rival(hit, around, above), Said(".")]
+
+
+def _place(hit: Hit, view: LedgerView | None, around: RowsAround | None) -> str:
+    if hit.rank <= len(ORDINALS):
+        place = ORDINALS[hit.rank - 1]
+    else:
+        place = f"Row {figure(hit.rank)}" + (f" of {figure(view['of'])}" if view is not None else "")
+    return f"{place} of the documents, by its best chunk" if around is not None and around.of_documents else place
+
+
+def _neighbour(view: LedgerView | None, side: str) -> NeighbourView | None:
+    return next(
+        (each for each in (view.get("neighbours", []) if view is not None else ()) if each["side"] == side), None
+    )
+
+
+def _rule(above: NeighbourView | None, below: NeighbourView | None) -> str | None:
+    """What settled the place where the score did not; None where it did."""
+    beside = above or below
+    if beside is not None and beside["decided_by"] == "order_by":
+        return "ORDER BY sets the place, not the score"
+    ties = [each for each in (above, below) if each is not None and each["decided_by"] in TIES]
+    if not ties or (above is not None and above not in ties):
+        return None
+    ranks = " and ".join(f"#{figure(each['rank'])}" for each in ties)
+    scores = "its score equals those of" if len(ties) > 1 else "its score equals that of"
+    return f"{scores} {ranks}, and {TIES[ties[0]['decided_by']]}"
+
+
+def _own(hit: Hit, view: LedgerView | None, around: RowsAround | None, below: NeighbourView | None) -> Iterator[Said]:
+    """What speaks for the row: a word that it alone holds, else its rank by each signal."""
+    parts = sorted((part for part in hit.parts if part.weight > 0), key=lambda part: SIGNALS.index(part.signal))
+    terms = _terms(view)
+    if all(part.points <= 0 for part in parts):
+        yield Said("no signal ranks it")
+        return
+    alone = _alone(hit, terms, around, below)
+    if alone is not None and around is not None:
+        chunks, df = figure(around.chunks), alone["df"]
+        if df == 1:
+            yield from (Said(f"it alone of {chunks} chunks holds "), Said(_word(alone["text"]), is_word=True))
+            return
+        yield from (
+            Said(f"it alone of the first {figure(len(around.first))} holds "),
+            Said(_word(alone["text"]), is_word=True),
+        )
+        yield Said(f", which {figure(df)} of {chunks} chunks hold")
+        return
+    yield Said(_ranks(parts, is_alone=len(hit.parts) == 1))
+    best = max(terms, key=lambda leaf: leaf["points"], default=None)
+    lexical = next((part for part in parts if part.signal == "lexical"), None)
+    if (
+        best is not None
+        and around is not None
+        and lexical is not None
+        and lexical.points >= sum(part.points for part in parts) / 2
+    ):
+        yield from (Said(", most by "), Said(_word(best["text"]), is_word=True))
+        yield Said(f" ({figure(best['df'])} of {figure(around.chunks)})")
+
+
+def _ranks(parts: Sequence[Part], *, is_alone: bool) -> str:
+    """The rank by each signal, the first ones in words; those of one rank together."""
+    first = [BEST[part.signal] for part in parts if part.rank == 1]
+    others = {
+        rank: [BY[part.signal] for part in parts if part.rank == rank]
+        for rank in sorted({part.rank for part in parts if part.rank is not None and part.rank > 1})
+    }
+    places = [" and ".join(first)] if first else []
+    places += [f"{ordinal(rank)} {' and '.join(names)}" for rank, names in others.items()]
+    places += [NONE[part.signal] for part in parts if part.rank is None]
+    return ", ".join([*places, *(["the only signal"] if is_alone else [])])
+
+
+def ordinal(number: int) -> str:
+    """A place in digits.
+
+    >>> [ordinal(place) for place in (1, 2, 3, 11, 21, 1_112)]
+    ['1st', '2nd', '3rd', '11th', '21st', '1,112th']
+    """
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{figure(number)}{ending}"
+
+
+def _terms(view: LedgerView | None) -> list[LeafView]:
+    """The phrases of the question that give the row points."""
+    parts = view["explain"]["parts"] if view is not None and "explain" in view else []
+    leaves = [leaf for part in parts for leaf in part.get("leaves", [])]
+    return [leaf for leaf in leaves if leaf["kind"] == "term" and leaf["points"] > 0]
+
+
+def _alone(
+    hit: Hit, terms: list[LeafView], around: RowsAround | None, below: NeighbourView | None
+) -> LeafView | None:
+    """The word that keeps the row above the next one and that no other of the first rows holds."""
+    if around is None or below is None or around.of_documents:
+        return None
+    held = {text for rank, texts in around.first.items() if rank != hit.rank for text in texts}
+    is_known = hit.rank in around.first and len(around.first) > 1
+    decisive = [leaf for leaf in terms if leaf["points"] > below["margin"]]
+    alone = [leaf for leaf in decisive if leaf["df"] == 1 or (is_known and leaf["text"] not in held)]
+    return max(alone, key=lambda leaf: leaf["points"], default=None)
+
+
+def _rival(hit: Hit, around: RowsAround | None, above: NeighbourView | None) -> Iterator[Said]:
+    """What the row above has more of: the signal by which it leads most, and the rarest word that this one lacks."""
+    rival = around.above if around is not None else None
+    if around is None or rival is None or above is None:
+        return
+    name = f"#{figure(above['rank'])}"
+    if rival.injection is not None or above["decided_by"] == "recall":
+        yield Said(f"; {name} has its row from sparse-document recall")
+        return
+    points = {part.signal: part.points for part in hit.parts}
+    leads = {part.signal: part.points - points.get(part.signal, 0.0) for part in rival.parts}
+    signal = max(leads, key=leads.__getitem__, default=None)
+    if signal is None or leads[signal] <= 0:
+        return
+    missing = [text for text in around.held_above if text not in around.held and text in around.df]
+    if signal == "lexical" and missing:
+        rarest = min(missing, key=lambda text: around.df[text])
+        yield from (Said(f"; {name} {'also ' if around.held else ''}holds "), Said(_word(rarest), is_word=True))
+        yield Said(f" ({figure(around.df[rarest])} of {figure(around.chunks)})")
+        return
+    yield Said("; " + AHEAD[signal].format(name))
+
+
+def _word(text: str) -> str:
+    return harmless(" ".join(text.split()))
+
+
 NAME, NAME_MOST = 10, 28  # cells of the first column
 BAR, BAR_MOST = 4, 24  # of the bar of a share
 GAP = 2  # blanks between columns
 WORDS = ("feature", "token")
 """Those that are a word."""
-
 DECISIONS = {
     "path": ", equal scores, by path",
     "offset": ", equal scores, by place in the document",
@@ -74,7 +240,7 @@ class LedgerColumns(NamedTuple):
 
     @property
     def before_points(self) -> int:
-        """Cells of all that stands before the points."""
+        """Cells before the points."""
         return sum(cells + GAP for cells in (self.raw, self.normalized, self.weight) if cells) + self.name
 
 
@@ -101,13 +267,7 @@ def _cells(shape: LedgerColumns) -> int:
 
 
 def ledger_lines(
-    hit: Hit,
-    result: Ledger | None,
-    bound: float | None,
-    width: int,
-    glyphs: Glyphs,
-    *,
-    most: int | None = None,
+    hit: Hit, result: Ledger | None, bound: float | None, width: int, glyphs: Glyphs, *, most: int | None = None
 ) -> list[Text]:
     """A sentence, the table of signals and leaves with its checked total, the ranks, and what changes the place.
 
@@ -116,34 +276,32 @@ def ledger_lines(
     """
     view = result.view if result is not None else None
     chunk = view["chunk"] if view is not None else None
-    lines = _sentence(hit, chunk, result, width)
+    said = Text()
+    for piece in sentence(hit, chunk, result.around if result is not None else None):
+        said.append(piece.text, BOLD if piece.is_word else None)
+    lines = [line for _, line in wrap(said, width)]
     if hit.score is None:
         return lines
     parts = sorted(hit.parts, key=lambda part: SIGNALS.index(part.signal))
-    shape, leaves = table_of(parts, width, glyphs), _leaves_of(view)
+    shape = table_of(parts, width, glyphs)
+    explained = chunk["explain"]["parts"] if chunk is not None and "explain" in chunk else []
+    leaves = {part["signal"]: part.get("leaves", []) for part in explained}
     lines.append(_heads(shape))
-    painted = rounded([part.points for part in parts], hit.score)
+    painted = round_to_total([part.points for part in parts], hit.score)
     for part, points, share in zip(parts, painted, _shares(parts, hit.score), strict=True):
-        lines.append(_signal(part, as_rounded(part.points, points), share, shape))
+        lines.append(_signal(part, keep_sign(part.points, points), share, shape))
         lines += _leaf_lines(leaves.get(part.signal, []), points, shape, most)
     lines += _total(hit, hit.score, chunk, shape)
     ranks = glyphs.dot.join(f"{part.signal} {figure(part.rank) if part.rank else 'none'}" for part in parts)
-    lines += told("ranks", ranks, width)
+    lines += fold_beside("ranks", ranks, width)
     if view is not None and chunk is not None:
-        lines += [Text(line) for line in folded(glyphs.dot.join(_changes(view)), width)]
+        lines += [Text(line) for line in fold(glyphs.dot.join(_changes(view)), width)]
     about = [*_about_words(leaves.get("lexical", []), bound), *_about_weights(parts)]
-    lines += [Text(line, DIM) for line in folded(glyphs.dot.join(about), width)]
+    lines += [Text(line, DIM) for line in fold(glyphs.dot.join(about), width)]
     if view is not None and chunk is not None:
         lines += _neighbours(chunk, width, glyphs)
         lines += _stability(view["stability"], width, glyphs) if "stability" in view else []
     return lines
-
-
-def _sentence(hit: Hit, chunk: LedgerView | None, result: Ledger | None, width: int) -> list[Text]:
-    said = Text()
-    for piece in sentence(hit, chunk, result.around if result is not None else None):
-        said.append(piece.text, BOLD if piece.is_word else None)
-    return [line for _, line in wrapped(said, width)]
 
 
 def _heads(shape: LedgerColumns) -> Text:
@@ -182,13 +340,7 @@ def _signal(part: Part, points: float, share: float, shape: LedgerColumns) -> Te
         )
     if shape.share:
         line.append(f"{'':<{GAP}}{share:>{shape.share}.0%}")
-    return fitted(line, shape.width)
-
-
-def _leaves_of(view: ExplanationView | None) -> dict[str, list[LeafView]]:
-    if view is None or "explain" not in view["chunk"]:
-        return {}
-    return {part["signal"]: part.get("leaves", []) for part in view["chunk"]["explain"]["parts"]}
+    return truncate(line, shape.width)
 
 
 def _leaf_lines(leaves: list[LeafView], total: float, shape: LedgerColumns, most: int | None) -> Iterator[Text]:
@@ -207,7 +359,7 @@ def _leaf_lines(leaves: list[LeafView], total: float, shape: LedgerColumns, most
         if most is not None and len(others) > most + 1:  # one more takes no more than a line about it
             others, rest = others[:most], others[most:]
     values = [leaf["points"] for leaf in (*terms, *others)] + [fsum(leaf["points"] for leaf in rest)]
-    points = [as_rounded(value, shown) for value, shown in zip(values, rounded(values, total), strict=True)]
+    points = [keep_sign(value, shown) for value, shown in zip(values, round_to_total(values, total), strict=True)]
     names = max((cell_len(harmless(leaf["text"])) for leaf in terms), default=0)
     for leaf, each in zip(terms, points, strict=False):
         yield _leaf(harmless(leaf["text"]), _about_term(leaf, shape.glyphs), each, shape, names)
@@ -232,12 +384,12 @@ def _leaf(name: str, about: Sequence[str], points: float, shape: LedgerColumns, 
         shown = fit(name, column if cell_len(name) <= column else room - GAP - cell_len(said), shape.glyphs)
         shown = fit(f"{shown}{'':<{GAP}}{said}", room, shape.glyphs)
     line = Text(f"  {shown}", DIM).append(f"{'':<{GAP}}{number(points):>{shape.points}}", Style(dim=False))
-    return fitted(line, shape.width)
+    return truncate(line, shape.width)
 
 
 def _about_term(leaf: LeafView, glyphs: Glyphs) -> list[str]:
     """What BM25 makes of a term, at length and in short; a star where its idf is the least there is."""
-    tf, chunks = leaf["tf"], f"in {counted(leaf['df'], 'chunk')}"
+    tf, chunks = leaf["tf"], f"in {pluralize(leaf['df'], 'chunk')}"
     idf = f"idf {leaf['idf']:.2f}" + ("*" if leaf.get("floored") else "")
     where = f"{tf['title']:g} in title, {tf['body']:g} in text"
     times = "once" if tf["title"] + tf["body"] == 1 else f"{tf['title'] + tf['body']:g} times"
@@ -261,16 +413,17 @@ def _words(leaves: list[LeafView], room: int, glyphs: Glyphs) -> tuple[list[Leaf
         if leaf["kind"] not in WORDS or not one_line(leaf["text"]):
             continue
         less = [each for each in rest if each is not leaf]
-        if cell_len(_named([*shown, leaf], [each["points"] for each in (*shown, leaf)], less, glyphs)) > room:
+        if cell_len(_list_words([*shown, leaf], [each["points"] for each in (*shown, leaf)], less, glyphs)) > room:
             break
         shown, rest = [*shown, leaf], less
     return shown, rest
 
 
-def _named(words: list[LeafView], points: Sequence[float], rest: list[LeafView], glyphs: Glyphs) -> str:
+def _list_words(words: list[LeafView], points: Sequence[float], rest: list[LeafView], glyphs: Glyphs) -> str:
     """Each word with its points, and how many leaves there are besides."""
     said = [f"{one_line(leaf['text'])} {number(each)}" for leaf, each in zip(words, points, strict=True)]
-    return glyphs.dot.join([*said, *([_more(rest)] if rest else [])])
+    more = [f"{figure(sum(leaf.get('count', 1) for leaf in rest))} more"] if rest else []
+    return glyphs.dot.join([*said, *more])
 
 
 def _line_of_words(
@@ -278,13 +431,9 @@ def _line_of_words(
 ) -> Text:
     """The words that give most, in one line, each with its points; the rest as one figure."""
     room = shape.before_points - 2
-    said = fit(_named(words, points, rest, shape.glyphs), room, shape.glyphs)
+    said = fit(_list_words(words, points, rest, shape.glyphs), room, shape.glyphs)
     line = Text(f"  {said}", DIM).append(f"{'':<{GAP}}{number(of_rest) if rest else '':>{shape.points}}")
-    return fitted(line, shape.width)
-
-
-def _more(leaves: Sequence[LeafView]) -> str:
-    return f"{figure(sum(leaf.get('count', 1) for leaf in leaves))} more"
+    return truncate(line, shape.width)
 
 
 def _about_words(leaves: list[LeafView], bound: float | None) -> Iterator[str]:
@@ -300,12 +449,10 @@ def _about_words(leaves: list[LeafView], bound: float | None) -> Iterator[str]:
 def _about_weights(parts: list[Part]) -> Iterator[str]:
     """What the points are divided by, where the weights of a weighted sum do not add up to 1."""
     weights = fsum(part.weight for part in parts)
-    if weights > 0 and abs(weights - 1) >= LEAST_WEIGHT and all(_is_of(part, weights) for part in parts):
+    if weights <= 0 or abs(weights - 1) < LEAST_WEIGHT:
+        return
+    if all(abs(part.points - part.value * part.weight / weights) < 1e-9 for part in parts):
         yield f"points: normalized × weight / {weights:.2f}, the sum of weights"
-
-
-def _is_of(part: Part, weights: float) -> bool:
-    return abs(part.points - part.value * part.weight / weights) < 1e-9
 
 
 def _total(hit: Hit, score: float, chunk: LedgerView | None, shape: LedgerColumns) -> list[Text]:
@@ -325,13 +472,13 @@ def _total(hit: Hit, score: float, chunk: LedgerView | None, shape: LedgerColumn
     line.pad_right(shape.before_points - line.cell_len)
     line.append(f"{'':<{GAP}}{number(points):>{shape.points}}")
     return [
-        fitted(line, shape.width),
-        *(Text(each) for each in folded(f"{mark} {said}" if said else "", shape.width)),
+        truncate(line, shape.width),
+        *(Text(each) for each in fold(f"{mark} {said}" if said else "", shape.width)),
     ]
 
 
 def _changes(view: ExplanationView) -> Iterator[str]:
-    """The weights at which the row changes places with those beside it, where weights decide."""
+    """The weights at which the row changes places with those next to it, where weights decide."""
     now = view["stability"]["weight"] if "stability" in view else None
     for each in view["chunk"].get("neighbours", []):
         if "flips_at" not in each or now is None:
@@ -347,17 +494,14 @@ def _changes(view: ExplanationView) -> Iterator[str]:
 def _neighbours(chunk: LedgerView, width: int, glyphs: Glyphs) -> Iterator[Text]:
     """The rows right above and below, by how much they lead or follow, and what decided that."""
     for each in chunk.get("neighbours", []):
+        is_above = each["side"] == "above"
         name = f"{each['side']} #{figure(each['rank'])}"
-        lead = f", {'leads' if each['side'] == 'above' else 'follows'}{lead_of(each, _shown_lead(chunk, each))}"
+        score, margin = chunk.get("score", 0.0), each["margin"]
+        other = score + margin if is_above else score - margin
+        shown = keep_sign(margin, round(abs(round(other, 3) - round(score, 3)), 3))  # of the scores as they are shown
+        lead = f", {'leads' if is_above else 'follows'}{lead_of(each, shown)}"
         room = width - max(LABEL, cell_len(name) + 1)
-        yield from told(name, fit_place(harmless(each["path"]), lead, room, glyphs).rstrip(), width, DIM)
-
-
-def _shown_lead(chunk: LedgerView, neighbour: NeighbourView) -> float:
-    """By how much the scores of the two rows differ as they are shown."""
-    score, margin = chunk.get("score", 0.0), neighbour["margin"]
-    other = score + margin if neighbour["side"] == "above" else score - margin
-    return as_rounded(margin, round(abs(round(other, 3) - round(score, 3)), 3))
+        yield from fold_beside(name, fit_place(harmless(each["path"]), lead, room, glyphs).rstrip(), width, DIM)
 
 
 def lead_of(view: NeighbourView | VersusView, lead: float) -> str:
@@ -372,4 +516,4 @@ def _stability(view: StabilityView, width: int, glyphs: Glyphs) -> Iterator[Text
         (each["low"], each["high"], each["low_open"], each["high_open"]) for each in (view["order"], view["members"])
     )
     said = stability(view["k"], order, members, glyphs, fragile=view["fragile"])
-    yield from told("weights", glyphs.dot.join(said), width, DIM)
+    yield from fold_beside("weights", glyphs.dot.join(said), width, DIM)

@@ -13,13 +13,12 @@ from textual.events import Click
 from textual.strip import Strip
 
 from recall_core.errors import RecallError
-from recall_tui.messages import FixChosen, ViewChosen
+from recall_tui.messages import Do
 from recall_tui.panes.explain.compare import compare_lines
 from recall_tui.panes.explain.figures import one_line
-from recall_tui.panes.explain.funnel import funnel_lines
 from recall_tui.panes.explain.ledger import ledger_lines
 from recall_tui.panes.explain.passage import Drawn, chunk_lines, cuts_of, no_chunk, passage_lines
-from recall_tui.panes.explain.whynot import FIX, PINNED, applied_lines, top_for_fix, whynot_lines
+from recall_tui.panes.explain.whynot import FIX, PINNED, applied_lines, funnel_lines, top_for_fix, whynot_lines
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import (
     Comparison,
@@ -38,8 +37,8 @@ from recall_tui.state.fixes import CURSOR, standing
 from recall_tui.state.records import cited
 from recall_tui.state.results import result_of
 from recall_tui.state.session import VIEWS, Session, View, is_stale
-from recall_tui.widgets.draw import Glyphs, blanked, counted, figure, fit_place, folded
-from recall_tui.widgets.lines import LineView, strip_of
+from recall_tui.widgets.draw import Glyphs, blank, figure, fit_place, fold, pluralize
+from recall_tui.widgets.lines import LineView, strip_of, value_at
 
 NAMES: dict[View, str] = {
     "ledger": "Ledger",
@@ -48,7 +47,7 @@ NAMES: dict[View, str] = {
     "funnel": "Funnel",
     "compare": "Compare",
 }
-WIDE = 120  # cells from which the passage stands beside the ledger
+WIDE = 120  # cells from which the passage is next to the ledger
 LEAST_LEAVES = 3
 BESIDE_LEAVES = 14  # lines of the ledger that are no leaves of a text: signals, words, the total, the ranks
 TITLE_AT = 3  # cells from the pane's left edge to its title
@@ -67,7 +66,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         super().__init__(id="explain")
         self._session = Session()
         self._shown: tuple[object, ...] = ()
-        self._title: list[tuple[str, View | None, bool]] = []
+        self._title: list[tuple[str, View | None]] = []
         self._read: DocumentPassage | None = None
 
     def show_session(self, session: Session) -> None:
@@ -78,28 +77,30 @@ class ExplainPane(LineView, inherit_bindings=False):
         self._entitle(session)
         if self.border_subtitle != (about := subject_line(session, self._room, self.glyphs)):
             self.border_subtitle = Content(about)
-        shown = _shown(session)
+        shown = _drawn_from(session)
         if shown == self._shown:
             return
         self._shown = shown
         keeps = _subject(session) == _subject(before)
         is_new = isinstance(result, DocumentPassage) and result is not self._read
         self._read = result if isinstance(result, DocumentPassage) else None
-        self.show(lambda width: self._drawn(session, width), keep_place=keeps)
-        if is_new:
-            self._go_to_chunk(session)
+        self.show(lambda width: self._build_lines(session, width), keep_place=keeps)
+        width = self.scrollable_content_region.width
+        if is_new and isinstance(result, DocumentPassage) and width > 0:
+            row = self._passage(session, result, width).row
+            self.scroll_to(y=max(0, row - ABOVE), animate=False, immediate=True)
         self.go_to_fix()
         if self.scroll_offset.y > 0:
-            self.refresh()  # pinned lines are drawn where others would stand
+            self.refresh()  # pinned lines are drawn where others would be
 
     def on_click(self, event: Click) -> None:
         """A click in the title goes to its tab, one on a fix chooses it, and another one on it tries it."""
         if event.y == 0:
-            view = view_at(self._session, event.x - TITLE_AT, self._room, self.glyphs)
+            view = value_at(pieces(self._session, self._room, self.glyphs), event.x - TITLE_AT)
             if view is not None:
-                self.post_message(ViewChosen(view))
+                self.post_message(Do("show_view", view))
         elif (fix := event.style.meta.get(FIX)) is not None:
-            self.post_message(FixChosen(fix))
+            self.post_message(Do("choose_fix", fix))
 
     def on_resize(self, event: object) -> None:
         """Another width has another title, and folds the lines elsewhere."""
@@ -117,13 +118,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         if shown == self._title:
             return  # setting a title draws the whole pane again
         self._title = shown
-        self.border_title = Content.assemble(*((text, "reverse" if is_front else "") for text, _, is_front in shown))
-
-    def _go_to_chunk(self, session: Session) -> None:
-        result, width = _result(session), self.scrollable_content_region.width
-        if isinstance(result, DocumentPassage) and width > 0:
-            row = self._passage(session, result, width).row
-            self.scroll_to(y=max(0, row - ABOVE), animate=False, immediate=True)
+        self.border_title = Content.assemble(*((text, "reverse" * (view == session.view)) for text, view in shown))
 
     def go_to_fix(self) -> None:
         """Scroll as little as it takes to see the chosen fix, where one is."""
@@ -134,48 +129,44 @@ class ExplainPane(LineView, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """One visible line; the verdict and the target of Why not stay on top."""
-        if y < self._pinned:
+        is_account = self._session.view == "whynot" and isinstance(_result(self._session), Missing)
+        if is_account and y < min(PINNED, len(self._lines)):
             return strip_of(self._lines[y], self.size.width, self.own_style, self.app.console)
         return super().render_line(y)
 
-    @property
-    def _pinned(self) -> int:
-        is_account = self._session.view == "whynot" and isinstance(_result(self._session), Missing)
-        return min(PINNED, len(self._lines)) if is_account else 0
-
-    def _drawn(self, session: Session, width: int) -> list[Text]:
+    def _build_lines(self, session: Session, width: int) -> list[Text]:
         glyphs = self.glyphs
         match session.view, _result(session):
             case _, RecallError() as error:
-                told = f"{error.message} ({error.hint})" if error.hint else error.message
-                lines = [Text(line, Style(bold=True)) for line in folded(told, width)]
+                text = f"{error.message} ({error.hint})" if error.hint else error.message
+                lines = [Text(line, Style(bold=True)) for line in fold(text, width)]
             case "passage", DocumentPassage() as passage:
                 lines = self._passage(session, passage, width).lines
             case "whynot", Missing() as whynot:
                 lines = whynot_lines(
                     whynot,
                     session.cursors.get(CURSOR, 0),
-                    uncounted(session),
+                    note_uncounted(session),
                     width,
                     glyphs,
-                    applied=_applied(session),
+                    applied=_applied_fixes(session),
                     is_pinned=is_pinned(session, whynot),
                     is_whole=session.zoomed,
                 )
             case "funnel", Funnel(view):
-                lines = funnel_lines(view, uncounted(session), width, glyphs)
+                lines = funnel_lines(view, note_uncounted(session), width, glyphs)
             case "compare", Comparison(view):
                 lines = compare_lines(view, width, glyphs)
             case "ledger", ledger if session.results.hit is not None:
                 lines = self._ledger(session, ledger if isinstance(ledger, Ledger) else None, width)
             case _:
-                lines = [Text(line, Style(dim=True)) for line in folded(hint_of(session), width)]
+                lines = [Text(line, Style(dim=True)) for line in fold(hint_of(session), width)]
                 if session.view == "whynot":
-                    lines += applied_lines(_applied(session), width, glyphs)
+                    lines += applied_lines(_applied_fixes(session), width, glyphs)
         return lines
 
     def _ledger(self, session: Session, result: Ledger | None, width: int) -> list[Text]:
-        """The ledger above its passage, or, where there is room, beside it."""
+        """The ledger above its passage, or, where there is room, next to it."""
         hit, glyphs = session.results.hit, self.glyphs
         assert hit is not None  # noqa: S101 - the caller looked
         most = None if session.zoomed else max(LEAST_LEAVES, self.size.height - BESIDE_LEAVES)
@@ -200,22 +191,21 @@ class ExplainPane(LineView, inherit_bindings=False):
         return passage_lines(result, cuts_of(session.context.packed, result.chunk_id), shade, width, self.glyphs)
 
 
-def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View | None, bool]]:
-    """The title in pieces: its text, the tab that it stands for, and whether that is the one in front.
+def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View | None]]:
+    """Return the title in pieces, each with the tab that it stands for; the tab in front has the pointer.
 
-    The tab in front has the pointer. Where there is no room for all, the pane's name goes first.
+    Where there is no room for all, the pane's name goes first.
     """
     rank = f" #{figure(session.results.hit.rank)}" if session.results.hit else ""
     heads = [f"3 Explain{rank}  ", f"3{rank}  ", "3 "]
     if is_stale(session):
         heads = [f"3 Explain{rank} (stale) ", "3 Explain (stale) ", "3 (stale) ", "3 stale "]
     for head in heads:
-        made: list[tuple[str, View | None, bool]] = [(head, None, False)]
+        made: list[tuple[str, View | None]] = [(head, None)]
         for place, view in enumerate(VIEWS):
-            is_front = view == session.view
-            made.append((glyphs.dot if place else "", None, False))
-            made.append((f"{glyphs.pointer}{NAMES[view]}" if is_front else NAMES[view], view, is_front))
-        if sum(cell_len(text) for text, _, _ in made) <= room:
+            made.append((glyphs.dot if place else "", None))
+            made.append((f"{glyphs.pointer if view == session.view else ''}{NAMES[view]}", view))
+        if sum(cell_len(text) for text, _ in made) <= room:
             break
     return [piece for piece in made if piece[0]]
 
@@ -227,21 +217,11 @@ def subject_line(session: Session, room: int, glyphs: Glyphs) -> str:
         path = result.view["target"]["text"]
     elif session.view != "funnel" and (hit := session.results.hit) is not None:
         path, lines = hit.doc.path, cited(hit, None)[0]
-    return fit_place(blanked(path), lines, room, glyphs).strip() if path else ""
-
-
-def view_at(session: Session, x: int, room: int, glyphs: Glyphs) -> View | None:
-    """The tab at a cell of the title."""
-    at = 0
-    for text, view, _ in pieces(session, room, glyphs):
-        if at <= x < at + cell_len(text):
-            return view
-        at += cell_len(text)
-    return None
+    return fit_place(blank(path), lines, room, glyphs).strip() if path else ""
 
 
 def side_by_side(left: list[Text], right: list[Text], width: int, glyphs: Glyphs, *, rows: int) -> list[Text]:
-    """Lines beside lines. width: cells of the left ones. rows: that the rule between them reaches down at least."""
+    """Put lines next to lines. width: cells of the left ones. rows: least height of the rule between them."""
     joined = []
     for row in range(max(len(left), len(right), rows)):
         line = Text().append_text(left[row]) if row < len(left) else Text()
@@ -271,8 +251,12 @@ def hint_of(session: Session) -> str:
             )
         case "funnel":
             hint = _to_come("Counting rows.", session)
+        case "compare" if session.results.answer.pool is None:
+            hint = "The query names no signal, so there are no scores to compare."
+        case "compare" if compare_analysis(session) is None:
+            hint = "There is no other result to compare with. M marks one to compare others with it."
         case "compare":
-            hint = _hint_to_compare(session)
+            hint = _to_come("Comparing.", session)
         case _ if session.results.answer.total == 0:
             hint = "Nothing was found. m explains why a document is missing."
         case _ if session.results.hit is None:
@@ -282,36 +266,22 @@ def hint_of(session: Session) -> str:
     return hint
 
 
-def _hint_to_compare(session: Session) -> str:
-    if session.results.answer is None or session.results.answer.pool is None:
-        return "The query names no signal, so there are no scores to compare."
-    if compare_analysis(session) is None:
-        return "There is no other result to compare with. M marks one to compare others with it."
-    return _to_come("Comparing.", session)
-
-
-def _to_come(told: str, session: Session) -> str:
+def _to_come(text: str, session: Session) -> str:
     """What is being done, or why it is not: nothing is looked into that does not answer what is written."""
-    return WAITS if is_stale(session) else told
+    return WAITS if is_stale(session) else text
 
 
-def _shown(session: Session) -> tuple[object, ...]:
+def _drawn_from(session: Session) -> tuple[object, ...]:
     """All that the tab in front is drawn from."""
     scratch = (
         session.zoomed,
         session.context.pins,
         session.context.drops,
         session.context.budget_tokens,
-        tuple(_applied(session)),
+        tuple(_applied_fixes(session)),
     )
     chosen = (session.results.hit, session.results.sought, other_hit(session), session.cursors.get(CURSOR, 0))
-    known = (
-        session.results.answer,
-        is_stale(session),
-        session.context.packed,
-        _result(session),
-        _beside_of(session),
-    )
+    known = (session.results.answer, is_stale(session), session.context.packed, _result(session), _beside_of(session))
     return (session.view, *known, *chosen, *scratch)
 
 
@@ -342,7 +312,7 @@ def _beside_of(session: Session) -> object:
     return _result_of(session, passage_analysis(session), DocumentPassage) if session.view == "ledger" else None
 
 
-def _applied(session: Session) -> list[str]:
+def _applied_fixes(session: Session) -> list[str]:
     return [fix.change for fix in standing(session)]
 
 
@@ -354,9 +324,9 @@ def is_pinned(session: Session, whynot: Missing) -> bool:
     return any(chosen["chunk_id"] in block.chunk_ids for block in packed.blocks)
 
 
-def uncounted(session: Session) -> str:
+def note_uncounted(session: Session) -> str:
     """What the account of a context is without, where a person has pinned or excluded chunks."""
     pins, drops = len(session.context.pins), len(session.context.drops)
-    told = [f"{counted(pins, 'chunk')} pinned"] if pins else []
-    told += [f"{counted(drops, 'chunk')} excluded"] if drops else []
-    return f"{', '.join(told)}: not counted here." if told else ""
+    counts = [f"{pluralize(pins, 'chunk')} pinned"] if pins else []
+    counts += [f"{pluralize(drops, 'chunk')} excluded"] if drops else []
+    return f"{', '.join(counts)}: not counted here." if counts else ""

@@ -13,10 +13,9 @@ from rich.text import Text
 
 from recall_core.text import behind
 from recall_core.types import Hit, Packed
-from recall_tui.panes.explain.figures import BOLD, DIM, wrapped
+from recall_tui.panes.explain.figures import BOLD, DIM, wrap
 from recall_tui.state.explaining import DocumentPassage, MarkKind, PassageLine, Stretch
-from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, folded
-from recall_tui.widgets.sanitize import harmless
+from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, fold, harmless, pluralize
 
 # Okabe and Ito's colours, as in the query; every kind is also told by weight, slant or how it is spelt.
 KINDS: dict[MarkKind, Style] = {
@@ -27,7 +26,6 @@ KINDS: dict[MarkKind, Style] = {
     "comment": Style(italic=True, dim=True),
     "heading": Style(bold=True),
 }
-
 TAB = 4  # cells
 
 
@@ -53,7 +51,11 @@ def passage_lines(
     """The document, a rule where each chunk begins. shade: behind what two chunks share."""
     own = next(each for each in passage.chunks if each.id == passage.chunk_id)
     lines = [Text(fit_place(harmless(passage.path), _place(passage, own, glyphs), width, glyphs).rstrip(), BOLD)]
-    lines += [Text(line, DIM) for line in folded(_legend(glyphs), width)]
+    marks = ((0, "this chunk"), (1, "this and another"), (2, "two others"))
+    shown = [f"{glyphs.series[place]} {what}" for place, what in marks]
+    between = ", " if glyphs.dot.strip() == glyphs.upright else glyphs.dot
+    legend = between.join([*shown, f"{glyphs.upright} one other"])
+    lines += [Text(line, DIM) for line in fold(legend, width)]
     if not passage.from_start:
         lines.append(Text(fit(f"{glyphs.cut} begins earlier; e opens the file", width, glyphs), DIM))
     page = _PassageLines(passage, own, shade, width, glyphs)
@@ -75,7 +77,7 @@ def _place(passage: DocumentPassage, own: Stretch, glyphs: Glyphs) -> str:
     is_whole = passage.from_start and passage.to_end
     chunk = [f"chunk {figure(at)} of {figure(len(passage.chunks))}"] if is_whole else []
     where = behind(passage.path, own.line_start, own.line_end, own.place)
-    return glyphs.dot.join([where, *chunk, counted(own.tokens, "token")])
+    return glyphs.dot.join([where, *chunk, pluralize(own.tokens, "token")])
 
 
 def no_chunk(hit: Hit) -> str:
@@ -86,24 +88,19 @@ def no_chunk(hit: Hit) -> str:
 def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:
     """The chunk alone, as the hit brings it."""
     if hit.chunk is None:
-        return [Text(line) for line in folded(no_chunk(hit), width)]
+        return [Text(line) for line in fold(no_chunk(hit), width)]
     chunk = hit.chunk
     place = behind(hit.doc.path, chunk.line_start, chunk.line_end, chunk.place)
     where = fit_place(harmless(hit.doc.path), place, width, glyphs)
-    labels = glyphs.dot.join([counted(chunk.tokens, "token"), f"chunk {chunk.id[:12]}", *map(harmless, hit.doc.tags)])
+    labels = glyphs.dot.join(
+        [pluralize(chunk.tokens, "token"), f"chunk {chunk.id[:12]}", *map(harmless, hit.doc.tags)]
+    )
     heads = (
         [where, fit(f"{glyphs.crumb.strip()} {harmless(chunk.heading)}", width, glyphs)] if chunk.heading else [where]
     )
     lines = [Text(head.rstrip(), Style(bold=True)) for head in heads]
     lines.append(Text(fit(labels, width, glyphs).rstrip(), DIM))
-    return [*lines, *(Text(line) for line in folded(chunk.text, width))]
-
-
-def _legend(glyphs: Glyphs) -> str:
-    marks = ((0, "this chunk"), (1, "this and another"), (2, "two others"))
-    shown = [f"{glyphs.series[place]} {what}" for place, what in marks]
-    parted = ", " if glyphs.dot.strip() == glyphs.upright else glyphs.dot
-    return parted.join([*shown, f"{glyphs.upright} one other"])
+    return [*lines, *(Text(line) for line in fold(chunk.text, width))]
 
 
 class _LinePiece(NamedTuple):
@@ -133,21 +130,21 @@ class _PassageLines:
         self._glyphs = glyphs
         self._is_numbered = all(each.place is None for each in passage.chunks)
         self._digits = len(str(passage.lines[-1].number if passage.lines else 1)) if self._is_numbered else 0
-        self._shared = _shared(passage.chunks)
+        self._shared = _shared_spans(passage.chunks)
 
     def rule(self, chunk: Stretch) -> Text:
         """The bound before a chunk."""
         glyphs, is_own = self._glyphs, chunk.id == self._own.id
         mark = glyphs.pointer if is_own else glyphs.line
         where = behind(self._path, chunk.line_start, chunk.line_end, chunk.place).lstrip(":")
-        told = f"{mark} chunk {chunk.id[:12]} {where}"
-        told = f"{' ' * self._digits} {told}{glyphs.dot}{counted(chunk.tokens, 'token')} "
-        line = told + glyphs.line * max(0, self._width - cell_len(told))
+        text = f"{mark} chunk {chunk.id[:12]} {where}"
+        text = f"{' ' * self._digits} {text}{glyphs.dot}{pluralize(chunk.tokens, 'token')} "
+        line = text + glyphs.line * max(0, self._width - cell_len(text))
         return Text(fit(line, self._width, glyphs), Style(bold=is_own, dim=None if is_own else True))
 
     def pieces(self, line: PassageLine) -> Iterator[_LinePiece]:
         """A line parted where chunks begin in it."""
-        text, end = self._styled(line), line.offset + len(line.text)
+        text, end = self._style_line(line), line.offset + len(line.text)
         chunks = self._chunks[bisect_left(self._offsets, line.offset) : bisect_right(self._offsets, end)]
         groups = _groups(line.offset, text.plain, chunks)
         starts = [start for start, _ in groups]
@@ -161,21 +158,21 @@ class _PassageLines:
         """Draw a piece of a line, folded, with a rule where the context begins or ends in it."""
         cut = next((at for at in cuts if piece.offset < at <= piece.end), None)
         if cut is None:
-            yield from self._folded(piece)
+            yield from self._fold_piece(piece)
             return
         at = min(cut - piece.offset, len(piece.text))
         before, after = piece.text.divide([at])
         is_parted = bool(before.plain.strip())
         if is_parted or not after.plain:
-            yield from self._folded(piece._replace(text=before))
-        told = f"{' ' * self._digits} {self._glyphs.out} {cuts[cut]} "
-        rule = told + self._glyphs.line * max(0, self._width - cell_len(told))
+            yield from self._fold_piece(piece._replace(text=before))
+        text = f"{' ' * self._digits} {self._glyphs.out} {cuts[cut]} "
+        rule = text + self._glyphs.line * max(0, self._width - cell_len(text))
         yield Text(fit(rule, self._width, self._glyphs), Style(bold=True))
         if after.plain:
             rest = piece._replace(offset=cut, text=after) if is_parted else piece
             yield from self.piece(rest, {at: said for at, said in cuts.items() if at > cut})
 
-    def _styled(self, line: PassageLine) -> Text:
+    def _style_line(self, line: PassageLine) -> Text:
         plain = line.text
         if not plain.isprintable():
             plain = "".join(mark if mark.isprintable() or mark == "\t" else " " for mark in plain)
@@ -189,11 +186,11 @@ class _PassageLines:
             text.stylize(KINDS[mark.kind], mark.start, mark.end)
         return text
 
-    def _folded(self, piece: _LinePiece) -> Iterator[Text]:
+    def _fold_piece(self, piece: _LinePiece) -> Iterator[Text]:
         text, plain = piece.text, piece.text.plain
         if "\t" in plain:
             text.expand_tabs(TAB)
-        rows = wrapped(text, self._width - self._digits - 3)
+        rows = wrap(text, self._width - self._digits - 3)
         starts = [piece.offset + place for place in _with_tabs(plain, [place for place, _ in rows])]
         ends = [*starts[1:], piece.offset + len(plain)]
         number = piece.number
@@ -244,6 +241,6 @@ def _with_tabs(plain: str, places: Sequence[int]) -> Sequence[int]:
     return [min(firsts[k - 1] + at - starts[k - 1], firsts[k] - 1) for k, at in zip(after, places, strict=True)]
 
 
-def _shared(chunks: Sequence[Stretch]) -> list[tuple[int, int]]:
+def _shared_spans(chunks: Sequence[Stretch]) -> list[tuple[int, int]]:
     """What neighbours both hold, in code points of the document."""
     return [(after.offset, before.end) for before, after in pairwise(chunks) if after.offset < before.end]

@@ -6,19 +6,41 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
 from recall_core import adapters
 from recall_core.text import behind_unit
-from recall_tui.panes.explain.figures import BOLD, DIM, one_line
+from recall_core.types import SIGNALS
+from recall_tui.panes.explain.figures import BOLD, DIM, one_line, truncate
 from recall_tui.state.explaining import FixOffer, Missing
 from recall_tui.state.fixes import is_doable
-from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, folded, with_figures
-from recall_tui.widgets.sanitize import harmless
+from recall_tui.widgets.draw import (
+    COLOURS,
+    Glyphs,
+    bar,
+    figure,
+    fit,
+    fit_place,
+    fold,
+    harmless,
+    pluralize,
+    with_figures,
+)
 
 if TYPE_CHECKING:
-    from recall_core.contract.explaining import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
+    from recall_core.contract.explaining import (
+        EvidenceView,
+        FunnelStageView,
+        PredicateView,
+        RivalView,
+        SoughtView,
+        StageView,
+        TargetView,
+        TraceView,
+        WhyNotView,
+    )
     from recall_core.contract.ledger import PassageView
 
 FIX = "fix"
@@ -66,7 +88,7 @@ def whynot_lines(
     if not view["present"]:
         lines += _fixes(whynot, place, width, glyphs)
     lines += _stages(whynot, width, glyphs, is_whole=is_whole)
-    lines += [Text(line, DIM) for line in folded(note, width)]
+    lines += [Text(line, DIM) for line in fold(note, width)]
     others = view["target"].get("others", [])
     if others:
         lines.append(Text(fit("other chunks of it", width, glyphs).rstrip(), DIM))
@@ -79,24 +101,22 @@ def applied_lines(applied: Sequence[str], width: int, glyphs: Glyphs) -> Iterato
     for at, change in enumerate(applied, start=1):
         undo = "; u undoes it" if at == len(applied) else ""
         head = f"{glyphs.yes:<2}applied: "
-        for row, line in enumerate(folded(f"{one_line(change)}{undo}", width - len(head))):
+        for row, line in enumerate(fold(f"{one_line(change)}{undo}", width - len(head))):
             yield Text(f"{head if row == 0 else '':<{len(head)}}{line}", BOLD)
 
 
 def top_for_fix(lines: list[Text], place: int, top: int, height: int) -> int:
     """The line to begin with below the pinned ones to see a fix whole: as little as it takes.
 
-    top: where the view of `height` lines begins now. The first fix brings all that stands above it, where that leaves
+    top: where the view of `height` lines begins now. The first fix brings all that is above it, where that leaves
     room for what it says; its command may be cut then.
     """
-    rows = [row for row, line in enumerate(lines) if _meta(line).get(FIX) == place]
+    rows = [
+        row for row, line in enumerate(lines) if isinstance(line.style, Style) and line.style.meta.get(FIX) == place
+    ]
     if not rows or (place == 0 and rows[0] + 1 < height):
         return 0 if rows else top
     return max(0, min(rows[0] - PINNED, max(top, rows[-1] + 1 - height)))
-
-
-def _meta(line: Text) -> dict[str, object]:
-    return line.style.meta if isinstance(line.style, Style) else {}
 
 
 def _verdict(whynot: Missing, width: int, glyphs: Glyphs, *, is_pinned: bool) -> Iterator[Text]:
@@ -131,8 +151,8 @@ def _place(view: SoughtView, unit: SoughtView | PassageView, width: int, glyphs:
     """Where it is with its rank and id, in exactly `width` cells."""
     rank = "not ranked" if view["rank"] is None else f"rank {figure(view['rank'])}"
     where = behind_unit(view["path"], unit)
-    told = f"{where}  {rank}  {view['chunk_id'][:ID]}"
-    return fit_place(harmless(view["path"]), told, width, glyphs)
+    text = f"{where}  {rank}  {view['chunk_id'][:ID]}"
+    return fit_place(harmless(view["path"]), text, width, glyphs)
 
 
 def _stages(whynot: Missing, width: int, glyphs: Glyphs, *, is_whole: bool) -> Iterator[Text]:
@@ -147,22 +167,21 @@ def _stages(whynot: Missing, width: int, glyphs: Glyphs, *, is_whole: bool) -> I
     for name, status in (("passed", "pass"), ("not applied", "not_applicable")):
         names = [stage["stage"] for stage in view["stages"] if stage["status"] == status]
         if names:
-            yield from (Text(line, DIM) for line in folded(f"{name}: {', '.join(names)}", width))
+            yield from (Text(line, DIM) for line in fold(f"{name}: {', '.join(names)}", width))
 
 
 def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs) -> Iterator[Text]:
     """Its sentence, and more of it where it is the opened one."""
     mark = glyphs.yes if stage["status"] == "pass" else glyphs.no
     head = f"{mark:<2} {stage['stage']:<{STAGE - 3}} "
-    for place, line in enumerate(folded(one_line(_detail(stage)), width - len(head)) or [""]):
+    for place, line in enumerate(fold(one_line(_detail(stage)), width - len(head)) or [""]):
         yield Text(f"{head if place == 0 else '':<{len(head)}}{line}".rstrip(), BOLD if more is not None else "")
     for each in more or ():
-        yield from (Text(f"     {line}") for line in folded(each, width - 5))
+        yield from (Text(f"     {line}") for line in fold(each, width - 5))
 
 
 def _detail(stage: StageView) -> str:
-    """The sentence of a stage with its counts as people read them; what it quotes stands as it is."""
-
+    """The sentence of a stage with its counts as people read them; quotes stay unchanged."""
     if stage["stage"] in COUNTING:
         return with_figures(stage["detail"])
     if stage["stage"] == "lexical":
@@ -173,8 +192,8 @@ def _detail(stage: StageView) -> str:
 def _more(stage: StageView, whynot: Missing) -> list[str]:
     """What neither the sentence of a stage says nor a fix."""
     fixes = [remedy.change for remedy in whynot.remedies]
-    told = [each for each in _evidence(stage.get("evidence", {})) if not any(each in change for change in fixes)]
-    return [*told, *([stage["hint"]] if "hint" in stage else [])]
+    facts = [each for each in _evidence(stage.get("evidence", {})) if not any(each in change for change in fixes)]
+    return [*facts, *([stage["hint"]] if "hint" in stage else [])]
 
 
 def _evidence(view: EvidenceView) -> Iterator[str]:
@@ -219,15 +238,15 @@ def _fix(remedy: FixOffer, at: int, width: int, glyphs: Glyphs, *, is_chosen: bo
     is_sized = all(kind in SIZED for kind in remedy.kind.split("+"))
     change, doubt = map(with_figures, (remedy.change, doubt)) if is_sized else (remedy.change, doubt)
     other = "; for the command line" if not is_doable(remedy) else ""
-    for place, line in enumerate(folded(one_line(f"{change}{doubt}{other}{proof}"), width - 2)):
+    for place, line in enumerate(fold(one_line(f"{change}{doubt}{other}{proof}"), width - 2)):
         yield Text(f"{mark if place == 0 else ' '} {line}", Style(bold=is_chosen, meta={FIX: at}))
-    for line in folded(f"$ {one_line(remedy.command)}", width - 4):
+    for line in fold(f"$ {one_line(remedy.command)}", width - 4):
         yield Text(f"    {line}", Style(dim=True, meta={FIX: at}))
 
 
 def _proof(view: WhyNotView, width: int) -> Iterator[Text]:
     if "no_proof" in view:
-        yield from (Text(line) for line in folded(f"No proof: {view['no_proof']}.", width))
+        yield from (Text(line) for line in fold(f"No proof: {view['no_proof']}.", width))
     if "proof" not in view:
         return
     proof = view["proof"]
@@ -235,7 +254,107 @@ def _proof(view: WhyNotView, width: int) -> Iterator[Text]:
     first, best = figure(proof["k"]), figure(proof["best_rank"])
     said = f"No weight brings it among the first {first}: its best rank is {best}{at}, "
     ahead = proof["always_ahead"]
-    said += f"and {counted(ahead, 'chunk')} {'is' if ahead == 1 else 'are'} ahead at every weight."
-    yield from (Text(line) for line in folded(said, width))
+    said += f"and {pluralize(ahead, 'chunk')} {'is' if ahead == 1 else 'are'} ahead at every weight."
+    yield from (Text(line) for line in fold(said, width))
     for rival in proof["ahead"]:
-        yield from (Text(f"  {line}", DIM) for line in folded(_rival(rival), width - 2))
+        yield from (Text(f"  {line}", DIM) for line in fold(_rival(rival), width - 2))
+
+
+STAGES = {
+    "store": "in the store",
+    "live": "not removed",
+    "filter": "pass the filter",
+    "lexical": "lexical proposes",
+    "semantic": "semantic proposes",
+    "union": "are candidates",
+    "documents": "as documents",
+    "kept": "reach min_score",
+    "near": "reach min_cosine",
+    "copies": "without copies",
+    "top_k": "are listed",
+    "packed": "in the context",
+}
+NAME = max(map(len, STAGES.values()))
+ROWS, MS = 9, 9  # cells of the figures, with a blank before them
+LEAST_BAR = 4
+
+
+def funnel_lines(view: TraceView, note: str, width: int, glyphs: Glyphs) -> list[Text]:
+    """One line a stage with a bar as long as its rows; below the filter its predicates. note: what it leaves out.
+
+    A bar is a share of the whole store and never longer than the one before; the signals' bars are separate, since
+    both take from what the filter leaves.
+    """
+    stages = view["stages"]
+    whole = max((stage["rows_out"] for stage in stages[:1]), default=0)
+    lines = [_row(("step", "rows", "ms"), 0.0, width, glyphs)]
+    lines[0].stylize(DIM)
+    longest = 1.0
+    for stage in stages:
+        spent = view["timings"].get(stage["stage"])
+        share = min(longest, stage["rows_out"] / whole if whole else 0.0)
+        signal = stage["stage"] if stage["stage"] in SIGNALS else ""
+        longest = longest if signal else share
+        name, ms = _name(stage), "" if spent is None else f"{spent:.1f}"
+        lines.append(_row((name, figure(stage["rows_out"]), ms), share, width, glyphs, signal=signal))
+        if stage["stage"] == "filter" and "filter" in view:
+            lines += _filter(view["filter"], width, glyphs)
+    spent = view["timings"].get("answer")
+    in_all = "" if spent is None else f"The answer took {spent:.1f} ms."
+    said = " ".join(filter(None, [_signals(view), in_all]))
+    return [*lines, *(Text(line, DIM) for text in (said, note) for line in fold(text, width))]
+
+
+def _name(stage: FunnelStageView) -> str:
+    return ("  " if stage["stage"] in SIGNALS else "") + STAGES.get(stage["stage"], stage["stage"])
+
+
+def _row(said: tuple[str, str, str], share: float, width: int, glyphs: Glyphs, *, signal: str = "") -> Text:
+    """A step with its rows, and as far as there is room for them its bar and its milliseconds."""
+    name, rows, ms = said
+    names = min(NAME + 2, max(1, width - ROWS))
+    line = Text(f"{fit(name, names, glyphs)}{rows:>{ROWS}}")
+    if line.cell_len + MS <= width:
+        line.append(f"{ms:>{MS}}", DIM)
+    cells = width - line.cell_len - 2
+    if cells >= LEAST_BAR:
+        series = SIGNALS.index(signal) + 1 if signal else 0
+        line.append("  ").append(bar(share, cells, glyphs, series=series), Style(color=COLOURS.get(signal)))
+    return truncate(line, width)
+
+
+def _signals(view: TraceView) -> str:
+    """Why rows come in again after the filter; nothing where no signal is asked."""
+    asked = [stage["stage"] for stage in view["stages"] if stage["stage"] in SIGNALS]
+    if any(stage["stage"] == "union" and stage["rows_out"] == stage["rows_in"] for stage in view["stages"]):
+        return "Every row that the filter leaves is a candidate, also one that no signal has a value for."
+    if len(asked) > 1:
+        return "Both signals take from what the filter leaves; candidates are what either proposes."
+    return f"Only {asked[0]} proposes rows, out of what the filter leaves." if asked else ""
+
+
+def _filter(predicates: list[PredicateView], width: int, glyphs: Glyphs) -> Iterator[Text]:
+    heads = f"{'  removes':<10}{'alone':>8}{'in order':>10}{'only it':>9}"
+    yield Text(fit(heads, width, glyphs).rstrip(), DIM)
+    for predicate in predicates:
+        yield from _predicate(predicate, width, 0)
+
+
+def _predicate(view: PredicateView, width: int, depth: int) -> Iterator[Text]:
+    """The figures of a predicate, its text behind them, or folded below where it is too long."""
+    missing = f", {figure(view['missing'])} without a value" if view.get("missing") else ""
+    text = harmless(view["text"])
+    indent, message = " " * (4 + 2 * depth), f"{text}: {figure(view['rows'])} pass{missing}"
+    if "removed_alone" in view:
+        removed = (view["removed_alone"], view["removed_in_order"], view["removed_only_by_this"])
+        figures = f"{'':<10}{figure(removed[0]):>8}{figure(removed[1]):>10}{figure(removed[2]):>9}"
+        message = text + missing
+        if cell_len(f"{figures}  {message}") <= width:
+            yield Text(f"{figures}  ").append(message, BOLD)
+            message = ""
+        else:
+            yield truncate(Text(figures), width)
+    for line in fold(message, max(1, width - len(indent))):
+        yield Text(indent + line, BOLD if depth == 0 else "")
+    for term in view.get("terms", []):
+        yield from _predicate(term, width, depth + 1)

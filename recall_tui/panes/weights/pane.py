@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from rich.style import Style
 from rich.text import Text
@@ -10,43 +12,114 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Click
 
+from recall_core.errors import RecallError
 from recall_tui.actions.table import table_of
-from recall_tui.messages import SettingPicked
-from recall_tui.panes.weights.across import joined, stability
-from recall_tui.panes.weights.beside import beside_lines
-from recall_tui.panes.weights.curve import curve_rows, figures, marks
-from recall_tui.panes.weights.names import named_lines
-from recall_tui.panes.weights.ranks import axis, legend, rank_lines
+from recall_tui.messages import Do
+from recall_tui.panes.weights.plot import (
+    axis,
+    curve_rows,
+    figures,
+    join_pieces,
+    legend,
+    marks,
+    name_of,
+    named_lines,
+    rank_lines,
+    stability,
+    target_band,
+    target_figures,
+    target_names,
+)
 from recall_tui.panes.weights.settings import form_height, form_lines, moved_settings, row_at
-from recall_tui.panes.weights.targets import target_band, target_figures, target_names
 from recall_tui.state import form
-from recall_tui.state.beside import saved_analysis
+from recall_tui.state.beside import Compared, ComparedRow, SavedRows, compared, moved_words, saved_analysis
 from recall_tui.state.chart import DEPTH, Chart, stability_at
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session, is_stale
 from recall_tui.state.tuning import best_weight, curve_analysis, curve_of, pins_analysis, pins_of, target_weights
 from recall_tui.state.weighing import current, drawn, exact_share, is_moved, share, why_no_lines, why_not
-from recall_tui.widgets.draw import Glyphs, folded
+from recall_tui.widgets.draw import Glyphs, cut, fit, fold
 from recall_tui.widgets.lines import LineView, entitle
 from recall_tui.widgets.slider import Slider
 
+if TYPE_CHECKING:
+    from recall_core.contract.ledger import PassageView
+
+DIM, BOLD = Style(dim=True), Style(bold=True)
+RANK_CELLS, MOVE_CELLS = 2, 5
+
+
+def beside_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
+    """What was moved, then a row each: on the left the saved list, on the right the one that is shown now."""
+    width, height = size
+    top = moved_settings(session, width, glyphs)
+    if not is_moved(session):
+        said = "Nothing is changed: the results are those of the saved settings. V goes back to the plot."
+        return [*top, *map(Text, fold(said, width))]
+    moved = [Text(line) for line in join_pieces(["changed", *moved_words(session)], width, glyphs)]
+    both = compared(session)
+    if both is None:
+        analysis = saved_analysis(session)
+        result = result_of(session, analysis, SavedRows) if analysis is not None else None
+        said = result.message if isinstance(result, RecallError) else "Ranking under the saved settings."
+        return [*top, *moved, *(Text(line, DIM) for line in fold(said, width))]
+    rows = max(1, height - len(top) - len(moved) - 2)
+    shown = Compared(both.saved[:rows], both.now[:rows])
+    return [*top, *moved, summary(shown, width, glyphs), *_table(shown, session.results.passages, width, glyphs)]
+
+
+def summary(shown: Compared, width: int, glyphs: Glyphs) -> Text:
+    """What became of the rows below: those on the right stay, move or come in; some on the left go."""
+    saved, now = ({row.rank for row in rows} for rows in shown)
+    same = sum(row.other == row.rank for row in shown.now)
+    moved = sum(row.other in saved for row in shown.now) - same
+    gone = sum(row.other not in now for row in shown.saved)
+    counts = (f"{same} same", f"{moved} moved", f"{len(shown.now) - same - moved} new", f"{gone} gone")
+    return Text(cut(f"top {len(shown.now)}: {', '.join(counts)}", width, glyphs), BOLD)
+
+
+def _table(shown: Compared, passages: Mapping[str, PassageView], width: int, glyphs: Glyphs) -> list[Text]:
+    between = f" {glyphs.upright} "
+    left = (width - len(between)) // 2
+    right = width - left - len(between)
+    heads = Text(f"{'saved settings':<{left}}", DIM).append(between).append("now")
+    lines = [heads]
+    for at in range(max(map(len, shown))):
+        then, now = (rows[at] if at < len(rows) else None for rows in shown)
+        line = Text().append_text(_cell(then, passages, left, glyphs, is_now=False))
+        line.append(between, DIM)
+        lines.append(line.append_text(_cell(now, passages, right, glyphs, is_now=True)))
+    return lines
+
+
+def _cell(
+    row: ComparedRow | None, passages: Mapping[str, PassageView], width: int, glyphs: Glyphs, *, is_now: bool
+) -> Text:
+    if row is None:
+        return Text(" " * width)
+    name = name_of(row.hit, passages, glyphs) if row.hit else glyphs.cut
+    mark = move(row, glyphs, is_now=is_now)
+    text = fit(f"{row.rank:>{RANK_CELLS}} {mark:<{MOVE_CELLS}}{name}", width, glyphs)
+    return Text(text, BOLD if row.other is None else DIM if row.other == row.rank else "")
+
+
+def move(row: ComparedRow, glyphs: Glyphs, *, is_now: bool) -> str:
+    """How far the row came up or gone down from the saved list to this one."""
+    if row.other is None:
+        return "new" if is_now else "gone"
+    steps = row.other - row.rank if is_now else row.rank - row.other
+    return "=" if steps == 0 else f"{glyphs.up if steps > 0 else glyphs.down}{abs(steps)}"
+
+
 KEYS = "{turn_beside} side by side, {save_weights} save, {reset_weights} reset"
 SHORT = 10  # lines below which settings share a line, and lines have no names
-
 LEAST_FORM_ROWS, FORM_ROWS, LEAST_RANK_ROWS = 3, 5, 3
-
 MOST_APART = 4  # rows a rank
-
 LEAST_CURVE_ROWS = 2  # one of the curve, one of its marks
-
 CURVE_ROWS = 16  # that it has before the ranks get more than a row each
-
 MOST_CURVE_ROWS = 24
-
 ROOMY = 2 * DEPTH + CURVE_ROWS  # lines from which the figures need not save any
-
 Size = tuple[int, int]
-
 """Cells across and down."""
 
 
@@ -58,13 +131,13 @@ def board_lines(session: Session, size: Size, glyphs: Glyphs) -> list[Text]:
     if answer is None or why_not(answer):
         return form_lines(session, size, glyphs) if answer and answer.pool else []
     if reason := why_no_lines(answer) or ("" if chart else "Ranking at every weight."):
-        said = [Text(line, Style(dim=True)) for line in folded(reason, width)]
+        said = [Text(line, Style(dim=True)) for line in fold(reason, width)]
         return [*form_lines(session, (width, size[1] - len(said)), glyphs), *said]
     assert chart is not None  # noqa: S101 - else there is a reason
-    return _drawn(session, chart, size, glyphs)
+    return _build_lines(session, chart, size, glyphs)
 
 
-def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
+def _build_lines(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
     """The settings, the rank lines above their axis, the curve, and the figures; each row of a drawing is a weight
     from 0 to 1. Rows that are left go to the form, then to the ranks, then to the curve.
     """
@@ -77,7 +150,7 @@ def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[T
     names = [] if is_short or not named else legend(named, width, glyphs, columns=int(in_full))
     under = axis(chart, weight, best, width, glyphs)
     bands = [target_band(met, weight, width, glyphs)] if met and met.weights and not is_short else []
-    said = _said(session, chart, size, glyphs)
+    said = _lines_below_plot(session, chart, size, glyphs)
 
     room = height - len(under) - len(names) - len(bands) - len(said)
     rows = max(LEAST_FORM_ROWS, min(FORM_ROWS, room - LEAST_RANK_ROWS), room - DEPTH)
@@ -97,14 +170,14 @@ def _drawn(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[T
     return [*lines, *targets] if len(lines) + len(targets) <= height else lines
 
 
-def _said(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
+def _lines_below_plot(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
     """The measure, how stable the first ranks are, and what is said of the targets; what is amiss is bold."""
     (width, height), at = size, stability_at(chart, exact_share(current(session)))
     in_full = height >= ROOMY
     held, members = stability(len(chart.orders[0]), at.order, at.members, glyphs, fragile=at.fragile)
     pieces = [held, *target_figures(session, glyphs)]
-    lines = joined(pieces, width, glyphs)
-    longer = joined([held, members, *pieces[1:]], width, glyphs)
+    lines = join_pieces(pieces, width, glyphs)
+    longer = join_pieces([held, members, *pieces[1:]], width, glyphs)
     if in_full or len(longer) == len(lines):
         lines = longer
     said = [*figures(session, width, glyphs, in_full=in_full), *map(Text, lines)]
@@ -122,10 +195,7 @@ def _rank_rows(left: int, *, has_curve: bool) -> int:
 
 
 class WeightsBody(LineView, can_focus=False):
-    """What stands under the slider; it is drawn for its height as well as for its width."""
-
-    def __init__(self) -> None:
-        super().__init__(id="board")
+    """The lines under the slider, drawn for its height as well as for its width."""
 
 
 class WeightsPane(Vertical):
@@ -139,14 +209,14 @@ class WeightsPane(Vertical):
     def compose(self) -> ComposeResult:
         """The slider above everything it changes."""
         yield Slider()
-        yield WeightsBody()
+        yield WeightsBody(id="board")
 
     def show(self, session: Session) -> None:
         """Show the settings of this session, and what was found out about every weight."""
         self._session = session
         config, answer = current(session), session.results.answer
         moved = is_moved(session)
-        keys = table_of(self.app).spelled(KEYS) if moved else "saved settings" if session.weights.saved else ""
+        keys = table_of(self.app).spell(KEYS) if moved else "saved settings" if session.weights.saved else ""
         marks = ["changed"] * moved + ["stale"] * is_stale(session)
         entitle(self, f"4 Weights ({', '.join(marks)})" if marks else "4 Weights", keys)
         self.set_class(is_stale(session), "-stale")
@@ -157,7 +227,7 @@ class WeightsPane(Vertical):
             session.analysing if session.analysing and session.analysing[0] in analyses else None,
             *(result_of(session, each, object) for each in analyses),
         )
-        told = (
+        moved_by = (
             session.results.selected,
             session.results.hits,
             session.weights.saved_ranks,
@@ -170,7 +240,7 @@ class WeightsPane(Vertical):
             session.zoomed,
             form.chosen(session),
         )
-        shown = (config, answer, known, told)
+        shown = (config, answer, known, moved_by)
         if shown == self._shown:
             return
         self._shown = shown
@@ -189,4 +259,4 @@ class WeightsPane(Vertical):
         row = event.y + int(board.scroll_offset.y)
         line = board.lines[row] if 0 <= row < len(board.lines) else ""
         if (place := row_at(self._session, line, event.x, board.glyphs)) is not None:
-            self.post_message(SettingPicked(place[0], is_meant=place[1]))
+            self.post_message(Do("choose_setting_at", *place))

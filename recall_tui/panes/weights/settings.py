@@ -15,7 +15,7 @@ from recall_core.config import NAMES, SETTINGS, Config
 from recall_tui.state import form
 from recall_tui.state.session import WORDS_K, Session
 from recall_tui.state.weighing import K_STEPS, STEPS, current, share
-from recall_tui.widgets.draw import Glyphs, fit, folded
+from recall_tui.widgets.draw import Glyphs, fit, fold
 
 LEAST_CELLS = 18  # of a column, whatever is in it: mark, name and value
 MOST_GAP = 4  # cells between two columns
@@ -45,37 +45,37 @@ def form_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> list[
     Where there are fewer rows than settings, the moved ones and those around the chosen one. size: cells and rows.
     """
     width, lines = size[0], []
-    for each in _in_view(_rows(session), size[1] - len(_decided(session, width))):
-        text = f"{_mark(each, glyphs)}{each.name:<{NAME_CELLS}}{_drawn(each, width, glyphs)}"
+    for each in _in_view(_rows(session), size[1] - len(_decided_lines(session, width))):
+        text = f"{_mark(each, glyphs)}{each.name:<{NAME_CELLS}}{_draw_value(each, width, glyphs)}"
         lines.append(Text(fit(text, width, glyphs).rstrip(), CHOSEN if each.is_chosen else ""))
-    return [*lines, *_decided(session, width)]
+    return [*lines, *_decided_lines(session, width)]
 
 
 def form_height(session: Session, width: int) -> int:
     """The lines of the whole form."""
-    return len(_rows(session)) + len(_decided(session, width))
+    return len(_rows(session)) + len(_decided_lines(session, width))
 
 
 def moved_settings(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     """The chosen one and those that are not at their defaults, side by side: for a pane that is short of lines."""
     config, plain = current(session), Config()
-    told = [
+    shown = [
         each
         for each in _rows(session)
         if each.is_chosen or each.is_moved or each.key in ALWAYS or _value(config, each) != _value(plain, each)
     ]
-    return [*_in_columns(told, _columns(told, width, glyphs), width, glyphs), *_decided(session, width)]
+    return [*_in_columns(shown, width, glyphs), *_decided_lines(session, width)]
 
 
 def row_at(session: Session, line: str, cell: int, glyphs: Glyphs) -> tuple[int, bool] | None:
     """The row of the setting on this cell of a line, and whether the cell is one of its value or bar."""
-    for row, each in enumerate(_shown(session)):
+    for row, each in enumerate(_setting_lines(session)):
         if each.key == form.WEIGHT:
             continue
-        shown = _drawn(each, len(line), glyphs).rstrip()
+        shown = _draw_value(each, len(line), glyphs).rstrip()
         for spelled, names in (
             (f"{_mark(each, glyphs)}{each.name:<{NAME_CELLS}}{shown}", len(glyphs.pointer) + NAME_CELLS),
-            (_spelled(each, glyphs), len(glyphs.pointer) + len(each.name) + 1),
+            (_spell(each, glyphs), len(glyphs.pointer) + len(each.name) + 1),
         ):
             at = line.find(spelled)
             if 0 <= at <= cell < at + len(spelled):
@@ -83,7 +83,7 @@ def row_at(session: Session, line: str, cell: int, glyphs: Glyphs) -> tuple[int,
     return None
 
 
-def _drawn(each: SettingLine, width: int, glyphs: Glyphs) -> str:
+def _draw_value(each: SettingLine, width: int, glyphs: Glyphs) -> str:
     """Return every choice with a mark on the present one; of a number, or without room, the value and a bar."""
     value = f"{each.value}{'*' if each.is_moved else ''}"
     choices = "  ".join(
@@ -103,18 +103,14 @@ def _mark(each: SettingLine, glyphs: Glyphs) -> str:
     return glyphs.pointer if each.is_chosen else " " * len(glyphs.pointer)
 
 
-def _spelled(each: SettingLine, glyphs: Glyphs) -> str:
+def _spell(each: SettingLine, glyphs: Glyphs) -> str:
     return f"{_mark(each, glyphs)}{each.name} {each.value}{'*' if each.is_moved else ''}"
 
 
-def _columns(shown: Sequence[SettingLine], width: int, glyphs: Glyphs) -> int:
-    """How many have room beside each other, with a blank between them."""
-    cells = max(LEAST_CELLS, *(len(_spelled(each, glyphs)) for each in shown))
-    return min(len(shown), max(1, (width + 1) // (cells + 1)))
-
-
-def _in_columns(shown: Sequence[SettingLine], columns: int, width: int, glyphs: Glyphs) -> list[Text]:
-    texts = [_spelled(each, glyphs) for each in shown]
+def _in_columns(shown: Sequence[SettingLine], width: int, glyphs: Glyphs) -> list[Text]:
+    """Settings side by side, as many as have room with a blank between them."""
+    texts = [_spell(each, glyphs) for each in shown]
+    columns = min(len(texts), max(1, (width + 1) // (max(LEAST_CELLS, *map(len, texts)) + 1)))
     widest = [max(map(len, texts[at::columns])) for at in range(columns)]
     gap = min(MOST_GAP, (width - sum(widest)) // (columns - 1)) if columns > 1 else 0
     padded = [f"{text:<{widest[at % columns] + gap}}" for at, text in enumerate(texts)]
@@ -122,15 +118,15 @@ def _in_columns(shown: Sequence[SettingLine], columns: int, width: int, glyphs: 
     return [Text(fit(row.rstrip(), width, glyphs).rstrip()) for row in rows]
 
 
-def _decided(session: Session, width: int) -> list[Text]:
+def _decided_lines(session: Session, width: int) -> list[Text]:
     """What the query itself sets, which no key moves."""
     names = ", ".join(NAMES.get(key, key) for key in session.weights.fixed)
-    return [Text(line) for line in folded(f"OPTION decides {names}" if names else "", width)]
+    return [Text(line) for line in fold(f"OPTION decides {names}" if names else "", width)]
 
 
 def _rows(session: Session) -> list[SettingLine]:
     """The settings below the slider."""
-    return [each for each in _shown(session) if each.key != form.WEIGHT]
+    return [each for each in _setting_lines(session) if each.key != form.WEIGHT]
 
 
 def _in_view(shown: Sequence[SettingLine], rows: int) -> Sequence[SettingLine]:
@@ -140,7 +136,7 @@ def _in_view(shown: Sequence[SettingLine], rows: int) -> Sequence[SettingLine]:
     return [shown[at] for at in sorted(first[: max(1, rows)])]
 
 
-def _shown(session: Session) -> list[SettingLine]:
+def _setting_lines(session: Session) -> list[SettingLine]:
     config, pointed = current(session), form.chosen(session)
     return [_line(session, config, key, is_chosen=key == pointed) for key in form.rows(session)]
 
@@ -150,20 +146,21 @@ def _line(session: Session, config: Config, key: str, *, is_chosen: bool) -> Set
     if key == form.WEIGHT:
         is_moved = "bm25_weight" in tweaks or "vector_weight" in tweaks
         return SettingLine(key, "semantic_weight", f"{share(config):.2f}", share(config), is_moved, is_chosen)
+    answer = session.results.answer
     if key == form.TOP_K:
-        k = _count(session)
+        k = session.weights.k
+        if k is None:
+            k = WORDS_K if answer is None else answer.plan.limit
         return SettingLine(key, "top k", str(k), _part(K_STEPS, k), session.weights.k is not None, is_chosen)
     value = getattr(config, key)
-    name = f"({key})" if key == "pool" and _is_idle(session) else key
+    is_idle = key == "pool" and answer is not None and answer.pool is not None and answer.pool.exact
+    name = f"({key})" if is_idle else key  # every row is a candidate, however large the pool
     choices = ("off", "on") if isinstance(value, bool) else SETTINGS[key].choices
     filled = 0.0 if choices else _part(STEPS[key], value) if key in STEPS else value
-    return SettingLine(key, name, _told(value), filled, key in tweaks, is_chosen, choices)
-
-
-def _told(value: object) -> str:
+    shown = f"{value:.2f}" if isinstance(value, float) else str(value)
     if isinstance(value, bool):
-        return "on" if value else "off"
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+        shown = choices[value]
+    return SettingLine(key, name, shown, filled, key in tweaks, is_chosen, choices)
 
 
 def _part(stops: Sequence[int], value: float) -> float:
@@ -171,19 +168,5 @@ def _part(stops: Sequence[int], value: float) -> float:
 
 
 def _value(config: Config, setting: SettingLine) -> object:
-    """The setting's own; the number of rows is the question's, and the weight stands above."""
+    """The setting's own; the number of rows is the question's, and the weight is above."""
     return None if setting.key in (form.TOP_K, form.WEIGHT) else getattr(config, setting.key)
-
-
-def _count(session: Session) -> int:
-    """The rows that are asked for."""
-    answer = session.results.answer
-    if session.weights.k is not None:
-        return session.weights.k
-    return WORDS_K if answer is None else answer.plan.limit
-
-
-def _is_idle(session: Session) -> bool:
-    """While every row is a candidate, whatever the pool is: its name stands in brackets."""
-    answer = session.results.answer
-    return answer is not None and answer.pool is not None and answer.pool.exact

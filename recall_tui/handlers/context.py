@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
-from recall_tui.messages import Budgeted, Pointed
 from recall_tui.panes.context import ContextPane
 from recall_tui.state import packing
 from recall_tui.state import session as state
@@ -16,25 +14,21 @@ if TYPE_CHECKING:
 MOST_DIGITS = 18  # of a number that is typed; Python reads 4,300 at most
 
 
-def on_budgeted(app: Host, message: Budgeted) -> None:
-    """The mouse moved the slider."""
-    app.become(state.budgeted(app.session, message.tokens))
-
-
-def on_pointed(app: Host, message: Pointed) -> None:
-    """A line was clicked."""
-    _point(app, message.row)
-
-
 def budget(app: Host, tokens: int) -> None:
-    """Move the budget."""
+    """Move the budget by some tokens."""
     app.become(state.budgeted(app.session, app.session.context.budget_tokens + tokens))
 
 
 async def type_budget(app: Host) -> None:
     """Ask for a budget."""
     tokens = str(app.session.context.budget_tokens)
-    await app.prompt("Budget", tokens, "tokens, then Enter", not_a_budget, partial(_budget_typed, app))
+    await app.prompt(
+        "Budget",
+        tokens,
+        "tokens, then Enter",
+        not_a_budget,
+        lambda typed: app.become(state.budgeted(app.session, int(typed.replace(",", "")))),
+    )
 
 
 def copy_context(app: Host) -> None:
@@ -44,34 +38,26 @@ def copy_context(app: Host) -> None:
         app.copy(packing.printed(packed), f"context, {packed.used_tokens} tokens")
 
 
-def scale_budget(app: Host, percent: int) -> None:
-    """Move the budget by a share of itself."""
-    app.become(packing.scaled(app.session, percent))
+def choose_block(app: Host, row: int) -> None:
+    """Select the entry in this row."""
+    rows = len(packing.entries(app.session))
+    if rows:
+        app.become(state.pointed(app.session, packing.LIST, row, rows))
 
 
 def point_block(app: Host, rows: int) -> None:
-    """Choose another line."""
-    _point(app, packing.cursor(app.session) + rows)
-
-
-def point_first_block(app: Host) -> None:
-    """Choose the first line."""
-    _point(app, 0)
+    """Select an entry some rows further."""
+    choose_block(app, packing.cursor(app.session) + rows)
 
 
 def point_last_block(app: Host) -> None:
-    """Choose the last line."""
-    _point(app, len(packing.entries(app.session)))
+    """Select the last entry."""
+    choose_block(app, len(packing.entries(app.session)))
 
 
 def scroll_context(app: Host, pages: int) -> None:
     """Scroll, and let the chosen line be."""
     app.bench.query_one(ContextPane).scroll_pages(pages)
-
-
-def open_block(app: Host) -> None:
-    """Show the chosen block whole, and its row in the results."""
-    app.become(packing.unfolded(app.session))
 
 
 def pin_chunk(app: Host) -> None:
@@ -86,33 +72,12 @@ def drop_chunk(app: Host) -> None:
     _say_change(app, "Excluded from the context", app.session.context.drops, "drop_chunk")
 
 
-def reset_what_ifs(app: Host) -> None:
-    """Drop every pin, and include what was excluded."""
-    app.become(packing.freed(app.session))
-
-
-def details(app: Host) -> None:
-    """Show the secondary figures and the slider of the budget, or hide them."""
-    app.become(packing.detailed(app.session))
-
-
 def _say_change(app: Host, done: str, marked: tuple[str, ...], action: str) -> None:
     """Say what was done to a row from another pane: the context may be out of sight."""
     if app.session.pane != "context":
         is_marked = bool(set(packing.chosen_chunks(app.session)) & set(marked))
-        undone = app.table.spelled(f"{done}; {{{action}}} undoes it.")
+        undone = app.table.spell(f"{done}; {{{action}}} undoes it.")
         app.notify(undone if is_marked else f"No longer {done.lower()}.")
-
-
-def _point(app: Host, row: int) -> None:
-    rows = len(packing.entries(app.session))
-    if rows:
-        app.become(state.pointed(app.session, packing.LIST, row, rows))
-
-
-def _budget_typed(app: Host, typed: str | None) -> None:
-    if typed is not None:
-        app.become(state.budgeted(app.session, int(typed.replace(",", ""))))
 
 
 def not_a_budget(typed: str) -> str:

@@ -1,0 +1,225 @@
+"""Selecting, grouping and exporting the results, and opening what one comes from in another program."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.app import SuspendNotSupported
+
+from recall_core import adapters, paths, retrieve
+from recall_core.contract import response_of
+from recall_core.errors import RecallError, UsageError, why_unread
+from recall_core.files import write
+from recall_core.shell import REST, Hint
+from recall_core.text import behind_unit
+from recall_core.types import Progress
+from recall_tui import files
+from recall_tui.host import reason_of
+from recall_tui.opening import open_store
+from recall_tui.panes.results import ResultsPane
+from recall_tui.state import explaining, packing
+from recall_tui.state import session as state
+from recall_tui.state.grouping import MOST_GROUPED, why_not
+from recall_tui.state.packing import chosen_entry
+from recall_tui.state.shell import command
+
+if TYPE_CHECKING:
+    from recall_core.api.recall import Recall
+    from recall_core.contract.responses import SearchResponse
+    from recall_tui.host import Host
+
+ROWS, CONTEXT = "Export results", "Export context"
+MARKDOWN = ".md"
+FLAGS = {".csv": ("--csv",), ".jsonl": ("--jsonl",), MARKDOWN: ()}
+"""The kinds of files that rows are written into, by suffix, and what `recall search` takes for each."""
+
+
+def look_at_rows(app: Host, first: int, end: int) -> None:
+    """Fetch the rows that the list shows, from first to end (exclusive)."""
+    session = state.looking_at(app.session, first, end)
+    if session is not app.session:
+        app.become(session)
+
+
+def page(app: Host, pages: int) -> None:
+    """Move the selection by what is visible."""
+    app.become(state.went_on(app.session, app.bench.query_one(ResultsPane).rows_to_page(pages)))
+
+
+def select_first(app: Host) -> None:
+    """Select the first row."""
+    app.become(state.chosen_at(app.session, 0))
+
+
+def select_last(app: Host) -> None:
+    """Select the last row."""
+    if app.session.results.answer is not None:
+        app.become(state.chosen_at(app.session, app.session.results.answer.total))
+
+
+def group(app: Host) -> None:
+    """List the rows below their documents, or by rank again."""
+    answer = app.session.results.answer
+    if answer is None:
+        return
+    if reason := why_not(answer):
+        app.notify(reason)
+        return
+    app.become(state.regrouped(app.session))
+    rows = state.listed(answer)[1]
+    if app.session.results.is_grouped and rows > MOST_GROUPED:
+        app.notify(f"By document: the first {MOST_GROUPED:,} of {rows:,} rows. The others follow by rank.")
+
+
+async def export_results(app: Host) -> None:
+    """Ask for the name of a file for the rows."""
+    line = command(app.session._replace(pane="results"), None)
+
+    async def export_to(typed: str) -> None:
+        path = paths.expanded(typed)
+        words = [*shlex.split(line)[1:2], *FLAGS[path.suffix.lower()], *shlex.split(line)[2:]]
+        await _ask_to_replace(app, ROWS, path, lambda: app.do(ROWS, partial(export_rows, words, path)))
+
+    await app.prompt(ROWS, "results.csv", ".csv, .jsonl or .md (Markdown), then Enter", reject_suffix, export_to)
+
+
+async def export_context(app: Host) -> None:
+    """Ask for the name of a file for the text, exactly as `recall context` prints it."""
+    packed = app.session.context.packed
+    if packed is None:
+        return
+    text = packing.printed(packed)
+
+    async def export_to(typed: str) -> None:
+        path = paths.expanded(typed)
+        await _ask_to_replace(app, CONTEXT, path, partial(_write_context, app, path, text))
+
+    await app.prompt(CONTEXT, "context.txt", "a file, then Enter", no_place, export_to)
+
+
+def reject_suffix(typed: str) -> str:
+    """What is wrong with the name of a file for rows; "" when nothing is."""
+    if paths.expanded(typed).suffix.lower() not in FLAGS:
+        return f"The name ends in {', '.join(FLAGS)}."
+    return no_place(typed)
+
+
+def no_place(typed: str) -> str:
+    """Say what is wrong with the name of a file; "" when it can be written."""
+    path = paths.expanded(typed)
+    is_place = os.path.isdir(path.parent) and not os.path.isdir(path)  # noqa: PTH112 - False where no one may look
+    return "" if typed and is_place else f"{typed!r} cannot be written: its folder does not exist, or it is a folder."
+
+
+async def _ask_to_replace(app: Host, title: str, path: Path, then: Callable[[], None]) -> None:
+    """Go on at once where there is no such file, and else after a yes."""
+    if os.path.lexists(path):
+        await app.confirm(title, f"{path} exists. Replace it?", then)
+    else:
+        then()
+
+
+def _write_context(app: Host, path: Path, text: str) -> None:
+    try:
+        write(path, text.encode("utf-8"))
+    except OSError as error:
+        app.warn(f"{path} cannot be written: {why_unread(error)}.")
+    else:
+        app.notify(f"Exported: {path}", markup=False)
+
+
+def export_rows(words: list[str], path: Path, recall: Recall, _say: Callable[[Progress], None]) -> str:
+    """Answer a command line of `search` or `query` and write its rows into a file. Raises RecallError."""
+    request = adapters.parser.parse(words)
+    rql, ask = getattr(request.flags, "rql", None), adapters.options.ask_of(request.flags)
+    response = recall.search(" ".join(request.words), ask) if rql is None else recall.query(rql, ask)
+    with adapters.output.replacing(path, hint="E") as out:
+        if path.suffix.lower() == MARKDOWN:
+            out.writelines(markdown(response))
+        elif (write_rows := adapters.rows.chosen(request)) is not None:
+            write_rows(response_of(response), out)
+    count = len(response["results"])
+    return f"Exported: {count:,} row{'s' * (count != 1)} to {path}"
+
+
+def markdown(response: SearchResponse) -> Iterator[str]:
+    """The rows as a numbered list: title and heading, place and score, and the passage as a quotation."""
+    for rank, result in enumerate(response["results"], start=1):
+        doc, unit = result.get("doc", {}), result.get("passage", result.get("chunk", {}))
+        path = doc.get("path", "")
+        names = " › ".join(filter(None, (doc.get("title") or path, unit.get("heading"))))
+        lines = ""
+        if "line_start" in unit:
+            lines = behind_unit(path, unit)
+        score = f" · {result['score']:.3f}" if "score" in result else ""
+        yield f"{rank}. **{_escape(names)}** · `{path}{lines}`{score}\n"
+        if text := result.get("passage", result.get("chunk", {})).get("text", "").strip():
+            yield "\n" + "".join(f"   > {line}\n" if line else "   >\n" for line in text.splitlines())
+        yield "\n"
+
+
+def _escape(name: str) -> str:
+    """Escape a name that is put between asterisks, so that Markdown changes nothing in it."""
+    return "".join(f"\\{mark}" if mark in "\\*_`[]<" else mark for mark in name)
+
+
+class Place(NamedTuple):
+    """Where a chunk begins. file: None if no file has exactly this text; then text is that of the document."""
+
+    name: str
+    line: int
+    file: Path | None
+    text: str
+
+
+async def open_file(app: Host) -> None:
+    """Open the file of the chosen row at its line; of what is no file by itself, page the text that was read."""
+    entry = chosen_entry(app.session) if app.session.pane == "context" else None
+    chunk_id = entry.chunk_ids[0] if entry is not None and entry.chunk_ids else explaining.chunk_of(app.session)
+    try:
+        place = await asyncio.to_thread(place_of, app.store, chunk_id)
+    except RecallError as error:
+        app.warn(reason_of(error))
+        return
+    what = f"{place.name}:{place.line}"
+    try:
+        if place.file is not None:
+            command = files.editor(os.environ)
+            with app.suspend():
+                files.edit_at(place.file, place.line, command)
+        else:
+            command = files.pager(os.environ)
+            with app.suspend():
+                files.page(place.text, command, name=place.name, line=place.line)
+    except SuspendNotSupported:
+        app.warn(f"{what} cannot be opened from here: there is no terminal to lend to another program.")
+    except RecallError as error:
+        app.warn(reason_of(error))
+    except OSError as error:
+        app.warn(f"{what} cannot be opened: {why_unread(error)}.")
+
+
+def place_of(store: str | None, chunk_id: str) -> Place:
+    """Where a chunk of a store begins. Raises RecallError, also where it has left the store since."""
+    with open_store(store) as recall, recall.store.reading():
+        row = retrieve.targets.chunk(recall.store, chunk_id, base=recall.engine.base)
+        source = recall.store.sources([row.doc.id]).get(row.doc.id)
+        is_file = source is not None and source.os_path != "" and source.path == row.doc.path  # no record of one
+        file = recall.engine.base / source.os_path if source is not None and is_file else None
+        file = file if file is not None and file.is_file() else None
+        text = "" if file is not None else document_text(recall, row.doc.id)
+        return Place(row.doc.path, row.chunk.line_start, file, text)
+
+
+def document_text(recall: Recall, doc_id: str) -> str:
+    """A document as it was read. Raises RecallError."""
+    found = recall.get(doc_id)["found"]
+    if found["kind"] != "doc":
+        raise UsageError("unknown_target", f"{doc_id} is no document.", hint=Hint("search", REST))
+    return found["text"]
