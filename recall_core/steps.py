@@ -15,7 +15,7 @@ from recall_core.errors import UsageError, expect_choice
 from recall_core.ingest.chunk import chunk as spans_of
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.outline import outlined
-from recall_core.ingest.read import settings_of_pieces
+from recall_core.ingest.reader import settings_of_pieces
 from recall_core.ingest.vectors import Pace, check_cut, cut_by, made_in_turn, missing_texts, with_vectors
 from recall_core.pack.compress import Excerpt, Passage, overlap
 from recall_core.pack.compress import compress as best_windows

@@ -20,7 +20,7 @@ from recall_core.errors import IngestError, StoreLocked, UsageError
 from recall_core.ingest import pipeline, skips
 from recall_core.ingest.discover import Found, walk
 from recall_core.ingest.kinds import wanted
-from recall_core.ingest.read import RawFile
+from recall_core.ingest.reader import RawFile
 from recall_core.ingest.targets import check_labels
 from recall_core.paths import os_path_of, typed
 from recall_core.shell import REST, Hint, flag

@@ -1,4 +1,4 @@
-"""`.gitignore` files: the rules of a folder, of the folders above it in its repository, and what they exclude.
+"""Rules of `.gitignore` files, of a repository, and of the person's own file: what they exclude.
 
 Every line is one rule, and the last one that matches a place decides on it, the innermost file first; what lies below
 an excluded folder is never asked about, so nothing in there can be let in again. Beyond the outermost stand the lines
@@ -12,13 +12,101 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from recall_core.errors import UsageError
-from recall_core.ingest import global_ignore
 from recall_core.rql.patterns import compiled_glob
+
+_SECTION = re.compile(r'\[\s*+([-.\w]++)\s*+("(?:\\.|[^"\\])*+")?\s*+\]\s*', re.ASCII)
+_KEY = re.compile(r"([a-z][-a-z0-9]*)\s*=\s*(.*)", re.ASCII | re.IGNORECASE | re.DOTALL)
+_VALUE_TOKEN = re.compile(r"\\.|.", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "b": "\b"}
+
+
+def find_personal_file(environ: Mapping[str, str]) -> Path | None:
+    """The file whose rules hold in every folder of this person, whether it is there or not; None where none does.
+
+    As git looks for it: the last value in `~/.gitconfig` and, before that, `git/config` below XDG_CONFIG_HOME, or
+    `GIT_CONFIG_GLOBAL` in the place of both; without a value `git/ignore` below XDG_CONFIG_HOME. A value that begins
+    neither at the root nor at a home folder names nothing, and other files that the settings include are not read.
+    """
+    home = environ.get("HOME", "")
+    own = environ.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
+    named: str | None = None
+    for config in _configs(environ, own, home):
+        for value in _values(_text(config)):
+            named = value
+    if named is None:
+        named = f"{own}/git/ignore" if own else ""
+    found = Path(home + named[1:] if home and named.startswith("~/") else os.path.expanduser(named))  # noqa: PTH111
+    return found if found.is_absolute() else None
+
+
+def regular_bytes(place: str | Path) -> bytes:
+    """The content of a file; nothing of what is no file, such as a pipe, in which a reader may wait for ever.
+
+    Raises OSError.
+    """
+    with open(place, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as file:
+        return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+
+
+def _configs(environ: Mapping[str, str], own: str, home: str) -> list[Path]:
+    if "GIT_CONFIG_GLOBAL" in environ:
+        return [Path(environ["GIT_CONFIG_GLOBAL"])]
+    return [Path(folder, name) for folder, name in ((own, "git/config"), (home, ".gitconfig")) if folder]
+
+
+def _text(config: Path) -> str:
+    try:
+        return regular_bytes(config).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    except (OSError, ValueError):
+        return ""
+
+
+def _values(text: str) -> Iterator[str]:
+    """Every value of `core.excludesFile`, in the order in which they stand."""
+    section = ""
+    for line in _lines(text):
+        rest = line
+        while header := _SECTION.match(rest):
+            section = "" if header[2] else header[1].lower()
+            rest = rest[header.end() :]
+        pair = _KEY.match(rest)
+        if pair and (section, pair[1].lower()) == ("core", "excludesfile"):
+            yield _meant(pair[2])
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Lines without their indent; one that ends in a backslash goes on in the next, unless it is a comment."""
+    whole = ""
+    for line in text.replace("\r\n", "\n").split("\n"):
+        whole += line if whole else line.lstrip()
+        if not whole.startswith(("#", ";")) and (len(whole) - len(whole.rstrip("\\"))) % 2 == 1:
+            whole = whole[:-1]
+            continue
+        yield whole
+        whole = ""
+    yield whole
+
+
+def _meant(raw: str) -> str:
+    """A value as git understands it: quotes, escapes, and a comment that ends it."""
+    kept, quoted, length = "", False, 0
+    for each in _VALUE_TOKEN.findall(raw):
+        if each == '"':
+            quoted = not quoted
+        elif each in "#;" and not quoted:
+            break
+        else:
+            kept += _ESCAPED.get(each[1], each[1]) if len(each) == 2 else each
+        if quoted or not each.isspace():
+            length = len(kept)
+    return kept[:length]
+
 
 _NAME = ".gitignore"
 _EXCLUDE = Path(".git", "info", "exclude")
@@ -101,13 +189,13 @@ def of_repository(folder: Path) -> tuple[Rules, ...]:
 
 
 def _of_person(folder: Path) -> tuple[Rules, ...]:
-    place = global_ignore.place(os.environ)
+    place = find_personal_file(os.environ)
     return () if place is None else _of_file(place, folder)
 
 
 def _of_file(place: Path, folder: Path) -> tuple[Rules, ...]:
     try:
-        content = global_ignore.regular_bytes(place)
+        content = regular_bytes(place)
     except (OSError, ValueError):
         return ()
     return (Rules(str(folder).rstrip("/") + "/", tuple(_rules(content))[::-1], str(place)),)

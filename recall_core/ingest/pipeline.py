@@ -1,21 +1,20 @@
-"""The pipeline: discover, read, chunk, embed and commit files, told as a stream of Progress events."""
+"""The pipeline: discover, read, chunk, embed and commit files, as a stream of Progress events."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
 from recall_core import shell
 from recall_core.config import COMMIT_SECONDS, Config
-from recall_core.errors import IngestError, UsageError
-from recall_core.ingest import content, discover, kinds, read
-from recall_core.ingest.ahead import ReadAhead
-from recall_core.ingest.batch import Batch
-from recall_core.ingest.discover import Found
+from recall_core.errors import IngestError, RecallError, UsageError
+from recall_core.ingest import discover, kinds, reader
+from recall_core.ingest.discover import Found, printable
 from recall_core.ingest.parse import AUTO, identity, is_earlier
-from recall_core.ingest.reader import FileReader
+from recall_core.ingest.reader import FileReader, RawFile
 from recall_core.ingest.skips import skip_of
 from recall_core.ingest.targets import (
     are_two,
@@ -31,6 +30,7 @@ from recall_core.ingest.targets import (
     standing_roots,
 )
 from recall_core.ingest.vectors import (
+    TEXT_CHARS,
     Pace,
     TextVector,
     check_cut,
@@ -41,10 +41,156 @@ from recall_core.ingest.vectors import (
     tokens_of,
     with_vectors,
 )
+from recall_core.paths import typed
 from recall_core.ports import Embedder
+from recall_core.shell import Hint, flag
 from recall_core.store.port import Store
+from recall_core.store.writing import Writer
 from recall_core.text import counter, nfc
-from recall_core.types import Fingerprint, NewFile, Progress, Root, Skip, Stage, is_granted
+from recall_core.types import Fingerprint, NewDocument, NewFile, Progress, Root, Skip, Stage, is_granted
+
+_COMMIT_CHARS = 4_000_000  # at most: a slow embedder reads fewer within COMMIT_SECONDS
+_COMMIT_CHUNKS = 512
+
+
+class Batch:
+    """What the next commit will write."""
+
+    def __init__(self) -> None:
+        self.since = monotonic()
+        self.roots: list[Root] = []
+        self.renewed: list[Root] = []
+        self.files: list[NewFile] = []
+        self.touched: list[tuple[str, RawFile]] = []
+        self.settled: list[tuple[str, RawFile]] = []
+        self.labelled: list[tuple[str, Root]] = []
+        self.gone: list[str] = []
+        self.taken_back: list[str] = []
+        self.chunks = 0
+        self.waiting = 0
+        self.chars = 0
+
+    def add(self, file: NewFile) -> None:
+        """Put a file among what is written, once its texts have their vectors."""
+        self.files.append(file)
+        chunks = sum(len(document.chunks) for document in file.documents)
+        self.chunks += chunks
+        self.waiting += chunks
+        self.chars += file.size
+
+    def is_empty(self) -> bool:
+        """Whether there is nothing to write."""
+        names = (self.touched, self.settled, self.labelled, self.gone, self.taken_back)
+        return not any((self.roots, self.renewed, self.files, *names))
+
+    def is_due(self, chars: float) -> bool:
+        """Whether to write it. chars: how many the embedder reads in the time that a commit may take."""
+        if self.is_empty():
+            return False
+        late = monotonic() - self.since >= COMMIT_SECONDS
+        read = self.chars + TEXT_CHARS * self.chunks
+        return late or self.chunks >= _COMMIT_CHUNKS or read >= min(chars, _COMMIT_CHARS)
+
+    def write(self, writer: Writer, files: Sequence[NewFile]) -> None:
+        """Write all of it. files: those of the batch, with their vectors."""
+        for root in self.roots:
+            writer.put_root(root)
+        for root in self.renewed:
+            writer.renew_root(root)
+        for path, raw in self.touched:
+            writer.refresh(path, size=raw.size, mtime_ns=raw.mtime_ns)
+        for path, raw in (*self.touched, *self.settled):
+            writer.settle(path, raw.digest, raw.stamp)
+        for path, root in self.labelled:
+            writer.relabel(path, tags=root.tags or None, source=root.source, meta=dict(root.meta) or None)
+        writer.tombstone(self.gone)
+        writer.take_back(self.taken_back)
+        for file in files:
+            writer.put(file)
+
+
+def check_name(name: str) -> None:
+    """Raises UsageError `bad_value` for a name that no document could have which lies below the store's directory."""
+    try:
+        name.encode()
+        is_path = "\0" not in name and not {"", ".", ".."} & {*name.split("/")}
+    except UnicodeEncodeError:
+        is_path = False
+    if not is_path:
+        message = f"{printable(name)!r} is no path that a document below the store's folder could have."
+        raise UsageError("bad_value", message, hint=f"{flag('name')} notes/today.md")
+
+
+def check_free(name: str, documents: Sequence[NewDocument], *, store: Store, base: Path) -> None:
+    """Raises UsageError `name_taken` where a file has the name, or a document of a file the path of one of these."""
+    if os.path.lexists(base / name) or any(_is_of_file(each.path, name, store) for each in documents):
+        message = f"{name} is the name of a file, or of a document that came from one."
+        raise UsageError("name_taken", message, hint=Hint("add", typed(base / name)))
+
+
+def is_as_kept(known: Fingerprint, documents: Sequence[NewDocument], *, store: Store) -> bool:
+    """Whether the store has these documents under that name, and no other, with these labels."""
+    ids = {each.path: each.id for each in documents}
+    if len(documents) != known.documents or any(store.document_at(path) != ids[path] for path in ids):
+        return False
+    kept = store.documents([store.rowid("doc", doc_id) for doc_id in ids.values()]).values()
+    held = {each.path: (each.title, each.tags, each.source, dict(each.meta)) for each in kept}
+    return all(held[each.path] == (each.title, each.tags, each.source, dict(each.meta)) for each in documents)
+
+
+def _is_of_file(path: str, name: str, store: Store) -> bool:
+    """Whether the live document of that path came from a file, or from other content than that of this name."""
+    doc_id = store.document_at(path)
+    sources = store.sources([doc_id]).values() if doc_id else ()
+    return any(source.os_path or source.path != name for source in sources)
+
+
+_WINDOW = 64  # files behind the one whose turn it is, among which those to be begun are looked for
+
+
+class ReadAhead:
+    """Goes ahead of a run through its files.
+
+    files: in their order, each with the root that it is read for.  options: that root with all that it inherits.
+    begin: has a file parsed, unless it stays as it is.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[tuple[Found, Root]],
+        *,
+        reader: FileReader,
+        options: Callable[[Found, Root], Root],
+        begin: Callable[[Found, Root], None],
+    ) -> None:
+        self._files = files
+        self._reader = reader
+        self._options = options
+        self._begin = begin
+        self._next = 0
+
+    def turn(self, at: int) -> None:
+        """Begin what may be begun at the turn of the file of that number. What cannot be read is told at its own.
+
+        A file that is alone within reach is left to its turn.
+        """
+        end = min(at + _WINDOW, len(self._files))
+        for i in range(max(self._next, at), end):
+            found, root = self._files[i]
+            if self._may_begin(i):
+                if not self._reader.has_room(found.size):
+                    return
+                if i > at or any(map(self._may_begin, range(at + 1, end))):
+                    with suppress(RecallError, OSError):
+                        self._begin(found, self._options(found, root))
+            self._next = i + 1
+
+    def _may_begin(self, i: int) -> bool:
+        found, root = self._files[i]
+        with suppress(RecallError):
+            return self._reader.may_begin(found.path, found.size, self._options(found, root))
+        return False
+
 
 EVENT_SECONDS = 0.05  # between two events about files, so that nobody drowns in them
 _FIRST_COMMIT_CHARS = 20_000  # before anything is known of the embedder's pace
@@ -78,7 +224,7 @@ def ingest(
 
 
 def ingest_content(
-    raw: read.RawFile,
+    raw: reader.RawFile,
     name: str,
     *,
     template: Root,
@@ -170,22 +316,22 @@ class _IngestRun:
         yield from self._commit("")
         yield self._event("done", "")
 
-    def read_content(self, raw: read.RawFile, name: str, options: Root) -> Iterator[Progress]:
+    def read_content(self, raw: reader.RawFile, name: str, options: Root) -> Iterator[Progress]:
         """The whole run of content without a file."""
         with self.reader:
             yield from self._read_content(raw, name, options)
 
-    def _read_content(self, raw: read.RawFile, name: str, options: Root) -> Iterator[Progress]:
-        content.check_name(name)
+    def _read_content(self, raw: reader.RawFile, name: str, options: Root) -> Iterator[Progress]:
+        check_name(name)
         if raw.size > self.config.max_file_bytes:
-            raise read.too_large(name, raw.size, self.config)
+            raise reader.too_large(name, raw.size, self.config)
         self.is_discovered = True
         found = Found(name, "", raw.size, raw.mtime_ns)
         made = self._documents(found, raw, options)
-        content.check_free(name, made.documents, store=self.store, base=self.base)
+        check_free(name, made.documents, store=self.store, base=self.base)
         known = self._as_known(found)
         is_same = known is not None and (known.hash, known.settings) == (raw.digest, made.settings)
-        if known and is_same and content.is_as_kept(known, made.documents, store=self.store):
+        if known and is_same and is_as_kept(known, made.documents, store=self.store):
             self.unchanged, self.documents = 1, known.documents
         else:
             self._put(found, raw, None, made)
@@ -241,7 +387,7 @@ class _IngestRun:
         for path, file in self.known.items():
             if not file.os_path or path in self.jobs:
                 continue
-            if self.is_sync and read.is_edited(file) and not self._is_held_up(path):
+            if self.is_sync and reader.is_edited(file) and not self._is_held_up(path):
                 self.batch.gone.append(path)
                 self.removed += 1
                 continue
@@ -275,7 +421,7 @@ class _IngestRun:
             self._leave(known, root)
             return
         try:
-            raw = read.read_raw(self.base / found.os_path, path=found.path, config=self.config)
+            raw = reader.read_raw(self.base / found.os_path, path=found.path, config=self.config)
             if known and self._is_same(known, raw, options):
                 if (known.size, known.mtime_ns) != (raw.size, raw.mtime_ns):
                     self.batch.touched.append((found.path, raw))
@@ -296,7 +442,7 @@ class _IngestRun:
         known = self._as_known(found)
         if known and self._is_as_before(known, found, options):
             return
-        raw = read.read_raw(self.base / found.os_path, path=found.path, config=self.config)
+        raw = reader.read_raw(self.base / found.os_path, path=found.path, config=self.config)
         if not (known and self._is_same(known, raw, options)):
             self.reader.begin(raw.content, path=found.path, root=options, digest=raw.digest)
 
@@ -317,20 +463,20 @@ class _IngestRun:
         known = None if self.reparse or found.path in self.taken_back else self.known.get(found.path)
         return known if known and known.os_path == found.os_path else None
 
-    def _is_same(self, known: Fingerprint, raw: read.RawFile, options: Root) -> bool:
+    def _is_same(self, known: Fingerprint, raw: reader.RawFile, options: Root) -> bool:
         """Whether a file has the bytes that it had, and would be read the same way."""
         own = self.reader.parser_of(raw.content, path=known.path, root=options) if known.hash == raw.digest else None
-        return own is not None and known.settings == read.settings_by(read.asked_of(own, options), self.config)
+        return own is not None and known.settings == reader.settings_by(reader.asked_of(own, options), self.config)
 
     def _is_as_before(self, known: Fingerprint, found: Found, options: Root) -> bool:
         """Whether a file has the size and time it had, and would be read the same way as far as its name tells."""
         if (known.size, known.mtime_ns) != (found.size, found.mtime_ns):
             return False
         name = kinds.choose(known.path, b"", parser=options.parser, overrides=self.config.parsers)
-        before = read.read_by(known.settings)
+        before = reader.read_by(known.settings)
         is_free = options.parser == AUTO and name == "text" and not is_earlier(before)
         own = before.partition(";")[0] if is_free else identity(name)
-        return known.settings == read.settings_by(read.asked_of(own, options), self.config)
+        return known.settings == reader.settings_by(reader.asked_of(own, options), self.config)
 
     def _leave(self, known: Fingerprint, root: Root) -> None:
         self.unchanged += 1
@@ -338,14 +484,14 @@ class _IngestRun:
         if not self.is_sync and (root.tags or root.source is not None or root.meta):
             self.batch.labelled.append((known.path, root))
 
-    def _documents(self, found: Found, raw: read.RawFile, options: Root) -> read.FileDocuments:
-        made = read.documents(
+    def _documents(self, found: Found, raw: reader.RawFile, options: Root) -> reader.FileDocuments:
+        made = reader.documents(
             raw, path=found.path, root=options, reader=self.reader, counter=self.counter, config=self.config
         )
         self.notes += [(found.path, note) for note in made.notes]
         return made
 
-    def _put(self, found: Found, raw: read.RawFile, root: Root | None, made: read.FileDocuments) -> None:
+    def _put(self, found: Found, raw: reader.RawFile, root: Root | None, made: reader.FileDocuments) -> None:
         documents = made.documents
         is_back = root is None or found.path in self.taken_back
         left_out = frozenset() if is_back else self.left_out.get(root, frozenset())  # type: ignore[arg-type]

@@ -16,8 +16,7 @@ from recall_core.ingest.decode import check_encoding
 from recall_core.ingest.discover import covers, printable
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.parse import AUTO, check_name
-from recall_core.ingest.read import read_raw, too_large
-from recall_core.ingest.reader import FileReader
+from recall_core.ingest.reader import FileReader, read_raw, too_large
 from recall_core.paths import os_path_of
 from recall_core.rql.patterns import check_glob
 from recall_core.shell import Hint, flag

@@ -21,8 +21,7 @@ from recall_core.errors import IngestError, UsageError
 from recall_core.ingest import discover
 from recall_core.ingest.discover import Found
 from recall_core.ingest.parse import is_earlier, name_of
-from recall_core.ingest.read import read_by, read_raw
-from recall_core.ingest.reader import FileReader
+from recall_core.ingest.reader import FileReader, read_by, read_raw
 from recall_core.ingest.targets import belongs, inherited, is_gone, standing_roots
 from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder

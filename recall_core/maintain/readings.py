@@ -9,8 +9,7 @@ from pathlib import Path
 from recall_core.config import Config
 from recall_core.errors import IngestError, StoreCorrupt, UsageError
 from recall_core.ingest.parse import name_of
-from recall_core.ingest.read import PIECES, RawFile, read_by, read_raw
-from recall_core.ingest.reader import FileReader
+from recall_core.ingest.reader import PIECES, FileReader, RawFile, read_by, read_raw
 from recall_core.ports import ParsedDocument
 from recall_core.retrieve.freshness import file_state
 from recall_core.shell import Hint

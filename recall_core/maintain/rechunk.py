@@ -30,7 +30,7 @@ from recall_core.embed.trust import FoundSettings
 from recall_core.errors import UsageError
 from recall_core.ingest.outline import outlined
 from recall_core.ingest.parse import is_markdown
-from recall_core.ingest.read import PIECES, chunks_of, read_by, settings_by, settings_of_pieces
+from recall_core.ingest.reader import PIECES, chunks_of, read_by, settings_by, settings_of_pieces
 from recall_core.ingest.vectors import Pace, TextVector, check_embedder, made_in_turn, missing_texts, tokens_of
 from recall_core.maintain.settings import settle
 from recall_core.marks import Mark, Places

@@ -28,13 +28,13 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.errors import RecallError
-from recall_core.ingest import global_ignore, ignore, kinds
+from recall_core.ingest import ignore, kinds
 from recall_core.ingest.chunk import chunk
 from recall_core.ingest.decode import decoded
 from recall_core.ingest.parse import BUILT_IN, parser
-from recall_core.ingest.parse.lightmarkup.names import asciidoc_name, org_name, rst_name
 from recall_core.ingest.parse.man.escapes import words
 from recall_core.ingest.parse.man.inline import tokens_of
+from recall_core.ingest.parse.markup import asciidoc_name, org_name, rst_name
 from recall_core.rql.complete import NoVocabulary, complete
 from recall_core.rql.filters import parse_filter
 from recall_core.rql.highlight import highlight
@@ -113,9 +113,9 @@ def check(name: str, call: Call, strings: Iterator[tuple[str, str, str]], cap: i
 # Regular expressions.
 
 BOUNDED = {
-    "lightmarkup.names._RST": "titles are cut",
-    "lightmarkup.names._ASCIIDOC": "titles are cut",
-    "lightmarkup.names._ORG": "titles are cut",
+    "markup._RST": "titles are cut",
+    "markup._ASCIIDOC": "titles are cut",
+    "markup._ORG": "titles are cut",
     "man.escapes._WORD": "blanks at the end are stripped",
     "man.inline._TOKEN": "blanks at the end are stripped",
 }
@@ -377,7 +377,7 @@ CALLS: dict[str, Call] = {
         kinds.choose(path, text.encode(), parser="auto", overrides=()) for path in ("a", "a.xml", "a.1")
     ],
     "gitignore": lambda text: [*ignore._rules(text.encode())],
-    "git's settings": lambda text: [*global_ignore._values(text)],
+    "git's settings": lambda text: [*ignore._values(text)],
     "title of AsciiDoc": asciidoc_name,
     "title of Org": org_name,
     "title of reStructuredText": rst_name,

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from recall_core.errors import IngestError
-from recall_core.ingest import batch, pipeline
-from recall_core.ingest.parse.pool import (
+from recall_core.ingest import pipeline
+from recall_core.ingest.parse.worker import (
     AHEAD_BYTES,
     AHEAD_REPLY_BYTES,
     MOST_WAITING,
@@ -256,7 +256,7 @@ def test_closing_ends_the_processes_in_the_midst_of_their_files(pool: WorkerPool
 PARENT = """
 import sys
 from threading import Event
-from recall_core.ingest.parse.pool import WorkerPool
+from recall_core.ingest.parse.worker import WorkerPool
 WorkerPool(1).begin("ahead", sys.argv[1].encode(), key="a", path="a", digest="")
 Event().wait()
 """
@@ -303,7 +303,7 @@ def test_several_cores_make_of_a_folder_what_one_makes(folder: IngestFolder, mon
         folder.write(
             f"docs/{n:02}.x", ("say some words", "refuse", "leave", "say more words", "say")[n % 5] + f" {n}"
         )
-    monkeypatch.setattr(batch, "monotonic", lambda: 0.0)  # or a slow machine would commit more often
+    monkeypatch.setattr(pipeline, "monotonic", lambda: 0.0)  # or a slow machine would commit more often
     outcomes = []
     for count in counts:
         set_cores(monkeypatch, count)
@@ -390,7 +390,7 @@ from pathlib import Path
 from recall_core import Recall
 Recall.init(sys.argv[1], embedding="hash")
 with Recall.open(start=Path(sys.argv[1])) as recall:
-    print(recall.index(sys.argv[1])["ingest"]["added"], "recall_core.ingest.parse.pool" in sys.modules)
+    print(recall.index(sys.argv[1])["ingest"]["added"], "recall_core.ingest.parse.worker" in sys.modules)
 """
     words = [sys.executable, "-c", script, str(tmp_path)]
 

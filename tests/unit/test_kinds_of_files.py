@@ -18,8 +18,7 @@ from recall_core.api.recall import Recall
 from recall_core.config import Config, load, render
 from recall_core.errors import ConfigError, IngestError, UsageError
 from recall_core.ingest import kinds
-from recall_core.ingest.decode import check_encoding, decoded
-from recall_core.ingest.packed import unpacked
+from recall_core.ingest.decode import check_encoding, decoded, unpacked
 from recall_core.ingest.parse.code import languages
 from recall_core.ingest.reader import FileReader
 from recall_core.text import document_id

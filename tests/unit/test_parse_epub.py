@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from recall_core.errors import IngestError
 from recall_core.ingest.parse import parser, zipped
-from recall_core.ingest.parse.charsets import decoded
+from recall_core.ingest.parse.text import decoded
 from recall_core.marks import Outline, Places
 from recall_core.ports import ParsedDocument
 from recall_core.testing.parsers import told

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from recall_core.errors import IngestError
 from recall_core.ingest.parse import parser
 from recall_core.ingest.parse.flow import TextFlow, collapsed
-from recall_core.ingest.parse.html_page import MOST_ANCHORS
-from recall_core.ingest.parse.html_text import HtmlReader
+from recall_core.ingest.parse.html import MOST_ANCHORS, HtmlReader
 from recall_core.marks import ANCHOR, Mark, Outline, Places, anchor_at, anchor_unit, why_unfit
 from recall_core.ports import ParsedDocument
 from tests.unit.test_parse_elsewhere import NightlyElsewhere

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recall_core.errors import IngestError
 from recall_core.ingest.parse import parser
-from recall_core.ingest.parse.rawjson import decoded, elements, is_deeper, mended
+from recall_core.ingest.parse.json_records import decoded, elements, is_deeper, mended
 from recall_core.marks import Mark, why_unfit
 from recall_core.ports import ParsedDocument
 from recall_core.text import is_storable

@@ -18,8 +18,7 @@ from recall_core.explain.whynot.target import Sought, Target
 from recall_core.ingest import ignore
 from recall_core.ingest.discover import NEVER_READ, Found, find_one, matches_any, printable, single
 from recall_core.ingest.parse import is_earlier
-from recall_core.ingest.read import read_by, read_raw
-from recall_core.ingest.reader import FileReader
+from recall_core.ingest.reader import FileReader, read_by, read_raw
 from recall_core.paths import path_of, typed
 from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.freshness import stale_documents

@@ -5,36 +5,30 @@ from __future__ import annotations
 from difflib import get_close_matches
 from importlib import import_module
 
-from recall_core._lazy import attach, metadata
+from recall_core._lazy import metadata
 from recall_core.errors import UsageError
 from recall_core.ports import Parser
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from recall_core.ingest.parse import jsonfile, magic, pool
-else:
-    __getattr__ = attach(__name__)
-
 BUILT_IN = {
     "text": "recall_core.ingest.parse.text:Text",
-    "jsonl": "recall_core.ingest.parse.jsonl:Jsonl",
+    "jsonl": "recall_core.ingest.parse.json_records:Jsonl",
     "pdf": "recall_core.ingest.parse.pdf:Pdf",
     "man": "recall_core.ingest.parse.man.reader:Man",
     "code": "recall_core.ingest.parse.code.parsers:Code",
     "outline": "recall_core.ingest.parse.code.parsers:SourceOutline",
     "markdown": "recall_core.ingest.parse.markdown:Markdown",
-    "rst": "recall_core.ingest.parse.lightmarkup.rst:Rst",
-    "asciidoc": "recall_core.ingest.parse.lightmarkup.asciidoc:Asciidoc",
-    "org": "recall_core.ingest.parse.lightmarkup.org:Org",
-    "html": "recall_core.ingest.parse.html_page:HtmlPage",
-    "xml": "recall_core.ingest.parse.xml_text:XmlText",
-    "json": "recall_core.ingest.parse.jsonfile:JsonFile",
-    "transcript": "recall_core.ingest.parse.transcript:Transcript",
+    "rst": "recall_core.ingest.parse.rst:Rst",
+    "asciidoc": "recall_core.ingest.parse.asciidoc:Asciidoc",
+    "org": "recall_core.ingest.parse.org:Org",
+    "html": "recall_core.ingest.parse.html:HtmlPage",
+    "xml": "recall_core.ingest.parse.xml:XmlText",
+    "json": "recall_core.ingest.parse.json_records:JsonFile",
+    "transcript": "recall_core.ingest.parse.json_records:Transcript",
     "notebook": "recall_core.ingest.parse.notebook:Notebook",
     "table": "recall_core.ingest.parse.table:DelimitedTable",
     "subtitles": "recall_core.ingest.parse.subtitles:Subtitles",
     "epub": "recall_core.ingest.parse.epub:Epub",
-    "eml": "recall_core.ingest.parse.eml:Eml",
+    "eml": "recall_core.ingest.parse.mail:Eml",
     "docx": "recall_core.ingest.parse.docx:Docx",
 }
 
@@ -82,13 +76,16 @@ def is_markdown(read_by: str, path: str) -> bool | None:
     alone can tell."""
     match name_of(read_by):
         case "text":
-            from recall_core.ingest.parse import text  # noqa: PLC0415 - it imports this package
-
-            return text.is_markdown(path)
+            return is_markdown_name(path)
         case name if name in BUILT_IN:
             return False
         case _:
             return None
+
+
+def is_markdown_name(path: str) -> bool:
+    """Return True if the parser `text` reads a file of this name as Markdown."""
+    return path.lower().endswith((".md", ".markdown"))
 
 
 def _version(name: str) -> int:

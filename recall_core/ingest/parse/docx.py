@@ -8,8 +8,8 @@ from typing import Any
 
 from recall_core.ingest.parse.docx_styles import Styles
 from recall_core.ingest.parse.docx_text import READ, UNREAD, DocxBody, NoteTexts
-from recall_core.ingest.parse.html_head import line
-from recall_core.ingest.parse.xml_events import XmlEvents, XmlHandler
+from recall_core.ingest.parse.html import line
+from recall_core.ingest.parse.xml import XmlEvents, XmlHandler
 from recall_core.ingest.parse.zipped import Archive
 from recall_core.ports import ParsedDocument
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from recall_core.ingest.parse.charsets import declared_in_xml, decoded
 from recall_core.ingest.parse.flow import TextFlow
-from recall_core.ingest.parse.html_head import line
-from recall_core.ingest.parse.html_text import HtmlReader
-from recall_core.ingest.parse.xml_events import XmlEvents
+from recall_core.ingest.parse.html import HtmlReader, line
+from recall_core.ingest.parse.text import declared_in_xml, decoded
+from recall_core.ingest.parse.xml import XmlEvents
 from recall_core.ingest.parse.zipped import MOST_ENTRIES, Archive
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument

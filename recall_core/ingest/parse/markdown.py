@@ -14,9 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recall_core.ingest.parse.front_matter import NONE, front_matter
-from recall_core.ingest.parse.lightmarkup.document import document
-from recall_core.ingest.parse.lightmarkup.lines import BLOCK_LEVEL, with_line_feeds
-from recall_core.ingest.parse.lightmarkup.names import markdown_name
+from recall_core.ingest.parse.markup import BLOCK_LEVEL, document, markdown_name, with_line_feeds
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument

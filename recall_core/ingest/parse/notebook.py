@@ -8,10 +8,9 @@ from typing import Any
 
 from recall_core.errors import IngestError
 from recall_core.ingest.metadata import DEEPEST
+from recall_core.ingest.parse.json_records import decoded, is_deeper
 from recall_core.ingest.parse.markdown import MarkdownOutline
-from recall_core.ingest.parse.rawjson import decoded, is_deeper
-from recall_core.ingest.parse.short import short
-from recall_core.ingest.parse.text import decode
+from recall_core.ingest.parse.text import decode, short
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 

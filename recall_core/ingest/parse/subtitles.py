@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 from typing import Any, NamedTuple
 
-from recall_core.ingest.parse.short import short
-from recall_core.ingest.parse.text import decode
+from recall_core.ingest.parse.text import decode, short
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 

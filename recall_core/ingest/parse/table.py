@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, islice, repeat
 from typing import Any
 
 from recall_core.errors import IngestError
-from recall_core.ingest.parse.rows import row_marks
-from recall_core.ingest.parse.short import short
-from recall_core.ingest.parse.text import decode
+from recall_core.ingest.parse.text import decode, short
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
+
+_MADE: Any = tuple.__new__  # a third of the time that the constructor takes
+
+
+def row_marks(offsets: Iterable[int]) -> tuple[Mark, ...]:
+    """A row at each of these offsets."""
+    fields = zip(offsets, repeat("row"), repeat(""), repeat(2))
+    return tuple(map(_MADE, repeat(Mark), fields))
+
 
 _SNIFFED = 20  # lines by which the delimiter is told
 _SWALLOWED = 64 * 1024  # characters behind a quote that is never closed which are still taken for one value

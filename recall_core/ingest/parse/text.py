@@ -1,10 +1,14 @@
-"""The text parser: UTF-8 bytes become the text of one document; Markdown is known by its suffix."""
+"""Text: bytes of a file, or of a part of one, become text."""
 
 from __future__ import annotations
 
+import codecs
+import re
+
 from recall_core.errors import IngestError
-from recall_core.ingest import parse
 from recall_core.ingest.outline import first_heading, outlined
+from recall_core.ingest.parse import is_markdown_name
+from recall_core.ingest.parse.magic import kind_of
 from recall_core.ports import ParsedDocument
 from recall_core.shell import flag
 
@@ -55,21 +59,13 @@ def _is_full_of_controls(head: bytes) -> bool:
 def _no_text(code: str, raw: bytes, path: str, **details: int) -> IngestError | None:
     """What the file is instead; None where nobody knows."""
 
-    kind = parse.magic.kind_of(raw, path=path)
+    kind = kind_of(raw, path=path)
     if kind is None:
         return None
     told = {"path": path, **details, "kind": kind.label}
     if kind.label.startswith("UTF-"):
         return IngestError(code, f"{path} is {kind.name}, not in UTF-8.", hint=_RESAVE, details=told)
     return IngestError(code, f"{path} is {kind.name}, not text.", details=told)
-
-
-_MARKDOWN = (".md", ".markdown")
-
-
-def is_markdown(path: str) -> bool:
-    """Whether a file of this name is read as Markdown."""
-    return path.lower().endswith(_MARKDOWN)
 
 
 class Text:
@@ -81,6 +77,58 @@ class Text:
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
         """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
-        markdown = is_markdown(path)
+        markdown = is_markdown_name(path)
         title = (first_heading(text) if markdown else "") or path.rpartition("/")[2]
         return (ParsedDocument(None, text, title, digest, len(raw), {}, outlined(text, markdown=markdown)),)
+
+
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_WIDER = {"ascii": "utf-8", "iso8859-1": "cp1252"}
+"""Character sets that are declared where a wider one is meant, as browsers and mail programs know."""
+_NO_TEXT = frozenset(("idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape"))
+_DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}[\"']([A-Za-z0-9._-]{1,40})")
+
+
+def decoded(raw: bytes, charset: str | None) -> tuple[str, bool]:
+    """The text, and whether every byte of it could be read; others are replaced. A byte order mark comes first.
+
+    charset: what is declared, None or a name that nobody knows for UTF-8.
+    """
+    for bom, name in _BOMS:
+        if raw.startswith(bom):
+            return _read(raw[len(bom) :], name)
+    return _read(raw, _known(charset))
+
+
+def declared_in_xml(raw: bytes) -> str | None:
+    """The encoding that an XML declaration names."""
+    found = _DECLARED.match(raw[:400].lstrip())
+    return found[1].decode("ascii") if found else None
+
+
+def _known(charset: str | None) -> str:
+    try:
+        name = codecs.lookup(charset or "utf-8").name
+    except (LookupError, ValueError):
+        return "utf-8"
+    return "utf-8" if name in _NO_TEXT else _WIDER.get(name, name)
+
+
+def _read(raw: bytes, name: str) -> tuple[str, bool]:
+    try:
+        text, is_whole = raw.decode(name), True
+    except UnicodeDecodeError:
+        text, is_whole = raw.decode(name, "replace"), False
+    except (LookupError, ValueError):  # a codec that makes no text, or fails in a way of its own
+        text, is_whole = raw.decode("utf-8", "replace"), False
+    return text.encode("utf-8", "replace").decode().replace("\0", ""), is_whole
+
+
+LONGEST = 120
+"""Characters of a name, about as many as are shown."""
+
+
+def short(text: str, most: int = LONGEST) -> str:
+    """The beginning of a text on one line, white space collapsed; what is cut off ends in an ellipsis."""
+    line = " ".join(text.lstrip()[: 8 * most].split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"

@@ -13,10 +13,9 @@ from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 from recall_core.errors import IngestError
-from recall_core.ingest.parse.charsets import decoded
 from recall_core.ingest.parse.flow import TextFlow, short_name
-from recall_core.ingest.parse.html_head import line
-from recall_core.ingest.parse.html_text import HtmlReader
+from recall_core.ingest.parse.html import HtmlReader, line
+from recall_core.ingest.parse.text import decoded
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 

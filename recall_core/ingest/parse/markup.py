@@ -1,15 +1,105 @@
-"""Names of headings: what a reader sees of a title in one of the markup languages, on one line."""
+"""Markup read line by line: its lines and blocks, the names of its headings, and the document of a file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from recall_core.ingest.parse.front_matter import NONE, FrontMatter, Value, sorted_out
+from recall_core.marks import Mark
+from recall_core.ports import ParsedDocument
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
+
+
+def document(
+    raw: bytes,
+    text: str,
+    marks: tuple[Mark, ...],
+    *,
+    path: str,
+    digest: str,
+    front: FrontMatter = NONE,
+    said: Mapping[str, Value] | None = None,
+    notes: tuple[str, ...] = (),
+) -> tuple[ParsedDocument, ...]:
+    """The one document of a file. said: by key, what the markup itself says of it, where the front matter does not.
+
+    The title is that of the front matter, else that of `said`, else the first heading with a name, else the file's
+    name.
+    """
+    title, tags, meta = sorted_out(said or {})
+    title = front.title or title or next((mark.name for mark in marks if mark.name), "") or path.rpartition("/")[2]
+    return (
+        ParsedDocument(
+            None,
+            text,
+            title,
+            digest,
+            len(raw),
+            {**meta, **front.meta},
+            marks,
+            tags=tuple(dict.fromkeys((*front.tags, *tags))),
+            notes=(*front.notes, *notes),
+        ),
+    )
+
+
+BLOCK_LEVEL = 7
+"""Below every heading."""
+DEEPEST_HEADING = 6
+
+
+class MarkupBlock(NamedTuple):
+    """A half-open stretch of a text that stays whole where it fits; blocks may hold blocks."""
+
+    start: int
+    end: int
+
+
+def marks_of(headings: Iterable[Mark], blocks: Iterable[MarkupBlock]) -> tuple[Mark, ...]:
+    """The marks of headings and blocks, in text order; a block in a block is one level deeper."""
+    marks = [*headings]
+    open_ends: list[int] = []
+    for block in sorted(blocks, key=lambda each: (each.start, -each.end)):
+        while open_ends and open_ends[-1] <= block.start:
+            open_ends.pop()
+        level = BLOCK_LEVEL + len(open_ends)
+        marks += (Mark(block.start, "block", "", level), Mark(block.end, "end", "", level))
+        open_ends.append(block.end)
+    return tuple(sorted(marks, key=_order))
+
+
+def _order(mark: Mark) -> tuple[int, int]:
+    """Of one offset first what ends there, the innermost first, then what begins, the outermost first."""
+    return mark.offset, -mark.level if mark.kind == "end" else mark.level
+
+
+class MarkupLine(NamedTuple):
+    """A line of a text without its line end. start, end: its offsets, the line end included."""
+
+    start: int
+    end: int
+    text: str
+
+
+def lines_of(text: str, start: int = 0) -> Iterator[MarkupLine]:
+    """The lines of a text from an offset on. Blanks at its end are no part of a line's text."""
+    text = with_line_feeds(text)
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield MarkupLine(start, end, text[start:end].rstrip())
+        start = end
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with LF in the place of CR, and blank and LF of CR LF: every offset stays."""
+    return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
+
 
 LONGEST = 120
 """Code points of a name; a longer one is cut."""

@@ -1,18 +1,17 @@
-"""Conversations kept as JSON: what each of their turns says, in the shapes that chat programs write.
-
-They are those of OpenAI's and Anthropic's interfaces, of what ChatGPT and Claude export, of the session files of
-coding agents, of ShareGPT's data sets. What is no part of the conversation for its readers is left out: pictures,
-reasoning, ids.
-"""
+"""Conversations: what each of their turns says, in the shapes that chat programs write, and as one text."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
-from recall_core.ingest.parse.short import short
+from recall_core.ingest.parse.text import short
+from recall_core.marks import Mark
+from recall_core.ports import ParsedDocument
 
 ARGUMENTS = 200
 """Characters of the arguments of a tool call that are kept."""
@@ -263,3 +262,61 @@ def _about(value: Mapping[str, Any]) -> dict[str, str]:
             date = None
     found = {"model": model, "date": date}
     return {key: short(each) for key, each in found.items() if isinstance(each, str) and each.strip()}
+
+
+_FIRST_LINE = 80  # characters of what the user says first, where it is the title
+_BOM = b"\xef\xbb\xbf"
+
+_NAME = r"[^\s:<>\[\]][^:<>\[\]\n]{0,59}"
+_CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[ \u00a0\u202f]?[AaPp]\.?[Mm]\.?)?"
+_DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
+_FORMS = (
+    rf"^[\u200e\u200f]?\[?{_DAY},? {_CLOCK}\]?(?: -)? (?P<name>{_NAME}):",  # 12/03/24, 09:15 - Name: text
+    rf"^(?:\[?(?:{_DAY}[T ])?{_CLOCK}\]? ?)?<[ @+%&~]?(?P<name>[^\s<>]{{1,60}})> ",  # [12:03] <nick> text
+    rf"^\[(?:{_DAY}[T ])?{_CLOCK}\] (?P<name>{_NAME}):",  # [12:03] Name: text
+    rf"^(?P<name>{_NAME}?) {{1,2}}\[?{_CLOCK}\]?[ \r]*$",  # Name 9:15 AM, and the text below it
+    r"^(?P<name>(?=[^\s:])[^:\n]{1,40}):(?=[ \r\n])",  # Name: text
+)
+
+
+def rendered(
+    conversation: Conversation,
+    *,
+    path: str,
+    digest: str,
+    size: int,
+    record: str | None = None,
+    place: str | None = None,
+    notes: tuple[str, ...] = (),
+) -> ParsedDocument:
+    """A conversation as a document: each turn below a line that names its speaker."""
+    pieces: list[str] = []
+    marks: list[Mark] = []
+    offset = 0
+    for turn in conversation.turns:
+        marks += (Mark(offset, "turn"), Mark(offset, "heading", turn.speaker, 1))
+        pieces.append(f"{turn.speaker}:\n{turn.text}\n\n" if turn.text else f"{turn.speaker}:\n\n")
+        offset += len(pieces[-1])
+    title = short(conversation.title) or short(conversation.opening, _FIRST_LINE) or path.rpartition("/")[2]
+    meta = dict(conversation.meta)
+    return ParsedDocument(record, "".join(pieces), title, digest, size, meta, tuple(marks), place=place, notes=notes)
+
+
+def chat_marks(text: str) -> tuple[Mark, ...]:
+    """A turn for each message of a chat, in the form that most of its lines have; a form needs two of them.
+
+    Where a name stands alone before its colon, only one that says something twice is a speaker, if any does.
+    """
+    found = max(([*re.finditer(form, text, re.MULTILINE)] for form in _FORMS[:-1]), key=len)
+    if len(found) < 2:
+        found = _named(text)
+    if len(found) < 2:
+        return ()
+    turns = ((turn.start(), short(turn["name"], 60)) for turn in found)
+    return tuple(mark for at, name in turns for mark in (Mark(at, "turn"), Mark(at, "heading", name, 1)))
+
+
+def _named(text: str) -> list[re.Match[str]]:
+    found = [*re.finditer(_FORMS[-1], text, re.MULTILINE)]
+    often = Counter(turn["name"] for turn in found)
+    return [turn for turn in found if often[turn["name"]] > 1 or max(often.values()) == 1]

@@ -5,9 +5,16 @@ from __future__ import annotations
 import re
 
 from recall_core.ingest.parse.front_matter import Value
-from recall_core.ingest.parse.lightmarkup.document import document
-from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, MarkupBlock, MarkupLine, lines_of, marks_of
-from recall_core.ingest.parse.lightmarkup.names import org_name, short_name
+from recall_core.ingest.parse.markup import (
+    DEEPEST_HEADING,
+    MarkupBlock,
+    MarkupLine,
+    document,
+    lines_of,
+    marks_of,
+    org_name,
+    short_name,
+)
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument

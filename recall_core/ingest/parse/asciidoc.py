@@ -7,9 +7,15 @@ from collections.abc import Mapping
 from itertools import chain, pairwise
 
 from recall_core.ingest.parse.front_matter import NONE, Value, front_matter
-from recall_core.ingest.parse.lightmarkup.document import document
-from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, MarkupBlock, MarkupLine, lines_of, marks_of
-from recall_core.ingest.parse.lightmarkup.names import asciidoc_name
+from recall_core.ingest.parse.markup import (
+    DEEPEST_HEADING,
+    MarkupBlock,
+    MarkupLine,
+    asciidoc_name,
+    document,
+    lines_of,
+    marks_of,
+)
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument

@@ -7,9 +7,14 @@ from array import array
 from itertools import accumulate
 
 from recall_core.ingest.parse.front_matter import Value
-from recall_core.ingest.parse.lightmarkup.document import document
-from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, MarkupBlock, marks_of, with_line_feeds
-from recall_core.ingest.parse.lightmarkup.names import rst_name
+from recall_core.ingest.parse.markup import (
+    DEEPEST_HEADING,
+    MarkupBlock,
+    document,
+    marks_of,
+    rst_name,
+    with_line_feeds,
+)
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
