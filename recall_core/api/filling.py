@@ -19,7 +19,7 @@ from recall_core.contract.responses import IngestResponse, TransferResponse
 from recall_core.errors import IngestError, StoreLocked, UsageError
 from recall_core.ingest import pipeline, skips
 from recall_core.ingest.discover import Found, walk
-from recall_core.ingest.kinds import wanted
+from recall_core.ingest.kinds import missing_packages
 from recall_core.ingest.reader import RawFile
 from recall_core.ingest.targets import check_labels
 from recall_core.paths import os_path_of, typed
@@ -157,7 +157,7 @@ def _ingested(
 
 def _missing_packages(skipped: Sequence[Skip]) -> Iterator[str]:
     """What to install for files that were skipped for want of a package."""
-    for files, kind, install in wanted(skip.path for skip in skipped if skip.code == "parser_unavailable"):
+    for files, kind, install in missing_packages(skip.path for skip in skipped if skip.code == "parser_unavailable"):
         yield f"W_PARSER: {files:,} {kind}{'s' * (files > 1)} would be read with: {install}"
 
 

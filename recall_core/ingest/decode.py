@@ -70,7 +70,7 @@ def check_encoding(name: str) -> str:
     return found or ""
 
 
-def decoded(raw: bytes, *, path: str, parser: str, encoding: str = "", guess: bool = False) -> Decoded:
+def decode_file(raw: bytes, *, path: str, parser: str, encoding: str = "", guess: bool = False) -> Decoded:
     """The text of a file. parser: who reads it, which tells how it may declare its encoding. encoding: asked for.
 
     A declaration that is unknown, or that the bytes are not in, is passed over where they are UTF-8.
@@ -78,19 +78,19 @@ def decoded(raw: bytes, *, path: str, parser: str, encoding: str = "", guess: bo
     """
     for mark, name in _BOMS:
         if raw.startswith(mark):
-            return _in(raw[len(mark) :], name, path, "its byte order mark")
+            return _decode_as(raw[len(mark) :], name, path, "its byte order mark")
     asked = check_encoding(encoding)
     if b"\0" in raw[:_PROBE_BYTES]:
-        return _wide(raw, asked, path)
-    declared = _declared(raw, parser)
+        return _decode_wide(raw, asked, path)
+    declared = _find_declaration(raw, parser)
     if declared:
         own = _codec(declared)
         if parser == "html" and own in _AS_BROWSERS:
             own = _AS_BROWSERS[own]
-        return _as_declared(raw, own, declared, path)
+        return _decode_as_declared(raw, own, declared, path)
     if asked and not (asked.startswith(_WIDE) and _is_utf_8(raw)):
-        return _in(raw, asked, path, flag("encoding"))
-    return _utf8_or_guessed(raw, path, guess=guess)
+        return _decode_as(raw, asked, path, flag("encoding"))
+    return _decode_utf8_or_guess(raw, path, guess=guess)
 
 
 def _is_utf_8(raw: bytes) -> bool:
@@ -100,20 +100,20 @@ def _is_utf_8(raw: bytes) -> bool:
         return False
 
 
-def _wide(raw: bytes, asked: str, path: str) -> Decoded:
+def _decode_wide(raw: bytes, asked: str, path: str) -> Decoded:
     """A file with NUL bytes: text where an encoding that has them was asked for, and gives none of them back."""
 
     kind = kind_of(raw, path=path)
     if asked.startswith(_WIDE) and (kind is None or kind.label.startswith("UTF-")):
-        found = _in(raw, asked, path, flag("encoding"))
+        found = _decode_as(raw, asked, path, flag("encoding"))
         if b"\0" not in found.content[:_PROBE_BYTES]:
             return found
     raise why_binary(raw, path)
 
 
-def _as_declared(raw: bytes, own: str | None, declared: str, path: str) -> Decoded:
+def _decode_as_declared(raw: bytes, own: str | None, declared: str, path: str) -> Decoded:
     if own == UTF_8 or own is None:
-        found = _utf8_or_guessed(raw, path, guess=False)
+        found = _decode_utf8_or_guess(raw, path, guess=False)
         return (
             found if own else found._replace(notes=(f"it declares the unknown encoding {declared}: read as UTF-8",))
         )
@@ -127,7 +127,7 @@ def _as_declared(raw: bytes, own: str | None, declared: str, path: str) -> Decod
         raise _mismatch(path, declared, "it declares", error.start) from error
 
 
-def _in(raw: bytes, encoding: str, path: str, source: str) -> Decoded:
+def _decode_as(raw: bytes, encoding: str, path: str, source: str) -> Decoded:
     try:
         return Decoded(
             raw if encoding == UTF_8 and raw.decode() is not None else raw.decode(encoding).encode(), encoding
@@ -145,14 +145,14 @@ def _mismatch(path: str, encoding: str, source: str, offset: int) -> IngestError
     return IngestError("encoding_mismatch", message, details={"path": path, "offset": offset})
 
 
-def _utf8_or_guessed(raw: bytes, path: str, *, guess: bool) -> Decoded:
+def _decode_utf8_or_guess(raw: bytes, path: str, *, guess: bool) -> Decoded:
     try:
         as_utf8(raw, path=path)
         return Decoded(raw, UTF_8)
     except IngestError as error:
         if error.code != "not_utf8":
             raise
-        if (found := _as_named_within(raw)) is not None:
+        if (found := _decode_as_named_within(raw)) is not None:
             return found
         if not guess:
             raise
@@ -172,7 +172,7 @@ def _utf8_or_guessed(raw: bytes, path: str, *, guess: bool) -> Decoded:
     return Decoded(raw.decode(own).encode(), own, (f"its encoding was guessed: {own}",))
 
 
-def _as_named_within(raw: bytes) -> Decoded | None:
+def _decode_as_named_within(raw: bytes) -> Decoded | None:
     """A text that is not UTF-8 in the encoding that its beginning or end names; None where that does not read it."""
     found = _NAMED_WITHIN.search(raw[:_MARGIN]) or _NAMED_WITHIN.search(raw[-_MARGIN:])
     own = _codec(next(filter(None, found.groups())).decode("ascii", "replace")) if found else None
@@ -182,7 +182,7 @@ def _as_named_within(raw: bytes) -> Decoded | None:
         return None
 
 
-def _declared(raw: bytes, parser: str) -> str:
+def _find_declaration(raw: bytes, parser: str) -> str:
     pattern = _DECLARED.get(parser)
     found = pattern.search(raw[:1024]) if pattern else None
     return next((each.decode("ascii", "replace") for each in found.groups() if each), "") if found else ""
@@ -228,7 +228,7 @@ class _Decompressor(Protocol):
     def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
 
 
-def unpacked(raw: bytes, *, path: str, most: int) -> Unpacked:
+def unpack(raw: bytes, *, path: str, most: int) -> Unpacked:
     """What a compressed file holds; any other as it is. most: bytes that may come out.
 
     Raises IngestError `bad_archive` for damaged or several archives in one, `unpacked_too_large`; `not_read` for an

@@ -161,7 +161,7 @@ class _Walker:
         skips: list[Skip] = []
         for name, entry in found.items():
             child = _Node(entry.path, f"{node.relative}/{name}" if node.relative else name, False, rules)
-            if (kept := self._sorted_out(child, entry)) is not None:
+            if (kept := self._classify(child, entry)) is not None:
                 (skips if isinstance(kept, Skip) else nodes).append(kept)  # type: ignore[arg-type]
         nodes.sort(key=lambda child: child.relative + "/" * child.is_folder)
         return nodes, sorted(skips)
@@ -187,7 +187,7 @@ class _Walker:
         """A node's path as `Found.os_path` spells it."""
         return self._os_path(node.relative)
 
-    def _sorted_out(self, node: _Node, entry: os.DirEntry[str]) -> _Node | Skip | None:
+    def _classify(self, node: _Node, entry: os.DirEntry[str]) -> _Node | Skip | None:
         """The node to go on with, a Skip, or None where a rule excludes it."""
         try:
             node.relative.encode()
@@ -204,7 +204,7 @@ class _Walker:
         if failure:
             return self._skip(node.relative, "symlink_loop", f"the link leads nowhere: {failure}")
         try:
-            return self._linked(node) if is_link else node
+            return self._follow_link(node) if is_link else node
         except OSError as error:  # it went while it was looked at
             return self._skip(node.relative, "unreadable", f"the link cannot be read: {error.strerror}")
 
@@ -217,7 +217,7 @@ class _Walker:
             return matches_any(self.root.ignores, nfc(node.relative))
         return is_own(node.place, self.store) or not _is_asked_for(self.root, nfc(node.relative))
 
-    def _linked(self, node: _Node) -> _Node | Skip | None:
+    def _follow_link(self, node: _Node) -> _Node | Skip | None:
         """A link: to a file it is followed inside the folder, to a folder only out of it and when asked to."""
         real = os.path.realpath(node.place)
         around = next((folder for folder in self.inside if _is_below(real, folder)), None)

@@ -77,7 +77,7 @@ def _values(text: str) -> Iterator[str]:
             rest = rest[header.end() :]
         pair = _KEY.match(rest)
         if pair and (section, pair[1].lower()) == ("core", "excludesfile"):
-            yield _meant(pair[2])
+            yield _parse_value(pair[2])
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _lines(text: str) -> Iterator[str]:
     yield whole
 
 
-def _meant(raw: str) -> str:
+def _parse_value(raw: str) -> str:
     """A value as git understands it: quotes, escapes, and a comment that ends it."""
     kept, quoted, length = "", False, 0
     for each in _VALUE_TOKEN.findall(raw):

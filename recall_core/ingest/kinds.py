@@ -131,7 +131,7 @@ class WantedPackage(NamedTuple):
     install: str
 
 
-def wanted(paths: Iterable[str]) -> list[WantedPackage]:
+def missing_packages(paths: Iterable[str]) -> list[WantedPackage]:
     """What these files want that is not installed, as far as their names tell; by kind."""
     files: Counter[str] = Counter()
     packages: dict[str, set[str]] = {}

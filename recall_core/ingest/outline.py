@@ -13,7 +13,7 @@ from recall_core.marks import Mark
 _BLOCK_LEVEL = 7  # below every heading
 
 
-def outlined(text: str, *, markdown: bool) -> tuple[Mark, ...]:
+def outline_marks(text: str, *, markdown: bool) -> tuple[Mark, ...]:
     """The marks of a text: of Markdown, or else of source code."""
     return markdown_marks(text) if markdown else source_marks(text)
 

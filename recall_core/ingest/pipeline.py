@@ -20,7 +20,7 @@ from recall_core.ingest.targets import (
     are_two,
     as_remembered,
     belongs,
-    inherited,
+    inherit_options,
     is_as_read,
     is_gone,
     is_no_file,
@@ -36,7 +36,7 @@ from recall_core.ingest.vectors import (
     check_cut,
     check_embedder,
     cut_by,
-    made_in_turn,
+    embed_in_calls,
     missing_texts,
     tokens_of,
     with_vectors,
@@ -449,7 +449,7 @@ class _IngestRun:
     def _options(self, found: Found, root: Root) -> Root:
         """The root of a file with all that it inherits, found out once."""
         if found.path not in self.options:
-            self.options[found.path] = inherited(root, found.path, self.remembered)
+            self.options[found.path] = inherit_options(root, found.path, self.remembered)
         return self.options[found.path]
 
     def _renew(self, root: Root, path: str) -> None:
@@ -567,7 +567,7 @@ class _IngestRun:
         unkept: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
-            for answers in made_in_turn(missing, self.embedder, self.pace):
+            for answers in embed_in_calls(missing, self.embedder, self.pace):
                 made |= answers
                 unkept |= answers
                 self.embedded += len(answers)

@@ -14,7 +14,7 @@ from recall_core.config import EDITED, EMBEDDED, Config, chunker_identity
 from recall_core.errors import IngestError
 from recall_core.ingest import kinds
 from recall_core.ingest.chunk import chunk
-from recall_core.ingest.decode import UTF_8, Unpacked, decoded, unpacked
+from recall_core.ingest.decode import UTF_8, Unpacked, decode_file, unpack
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.parse import BUILT_IN, identity, parser
 from recall_core.ingest.parse.worker import AHEAD_BYTES, Worker, WorkerPool, cores
@@ -86,7 +86,7 @@ class FileReader:
 
         Raises IngestError `not_read`, `bad_archive`, `unpacked_too_large`, `parser_unavailable`.
         """
-        inside = self._unpacked(raw, path)
+        inside = self._unpack(raw, path)
         self._told = (raw, path, inside) if inside.packing else None
         return identity(self._choice(inside.content, inside.path, root))
 
@@ -96,7 +96,7 @@ class FileReader:
         Raises IngestError where the bytes are not what their parser reads, `bad_metadata` where it finds what no
         store can keep; UsageError `unknown_parser`, `parser_unavailable`, `unknown_encoding`.
         """
-        made = self._prepared(raw, path, root)
+        made = self._prepare(raw, path, root)
         chosen, own = made.parser, identity(made.name)
         if _needs_worker(made):
             found = self._in_worker(made, path, digest)
@@ -105,7 +105,7 @@ class FileReader:
         is_plain = getattr(chosen, "is_verbatim", False) and made.encoding == UTF_8 and not made.packing
         packing = f"{made.packing}+" if made.packing else ""
         read_by = "" if is_plain else f"{_versioned(own)};{packing}{made.encoding}"
-        documents = tuple(_checked(found, path, None if made.content is raw else len(raw)))
+        documents = tuple(_check_documents(found, path, None if made.content is raw else len(raw)))
         return FileText(documents, own, read_by, (*made.notes, *(note for each in documents for note in each.notes)))
 
     def may_begin(self, path: str, size: int, root: Root) -> bool:
@@ -132,7 +132,7 @@ class FileReader:
 
         Raises what `read` raises of what comes before the parser.
         """
-        made = self._prepared(raw, path, root)
+        made = self._prepare(raw, path, root)
         if not _needs_worker(made):
             return
         if self._pool is None:
@@ -144,26 +144,26 @@ class FileReader:
         if self._pool is not None:
             self._pool.forget(path)
 
-    def _prepared(self, raw: bytes, path: str, root: Root) -> _Prepared:
+    def _prepare(self, raw: bytes, path: str, root: Root) -> _Prepared:
         """Unpacked, and decoded where its parser reads text."""
-        inside = self._unpacked(raw, path)
+        inside = self._unpack(raw, path)
         name = self._choice(inside.content, inside.path, root)
         chosen = parser(name)
         notes: tuple[str, ...] = ()
         content, encoding = inside.content, BINARY
         if getattr(chosen, "reads", "bytes") == "text":
-            content, encoding, notes = decoded(
+            content, encoding, notes = decode_file(
                 content, path=path, parser=name, encoding=root.encoding, guess=self._config.guess_encoding
             )
         named = inside.path if inside.packing else path
         return _Prepared(name, chosen, content, named, encoding, inside.packing, notes)
 
-    def _unpacked(self, raw: bytes, path: str) -> Unpacked:
+    def _unpack(self, raw: bytes, path: str) -> Unpacked:
         """What is in the file, unpacked once for `parser_of` and a `read` that follows it."""
         told, self._told = self._told, None
         if told is not None and told[0] is raw and told[1] == path:
             return told[2]
-        return unpacked(raw, path=path, most=self._config.max_file_bytes)
+        return unpack(raw, path=path, most=self._config.max_file_bytes)
 
     def _in_worker(self, made: _Prepared, key: str, digest: str) -> Iterable[ParsedDocument]:
         """Return what a worker makes of a file. Source code that is too much for a grammar is read by its lines.
@@ -172,7 +172,7 @@ class FileReader:
         """
         name, content, path = made.name, made.content, made.path
         try:
-            begun = self._pool.parsed(name, key=key, digest=digest) if self._pool else None
+            begun = self._pool.wait_for(name, key=key, digest=digest) if self._pool else None
             return self._worker.parse(name, content, path=path, digest=digest) if begun is None else begun
         except IngestError as error:
             if name != "code" or error.code not in ("parser_crashed", "parser_timeout"):
@@ -202,7 +202,7 @@ def _versioned(own: str) -> str:
     return own if "@" in own else f"{own}@1"
 
 
-def _checked(found: Iterable[ParsedDocument], path: str, size: int | None) -> Iterator[ParsedDocument]:
+def _check_documents(found: Iterable[ParsedDocument], path: str, size: int | None) -> Iterator[ParsedDocument]:
     """The documents, each of which a store can keep. size: of the file, where the parser was given other bytes."""
     for document in found:
         name = path if document.record is None else f"{path}#{document.record}"
@@ -251,11 +251,11 @@ def read_raw(place: Path, *, path: str, config: Config) -> RawFile:
             after = os.fstat(file.fileno())
         if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
             break
-    known = _settled(before, looked_ns)
+    known = _settle(before, looked_ns)
     return RawFile(content, before.st_size, before.st_mtime_ns, sha256(content).hexdigest(), *known)
 
 
-def _settled(status: os.stat_result, looked_ns: int) -> tuple[int, int]:
+def _settle(status: os.stat_result, looked_ns: int) -> tuple[int, int]:
     """ctime and inode; no ctime of a file so young that it may change once more within one tick of its clock.
 
     looked_ns: when it was looked at; however long reading it took, it may have changed from then on.

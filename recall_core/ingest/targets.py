@@ -82,7 +82,7 @@ def belongs(root: Root, path: str) -> bool:
     return path == nfc(root.folder) or covers(root, path)
 
 
-def inherited(root: Root, path: str, older: Sequence[Root]) -> Root:
+def inherit_options(root: Root, path: str, older: Sequence[Root]) -> Root:
     """The root with every option it leaves open taken from an older root that holds the path, newest first.
 
     So `add docs --tag guide` and then `add .` reads a changed guide with its tag, and records stay records.
@@ -107,7 +107,9 @@ def is_overruled(root: Root, path: str, remembered: Sequence[Root]) -> bool:
     newest = next((other for other in remembered if belongs(other, path)), root)
     if newest == root or root not in remembered:
         return False
-    return _asked_for(inherited(newest, path, remembered)) != _asked_for(inherited(root, path, remembered))
+    return _asked_for(inherit_options(newest, path, remembered)) != _asked_for(
+        inherit_options(root, path, remembered)
+    )
 
 
 def _asked_for(root: Root) -> tuple[object, ...]:

@@ -73,7 +73,7 @@ def cost(texts: Sequence[str]) -> int:
     return sum(map(len, texts)) + TEXT_CHARS * len(texts)
 
 
-def made_in_turn(texts: Mapping[bytes, str], embedder: Embedder, pace: Pace) -> Iterator[dict[bytes, TextVector]]:
+def embed_in_calls(texts: Mapping[bytes, str], embedder: Embedder, pace: Pace) -> Iterator[dict[bytes, TextVector]]:
     """text_hash to vector, a call of the embedder at a time, in order. Raises EmbedError, see `embed`."""
     hashes, waiting = list(texts), list(texts.values())
     while waiting:

@@ -51,7 +51,7 @@ def changes(
     matters = _Matters(folders, base, config)
     before, is_first = _states(files), True
     # Without a folder there has to be something that is waited for; the store's own directory is there.
-    for found in _found(folders or (str(base),), matters if folders else None, stop, rest_ms):
+    for found in _watch(folders or (str(base),), matters if folders else None, stop, rest_ms):
         after = _states(files)
         changed = {place for _, place in found} | {place for place in after if after[place] != before[place]}
         before = after
@@ -60,7 +60,7 @@ def changes(
             yield tuple(sorted(changed))
 
 
-def _found(
+def _watch(
     folders: Iterable[str], matters: Callable[[Change, str], bool] | None, stop: Stop | None, rest_ms: int
 ) -> Iterator[set[FileChange]]:
     """What watchfiles finds below the folders, or without `matters` that time goes by. Raises IngestError."""

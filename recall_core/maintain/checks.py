@@ -22,7 +22,7 @@ from recall_core.ingest import discover
 from recall_core.ingest.discover import Found
 from recall_core.ingest.parse import is_earlier, name_of
 from recall_core.ingest.reader import FileReader, read_by, read_raw
-from recall_core.ingest.targets import belongs, inherited, is_gone, standing_roots
+from recall_core.ingest.targets import belongs, inherit_options, is_gone, standing_roots
 from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder
 from recall_core.retrieve.answer import embedded_of
@@ -188,7 +188,7 @@ def _is_synced(stale: _Stale, met: Mapping[str, _Met | None], roots: Iterable[Ro
 
 def _is_readable(met: _Met, roots: Sequence[Root], base: Path, config: Config) -> bool:
     """Whether a sync would not skip the file for what is in it."""
-    root = inherited(met.root, met.found.path, roots)
+    root = inherit_options(met.root, met.found.path, roots)
     return _can_be_read(base / met.found.os_path, met.found.path, root, config)
 
 

@@ -21,7 +21,7 @@ from recall_core.contract.views import ReembedView
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.embed.trust import EMBEDDER, Act, FoundSettings
 from recall_core.errors import StoreError, UsageError
-from recall_core.ingest.vectors import Pace, TextVector, embed, made_in_turn, tokens_of
+from recall_core.ingest.vectors import Pace, TextVector, embed, embed_in_calls, tokens_of
 from recall_core.maintain.settings import settle
 from recall_core.ports import Embedder
 from recall_core.shell import Hint, flag
@@ -178,7 +178,7 @@ class _ReembedRun:
     def _answers(self) -> Iterator[dict[bytes, TextVector]]:
         after = b""
         while texts := self.store.texts_to_reembed(after=after, limit=_BLOCK_TEXTS):
-            yield from made_in_turn(texts, self.embedder, self.pace)
+            yield from embed_in_calls(texts, self.embedder, self.pace)
             after = max(texts)
 
     def _save(self, made: Mapping[bytes, TextVector]) -> bool:

@@ -30,7 +30,7 @@ from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.ingest import ignore, kinds
 from recall_core.ingest.chunk import chunk
-from recall_core.ingest.decode import decoded
+from recall_core.ingest.decode import decode_file
 from recall_core.ingest.parse import BUILT_IN, parser
 from recall_core.ingest.parse.man.escapes import words
 from recall_core.ingest.parse.man.inline import tokens_of
@@ -372,7 +372,7 @@ VALUES = ("a", "a/", "/a", "aa/", "/", "b", "%", "a.", "\n")
 CALLS: dict[str, Call] = {
     "chunk by words": lambda text: chunk(text, counter=counter("whitespace"), config=Config(), marks=()),
     "chunk by tokens": lambda text: chunk(text, counter=counter("approx"), config=Config(), marks=()),
-    "decode": lambda text: decoded(text.encode() + b"\xff", path="a.html", parser="html"),
+    "decode": lambda text: decode_file(text.encode() + b"\xff", path="a.html", parser="html"),
     "choose": lambda text: [
         kinds.choose(path, text.encode(), parser="auto", overrides=()) for path in ("a", "a.xml", "a.1")
     ],

@@ -45,7 +45,7 @@ def parser(name: str) -> Parser:
     an installed one cannot be imported.
     """
     target = BUILT_IN.get(name)
-    return _built_in(target) if target else _installed(name)
+    return _built_in(target) if target else _load_installed(name)
 
 
 def check_name(name: str) -> None:
@@ -102,7 +102,7 @@ def _built_in(target: str) -> Parser:
     return made
 
 
-def _installed(name: str) -> Parser:
+def _load_installed(name: str) -> Parser:
 
     points = {point.name: point for point in metadata.entry_points(group=GROUP)}
     if name not in points:

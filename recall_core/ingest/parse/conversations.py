@@ -86,7 +86,7 @@ def conversation_of(value: Mapping[str, Any]) -> Conversation | None:
     system = _text(value.get("system"))
     title = value.get("title") or value.get("name")
     turns = [Turn("system", system)] if system else []
-    told = _told(messages, turns, title=title if isinstance(title, str) else "", meta=_about(value))
+    told = _read_turns(messages, turns, title=title if isinstance(title, str) else "", meta=_about(value))
     return told._replace(turns=[turn for turn in told.turns if turn.text]) if is_tree else told
 
 
@@ -106,10 +106,10 @@ def _is_turn(value: object) -> bool:
 
 def conversation_in(values: Iterable[object]) -> Conversation:
     """The one that these turns make; whatever else is among them is passed over, but for a title."""
-    return _told(values, [], title="", meta={})
+    return _read_turns(values, [], title="", meta={})
 
 
-def _told(values: Iterable[object], turns: list[Turn], *, title: str, meta: dict[str, str]) -> Conversation:
+def _read_turns(values: Iterable[object], turns: list[Turn], *, title: str, meta: dict[str, str]) -> Conversation:
     for number, value in enumerate(values):
         if not isinstance(value, dict):
             continue
@@ -279,7 +279,7 @@ _FORMS = (
 )
 
 
-def rendered(
+def render(
     conversation: Conversation,
     *,
     path: str,
@@ -309,14 +309,14 @@ def chat_marks(text: str) -> tuple[Mark, ...]:
     """
     found = max(([*re.finditer(form, text, re.MULTILINE)] for form in _FORMS[:-1]), key=len)
     if len(found) < 2:
-        found = _named(text)
+        found = _find_named_turns(text)
     if len(found) < 2:
         return ()
     turns = ((turn.start(), short(turn["name"], 60)) for turn in found)
     return tuple(mark for at, name in turns for mark in (Mark(at, "turn"), Mark(at, "heading", name, 1)))
 
 
-def _named(text: str) -> list[re.Match[str]]:
+def _find_named_turns(text: str) -> list[re.Match[str]]:
     found = [*re.finditer(_FORMS[-1], text, re.MULTILINE)]
     often = Counter(turn["name"] for turn in found)
     return [turn for turn in found if often[turn["name"]] > 1 or max(often.values()) == 1]

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from recall_core.ingest.parse.flow import TextFlow
-from recall_core.ingest.parse.html import HtmlReader, line
-from recall_core.ingest.parse.text import declared_in_xml, decoded
+from recall_core.ingest.parse.html import HtmlReader, cut_line
+from recall_core.ingest.parse.text import declared_in_xml, decode_part
 from recall_core.ingest.parse.xml import XmlEvents
 from recall_core.ingest.parse.zipped import MOST_ENTRIES, Archive
 from recall_core.marks import Mark
@@ -39,18 +39,18 @@ class Epub:
         """
         archive = Archive(raw, path=path, code=_CODE)
         package = _package(archive, path)
-        protected = _protected(archive, path)
+        protected = _find_protected(archive, path)
         flow, notes = TextFlow(), list[str]()
         for number, chapter in enumerate(package.chapters(), start=1):
             if chapter.name in protected:
                 raise archive.bad("it is protected by DRM, its chapters are encrypted")
             reason = _read_chapter(archive, chapter, flow, path)
             if reason:
-                notes.append(f"chapter {number} ({line(chapter.name, 200)}) {reason}")
+                notes.append(f"chapter {number} ({cut_line(chapter.name, 200)}) {reason}")
         text = flow.text()
         notes += [] if text else ["its chapters have no text"]
         title = package.first("title", 300) or path.rpartition("/")[2]
-        tags = tuple(dict.fromkeys(line(each, 100) for each in package.values.get("subject", ())[:50]))
+        tags = tuple(dict.fromkeys(cut_line(each, 100) for each in package.values.get("subject", ())[:50]))
         meta = package.meta()
         return (
             ParsedDocument(
@@ -80,7 +80,7 @@ def _read_chapter(archive: Archive, chapter: _Chapter, flow: TextFlow, path: str
         reason = "is missing"
     else:
         raw = archive.read(chapter.name)
-        source, is_whole = decoded(raw, declared_in_xml(raw))
+        source, is_whole = decode_part(raw, declared_in_xml(raw))
         reason = "" if is_whole else "has bytes that are not in its character set"
         HtmlReader(inner, path=path, is_xml=True).read(source)
     is_headed = any(mark.kind == "heading" and mark.offset == 0 for mark in inner.marks)
@@ -101,7 +101,7 @@ def _package(archive: Archive, path: str) -> _Package:
     return package
 
 
-def _protected(archive: Archive, path: str) -> frozenset[str]:
+def _find_protected(archive: Archive, path: str) -> frozenset[str]:
     if _ENCRYPTION not in archive:
         return frozenset()
     encryption = _Encryption()
@@ -169,7 +169,7 @@ class _Package(_EpubElements):
         if name == "metadata":
             self._is_in_metadata = False
         elif self._is_in_metadata and self._value:
-            value = line("".join(self._value), 1000)
+            value = cut_line("".join(self._value), 1000)
             if value:
                 self.values.setdefault(name, []).append(value)
         self._value = []

@@ -64,7 +64,7 @@ class TextFlow:
         """All of it."""
         return "".join(self._parts)
 
-    def marked(self, byte_at: Callable[[int], int]) -> tuple[Mark, ...]:
+    def marks_with_places(self, byte_at: Callable[[int], int]) -> tuple[Mark, ...]:
         """Its marks with its places as `bytes`, by a function that is asked for increasing positions."""
         found = [Mark(offset, "bytes", str(byte_at(at))) for offset, at in self.places]
         if found:
@@ -79,7 +79,7 @@ class TextFlow:
             self._gap = " "
         if text.isspace():
             return
-        self._put(collapsed(text), at, until)
+        self._put(collapse_spaces(text), at, until)
         if text[-1].isspace():
             self._gap = " "
 
@@ -114,15 +114,15 @@ class TextFlow:
 
     def add(self, text: str, marks: Sequence[Mark], at: int = 0, until: int = 0) -> None:
         """A text that is whole already, with its marks."""
-        self.parted()
+        self.separate()
         before = self.size
         if text:
             before += len(self._gap) + len(self._marker)
             self._put(text, at, until)
-            self.parted()
+            self.separate()
         self.marks += (mark._replace(offset=before + mark.offset) for mark in marks)
 
-    def parted(self, gap: str = PARAGRAPH) -> None:
+    def separate(self, gap: str = PARAGRAPH) -> None:
         """What follows stands on a line of its own, or behind an empty one."""
         cell = self._cell
         if cell:
@@ -142,7 +142,7 @@ class TextFlow:
         if self._pre:
             self.verbatim("\n", self._until, self._until)
         else:
-            self.parted(PARAGRAPH if self._gap == LINE else LINE)
+            self.separate(PARAGRAPH if self._gap == LINE else LINE)
 
     def opened(self) -> Opened:
         """What `close_heading` is given at the end of what begins here."""
@@ -183,7 +183,7 @@ class TextFlow:
     def open_heading(self) -> Opened:
         """A heading begins."""
         self._lay_out()
-        self.parted()
+        self.separate()
         self._marker = ""
         return self.opened()
 
@@ -207,14 +207,14 @@ class TextFlow:
         elif anchor:
             self.open_anchor(anchor, depth)
             self.close_anchors(depth - 1)
-        self.parted()
+        self.separate()
         return name
 
     def open_pre(self) -> None:
         """Preformatted text begins."""
         if not self._pre:
             self._lay_out()
-            self.parted()
+            self.separate()
             self._pre = self.opened()
 
     def close_pre(self) -> None:
@@ -224,7 +224,7 @@ class TextFlow:
             self._trim(opened)
             self._block(opened)
             self._gap = ""
-            self.parted()
+            self.separate()
 
     def _trim(self, opened: Opened) -> None:
         while len(self._parts) > opened.parts:
@@ -268,12 +268,12 @@ class TextFlow:
 
     def open_list(self, first: int | None = None) -> None:
         """A list begins. first: the number of its first item, None for one without numbers."""
-        self.parted(LINE if self._lists else PARAGRAPH)
+        self.separate(LINE if self._lists else PARAGRAPH)
         self._lists.append(first)
 
     def open_item(self, number: int | None = None) -> None:
         """An item begins. number: its own, where it does not follow the item before."""
-        self.parted(LINE)
+        self.separate(LINE)
         follows = self._lists[-1] if self._lists else None
         if follows is not None:
             follows = follows if number is None else number
@@ -285,12 +285,12 @@ class TextFlow:
         """It ends."""
         self._lists.pop()
         self._marker = ""
-        self.parted(LINE if self._lists else PARAGRAPH)
+        self.separate(LINE if self._lists else PARAGRAPH)
 
     def open_table(self) -> None:
         """A table begins. What holds it is no row."""
         self._lay_out()
-        self.parted()
+        self.separate()
         self._tables.append(_TableRows(self.opened()))
         self._cell = None
 
@@ -299,14 +299,14 @@ class TextFlow:
         table = self._tables[-1]
         self._cell = None
         self._marker = ""
-        self.parted(LINE)
+        self.separate(LINE)
         table.cells, table.bars, table.row_size = 0, 0, self.size
 
     def open_cell(self) -> None:
         """A cell of it begins."""
         table = self._tables[-1]
         if not table.is_plain:
-            self.parted(LINE)
+            self.separate(LINE)
             return
         if table.cells:
             table.bars = 1 if self.size > table.cell_size else min(table.bars + 1, MOST_BARS)
@@ -332,7 +332,7 @@ class TextFlow:
             for i in table.breaks:
                 self._parts[i] = " "
             self._block(table.opened)
-        self.parted()
+        self.separate()
 
     def _lay_out(self) -> None:
         """The text is in no plain cell from here on: a table that had one serves to lay out a page."""
@@ -342,10 +342,10 @@ class TextFlow:
             self._cell = None
             if self.size == table.cell_size:
                 self._gap, self._marker = "", ""
-            self.parted(LINE)
+            self.separate(LINE)
 
 
-def collapsed(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     """The words of a text with one blank between them, as `" ".join(text.split())` has them.
 
     A long one mostly has them already, but for its line ends; that is found out in a third of the time.

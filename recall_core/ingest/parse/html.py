@@ -51,7 +51,7 @@ _LONG_NUMBER = re.compile("&#([0-9]{8,}+)")  # which Python refuses to read from
 
 def text_of(styled: str) -> str:
     """The text of `STYLED`, unescaped. What stands around a tag is not read as one, because it is a NUL meanwhile."""
-    return unescaped(_STYLE_TAG.sub("\0", styled) if "<" in styled else styled)
+    return unescape_text(_STYLE_TAG.sub("\0", styled) if "<" in styled else styled)
 
 
 def after_declaration(source: str, at: int, *, is_xml: bool) -> tuple[int, tuple[int, int] | None]:
@@ -76,11 +76,11 @@ def attributes(rest: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in _ATTRIBUTE.findall(rest):
         bare = value[1:-1] if value[:1] in ("'", '"') and value else value
-        found.setdefault(name.lower(), unescaped(bare))
+        found.setdefault(name.lower(), unescape_text(bare))
     return found
 
 
-def unescaped(text: str) -> str:
+def unescape_text(text: str) -> str:
     """The text with its character references resolved, without NUL and soft hyphens."""
     if "&" in text:
         text = unescape(_LONG_NUMBER.sub(_shortened, text) if "&#" in text else text)
@@ -192,7 +192,7 @@ class HtmlHead:
 
     def see_title(self, text: str) -> None:
         """A title element."""
-        self.title = self.title or line(text, _LONGEST_TITLE)
+        self.title = self.title or cut_line(text, _LONGEST_TITLE)
 
     def see_first_heading(self, text: str) -> None:
         """An h1."""
@@ -220,18 +220,18 @@ class HtmlHead:
             self._keep(_META[name], content)
 
     def _keep(self, key: str, text: str) -> None:
-        value = line(text, _LONGEST)
+        value = cut_line(text, _LONGEST)
         if value:
             self._values.setdefault(key, value)
 
     def _tag(self, *names: str) -> None:
         for name in names[:_MOST_TAGS]:
-            tag = line(name, 100)
+            tag = cut_line(name, 100)
             if tag and len(self.tags) < _MOST_TAGS:
                 self.tags.setdefault(tag)
 
 
-def line(text: str, longest: int) -> str:
+def cut_line(text: str, longest: int) -> str:
     """The text on one line, cut at a length."""
     return " ".join(text.split())[:longest]
 
@@ -284,7 +284,7 @@ class HtmlReader:
                 else:
                     (self._flow.verbatim if self._pres else self._flow.words)(text_of(text), 0, 0)
             if name is None:
-                position = self._declared(source, at)
+                position = self._read_declaration(source, at)
             elif not is_closed:
                 break
             else:
@@ -299,7 +299,7 @@ class HtmlReader:
         while self._stack:
             self._pop()
 
-    def _declared(self, source: str, at: int) -> int:
+    def _read_declaration(self, source: str, at: int) -> int:
         """A comment, a declaration or CDATA, if any; where it ends."""
         if at == len(source):
             return at
@@ -313,7 +313,7 @@ class HtmlReader:
         end = RAW_END[name].search(source, at)
         until = end.start() if end else len(source)
         if name == "title" and not self._is_hidden:
-            self.head.see_title(unescaped(source[at:until]))
+            self.head.see_title(unescape_text(source[at:until]))
         return source.find(">", until) + 1 or len(source)
 
     def _text(self, at: int, until: int, rest: str) -> None:
@@ -324,9 +324,9 @@ class HtmlReader:
             cut = cut if cut > 0 else rest.find(blank, start + _LONG_RUN)
             if cut < 0:
                 break
-            put(unescaped(rest[start:cut]), at + start, at + cut)
+            put(unescape_text(rest[start:cut]), at + start, at + cut)
             start = cut
-        put(unescaped(rest[start:] if start else rest), at + start, until)
+        put(unescape_text(rest[start:] if start else rest), at + start, until)
 
     def _start(self, name: str, at: int, until: int, rest: str) -> None:
         element = ELEMENTS.get(name)
@@ -382,7 +382,7 @@ class HtmlReader:
         elif name == "br":
             self._void(name, 0, 0, "")
         elif name == "p" and not self._is_hidden:
-            self._flow.parted()
+            self._flow.separate()
 
     def _push(self, name: str, element: Element, *, is_hidden: bool, rest: str) -> None:
         if len(self._stack) >= DEEPEST:
@@ -397,7 +397,7 @@ class HtmlReader:
             if element.role:
                 opened = self._open(name, element, rest)
             elif element.gap:
-                self._flow.parted(element.gap)
+                self._flow.separate(element.gap)
         self._stack.append((name, element, self._is_hidden, is_hidden, opened))
         self._is_hidden = is_hidden
         self._drawings += name == "svg"
@@ -416,7 +416,7 @@ class HtmlReader:
             if element.role:
                 self._close(name, element, opened)
             elif element.gap:
-                self._flow.parted(element.gap)
+                self._flow.separate(element.gap)
         self._flow.close_anchors(len(self._stack))
         self._is_hidden = was_hidden
         self._drawings -= name == "svg"
@@ -458,7 +458,7 @@ class HtmlReader:
             case "list":
                 flow.close_list()
             case "item":
-                flow.parted(LINE)
+                flow.separate(LINE)
             case "table":
                 flow.close_table()
             case "row" | "cell":
@@ -476,7 +476,7 @@ class HtmlReader:
         elif name == "hr":
             if self._scopes[GENERAL][-1].get("p"):
                 self._pop_to("p")
-            self._flow.parted(PARAGRAPH)
+            self._flow.separate(PARAGRAPH)
         elif name == "img" and "alt" in rest.lower():
             seen = attributes(rest)
             alt = short_name(seen.get("alt", ""))
@@ -540,7 +540,7 @@ class HtmlPage:
         reader.read(source)
         head, text = reader.head, flow.text()
         title = head.title or head.first_heading or path.rpartition("/")[2]
-        marks = _with_fit_anchors(flow.marked(ByteOffsets(source).at))
+        marks = _with_fit_anchors(flow.marks_with_places(ByteOffsets(source).at))
         notes = () if text else ("it has no visible text",)
         return (
             ParsedDocument(

@@ -20,7 +20,7 @@ from recall_core.ingest.parse.conversations import (
     chat_marks,
     conversation_in,
     conversation_of,
-    rendered,
+    render,
     shape_of,
 )
 from recall_core.ingest.parse.table import row_marks
@@ -41,7 +41,7 @@ They may be a `msgspec.Raw`, a view that can be hashed and decoded; it has no me
 """
 
 
-def decoded(raw: bytes) -> Any:
+def decode_json(raw: bytes) -> Any:
     """The value, also where half a surrogate pair (which becomes U+FFFD) or NaN stands in it.
 
     raw: UTF-8.  Raises ValueError where it is no JSON, RecursionError where the interpreter finds it nested too deep.
@@ -50,7 +50,7 @@ def decoded(raw: bytes) -> Any:
     try:
         return fast_decoder().decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return _LENIENT.decode(mended(bytes(raw)).decode())
+        return _LENIENT.decode(mend_surrogates(bytes(raw)).decode())
 
 
 def is_deeper(value: object, *, most: int = DEEPEST) -> bool:
@@ -76,7 +76,7 @@ def first_half(raw: bytes) -> int:
 def why_broken(raw: bytes) -> str | None:
     """What is wrong with a file's JSON, and in which line; None where nothing is, or where its depth hides it."""
     try:
-        _skipped(raw, _one_type())
+        _decode_partly(raw, _one_type())
     except ValueError as error:
         reason, _, where = str(error).removeprefix("JSON is malformed: ").removesuffix(")").rpartition(" (byte ")
         line = raw.count(b"\n", 0, int(where)) + 1 if where.isdecimal() and reason else 0
@@ -87,8 +87,8 @@ def why_broken(raw: bytes) -> str | None:
 
 
 def elements(raw: bytes) -> Iterator[Slice]:
-    """The elements of an array, in order, as slices of its bytes. Raises ValueError, RecursionError as `decoded`."""
-    sound, written = _skipped(raw, _slices_type())
+    """The elements of an array, in order, as slices of its bytes. Raises ValueError, RecursionError as `decode_json`."""
+    sound, written = _decode_partly(raw, _slices_type())
     if sound is raw and b"\n" not in raw:
         return ((1, element) for element in written)
     return _with_lines(raw, sound, written)
@@ -111,7 +111,7 @@ def _with_lines(raw: bytes, sound: bytes, written: Iterable[Any]) -> Iterator[Sl
 
 def key_values(raw: bytes, names: tuple[str, ...]) -> list[bytes]:
     """What stands under those keys of an object, b"" where nothing does. Raises ValueError, RecursionError."""
-    _, found = _skipped(raw, _keyed_type(names))
+    _, found = _decode_partly(raw, _keyed_type(names))
     return [bytes(getattr(found, field)) for field in found.__struct_fields__]
 
 
@@ -135,9 +135,9 @@ def first_lines(raw: bytes) -> list[Any]:
 
 
 def value_of(raw: bytes) -> Any:
-    """The value, as `decoded`; None where it is no JSON, or nested too deep."""
+    """The value, as `decode_json`; None where it is no JSON, or nested too deep."""
     try:
-        return decoded(raw)
+        return decode_json(raw)
     except (ValueError, RecursionError):
         return None
 
@@ -156,7 +156,7 @@ def first_elements(text: str) -> list[Any]:
     return found
 
 
-def mended(raw: bytes) -> bytes:
+def mend_surrogates(raw: bytes) -> bytes:
     """JSON of the same length in which every escaped half of a surrogate pair is U+FFFD instead."""
     return _ESCAPE.sub(_whole_escape, raw) if _HALF.search(raw) else raw
 
@@ -185,13 +185,13 @@ def _number(digits: str) -> int | float:
 _LENIENT = json.JSONDecoder(parse_int=_number)
 
 
-def _skipped(raw: bytes, wanted: Any) -> tuple[bytes, Any]:
+def _decode_partly(raw: bytes, wanted: Any) -> tuple[bytes, Any]:
     """The bytes as they can be read, and of them what is wanted. Raises ValueError, RecursionError."""
 
     try:
         return raw, msgspec.json.decode(raw, type=wanted)
     except msgspec.MsgspecError:
-        sound = mended(raw)
+        sound = mend_surrogates(raw)
         if sound == raw:
             raise
         return sound, msgspec.json.decode(sound, type=wanted)
@@ -258,7 +258,7 @@ def records(slices: Iterable[Slice], *, path: str, in_array: bool = False) -> It
     while some := [*islice(remaining, _AT_ONCE)]:
         for found, (line, raw) in zip(_objects([raw for _, raw in some]), some, strict=True):
             number += 1
-            record = _checked(bytes(raw), path, line, in_array=in_array) if found is None else found
+            record = _parse_strictly(bytes(raw), path, line, in_array=in_array) if found is None else found
             document = _document(record, raw, number if in_array else line, line, path)
             take_name(document, line, first_lines, path=path)
             yield document
@@ -328,7 +328,7 @@ def _has_each_key_once(records: Sequence[Any], colons: int) -> bool:
     return keys == colons
 
 
-def _checked(raw: bytes, path: str, line: int, *, in_array: bool) -> dict[str, Any]:
+def _parse_strictly(raw: bytes, path: str, line: int, *, in_array: bool) -> dict[str, Any]:
     """The object that a slice holds, each of its keys given once."""
     where = f"{path}:{line}"
     try:
@@ -497,7 +497,7 @@ def _as_value(file: _File) -> tuple[str, Shape | None] | None:
         return None
     start = file.text.lstrip(" \t\r\n")[:1]
     return "object" if start == "{" else "array", "conversations" if start == "{" and any(
-        _given(file, KEYS)
+        _read_values(file, KEYS)
     ) else None
 
 
@@ -507,7 +507,7 @@ def _by_line(file: _File) -> tuple[str, Shape | None] | None:
     return ("lines", shape_of(sample)) if len(objects) * 2 > len(sample) else None
 
 
-def _given(file: _File, keys: Sequence[str]) -> list[bytes]:
+def _read_values(file: _File, keys: Sequence[str]) -> list[bytes]:
     """The values of those keys of a file that is one object, as they are written there."""
     try:
         return [value for value in key_values(file.raw, tuple(keys)) if value[:1] not in (b"", b"n")]
@@ -539,11 +539,11 @@ def _transcripts(file: _File, form: str, shape: Shape) -> Sequence[ParsedDocumen
         return _each(file, slices)
     broken: list[int] = []
     told = conversation_in(_readable(slices, broken))
-    return (_whole(file, told, notes=_passed(broken, "is no JSON")),)
+    return (_whole(file, told, notes=_describe_lines(broken, "is no JSON")),)
 
 
 def _whole(file: _File, told: Conversation, *, notes: tuple[str, ...] = ()) -> ParsedDocument:
-    return rendered(told, path=file.path, digest=file.digest, size=file.size, notes=notes)
+    return render(told, path=file.path, digest=file.digest, size=file.size, notes=notes)
 
 
 def _readable(slices: Iterable[Slice], broken: list[int]) -> Iterator[object]:
@@ -566,11 +566,11 @@ def _each(file: _File, slices: Iterable[Slice]) -> list[ParsedDocument] | None:
             broken.append(line)
             continue
         name, place, digest = _id(value) or str(i), f"line {line}", sha256(raw).hexdigest()
-        document = rendered(told, path=file.path, digest=digest, size=len(raw), record=name, place=place)
+        document = render(told, path=file.path, digest=digest, size=len(raw), record=name, place=place)
         take_name(document, line, names, path=file.path)
         found.append(document)
     if found:
-        found[0] = found[0]._replace(notes=_passed(broken, "holds no conversation"))
+        found[0] = found[0]._replace(notes=_describe_lines(broken, "holds no conversation"))
     return found or None
 
 
@@ -579,7 +579,7 @@ def _id(value: dict[str, Any]) -> str:
     return next((str(each) for each in ids if each and isinstance(each, str | int) and each is not True), "")
 
 
-def _passed(lines: Sequence[int], reason: str) -> tuple[str, ...]:
+def _describe_lines(lines: Sequence[int], reason: str) -> tuple[str, ...]:
     others = f", as were {len(lines) - 1} more" if len(lines) > 1 else ""
     return (f"line {lines[0]} {reason} and was passed over{others}",) if lines else ()
 
@@ -590,7 +590,7 @@ def _verbatim(file: _File, form: str) -> ParsedDocument:
     marks: tuple[Mark, ...] = ()
     notes: tuple[str, ...] = ()
     if form == "object":
-        title = next((value for raw in _given(file, ("title",)) if isinstance(value := value_of(raw), str)), "")
+        title = next((value for raw in _read_values(file, ("title",)) if isinstance(value := value_of(raw), str)), "")
         marks = tuple(_keys(file.text))
     elif form == "lines":
         marks = row_marks(line.start() for line in _LINE.finditer(file.text))

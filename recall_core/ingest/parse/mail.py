@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from recall_core.errors import IngestError
 from recall_core.ingest.parse.flow import TextFlow, short_name
-from recall_core.ingest.parse.html import HtmlReader, line
-from recall_core.ingest.parse.text import decoded
+from recall_core.ingest.parse.html import HtmlReader, cut_line
+from recall_core.ingest.parse.text import decode_part
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 
@@ -103,7 +103,7 @@ def header(message: Message, name: str, longest: int) -> str:
         pieces = decode_header(text)
     except _BROKEN:
         pieces = [(text, None)]
-    return line("".join(map(_piece, pieces)), longest)
+    return cut_line("".join(map(_piece, pieces)), longest)
 
 
 def _piece(piece: tuple[Any, str | None]) -> str:
@@ -112,12 +112,12 @@ def _piece(piece: tuple[Any, str | None]) -> str:
         return text
     if charset is None:  # as the library gives what stands between encoded words
         return str(text.decode("raw-unicode-escape", "replace")).encode("utf-8", "replace").decode()
-    return decoded(text, charset)[0]
+    return decode_part(text, charset)[0]
 
 
 def _plain(text: str) -> str:
     """A header in which bytes beyond ASCII stand as they are."""
-    return decoded(text.encode("utf-8", "surrogateescape"), None)[0]
+    return decode_part(text.encode("utf-8", "surrogateescape"), None)[0]
 
 
 def _meta(message: Message) -> dict[str, Any]:
@@ -155,11 +155,11 @@ def _leaves(message: Message) -> Iterator[_Leaf]:
             continue
         if part.get_content_maintype() == "message":
             subject = short_name(header(inner[0], "subject", 200)) or "message"
-        chosen = _chosen(inner) if part.get_content_type() == "multipart/alternative" else None
+        chosen = _choose_alternative(inner) if part.get_content_type() == "multipart/alternative" else None
         waiting += reversed([(each, is_read and chosen in (None, each), subject) for each in inner])
 
 
-def _chosen(alternatives: list[Message]) -> Message:
+def _choose_alternative(alternatives: list[Message]) -> Message:
     """Of parts that say the same: the plain text, else the last that may have a text."""
     plain = [each for each in alternatives if each.get_content_type() == "text/plain" and _payload(each).strip()]
     others = [each for each in alternatives if each.get_content_maintype() in ("multipart", "text")]
@@ -191,9 +191,9 @@ class _MessageText:
         part = leaf.part
         if not self._is_attached(part) and leaf.is_read:
             charset = _charset(part)
-            text, is_whole = decoded(_payload(part), charset)
+            text, is_whole = decode_part(_payload(part), charset)
             if not is_whole:
-                self._strange.append(f"part {self._parts} has bytes that are not {line(charset or 'utf-8', 40)}")
+                self._strange.append(f"part {self._parts} has bytes that are not {cut_line(charset or 'utf-8', 40)}")
             if part.get_content_type() == "text/html":
                 HtmlReader(inner, path=self._path).read(text)
             elif text.strip():
@@ -229,6 +229,6 @@ def _charset(part: Message) -> str | None:
 
 def _name(part: Message) -> str:
     try:
-        return line(_plain(part.get_filename() or ""), 200)
+        return cut_line(_plain(part.get_filename() or ""), 200)
     except _BROKEN:
         return ""

@@ -122,7 +122,7 @@ class MarkdownOutline:
         line, end = found.span()
         mark = _FENCE.match(found["fence"])
         if mark and self._is_outermost(line, len(mark[1])):
-            return self._begin_at(self._add_block(line, self._closed(_CLOSING, mark[2], end)))
+            return self._begin_at(self._add_block(line, self._find_closing(_CLOSING, mark[2], end)))
         return self._ask(found)
 
     def _html(self, found: re.Match[str]) -> int:
@@ -200,7 +200,7 @@ class MarkdownOutline:
         if found["atx"]:
             self._add_heading(line, found["atx"].count("#"), _without_closing(found["title"] or ""))
         elif found["fence"] and (mark := _FENCE.match(found["fence"])):
-            end = self._add_block(line, self._closed(_CLOSING_ANYWHERE, mark[2], end))
+            end = self._add_block(line, self._find_closing(_CLOSING_ANYWHERE, mark[2], end))
         return self._begin_at(end)
 
     def _begin_at(self, line: int) -> int:
@@ -229,7 +229,7 @@ class MarkdownOutline:
         """Whether no paragraph is open above the line."""
         return line == self._fresh or not self._line_above(line).strip(" \t")
 
-    def _closed(self, pattern: re.Pattern[str], mark: str, position: int) -> int:
+    def _find_closing(self, pattern: re.Pattern[str], mark: str, position: int) -> int:
         """Where the fence that began with that mark ends."""
         for found in pattern.finditer(self._lines, position):
             if found[1][0] == mark[0] and len(found[1]) >= len(mark):

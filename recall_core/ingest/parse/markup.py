@@ -155,7 +155,7 @@ def _emphasis(marks: str) -> list[re.Pattern[str]]:
     return [re.compile(_EMPHASIS % {"m": re.escape(mark)}) for mark in marks]
 
 
-def _replaced(title: str, patterns: Iterable[re.Pattern[str]]) -> str:
+def _apply_patterns(title: str, patterns: Iterable[re.Pattern[str]]) -> str:
     """The title with every match put down to the last group that it has."""
     title = title[:_MOST]
     for pattern in patterns:
@@ -176,7 +176,7 @@ _RST = [
 
 def rst_name(title: str) -> str:
     """A reStructuredText title without emphasis, roles, targets of links and backslashes."""
-    return _replaced(title, _RST) if _RST_MARKED.search(title) else short_name(title)
+    return _apply_patterns(title, _RST) if _RST_MARKED.search(title) else short_name(title)
 
 
 _RST_MARKED = re.compile(r"[`*|\\]|_(?!\w)")
@@ -195,7 +195,7 @@ _ASCIIDOC = [
 
 def asciidoc_name(title: str) -> str:
     """An AsciiDoc title without emphasis, anchors, and macros other than their text."""
-    return _replaced(title, _ASCIIDOC) if _ASCIIDOC_MARKED.search(title) else short_name(title)
+    return _apply_patterns(title, _ASCIIDOC) if _ASCIIDOC_MARKED.search(title) else short_name(title)
 
 
 _ASCIIDOC_MARKED = re.compile(r"[\[<`*_#]")
@@ -210,7 +210,7 @@ _ORG = [
 
 def org_name(title: str) -> str:
     """An Org title without emphasis and the targets of links."""
-    return _replaced(title, _ORG) if _ORG_MARKED.search(title) else short_name(title)
+    return _apply_patterns(title, _ORG) if _ORG_MARKED.search(title) else short_name(title)
 
 
 _ORG_MARKED = re.compile(r"[\[<=~*/_+]")

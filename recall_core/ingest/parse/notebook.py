@@ -8,7 +8,7 @@ from typing import Any
 
 from recall_core.errors import IngestError
 from recall_core.ingest.metadata import DEEPEST
-from recall_core.ingest.parse.json_records import decoded, is_deeper
+from recall_core.ingest.parse.json_records import decode_json, is_deeper
 from recall_core.ingest.parse.markdown import MarkdownOutline
 from recall_core.ingest.parse.text import decode, short
 from recall_core.marks import Mark
@@ -62,7 +62,7 @@ def _bad(path: str, reason: str, **details: int) -> IngestError:
 def _notebook(raw: bytes, path: str) -> dict[str, Any]:
     too_deep = IngestError("too_deep", f"{path} is nested deeper than {DEEPEST} levels.", details={"path": path})
     try:
-        notebook = decoded(raw)
+        notebook = decode_json(raw)
     except RecursionError:
         raise too_deep from None
     except ValueError as error:
@@ -89,12 +89,12 @@ def _cell(cell: object, number: int, path: str) -> tuple[str, str]:
     """What a cell is, and its text."""
     if not isinstance(cell, dict):
         raise _bad(path, f"cell {number} is no object", cell=number)
-    source = _joined(cell.get("source", cell.get("input", "")))
+    source = _join_lines(cell.get("source", cell.get("input", "")))
     if source is None:
         raise _bad(path, f"the source of cell {number} is no text", cell=number)
     if cell.get("cell_type") != "code":
         return str(cell.get("cell_type")), source
-    return "code", "\n\n".join(filter(None, (source, _printed(cell.get("outputs")))))
+    return "code", "\n\n".join(filter(None, (source, _collect_output(cell.get("outputs")))))
 
 
 def _units(cell: dict[str, Any], kind: str, text: str, offset: int) -> Iterator[Mark]:
@@ -107,7 +107,7 @@ def _units(cell: dict[str, Any], kind: str, text: str, offset: int) -> Iterator[
         yield Mark(offset, "heading", short(text), level)
 
 
-def _joined(lines: object) -> str | None:
+def _join_lines(lines: object) -> str | None:
     """A text, as a string or as a list of its lines, whose ends early formats leave out; None for anything else."""
     if isinstance(lines, str):
         return lines
@@ -119,7 +119,7 @@ def _joined(lines: object) -> str | None:
         return None
 
 
-def _printed(outputs: object) -> str:
+def _collect_output(outputs: object) -> str:
     """What a cell has printed as text, without the colours of a terminal."""
     found, room = [], 4 * PRINTED  # colours are taken out of what is printed, and are longer than its words at times
     for output in outputs if isinstance(outputs, list) else ():
@@ -136,7 +136,7 @@ def _output(output: dict[str, Any]) -> str:
         return ": ".join(each for each in (name, value) if isinstance(each, str) and each)
     shown = output.get("data")
     text = shown.get("text/plain") if isinstance(shown, dict) else output.get("text")
-    return _joined(text) or ""
+    return _join_lines(text) or ""
 
 
 def _about(notebook: dict[str, Any]) -> dict[str, str]:

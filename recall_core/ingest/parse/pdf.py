@@ -90,7 +90,7 @@ def without_running(pages: list[list[str]], outline: Iterable[Bookmark] = ()) ->
     titles: dict[int, set[str]] = {}
     for entry in outline:
         titles.setdefault(entry.page, set()).add(_key(entry.name))
-    return [_stripped(lines, i, running, titles.get(i, set())) or lines for i, lines in enumerate(pages)]
+    return [_strip_running(lines, i, running, titles.get(i, set())) or lines for i, lines in enumerate(pages)]
 
 
 def _running(pages: list[list[str]]) -> _Running:
@@ -119,10 +119,10 @@ def _is_most(count: int, pages: int) -> bool:
 def _patterns(lines: Sequence[str], i: int, edge: str) -> set[str]:
     """What lines at an edge of a page may have in common with those of other pages."""
     fitting = [line for line in lines if len(line) <= _LONGEST_RUNNING]
-    return {each for line in fitting for each in (_masked(line, edge), *_distances(line, i, edge)) if each}
+    return {each for line in fitting for each in (_mask_numbers(line, edge), *_distances(line, i, edge)) if each}
 
 
-def _masked(line: str, edge: str) -> str:
+def _mask_numbers(line: str, edge: str) -> str:
     """A line without its numbers; "" where it has nothing else."""
     return edge + _NUMBER.sub("#", line) if any(map(str.isalpha, line)) else ""
 
@@ -132,7 +132,7 @@ def _distances(line: str, i: int, edge: str) -> list[str]:
     return [f"{edge}{int(first or last) - i}" for first, last in _AT_ENDS.findall(line)]
 
 
-def _stripped(lines: list[str], i: int, running: _Running, titles: set[str]) -> list[str]:
+def _strip_running(lines: list[str], i: int, running: _Running, titles: set[str]) -> list[str]:
     top = _repeating(lines[:_EDGE], i, "^", running, titles)
     bottom = _repeating(lines[top:][-_EDGE:][::-1], i, "$", running, titles)
     return lines[top : len(lines) - bottom]
@@ -145,7 +145,7 @@ def _repeating(lines: Sequence[str], i: int, edge: str, running: _Running, title
         if len(line) > _LONGEST_RUNNING or (titles and _key(line) in titles):
             return count
         has_number = any((each, i % 2) in running for each in _distances(line, i, edge))
-        if (_masked(line, edge), i % 2) not in running and (is_numbered or not has_number):
+        if (_mask_numbers(line, edge), i % 2) not in running and (is_numbered or not has_number):
             return count
         is_numbered |= has_number
     return len(lines)
@@ -191,7 +191,7 @@ def marks_of(outline: Iterable[Bookmark], pages: Sequence[Sequence[str]], offset
         place = known[page].place(_key(entry.name), least)
         if place is not None:
             reached, least = place, place + 1
-        marks.append(Mark(reached, "heading", shortened(entry.name, _LONGEST_NAME), min(entry.level, 6)))
+        marks.append(Mark(reached, "heading", shorten(entry.name, _LONGEST_NAME), min(entry.level, 6)))
     return tuple(sorted(marks, key=lambda mark: mark.offset))
 
 
@@ -237,7 +237,7 @@ def _key(name: str) -> str:
     return _NO_LETTER.sub("", name[numbering.end() :] if numbering else name).casefold()
 
 
-def shortened(name: str, most: int) -> str:
+def shorten(name: str, most: int) -> str:
     """The name, or the beginning of a longer one."""
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
@@ -266,7 +266,7 @@ class Pdf:
         `parser_unavailable` where the package pypdfium2 is missing.
         """
         api = _pdfium(path)
-        with _opened(api, raw, path) as document:
+        with _open(api, raw, path) as document:
             count = api.FPDF_GetPageCount(document)
             if not 0 < count <= _MOST_PAGES:
                 reason = f"has {count} pages, more than {_MOST_PAGES}" if count > 0 else "is a PDF without a page"
@@ -316,17 +316,17 @@ def _pdfium(path: str) -> Any:
 
 
 @contextmanager
-def _opened(api: Any, raw: bytes, path: str) -> Iterator[Any]:
+def _open(api: Any, raw: bytes, path: str) -> Iterator[Any]:
     document = api.FPDF_LoadMemDocument64(raw, len(raw), None)
     if not document:
-        raise _unopened(api, raw, path)
+        raise _open_error(api, raw, path)
     try:
         yield document
     finally:
         api.FPDF_CloseDocument(document)
 
 
-def _unopened(api: Any, raw: bytes, path: str) -> IngestError:
+def _open_error(api: Any, raw: bytes, path: str) -> IngestError:
     match api.FPDF_GetLastError():
         case api.FPDF_ERR_PASSWORD:
             reason = "is encrypted: it needs a password"
@@ -443,15 +443,15 @@ _DATE = re.compile(
 def _title(told: str) -> str:
     """A title or an author; "" for what only the program that made the file has put there."""
     is_title = _WORDS.search(told) and not _NO_TITLE.fullmatch(told)
-    return shortened(told, _LONGEST_TITLE) if is_title else ""
+    return shorten(told, _LONGEST_TITLE) if is_title else ""
 
 
 def _meta(told: dict[str, str]) -> dict[str, str]:
-    found = {"author": _title(told["Author"]), "created": _created(told["CreationDate"])}
+    found = {"author": _title(told["Author"]), "created": _parse_date(told["CreationDate"])}
     return {key: value for key, value in found.items() if value}
 
 
-def _created(told: str) -> str:
+def _parse_date(told: str) -> str:
     """A date of PDF as ISO 8601 has it; "" where it is none."""
     found = _DATE.match(told)
     if not found:

@@ -56,7 +56,7 @@ class Subtitles:
                     unknown.append(block.line)
                 continue
             shown = [line for line in map(_plain, block.lines[at + 1 :]) if line]
-            text = " ".join(_unrolled(shown, above))
+            text = " ".join(_drop_repeated(shown, above))
             above = shown or above
             marks.append(Mark(offset, "cue"))
             if text:
@@ -106,7 +106,7 @@ def _plain(line: str) -> str:
     return " ".join((unescape(line) if "&" in line else line).split())
 
 
-def _unrolled(shown: list[str], above: list[str]) -> list[str]:
+def _drop_repeated(shown: list[str], above: list[str]) -> list[str]:
     """The lines of a cue without those at its beginning that the cue above it ends in."""
     for count in range(min(len(shown), len(above), _ROLLED), 0, -1):
         if above[-count:] == shown[:count]:

@@ -83,10 +83,10 @@ def _delimiter(lines: Sequence[str], path: str) -> tuple[str, bool]:
     if path.lower().endswith((".tsv", ".tab")):
         return "\t", False
     told = _SEPARATOR.match(lines[0]) if lines else None
-    return (told[1], True) if told else (_sniffed(lines), False)
+    return (told[1], True) if told else (_sniff(lines), False)
 
 
-def _sniffed(lines: Sequence[str]) -> str:
+def _sniff(lines: Sequence[str]) -> str:
     """The delimiter that gives the first rows as many values as the very first; of several, the rarest in texts."""
     sizes = accumulate(map(len, islice(lines, _SNIFFED)))
     sample = [line for line, size in zip(lines, sizes, strict=False) if size <= _SWALLOWED] or lines[:1]

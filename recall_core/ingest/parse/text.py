@@ -6,7 +6,7 @@ import codecs
 import re
 
 from recall_core.errors import IngestError
-from recall_core.ingest.outline import first_heading, outlined
+from recall_core.ingest.outline import first_heading, outline_marks
 from recall_core.ingest.parse import is_markdown_name
 from recall_core.ingest.parse.magic import kind_of
 from recall_core.ports import ParsedDocument
@@ -79,7 +79,7 @@ class Text:
         text = decode(raw, path=path)
         markdown = is_markdown_name(path)
         title = (first_heading(text) if markdown else "") or path.rpartition("/")[2]
-        return (ParsedDocument(None, text, title, digest, len(raw), {}, outlined(text, markdown=markdown)),)
+        return (ParsedDocument(None, text, title, digest, len(raw), {}, outline_marks(text, markdown=markdown)),)
 
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -89,7 +89,7 @@ _NO_TEXT = frozenset(("idna", "punycode", "raw_unicode_escape", "undefined", "un
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}[\"']([A-Za-z0-9._-]{1,40})")
 
 
-def decoded(raw: bytes, charset: str | None) -> tuple[str, bool]:
+def decode_part(raw: bytes, charset: str | None) -> tuple[str, bool]:
     """The text, and whether every byte of it could be read; others are replaced. A byte order mark comes first.
 
     charset: what is declared, None or a name that nobody knows for UTF-8.
@@ -97,7 +97,7 @@ def decoded(raw: bytes, charset: str | None) -> tuple[str, bool]:
     for bom, name in _BOMS:
         if raw.startswith(bom):
             return _read(raw[len(bom) :], name)
-    return _read(raw, _known(charset))
+    return _read(raw, _find_codec(charset))
 
 
 def declared_in_xml(raw: bytes) -> str | None:
@@ -106,7 +106,7 @@ def declared_in_xml(raw: bytes) -> str | None:
     return found[1].decode("ascii") if found else None
 
 
-def _known(charset: str | None) -> str:
+def _find_codec(charset: str | None) -> str:
     try:
         name = codecs.lookup(charset or "utf-8").name
     except (LookupError, ValueError):

@@ -28,7 +28,7 @@ from recall_core.ingest.parse.worker_process import (
     ErrorReply,
     FailureReply,
     FileTask,
-    packed,
+    pack,
     size_told,
     too_long,
 )
@@ -111,7 +111,7 @@ class Worker:
         return answer
 
     def _answer(self, task: FileTask) -> list[ParsedDocument] | ErrorReply | FailureReply:
-        process = self._started()
+        process = self._start()
         before = process.busy_seconds()
         deadline = monotonic() + self.seconds * (1 if before is None else _PATIENCE)
 
@@ -119,7 +119,7 @@ class Worker:
             self._look(process, before or 0.0, deadline)
 
         documents: list[ParsedDocument] = []
-        message = packed(task)
+        message = pack(task)
         while True:
             answer = process.answer(message, most=self.reply_bytes, look=look)
             message = bytearray()
@@ -135,7 +135,7 @@ class Worker:
             self.close()  # what it did not give back is not the next file's fault
         return documents if isinstance(reply, DocumentsReply) else reply
 
-    def _started(self) -> _WorkerProcess:
+    def _start(self) -> _WorkerProcess:
         if self._process is not None and not self._process.is_alive():
             self.close()
         if self._process is None:
@@ -239,7 +239,7 @@ class _WorkerProcess:
             while filled < len(into):
                 for key, _ in selector.select(_LOOK_SECONDS):
                     if key.fileobj is self._out:
-                        left = self._written(left)
+                        left = self._write(left)
                         if not left:
                             selector.unregister(self._out)
                     else:
@@ -251,7 +251,7 @@ class _WorkerProcess:
                     self._looked = monotonic()
         return into
 
-    def _written(self, left: memoryview) -> memoryview:
+    def _write(self, left: memoryview) -> memoryview:
         try:
             return left[os.write(self._out.fileno(), left) :]
         except BrokenPipeError:
@@ -375,7 +375,7 @@ class WorkerPool:
             self._begun[key] = file
             self._queue.put(file)
 
-    def parsed(self, parser: str, *, key: str, digest: str) -> list[ParsedDocument] | None:
+    def wait_for(self, parser: str, *, key: str, digest: str) -> list[ParsedDocument] | None:
         """What was made of a file, once it is done, or what its parser raises; None where it is to be parsed again.
 
         That is a file that was not begun, or has changed since, and one that gave its worker trouble: it is tried

@@ -67,7 +67,7 @@ class FailureReply(msgspec.Struct, array_like=True, tag="failure", frozen=True):
     reason: str
 
 
-def packed(message: msgspec.Struct) -> bytearray:
+def pack(message: msgspec.Struct) -> bytearray:
     """A message behind its header."""
     buffer = bytearray(HEADER.size)
     msgspec.msgpack.Encoder().encode_into(message, buffer, HEADER.size)
@@ -128,17 +128,17 @@ def _replies(task: FileTask, parsers: dict[str, Parser], most: int) -> Iterator[
     left = most
     try:
         for reply in _documents(task, parsers):
-            message = packed(reply)
+            message = pack(reply)
             left -= len(message) - HEADER.size
             if left < 0:
-                yield packed(FailureReply(too_long(most)))
+                yield pack(FailureReply(too_long(most)))
                 return
             yield message
     except RecallError as error:
         hint = None if error.hint is None else str(error.hint)
-        yield packed(ErrorReply(type(error).__name__, error.code, error.message, hint, error.details))
+        yield pack(ErrorReply(type(error).__name__, error.code, error.message, hint, error.details))
     except Exception as error:  # noqa: BLE001 - of foreign code; the caller reports it and goes on
-        yield packed(FailureReply(_told(error)))
+        yield pack(FailureReply(_describe(error)))
 
 
 def _documents(task: FileTask, parsers: dict[str, Parser]) -> Iterator[DocumentsReply]:
@@ -155,6 +155,6 @@ def _documents(task: FileTask, parsers: dict[str, Parser]) -> Iterator[Documents
     yield DocumentsReply(documents, is_last=True)
 
 
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     message = " ".join(str(error).split()).encode(errors="replace").decode()[:_LONGEST_MESSAGE]
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

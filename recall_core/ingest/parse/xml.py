@@ -11,7 +11,7 @@ from xml.parsers import expat
 
 from recall_core.errors import IngestError
 from recall_core.ingest.parse.flow import LINE, PARAGRAPH, Opened, TextFlow, short_name
-from recall_core.ingest.parse.html import HtmlReader, line
+from recall_core.ingest.parse.html import HtmlReader, cut_line
 from recall_core.ports import ParsedDocument
 
 DEEPEST = 500  # open elements
@@ -62,8 +62,8 @@ class XmlEvents:
         made.buffer_text = True
         made.UseForeignDTD(True)  # what is not defined here may be defined elsewhere: it is left out
         made.StartDoctypeDeclHandler = self._doctype
-        made.StartElementHandler = self._began
-        made.EndElementHandler = self._ended
+        made.StartElementHandler = self._on_start
+        made.EndElementHandler = self._on_end
         made.CharacterDataHandler = self._text
         made.DefaultHandler = self._other
 
@@ -88,7 +88,7 @@ class XmlEvents:
         if has_definitions:
             raise bad_xml(self._path, "it defines entities of its own", self._code)
 
-    def _began(self, name: str, seen: Mapping[str, str]) -> None:
+    def _on_start(self, name: str, seen: Mapping[str, str]) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
             reason = f"its elements are nested more than {DEEPEST} deep"
@@ -98,14 +98,14 @@ class XmlEvents:
         try:
             told = self._names[name]
         except KeyError:
-            told = self._named(name)
+            told = self._resolve(name)
         if told is not None:
             self._start(told, {_local(key): value for key, value in seen.items()} if seen else seen)
         elif self._unread and _local(name) in self._unread:
             self._unread_from = self._depth
             self._expat.CharacterDataHandler = None
 
-    def _ended(self, name: str) -> None:
+    def _on_end(self, name: str) -> None:
         self._depth -= 1
         if not self._unread_from:
             told = self._names[name]
@@ -115,7 +115,7 @@ class XmlEvents:
             self._unread_from = 0
             self._expat.CharacterDataHandler = self._text
 
-    def _named(self, name: str) -> str | None:
+    def _resolve(self, name: str) -> str | None:
         local = _local(name)
         is_told = local not in self._unread and (self._only is None or local in self._only)
         told = self._names[name] = local if is_told else None
@@ -192,7 +192,7 @@ class XmlText:
         title = elements.title or path.rpartition("/")[2]
         meta: dict[str, Any] = {"lang": elements.lang} if elements.lang else {}
         notes = () if text else ("its elements have no text",)
-        return (ParsedDocument(None, text, title, digest, len(raw), meta, flow.marked(int), notes=notes),)
+        return (ParsedDocument(None, text, title, digest, len(raw), meta, flow.marks_with_places(int), notes=notes),)
 
 
 class _OpenElement:
@@ -232,7 +232,7 @@ class _Elements:
         if len(self._stack) == 1:
             self._is_feed = name in _FEEDS
             self._is_data = not self._is_feed and name not in _SECTIONS
-            self.lang = line(seen.get("lang", ""), 100)
+            self.lang = cut_line(seen.get("lang", ""), 100)
         self._stack.append(opened)
         self._settle(parent)
         is_inline = name in _INLINE and not self._is_data
@@ -242,7 +242,7 @@ class _Elements:
         parent.has_blocks = True
         if self._is_data and seen:
             opened.at, opened.values = self._at, " ".join(seen.values())
-        self.flow.parted(PARAGRAPH if name in _PARAGRAPHS or self._is_section(name) else LINE)
+        self.flow.separate(PARAGRAPH if name in _PARAGRAPHS or self._is_section(name) else LINE)
         self._open(name, opened, parent)
         if self._is_feed and name in _PAGES and seen.get("type") != "xhtml":
             self._page, self._page_at = [], self._at
@@ -284,7 +284,7 @@ class _Elements:
     def _settle(self, element: _OpenElement) -> None:
         """What follows is no text of the element itself: its last child was a block."""
         if element.pending:
-            self.flow.parted(element.pending)
+            self.flow.separate(element.pending)
             element.pending = ""
 
     def _open(self, name: str, opened: _OpenElement, parent: _OpenElement) -> None:

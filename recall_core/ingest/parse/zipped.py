@@ -61,11 +61,11 @@ class Archive:
         if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             raise self.bad(f"its {name} is packed in a way that is not read")
         try:
-            return self._unpacked(entry)
+            return self._unpack(entry)
         except _BROKEN as error:
             raise self.bad(f"its {name} is damaged or encrypted") from error
 
-    def _unpacked(self, entry: ZipInfo) -> bytes:
+    def _unpack(self, entry: ZipInfo) -> bytes:
         pieces: list[bytes] = []
         size = 0
         with self._zip.open(entry) as stream:
