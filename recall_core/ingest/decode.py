@@ -62,7 +62,7 @@ class Decoded(NamedTuple):
 
 
 def check_encoding(name: str) -> str:
-    """The encoding as Python calls it, "" for none. Raises UsageError `unknown_encoding` for no text's."""
+    """Return the encoding as Python calls it, "" for none. Raises UsageError `unknown_encoding` for no text's."""
     found = _codec(name)
     if name and found is None:
         message = f"There is no encoding {name!r}."
@@ -71,7 +71,8 @@ def check_encoding(name: str) -> str:
 
 
 def decode_file(raw: bytes, *, path: str, parser: str, encoding: str = "", guess: bool = False) -> Decoded:
-    """The text of a file. parser: who reads it, which tells how it may declare its encoding. encoding: asked for.
+    """Return the text of a file. parser: who reads it, which tells how it may declare its encoding. encoding: asked
+    for.
 
     A declaration that is unknown, or that the bytes are not in, is passed over where they are UTF-8.
     Raises IngestError `binary_file`, `not_utf8`, `encoding_mismatch`.
@@ -101,7 +102,8 @@ def _is_utf_8(raw: bytes) -> bool:
 
 
 def _decode_wide(raw: bytes, asked: str, path: str) -> Decoded:
-    """A file with NUL bytes: text where an encoding that has them was asked for, and gives none of them back."""
+    """Return a file with NUL bytes: text where an encoding that has them was asked for, and gives none of them
+    back."""
 
     kind = kind_of(raw, path=path)
     if asked.startswith(_WIDE) and (kind is None or kind.label.startswith("UTF-")):
@@ -173,7 +175,8 @@ def _decode_utf8_or_guess(raw: bytes, path: str, *, guess: bool) -> Decoded:
 
 
 def _decode_as_named_within(raw: bytes) -> Decoded | None:
-    """A text that is not UTF-8 in the encoding that its beginning or end names; None where that does not read it."""
+    """Return a text that is not UTF-8 in the encoding that its beginning or end names; None where that does not read
+    it."""
     found = _NAMED_WITHIN.search(raw[:_MARGIN]) or _NAMED_WITHIN.search(raw[-_MARGIN:])
     own = _codec(next(filter(None, found.groups())).decode("ascii", "replace")) if found else None
     try:
@@ -189,7 +192,7 @@ def _find_declaration(raw: bytes, parser: str) -> str:
 
 
 def _codec(name: str) -> str | None:
-    """The name of a codec of texts; None for another."""
+    """Return the name of a codec of texts; None for another."""
     try:
         info = codecs.lookup(name)
     except (LookupError, ValueError):
@@ -229,7 +232,7 @@ class _Decompressor(Protocol):
 
 
 def unpack(raw: bytes, *, path: str, most: int) -> Unpacked:
-    """What a compressed file holds; any other as it is. most: bytes that may come out.
+    """Return what a compressed file holds; any other as it is. most: bytes that may come out.
 
     Raises IngestError `bad_archive` for damaged or several archives in one, `unpacked_too_large`; `not_read` for an
     archive of several files; `parser_unavailable` where zstandard is missing.
@@ -246,7 +249,7 @@ def unpack(raw: bytes, *, path: str, most: int) -> Unpacked:
 
 
 def _content(raw: bytes, packing: str, path: str, most: int) -> bytes:
-    """All streams of a file, one after the other. Zeros behind the last are padding."""
+    """Return all streams of a file, one after the other. Zeros behind the last are padding."""
     pieces: list[bytes] = []
     size, position, end = 0, 0, len(raw.rstrip(b"\0"))
     new = _decompressor(packing, path)

@@ -41,7 +41,7 @@ class Found(NamedTuple):
 
 
 def walk(root: Root, base: Path, config: Config) -> Iterator[Found | Skip]:
-    """The files below a root in code-point order of their paths, each found or skipped with its reason.
+    """Yield the files below a root in code-point order of their paths, each found or skipped with its reason.
 
     What a rule excludes (hidden names, `.gitignore`, globs, built-in folders, virtual environments, bare
     repositories, the store's own files) is not mentioned. A link is read only where it leads to a file inside the
@@ -60,7 +60,8 @@ def walk(root: Root, base: Path, config: Config) -> Iterator[Found | Skip]:
 
 
 def find_one(root: Root, base: Path, config: Config, path: str) -> Found | Skip | None:
-    """What `walk` would say of the file of that path, which lies below the root; None where a rule excludes it."""
+    """Return what `walk` would say of the file of that path, which lies below the root; None where a rule excludes
+    it."""
     walker = _Walker(root, base, config)
     node = walker.top()
     while node.is_folder:
@@ -76,7 +77,7 @@ def find_one(root: Root, base: Path, config: Config, path: str) -> Found | Skip 
 
 
 def single(root: Root, base: Path) -> Found | Skip:
-    """The file that a root is, when it is no folder."""
+    """Return the file that a root is, when it is no folder."""
     path = nfc(root.folder)
     try:
         status = (base / root.folder).stat()
@@ -90,7 +91,7 @@ def single(root: Root, base: Path) -> Found | Skip:
 
 
 def covers(root: Root, path: str) -> bool:
-    """True when a document's path lies below the root's folder and its globs ask for it."""
+    """Return True if a document's path lies below the root's folder and its globs ask for it."""
     folder = nfc(root.folder)
     if folder == ".":
         return not path.startswith("/") and _is_asked_for(root, path)
@@ -99,7 +100,8 @@ def covers(root: Root, path: str) -> bool:
 
 
 def is_own(place: str, store: str) -> bool:
-    """True for Recall's own files: settings and unfinished files anywhere, this store, its log and its backups."""
+    """Return True for Recall's own files: settings and unfinished files anywhere, this store, its log and its
+    backups."""
     if place.startswith(store) and _BESIDE_STORE.fullmatch(place, len(store)):
         return True
     name = place.rpartition("/")[2]
@@ -107,12 +109,12 @@ def is_own(place: str, store: str) -> bool:
 
 
 def matches_any(patterns: Sequence[str], relative: str) -> bool:
-    """True when one of the globs, in whatever form of Unicode it was typed, matches a path below a root."""
+    """Return True if one of the globs, in whatever form of Unicode it was typed, matches a path below a root."""
     return any(glob_match(nfc(pattern), relative) for pattern in patterns)
 
 
 def printable(name: str) -> str:
-    """A name that can be shown: what is not UTF-8 becomes backslash escapes."""
+    """Return a name that can be shown: what is not UTF-8 becomes backslash escapes."""
     try:
         return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     except UnicodeEncodeError:  # half a surrogate pair that stands for no byte
@@ -144,7 +146,7 @@ class _Walker:
         return _Node(self.folder, "", is_folder=True, rules=rules)
 
     def children(self, node: _Node) -> tuple[list[_Node], list[Skip]]:
-        """What is in a folder, sorted as whole paths sort, and what of it cannot be read."""
+        """Return what is in a folder, sorted as whole paths sort, and what of it cannot be read."""
         try:
             with os.scandir(node.place) as entries:
                 found = {entry.name: entry for entry in entries}
@@ -167,7 +169,7 @@ class _Walker:
         return nodes, sorted(skips)
 
     def file(self, node: _Node) -> Found | Skip:
-        """A file that the rules let through, as far as its status allows."""
+        """Return a file that the rules let through, as far as its status allows."""
         try:
             status = os.stat(node.place)  # noqa: PTH116 - a Path for each of many files costs more than the call
         except OSError as error:
@@ -184,11 +186,11 @@ class _Walker:
         return Found(nfc(os_path), os_path, status.st_size, status.st_mtime_ns)
 
     def name(self, node: _Node) -> str:
-        """A node's path as `Found.os_path` spells it."""
+        """Return a node's path as `Found.os_path` spells it."""
         return self._os_path(node.relative)
 
     def _classify(self, node: _Node, entry: os.DirEntry[str]) -> _Node | Skip | None:
-        """The node to go on with, a Skip, or None where a rule excludes it."""
+        """Return the node to go on with, a Skip, or None where a rule excludes it."""
         try:
             node.relative.encode()
         except UnicodeEncodeError:
@@ -218,7 +220,7 @@ class _Walker:
         return is_own(node.place, self.store) or not _is_asked_for(self.root, nfc(node.relative))
 
     def _follow_link(self, node: _Node) -> _Node | Skip | None:
-        """A link: to a file it is followed inside the folder, to a folder only out of it and when asked to."""
+        """Return a link: to a file it is followed inside the folder, to a folder only out of it and when asked to."""
         real = os.path.realpath(node.place)
         around = next((folder for folder in self.inside if _is_below(real, folder)), None)
         if not node.is_folder:
@@ -248,7 +250,7 @@ def _leaves(real: str) -> str:
 
 
 def _is_asked_for(root: Root, relative: str) -> bool:
-    """True when a glob (if there are any) and no ignore pattern matches a path below the root."""
+    """Return True if a glob (if there are any) and no ignore pattern matches a path below the root."""
     if root.globs and not matches_any(root.globs, relative):
         return False
     return not matches_any(root.ignores, relative)

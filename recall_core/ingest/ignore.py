@@ -27,7 +27,8 @@ _ESCAPED = {"n": "\n", "t": "\t", "b": "\b"}
 
 
 def find_personal_file(environ: Mapping[str, str]) -> Path | None:
-    """The file whose rules hold in every folder of this person, whether it is there or not; None where none does.
+    """Return the file whose rules hold in every folder of this person, whether it is there or not; None where none
+    does.
 
     As git looks for it: the last value in `~/.gitconfig` and, before that, `git/config` below XDG_CONFIG_HOME, or
     `GIT_CONFIG_GLOBAL` in the place of both; without a value `git/ignore` below XDG_CONFIG_HOME. A value that begins
@@ -46,7 +47,7 @@ def find_personal_file(environ: Mapping[str, str]) -> Path | None:
 
 
 def regular_bytes(place: str | Path) -> bytes:
-    """The content of a file; nothing of what is no file, such as a pipe, in which a reader may wait for ever.
+    """Return the content of a file; nothing of what is no file, such as a pipe, in which a reader may wait for ever.
 
     Raises OSError.
     """
@@ -68,7 +69,7 @@ def _text(config: Path) -> str:
 
 
 def _values(text: str) -> Iterator[str]:
-    """Every value of `core.excludesFile`, in the order in which they stand."""
+    """Yield every value of `core.excludesFile`, in the order in which they stand."""
     section = ""
     for line in _lines(text):
         rest = line
@@ -81,7 +82,7 @@ def _values(text: str) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Lines without their indent; one that ends in a backslash goes on in the next, unless it is a comment."""
+    """Yield lines without their indent; one that ends in a backslash goes on in the next, unless it is a comment."""
     whole = ""
     for line in text.replace("\r\n", "\n").split("\n"):
         whole += line if whole else line.lstrip()
@@ -94,7 +95,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _parse_value(raw: str) -> str:
-    """A value as git understands it: quotes, escapes, and a comment that ends it."""
+    """Return a value as git understands it: quotes, escapes, and a comment that ends it."""
     kept, quoted, length = "", False, 0
     for each in _VALUE_TOKEN.findall(raw):
         if each == '"':
@@ -146,7 +147,7 @@ class Rule(NamedTuple):
     text: str
 
     def decides_on(self, relative: str, *, is_folder: bool) -> bool:
-        """True when the line matches a place below its file's folder."""
+        """Return True if the line matches a place below its file's folder."""
         if self.folders_only and not is_folder:
             return False
         return self.matching.fullmatch(relative.rpartition("/")[2] if self.by_name else relative) is not None
@@ -162,7 +163,8 @@ class Rules(NamedTuple):
 
 
 def above(folder: Path) -> tuple[Rules, ...]:
-    """The rules from above a folder, outermost first: the person's own, its repository's, those of the folders there.
+    """Return the rules from above a folder, outermost first: the person's own, its repository's, those of the folders
+    there.
 
     None of them count when they exclude the folder itself: who names an ignored folder wants what is in it. Where
     there is no repository, the person's own rules are of the folder.
@@ -176,13 +178,13 @@ def above(folder: Path) -> tuple[Rules, ...]:
 
 
 def of_folder(folder: Path) -> tuple[Rules, ...]:
-    """The rules of a folder's own `.gitignore`; none where it is missing or cannot be read."""
+    """Return the rules of a folder's own `.gitignore`; none where it is missing or cannot be read."""
     return _of_file(folder / _NAME, folder)
 
 
 def of_repository(folder: Path) -> tuple[Rules, ...]:
-    """The rules that a repository keeps to itself, in `.git/info/exclude`; none where the folder is no repository's
-    top, or where a link or a `.git` that is a file would lead out of the folder to them."""
+    """Return the rules that a repository keeps to itself, in `.git/info/exclude`; none where the folder is no
+    repository's top, or where a link or a `.git` that is a file would lead out of the folder to them."""
     place = folder / _EXCLUDE
     real, top = os.path.realpath(place), os.path.realpath(folder)
     return _of_file(place, folder) if real.startswith(top.rstrip("/") + "/") else ()
@@ -202,13 +204,13 @@ def _of_file(place: Path, folder: Path) -> tuple[Rules, ...]:
 
 
 def is_ignored(rules: tuple[Rules, ...], place: str, *, is_folder: bool) -> bool:
-    """True when the rule that decides on this place, if there is one, excludes it."""
+    """Return True if the rule that decides on this place, if there is one, excludes it."""
     decisive = decided_by(rules, place, is_folder=is_folder)
     return decisive is not None and decisive[1].excludes
 
 
 def decided_by(rules: tuple[Rules, ...], place: str, *, is_folder: bool) -> tuple[Rules, Rule] | None:
-    """The last rule of the innermost `.gitignore` that has an opinion on this place."""
+    """Return the last rule of the innermost `.gitignore` that has an opinion on this place."""
     for file in reversed(rules):
         if place.startswith(file.folder):
             relative = place[len(file.folder) :].encode("utf-8", "surrogateescape").decode("latin-1")
@@ -231,14 +233,14 @@ def _rules(content: bytes) -> Iterator[Rule]:
 
 
 def _without_trailing_spaces(line: bytes) -> bytes:
-    r"""The line as git keeps it: `\ ` at its end is a space of the pattern, and a tab always is one."""
+    r"""Return the line as git keeps it: `\ ` at its end is a space of the pattern, and a tab always is one."""
     bare = line.rstrip(b" ")
     is_escaped = (len(bare) - len(bare.rstrip(b"\\"))) % 2 == 1
     return line[: len(bare) + 1] if is_escaped else bare
 
 
 def _matching(body: str) -> re.Pattern[str] | None:
-    """The expression of a pattern; None for one that matches nothing, which git passes over in silence."""
+    """Return the expression of a pattern; None for one that matches nothing, which git passes over in silence."""
     tokens = [*map(_as_glob, _tokens(body.removeprefix("/")))]
     try:
         return compiled_glob("".join(tokens)) if tokens and "" not in tokens else None
@@ -255,7 +257,8 @@ def _tokens(body: str) -> Iterator[str]:
 
 
 def _as_glob(token: str) -> str:
-    """A character, an escape, a bracket or a run of `*` in the words of GLOB; empty where nothing can match it."""
+    """Return a character, an escape, a bracket or a run of `*` in the words of GLOB; empty where nothing can match
+    it."""
     if token in ("[", "\\"):
         return ""
     if token in ("{", "}"):

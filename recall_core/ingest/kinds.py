@@ -72,7 +72,8 @@ _EXTRAS = {"PDF": "pdf", "file compressed by zstd": "files", "source file": "cod
 
 
 def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str, str]]) -> str:
-    """The name of the parser for a file of these bytes. parser: as the root asks. overrides: (glob, name), in order.
+    """Return the name of the parser for a file of these bytes. parser: as the root asks. overrides: (glob, name), in
+    order.
 
     A glob without a slash is of the file's name alone. Raises IngestError `not_read` for a kind of file that is known
     and has no parser.
@@ -95,7 +96,7 @@ def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str,
 
 
 def _built_in(name: str) -> str:
-    """A parser that settings may name, which were perhaps found: none that loads other code."""
+    """Return a parser that settings may name, which were perhaps found: none that loads other code."""
     if name in BUILT_IN:
         return name
     message = f"[parsers] in recall.toml names {name!r}, which is none of Recall's own."
@@ -132,7 +133,7 @@ class WantedPackage(NamedTuple):
 
 
 def missing_packages(paths: Iterable[str]) -> list[WantedPackage]:
-    """What these files want that is not installed, as far as their names tell; by kind."""
+    """Return what these files want that is not installed, as far as their names tell; by kind."""
     files: Counter[str] = Counter()
     packages: dict[str, set[str]] = {}
     for path in paths:
@@ -143,7 +144,7 @@ def missing_packages(paths: Iterable[str]) -> list[WantedPackage]:
 
 
 def _missing(path: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What a file is called, and the packages that would read it, where one is not installed."""
+    """Yield what a file is called, and the packages that would read it, where one is not installed."""
     suffix = path.rpartition(".")[2].lower()
     if suffix in _PACKAGES:
         kind, package = _PACKAGES[suffix]
@@ -154,6 +155,6 @@ def _missing(path: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _install(extra: str, packages: Collection[str]) -> str:
-    """What installs these packages of an extra."""
+    """Return what installs these packages of an extra."""
     told = [each for each in requirements(extra) if _NAME.match(each)[0] in packages]  # type: ignore[index]
     return Hint(INSTALL, *(told or sorted(packages)))

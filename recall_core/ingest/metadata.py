@@ -11,7 +11,8 @@ DEEPEST = 500  # levels; SQLite reads 1,000, and so does Python where nothing el
 
 
 def why_unfit(metadata: Mapping[str, Any]) -> str | None:
-    """Why no store can keep this, in words that follow a colon and end without a full stop; None where one can."""
+    """Return why no store can keep this, in words that follow a colon and end without a full stop; None where one
+    can."""
     try:
         json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True).encode()
     except (TypeError, ValueError, RecursionError) as error:
@@ -47,14 +48,14 @@ _FAULTS = (
 
 
 def why_no_json(error: ValueError | RecursionError) -> str:
-    """What Python's decoder found wrong, in plain words that follow a colon and end without a full stop."""
+    """Return what Python's decoder found wrong, in plain words that follow a colon and end without a full stop."""
     if isinstance(error, json.JSONDecodeError):
         return next((words for begin, words in _FAULTS if error.msg.startswith(begin)), "it ends or goes on wrongly")
     return "it is nested too deep" if isinstance(error, RecursionError) else "a number in it has too many digits"
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, as the `object_pairs_hook` of `json.loads`. Raises KeyTwice with the key."""
+    """Return an object of JSON, as the `object_pairs_hook` of `json.loads`. Raises KeyTwice with the key."""
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]

@@ -79,12 +79,12 @@ class Batch:
         self.chars += file.size
 
     def is_empty(self) -> bool:
-        """Whether there is nothing to write."""
+        """Return True if there is nothing to write."""
         names = (self.touched, self.settled, self.labelled, self.gone, self.taken_back)
         return not any((self.roots, self.renewed, self.files, *names))
 
     def is_due(self, chars: float) -> bool:
-        """Whether to write it. chars: how many the embedder reads in the time that a commit may take."""
+        """Return True if to write it. chars: how many the embedder reads in the time that a commit may take."""
         if self.is_empty():
             return False
         late = monotonic() - self.since >= COMMIT_SECONDS
@@ -110,7 +110,7 @@ class Batch:
 
 
 def check_name(name: str) -> None:
-    """Raises UsageError `bad_value` for a name that no document could have which lies below the store's directory."""
+    """Raise UsageError `bad_value` for a name that no document could have which lies below the store's directory."""
     try:
         name.encode()
         is_path = "\0" not in name and not {"", ".", ".."} & {*name.split("/")}
@@ -122,14 +122,14 @@ def check_name(name: str) -> None:
 
 
 def check_free(name: str, documents: Sequence[NewDocument], *, store: Store, base: Path) -> None:
-    """Raises UsageError `name_taken` where a file has the name, or a document of a file the path of one of these."""
+    """Raise UsageError `name_taken` where a file has the name, or a document of a file the path of one of these."""
     if os.path.lexists(base / name) or any(_is_of_file(each.path, name, store) for each in documents):
         message = f"{name} is the name of a file, or of a document that came from one."
         raise UsageError("name_taken", message, hint=Hint("add", typed(base / name)))
 
 
 def is_as_kept(known: Fingerprint, documents: Sequence[NewDocument], *, store: Store) -> bool:
-    """Whether the store has these documents under that name, and no other, with these labels."""
+    """Return True if the store has these documents under that name, and no other, with these labels."""
     ids = {each.path: each.id for each in documents}
     if len(documents) != known.documents or any(store.document_at(path) != ids[path] for path in ids):
         return False
@@ -139,7 +139,8 @@ def is_as_kept(known: Fingerprint, documents: Sequence[NewDocument], *, store: S
 
 
 def _is_of_file(path: str, name: str, store: Store) -> bool:
-    """Whether the live document of that path came from a file, or from other content than that of this name."""
+    """Return True if the live document of that path came from a file, or from other content than that of this
+    name."""
     doc_id = store.document_at(path)
     sources = store.sources([doc_id]).values() if doc_id else ()
     return any(source.os_path or source.path != name for source in sources)
@@ -292,7 +293,10 @@ class _IngestRun:
         self.is_discovered = False
 
     def all_of(self, roots: Sequence[Root], *, swept: Sequence[Root]) -> Iterator[Progress]:
-        """The whole run. A file belongs to the first root that finds it; vanished files of `swept` are taken out."""
+        """Yield the whole run.
+
+        A file belongs to the first root that finds it; vanished files of `swept` are taken out.
+        """
         with self.reader:
             yield from self._all_of(roots, swept)
 
@@ -317,7 +321,7 @@ class _IngestRun:
         yield self._event("done", "")
 
     def read_content(self, raw: reader.RawFile, name: str, options: Root) -> Iterator[Progress]:
-        """The whole run of content without a file."""
+        """Yield the whole run of content without a file."""
         with self.reader:
             yield from self._read_content(raw, name, options)
 
@@ -404,7 +408,7 @@ class _IngestRun:
                 self._skip(path, "excluded", f"{reason} (recall rm {shell.quote(path)})")
 
     def _is_held_up(self, path: str) -> bool:
-        """Whether a file was not met for another reason than that no root asks for it."""
+        """Return True if a file was not met for another reason than that no root asks for it."""
         skip = self.skips.get(path)
         if skip is not None:
             return skip.code != "symlink_outside"
@@ -447,7 +451,7 @@ class _IngestRun:
             self.reader.begin(raw.content, path=found.path, root=options, digest=raw.digest)
 
     def _options(self, found: Found, root: Root) -> Root:
-        """The root of a file with all that it inherits, found out once."""
+        """Return the root of a file with all that it inherits, found out once."""
         if found.path not in self.options:
             self.options[found.path] = inherit_options(root, found.path, self.remembered)
         return self.options[found.path]
@@ -459,17 +463,18 @@ class _IngestRun:
             self.batch.renewed.append(root)
 
     def _as_known(self, found: Found) -> Fingerprint | None:
-        """The file as last read, provided that it may stay so."""
+        """Return the file as last read, provided that it may stay so."""
         known = None if self.reparse or found.path in self.taken_back else self.known.get(found.path)
         return known if known and known.os_path == found.os_path else None
 
     def _is_same(self, known: Fingerprint, raw: reader.RawFile, options: Root) -> bool:
-        """Whether a file has the bytes that it had, and would be read the same way."""
+        """Return True if a file has the bytes that it had, and would be read the same way."""
         own = self.reader.parser_of(raw.content, path=known.path, root=options) if known.hash == raw.digest else None
         return own is not None and known.settings == reader.settings_by(reader.asked_of(own, options), self.config)
 
     def _is_as_before(self, known: Fingerprint, found: Found, options: Root) -> bool:
-        """Whether a file has the size and time it had, and would be read the same way as far as its name tells."""
+        """Return True if a file has the size and time it had, and would be read the same way as far as its name
+        tells."""
         if (known.size, known.mtime_ns) != (found.size, found.mtime_ns):
             return False
         name = kinds.choose(known.path, b"", parser=options.parser, overrides=self.config.parsers)
@@ -522,7 +527,7 @@ class _IngestRun:
         self.skips[path] = Skip(path, code, reason)
 
     def _chars_in_time(self) -> float:
-        """How many characters the embedder reads in the time between two commits."""
+        """Return how many characters the embedder reads in the time between two commits."""
         return self.pace.chars_per_second * COMMIT_SECONDS or _FIRST_COMMIT_CHARS
 
     def _commit(self, path: str) -> Iterator[Progress]:
@@ -588,7 +593,7 @@ class _IngestRun:
                 writer.keep_vectors(made)
 
     def _tell(self, stage: Stage, path: str) -> Iterator[Progress]:
-        """An event, unless the last one was only just told."""
+        """Yield an event, unless the last one was only just told."""
         if monotonic() - self.told >= EVENT_SECONDS:
             yield self._event(stage, path)
 

@@ -82,7 +82,7 @@ class FileReader:
             self._worker.close()
 
     def parser_of(self, raw: bytes, *, path: str, root: Root) -> str:
-        """The identity of the parser that would read this file.
+        """Return the identity of the parser that would read this file.
 
         Raises IngestError `not_read`, `bad_archive`, `unpacked_too_large`, `parser_unavailable`.
         """
@@ -91,7 +91,7 @@ class FileReader:
         return identity(self._choice(inside.content, inside.path, root))
 
     def read(self, raw: bytes, *, path: str, root: Root, digest: str) -> FileText:
-        """The documents of a file. digest: sha256 of raw.
+        """Return the documents of a file. digest: sha256 of raw.
 
         Raises IngestError where the bytes are not what their parser reads, `bad_metadata` where it finds what no
         store can keep; UsageError `unknown_parser`, `parser_unavailable`, `unknown_encoding`.
@@ -121,7 +121,7 @@ class FileReader:
         return SMALL_BYTES <= size <= _AHEAD_TEXT_BYTES
 
     def has_room(self, size: int) -> bool:
-        """Whether a file of so many bytes may be begun now: on one core none ever is."""
+        """Return True if a file of so many bytes may be begun now: on one core none ever is."""
         if self._pool is not None:
             return self._pool.has_room(size)
 
@@ -159,7 +159,7 @@ class FileReader:
         return _Prepared(name, chosen, content, named, encoding, inside.packing, notes)
 
     def _unpack(self, raw: bytes, path: str) -> Unpacked:
-        """What is in the file, unpacked once for `parser_of` and a `read` that follows it."""
+        """Return what is in the file, unpacked once for `parser_of` and a `read` that follows it."""
         told, self._told = self._told, None
         if told is not None and told[0] is raw and told[1] == path:
             return told[2]
@@ -203,7 +203,10 @@ def _versioned(own: str) -> str:
 
 
 def _check_documents(found: Iterable[ParsedDocument], path: str, size: int | None) -> Iterator[ParsedDocument]:
-    """The documents, each of which a store can keep. size: of the file, where the parser was given other bytes."""
+    """Yield the documents, each of which a store can keep.
+
+    size: of the file, where the parser was given other bytes.
+    """
     for document in found:
         name = path if document.record is None else f"{path}#{document.record}"
         if reason := why_unfit(document.meta):
@@ -236,7 +239,7 @@ class RawFile(NamedTuple):
 
 
 def read_raw(place: Path, *, path: str, config: Config) -> RawFile:
-    """The bytes of a file, read a second time if it changed meanwhile.
+    """Return the bytes of a file, read a second time if it changed meanwhile.
 
     A file that goes on changing is taken as read; its status is the one from before, so that the next run looks
     again.  Raises OSError, IngestError `file_too_large`.
@@ -265,30 +268,30 @@ def _settle(status: os.stat_result, looked_ns: int) -> tuple[int, int]:
 
 
 def too_large(path: str, size: int, config: Config) -> IngestError:
-    """The error for a file above `max_file_bytes`."""
+    """Return the error for a file above `max_file_bytes`."""
     message = f"{path} has {size} bytes, more than max_file_bytes ({config.max_file_bytes})."
     return IngestError("file_too_large", message, hint=f"max_file_bytes = {size} in recall.toml")
 
 
 def settings_by(read_by: str, config: Config) -> str:
-    """What a file's chunks and vectors depend on besides its bytes: what reads it (see `asked_of`), chunker, counter,
-    what is embedded."""
+    """Return what a file's chunks and vectors depend on besides its bytes: what reads it (see `asked_of`), chunker,
+    counter, what is embedded."""
     return f"{read_by} {chunker_identity(config)} {config.counter} {EMBEDDED}"
 
 
 def read_by(settings: str) -> str:
-    """What a file was read by, as its settings name it."""
+    """Return what a file was read by, as its settings name it."""
     return settings.partition(" ")[0]
 
 
 def settings_of_pieces(spans: Sequence[Span], *, title: str, tags: Sequence[str], meta: Mapping[str, Any]) -> str:
-    """The settings of a document that a program has cut and labelled itself."""
+    """Return the settings of a document that a program has cut and labelled itself."""
     layout = json.dumps([list(spans), title, tags, meta], ensure_ascii=False, sort_keys=True)
     return f"{PIECES} {sha256(layout.encode()).hexdigest()}"
 
 
 def is_edited(file: Fingerprint) -> bool:
-    """Whether the next sync is to read the file as its roots ask by now, or to let it go where none does."""
+    """Return True if the next sync is to read the file as its roots ask by now, or to let it go where none does."""
     return file.settings.endswith(EDITED)
 
 
@@ -303,7 +306,10 @@ class FileDocuments(NamedTuple):
 def documents(
     raw: RawFile, *, path: str, root: Root, reader: FileReader, counter: Counter, config: Config
 ) -> FileDocuments:
-    """The documents of a file with their chunks; no chunk has a vector yet. Raises what `FileReader.read` raises."""
+    """Return the documents of a file with their chunks; no chunk has a vector yet.
+
+    Raises what `FileReader.read` raises.
+    """
     found = reader.read(raw.content, path=path, root=root, digest=raw.digest)
     made = tuple(
         _document(each, path=path, root=root, read_by=found.read_by, counter=counter, config=config)
@@ -313,7 +319,8 @@ def documents(
 
 
 def asked_of(parser: str, root: Root) -> str:
-    """What a file is read by, as its settings name it: a parser's identity, and the encoding its root asks for."""
+    """Return what a file is read by, as its settings name it: a parser's identity, and the encoding its root asks
+    for."""
     return f"{parser};{root.encoding}" if root.encoding else parser
 
 
@@ -336,7 +343,7 @@ def _document(
 
 
 def chunks_of(parsed: ParsedDocument, *, path: str, counter: Counter, config: Config) -> tuple[NewChunk, ...]:
-    """A document's text, cut. path: the document's own; no chunk has a vector yet."""
+    """Return a document's text, cut. path: the document's own; no chunk has a vector yet."""
     spans = chunk(parsed.text, counter=counter, config=config, marks=parsed.marks)
     return tuple(_chunks(path, parsed, spans))
 

@@ -65,7 +65,7 @@ class SkipGroup(NamedTuple):
 
 
 def skip_of(path: str, error: RecallError) -> Skip:
-    """What is told of a file that an error keeps from being read."""
+    """Return what is told of a file that an error keeps from being read."""
     reason = error.message.removeprefix(path).lstrip(": ")
     details = error.details if isinstance(error.details, dict) else {}
     reason = f"{reason} ({error.hint})" if error.hint else reason
@@ -73,7 +73,10 @@ def skip_of(path: str, error: RecallError) -> Skip:
 
 
 def by_reason(skips: Iterable[Skip], told: Collection[str] = ()) -> tuple[SkipGroup, ...]:
-    """The groups of these skips, the largest first, ties by kind and code. told: `key` of those told before."""
+    """Return the groups of these skips, the largest first, ties by kind and code.
+
+    told: `key` of those told before.
+    """
     groups: dict[tuple[str, str], list[Skip]] = {}
     for skip in skips:
         groups.setdefault((kind_of(skip), skip.code), []).append(skip)
@@ -82,7 +85,7 @@ def by_reason(skips: Iterable[Skip], told: Collection[str] = ()) -> tuple[SkipGr
 
 
 def kind_of(skip: Skip) -> str:
-    """What was skipped, in words: by its first bytes, else by the reason; a plug-in's reason is its code."""
+    """Return what was skipped, in words: by its first bytes, else by the reason; a plug-in's reason is its code."""
     return (
         (skip.code in _SAY_MORE and _KINDS[skip.code])
         or skip.kind
@@ -92,7 +95,7 @@ def kind_of(skip: Skip) -> str:
 
 
 def key(skip: Skip) -> str:
-    """What a skip is remembered by: the path and its reason, of which nothing can be read."""
+    """Return what a skip is remembered by: the path and its reason, of which nothing can be read."""
     return sha256(f"{skip.path}\0{skip.code}".encode()).hexdigest()[:16]
 
 

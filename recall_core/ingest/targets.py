@@ -25,7 +25,7 @@ from recall_core.types import Fingerprint, Root, Stamp
 
 
 def named_roots(targets: Sequence[str], *, template: Root, config: Config, base: Path) -> tuple[Root, ...]:
-    """A root for every named folder or file: the template with its place filled in.
+    """Return a root for every named folder or file: the template with its place filled in.
 
     A file is read and parsed here to see that it can be.  Raises IngestError `missing_path`, `unreadable`,
     `not_a_file`, `bad_name`, `file_too_large` and whatever the parser raises; UsageError `unknown_parser`,
@@ -41,7 +41,7 @@ def named_roots(targets: Sequence[str], *, template: Root, config: Config, base:
 
 
 def check_labels(root: Root) -> None:
-    """Raises UsageError `bad_value` for a tag, a source or a pattern that no store can keep, IngestError
+    """Raise UsageError `bad_value` for a tag, a source or a pattern that no store can keep, IngestError
     `bad_metadata` for such metadata."""
     texts = {
         flag("tag"): root.tags,
@@ -57,7 +57,7 @@ def check_labels(root: Root) -> None:
 
 
 def standing_roots(roots: Iterable[Root], *, known: Mapping[str, Fingerprint], base: Path) -> tuple[Root, ...]:
-    """The remembered roots that are still there; a single file that vanished from its folder is left out.
+    """Return the remembered roots that are still there; a single file that vanished from its folder is left out.
 
     Raises IngestError `root_missing` for a folder that is gone while documents were read from it: an unmounted disk
     must not empty the store.
@@ -78,12 +78,12 @@ def standing_roots(roots: Iterable[Root], *, known: Mapping[str, Fingerprint], b
 
 
 def belongs(root: Root, path: str) -> bool:
-    """True when a file's path is the root itself or lies below it as its globs ask."""
+    """Return True if a file's path is the root itself or lies below it as its globs ask."""
     return path == nfc(root.folder) or covers(root, path)
 
 
 def inherit_options(root: Root, path: str, older: Sequence[Root]) -> Root:
-    """The root with every option it leaves open taken from an older root that holds the path, newest first.
+    """Return the root with every option it leaves open taken from an older root that holds the path, newest first.
 
     So `add docs --tag guide` and then `add .` reads a changed guide with its tag, and records stay records.
     """
@@ -100,7 +100,8 @@ def inherit_options(root: Root, path: str, older: Sequence[Root]) -> Root:
 
 
 def is_overruled(root: Root, path: str, remembered: Sequence[Root]) -> bool:
-    """True when a sync would read this file otherwise than a remembered root asks, because a newer one holds it too.
+    """Return True if a sync would read this file otherwise than a remembered root asks, because a newer one holds it
+    too.
 
     remembered: newest first.
     """
@@ -117,7 +118,8 @@ def _asked_for(root: Root) -> tuple[object, ...]:
 
 
 def is_gone(place: Path) -> bool:
-    """True when there is nothing at this place; not being allowed to look, or not able to spell it, is not gone."""
+    """Return True if there is nothing at this place; not being allowed to look, or not able to spell it, is not
+    gone."""
     try:
         place.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -128,13 +130,14 @@ def is_gone(place: Path) -> bool:
 
 
 def is_no_file(place: Path) -> bool:
-    """True when something stands at this place that is not a file: a folder, a pipe."""
+    """Return True if something stands at this place that is not a file: a folder, a pipe."""
     status = _status(place)
     return status is not None and not stat.S_ISREG(status.st_mode)
 
 
 def is_as_read(file: Fingerprint, place: Path, config: Config) -> bool:
-    """True when a file has the bytes that were read, by its status or else by their hash, or it cannot be told."""
+    """Return True if a file has the bytes that were read, by its status or else by their hash, or it cannot be
+    told."""
     status = _status(place)
     if status is None or file.may_be(Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)):
         return True
@@ -158,7 +161,7 @@ def _is_missed(root: Root, known: Mapping[str, Fingerprint]) -> bool:
 
 
 def _nearest(target: str) -> str:
-    """The name in the same folder that is most like this one, as a hint; else what shows the folder."""
+    """Return the name in the same folder that is most like this one, as a hint; else what shows the folder."""
 
     place = Path(target)
     with suppress(OSError, ValueError):
@@ -213,14 +216,15 @@ def _unreadable(target: str, error: OSError) -> IngestError:
 
 
 def as_remembered(root: Root, remembered: Sequence[Root]) -> Root:
-    """The root that a folder has which was added before files chose their parser: it goes on to be read as text."""
+    """Return the root that a folder has which was added before files chose their parser: it goes on to be read as
+    text."""
     as_text = root._replace(parser="text")
     is_before = root.parser == AUTO and root not in remembered and as_text in remembered
     return as_text if is_before else root
 
 
 def are_two(place: Path, other: Path) -> bool:
-    """Whether there are two files of these names; some disks have one name for both."""
+    """Return True if there are two files of these names; some disks have one name for both."""
     try:
         return not place.samefile(other)
     except (OSError, ValueError):
@@ -228,5 +232,5 @@ def are_two(place: Path, other: Path) -> bool:
 
 
 def is_record(path: str, file: str, base: Path) -> bool:
-    """Whether a document of this path came from this file: `file#record` may be a file of its own."""
+    """Return True if a document of this path came from this file: `file#record` may be a file of its own."""
     return path.startswith(f"{file}#") and not os.path.lexists(base / path)

@@ -33,7 +33,7 @@ class Stop(Protocol):
 def changes(
     roots: Sequence[Root], *, base: Path, config: Config, stop: Stop | None = None, rest_ms: int = WATCH_REST_MS
 ) -> Iterator[tuple[str, ...]]:
-    """The places that changed, sorted, each time after they have rested; ends when `stop` is set.
+    """Yield the places that changed, sorted, each time after they have rested; ends when `stop` is set.
 
     The first answer comes as soon as the watch stands, and may be empty: who syncs then has missed nothing.
     roots, base, config: as the store has them. What `sync` would never read is passed over: the store's own files,
@@ -63,7 +63,7 @@ def changes(
 def _watch(
     folders: Iterable[str], matters: Callable[[Change, str], bool] | None, stop: Stop | None, rest_ms: int
 ) -> Iterator[set[FileChange]]:
-    """What watchfiles finds below the folders, or without `matters` that time goes by. Raises IngestError."""
+    """Yield what watchfiles finds below the folders, or without `matters` that time goes by. Raises IngestError."""
     from watchfiles import watch  # noqa: PLC0415 - 20 ms that only a watch needs
 
     try:
@@ -109,7 +109,7 @@ class _Matters:
 
 
 def _is_read(names: list[str], *, hidden: bool) -> bool:
-    """A `.gitignore` is never a document, and still decides what is."""
+    """Return a `.gitignore` is never a document, and still decides what is."""
     *_, name = names
     if not NEVER_READ.isdisjoint(names):
         return False
@@ -121,7 +121,7 @@ def _nothing(_change: Change, _place: str) -> bool:
 
 
 def _states(files: Sequence[Path]) -> dict[str, Stamp | None]:
-    """What tells each file from another in its place; None where there is none."""
+    """Return what tells each file from another in its place; None where there is none."""
     states: dict[str, Stamp | None] = {}
     for file in files:
         try:

@@ -39,7 +39,7 @@ GROUP = "recall.parser"
 
 
 def parser(name: str) -> Parser:
-    """The parser of that name.
+    """Return the parser of that name.
 
     Raises UsageError `unknown_parser` for a name that is neither built in nor installed, `parser_unavailable` when
     an installed one cannot be imported.
@@ -49,31 +49,31 @@ def parser(name: str) -> Parser:
 
 
 def check_name(name: str) -> None:
-    """Raises what `parser` raises for a name that no file can be read by; AUTO is one of those that can."""
+    """Raise what `parser` raises for a name that no file can be read by; AUTO is one of those that can."""
     if name != AUTO:
         parser(name)
 
 
 def identity(name: str) -> str:
-    """The parser of that name as files remember it that it has read: its name, and its version from 2 on."""
+    """Return the parser of that name as files remember it that it has read: its name, and its version from 2 on."""
     version = _version(name)
     return f"{name}@{version}" if version > 1 else name
 
 
 def name_of(read_by: str) -> str:
-    """The parser's name in what a file was read by."""
+    """Return the parser's name in what a file was read by."""
     return read_by.partition(";")[0].partition("@")[0]
 
 
 def is_earlier(read_by: str) -> bool:
-    """Whether an identity is that of an earlier version of its parser."""
+    """Return True if an identity is that of an earlier version of its parser."""
     name, _, version = read_by.partition(";")[0].partition("@")
     return name in BUILT_IN and (int(version) if version.isdecimal() else 1) < _version(name)
 
 
 def is_markdown(read_by: str, path: str) -> bool | None:
-    """Whether the parser of that identity has texts without marks, of such a file, cut as Markdown; None where it
-    alone can tell."""
+    """Return True if the parser of that identity has texts without marks, of such a file, cut as Markdown; None where
+    it alone can tell."""
     match name_of(read_by):
         case "text":
             return is_markdown_name(path)
@@ -89,7 +89,7 @@ def is_markdown_name(path: str) -> bool:
 
 
 def _version(name: str) -> int:
-    """Of its class; 1 for one that is not installed any more."""
+    """Return of its class; 1 for one that is not installed any more."""
     try:
         return int(getattr(parser(name), "version", 1))
     except UsageError:

@@ -29,7 +29,7 @@ class Asciidoc:
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         front = front_matter(text) or NONE
         outline = _AsciidocOutline(text, front.end)
@@ -108,7 +108,7 @@ class _AsciidocOutline:
         self._in_paragraph = False
 
     def _opens(self, line: MarkupLine) -> bool:
-        """Whether a delimited block begins at the line."""
+        """Return True if a delimited block begins at the line."""
         text = line.text
         if not _DELIMITER.fullmatch(text) or len(self._open) >= _DEEPEST:
             return False
@@ -132,12 +132,12 @@ class _AsciidocOutline:
 
 
 def _is_block_attribute(text: str) -> bool:
-    """Whether the line belongs to the block below it: attributes, an anchor or a title."""
+    """Return True if the line belongs to the block below it: attributes, an anchor or a title."""
     return (text[0] == "[" and text[-1] == "]") or (text[0] == "." and text[1:2] not in ("", ".", " "))
 
 
 def _level_below(text: str, below: str) -> int:
-    """The level of a title by the line below it, 0 where it is none."""
+    """Return the level of a title by the line below it, 0 where it is none."""
     if not _UNDERLINE.fullmatch(below) or abs(len(text) - len(below)) > 1:
         return 0
     is_title = text[0] not in " \t.:[|/" and any(map(str.isalnum, text))

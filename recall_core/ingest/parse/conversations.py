@@ -56,7 +56,7 @@ class Conversation(NamedTuple):
 
 
 def shape_of(values: Sequence[object]) -> Shape | None:
-    """What most of the objects are, of which these are the first; None where it is none of that.
+    """Return what most of the objects are, of which these are the first; None where it is none of that.
 
     The lines of a session are told by any one that is a turn, because most may be of the program's own.
     """
@@ -78,7 +78,7 @@ def _shape(value: dict[str, Any]) -> str:
 
 
 def conversation_of(value: Mapping[str, Any]) -> Conversation | None:
-    """The conversation that an object holds; None where it holds none."""
+    """Return the conversation that an object holds; None where it holds none."""
     is_tree = _is_tree(value.get("mapping"))
     messages = _branch(value) if is_tree else _messages(value)
     if messages is None:
@@ -91,7 +91,7 @@ def conversation_of(value: Mapping[str, Any]) -> Conversation | None:
 
 
 def _messages(value: Mapping[str, Any]) -> list[Any] | None:
-    """The list in an object that holds turns."""
+    """Return the list in an object that holds turns."""
     lists = (value.get(key) for key in _LISTS)
     return next((each for each in lists if isinstance(each, list) and _are_turns(each[:64])), None)
 
@@ -105,7 +105,7 @@ def _is_turn(value: object) -> bool:
 
 
 def conversation_in(values: Iterable[object]) -> Conversation:
-    """The one that these turns make; whatever else is among them is passed over, but for a title."""
+    """Return the one that these turns make; whatever else is among them is passed over, but for a title."""
     return _read_turns(values, [], title="", meta={})
 
 
@@ -129,7 +129,7 @@ def _read_turns(values: Iterable[object], turns: list[Turn], *, title: str, meta
 
 
 def _message(value: dict[str, Any]) -> dict[str, Any]:
-    """What a line of a session file says, which stands within it; of any other object, itself."""
+    """Return what a line of a session file says, which stands within it; of any other object, itself."""
     inner = value.get("message", value.get("payload")) if "type" in value else None
     if not isinstance(inner, dict):
         return value
@@ -145,7 +145,7 @@ def _role(message: Mapping[str, Any]) -> str:
 
 
 def _turn(message: dict[str, Any]) -> Turn | None:
-    """What a message says; None where it is none."""
+    """Return what a message says; None where it is none."""
     role = _role(message)
     if not role:
         return _function(message)
@@ -166,7 +166,7 @@ def _turn(message: dict[str, Any]) -> Turn | None:
 
 
 def _function(message: dict[str, Any]) -> Turn | None:
-    """A tool call that is a line of its own, or its answer."""
+    """Return a tool call that is a line of its own, or its answer."""
     match message.get("type"):
         case "function_call":
             return Turn("assistant", _call(message))
@@ -176,12 +176,12 @@ def _function(message: dict[str, Any]) -> Turn | None:
 
 
 def _is_results(parts: Sequence[object]) -> bool:
-    """Whether a message of a user holds answers of tools alone."""
+    """Return True if a message of a user holds answers of tools alone."""
     return bool(parts) and all(isinstance(part, dict) and part.get("type") == "tool_result" for part in parts)
 
 
 def _text(content: object, *, is_within: bool = False) -> str:
-    """What a content says: a string, a part, or a list of them."""
+    """Return what a content says: a string, a part, or a list of them."""
     if isinstance(content, dict):
         inner = content.get("parts")
         content = inner if isinstance(inner, list) else [content]
@@ -206,7 +206,7 @@ def _part(part: object, *, is_within: bool) -> str:
 
 
 def _call(call: object) -> str:
-    """A tool call on one line."""
+    """Return a tool call on one line."""
     if not isinstance(call, dict):
         return ""
     inner = call.get("function")
@@ -228,14 +228,14 @@ def _cut(text: str) -> str:
 
 
 def _is_tree(mapping: object) -> bool:
-    """Whether it is the tree of messages of a conversation with ChatGPT."""
+    """Return True if it is the tree of messages of a conversation with ChatGPT."""
     if not isinstance(mapping, dict) or not mapping:
         return False
     return all(isinstance(node, dict) and "message" in node and "parent" in node for node in mapping.values())
 
 
 def _branch(value: Mapping[str, Any]) -> list[Any]:
-    """The messages from the root of a tree to its current node."""
+    """Return the messages from the root of a tree to its current node."""
     nodes = value["mapping"]
     node_id = value.get("current_node")
     if not isinstance(node_id, str) or node_id not in nodes:
@@ -289,7 +289,7 @@ def render(
     place: str | None = None,
     notes: tuple[str, ...] = (),
 ) -> ParsedDocument:
-    """A conversation as a document: each turn below a line that names its speaker."""
+    """Return a conversation as a document: each turn below a line that names its speaker."""
     pieces: list[str] = []
     marks: list[Mark] = []
     offset = 0
@@ -303,7 +303,7 @@ def render(
 
 
 def chat_marks(text: str) -> tuple[Mark, ...]:
-    """A turn for each message of a chat, in the form that most of its lines have; a form needs two of them.
+    """Return a turn for each message of a chat, in the form that most of its lines have; a form needs two of them.
 
     Where a name stands alone before its colon, only one that says something twice is a speaker, if any does.
     """

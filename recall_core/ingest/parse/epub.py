@@ -33,7 +33,7 @@ class Epub:
     is_foreign = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file, a chapter for each item of the spine, in its order.
+        """Return the one document of the file, a chapter for each item of the spine, in its order.
 
         Raises IngestError `bad_epub` (also for a book under DRM), `unpacked_too_large` and `too_deep`.
         """
@@ -71,7 +71,7 @@ class _Chapter(NamedTuple):
 
 
 def _read_chapter(archive: Archive, chapter: _Chapter, flow: TextFlow, path: str) -> str:
-    """Adds it, and says why it has no text, or some of it is missing; "" where all is well."""
+    """Add it, and says why it has no text, or some of it is missing; "" where all is well."""
     inner = TextFlow()
     reason = ""
     if not chapter.is_page:
@@ -179,11 +179,11 @@ class _Package(_EpubElements):
             self._value.append(text)
 
     def first(self, name: str, longest: int) -> str:
-        """The first value of that name, "" where there is none."""
+        """Return the first value of that name, "" where there is none."""
         return self.values.get(name, [""])[0][:longest]
 
     def chapters(self) -> Iterator[_Chapter]:
-        """Those of the spine, in order, each once."""
+        """Yield those of the spine, in order, each once."""
         for name in [*dict.fromkeys(self._spine)][:MOST_ENTRIES]:
             yield self._manifest.get(name, _Chapter(name, is_page=True))
 
@@ -200,5 +200,5 @@ class _Package(_EpubElements):
 
 
 def _entry(folder: str, href: str) -> str:
-    """The name of an entry by a link to it from a folder of the archive."""
+    """Return the name of an entry by a link to it from a folder of the archive."""
     return posixpath.normpath(posixpath.join(folder, unquote(href.partition("#")[0]))) if href else ""

@@ -61,11 +61,11 @@ class TextFlow:
         self._anchor_around: Mark | None = None  # the last one that was marked, while its element is open
 
     def text(self) -> str:
-        """All of it."""
+        """Return all of it."""
         return "".join(self._parts)
 
     def marks_with_places(self, byte_at: Callable[[int], int]) -> tuple[Mark, ...]:
-        """Its marks with its places as `bytes`, by a function that is asked for increasing positions."""
+        """Return its marks with its places as `bytes`, by a function that is asked for increasing positions."""
         found = [Mark(offset, "bytes", str(byte_at(at))) for offset, at in self.places]
         if found:
             found.append(Mark(self.size, "bytes", str(byte_at(self._until))))
@@ -145,15 +145,15 @@ class TextFlow:
             self.separate(PARAGRAPH if self._gap == LINE else LINE)
 
     def opened(self) -> Opened:
-        """What `close_heading` is given at the end of what begins here."""
+        """Return what `close_heading` is given at the end of what begins here."""
         return Opened(self.size, len(self._parts), len(self.marks))
 
     def since(self, opened: Opened) -> str:
-        """The text since then."""
+        """Return the text since then."""
         return "".join(self._parts[opened.parts :])
 
     def _first(self, opened: Opened) -> int | None:
-        """The offset of the first text of a unit, without the gap before it; None where it has none."""
+        """Return the offset of the first text of a unit, without the gap before it; None where it has none."""
         if len(self._parts) == opened.parts:
             return None
         first = self._parts[opened.parts]
@@ -181,7 +181,7 @@ class TextFlow:
         self._loose_anchor = None
 
     def open_heading(self) -> Opened:
-        """A heading begins."""
+        """Return a heading begins."""
         self._lay_out()
         self.separate()
         self._marker = ""
@@ -247,7 +247,7 @@ class TextFlow:
             self.marks.append(Mark(self.size, "end", "", BLOCK_LEVEL))
 
     def _insert(self, opened: Opened, mark: Mark) -> None:
-        """Puts the mark of a unit that has ended before all those of what it holds."""
+        """Put the mark of a unit that has ended before all those of what it holds."""
         i = opened.marks
         while i < len(self.marks) and self.marks[i].offset < mark.offset:
             i += 1
@@ -346,7 +346,7 @@ class TextFlow:
 
 
 def collapse_spaces(text: str) -> str:
-    """The words of a text with one blank between them, as `" ".join(text.split())` has them.
+    """Return the words of a text with one blank between them, as `" ".join(text.split())` has them.
 
     A long one mostly has them already, but for its line ends; that is found out in a third of the time.
     """
@@ -358,6 +358,6 @@ def collapse_spaces(text: str) -> str:
 
 
 def short_name(text: str) -> str:
-    """A name on one line that is not too long, without the sign of a link to it."""
+    """Return a name on one line that is not too long, without the sign of a link to it."""
     name = " ".join(text.split()).rstrip("¶ ")
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"

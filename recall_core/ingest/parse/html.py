@@ -50,12 +50,16 @@ _LONG_NUMBER = re.compile("&#([0-9]{8,}+)")  # which Python refuses to read from
 
 
 def text_of(styled: str) -> str:
-    """The text of `STYLED`, unescaped. What stands around a tag is not read as one, because it is a NUL meanwhile."""
+    """Return the text of `STYLED`, unescaped.
+
+    What stands around a tag is not read as one, because it is a NUL meanwhile.
+    """
     return unescape_text(_STYLE_TAG.sub("\0", styled) if "<" in styled else styled)
 
 
 def after_declaration(source: str, at: int, *, is_xml: bool) -> tuple[int, tuple[int, int] | None]:
-    """Where what begins with <!, <? or </ and is no tag ends, and the bounds of the CDATA that it is, if it is."""
+    """Return where what begins with <!, <? or </ and is no tag ends, and the bounds of the CDATA that it is, if it
+    is."""
     size = len(source)
     if source.startswith("<!--", at):
         end = _COMMENT_END.search(source, at + 2)
@@ -72,7 +76,7 @@ def after_declaration(source: str, at: int, *, is_xml: bool) -> tuple[int, tuple
 
 
 def attributes(rest: str) -> dict[str, str]:
-    """The attributes of a tag by their names in lower case; of two of one name the first."""
+    """Return the attributes of a tag by their names in lower case; of two of one name the first."""
     found: dict[str, str] = {}
     for name, value in _ATTRIBUTE.findall(rest):
         bare = value[1:-1] if value[:1] in ("'", '"') and value else value
@@ -81,7 +85,7 @@ def attributes(rest: str) -> dict[str, str]:
 
 
 def unescape_text(text: str) -> str:
-    """The text with its character references resolved, without NUL and soft hyphens."""
+    """Return the text with its character references resolved, without NUL and soft hyphens."""
     if "&" in text:
         text = unescape(_LONG_NUMBER.sub(_shortened, text) if "&#" in text else text)
     if "\xad" in text or "\0" in text:
@@ -185,7 +189,7 @@ class HtmlHead:
         self._values: dict[str, str] = {}
 
     def meta(self) -> dict[str, Any]:
-        """What there is of author, date, description, lang and url, in that order."""
+        """Return what there is of author, date, description, lang and url, in that order."""
         return {
             key: self._values[key] for key in ("author", "date", "description", "lang", "url") if key in self._values
         }
@@ -232,7 +236,7 @@ class HtmlHead:
 
 
 def cut_line(text: str, longest: int) -> str:
-    """The text on one line, cut at a length."""
+    """Return the text on one line, cut at a length."""
     return " ".join(text.split())[:longest]
 
 
@@ -266,7 +270,7 @@ class HtmlReader:
         self._drawings = 0
 
     def read(self, source: str) -> None:
-        """Raises IngestError `too_deep` where more than 500 elements are open at once.
+        """Raise IngestError `too_deep` where more than 500 elements are open at once.
 
         Elements that only style letters (b, a, span) do not count unless they are hidden: nothing is kept for them.
         """
@@ -300,7 +304,7 @@ class HtmlReader:
             self._pop()
 
     def _read_declaration(self, source: str, at: int) -> int:
-        """A comment, a declaration or CDATA, if any; where it ends."""
+        """Return a comment, a declaration or CDATA, if any; where it ends."""
         if at == len(source):
             return at
         position, inner = after_declaration(source, at, is_xml=self._is_xml)
@@ -309,7 +313,7 @@ class HtmlReader:
         return position
 
     def _raw(self, source: str, name: str, at: int) -> int:
-        """An element that holds no markup, from the end of its tag; where it ends."""
+        """Return an element that holds no markup, from the end of its tag; where it ends."""
         end = RAW_END[name].search(source, at)
         until = end.start() if end else len(source)
         if name == "title" and not self._is_hidden:
@@ -533,7 +537,7 @@ class HtmlPage:
     is_foreign = False
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `too_deep`, and what a text does that is none."""
+        """Return the one document of the file.  Raises IngestError `too_deep`, and what a text does that is none."""
         source = decode(raw, path=path)
         flow = TextFlow()
         reader = HtmlReader(flow, path=path, is_xml=is_xhtml(source, path), has_places=True)
@@ -567,7 +571,7 @@ def _repeats(anchor: Mark, first: Mark) -> bool:
 
 
 def is_xhtml(source: str, path: str) -> bool:
-    """Whether the page is XML, where `<title/>` is a whole element."""
+    """Return True if the page is XML, where `<title/>` is a whole element."""
     return source.lstrip().startswith("<?xml") or path.lower().endswith((".xhtml", ".xht"))
 
 
@@ -580,7 +584,7 @@ class ByteOffsets:
         self._position = self._bytes = 0
 
     def at(self, position: int) -> int:
-        """The byte offset of that code point."""
+        """Return the byte offset of that code point."""
         if self._is_ascii:
             return position
         self._bytes += len(self._source[self._position : position].encode())

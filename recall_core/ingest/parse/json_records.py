@@ -42,7 +42,7 @@ They may be a `msgspec.Raw`, a view that can be hashed and decoded; it has no me
 
 
 def decode_json(raw: bytes) -> Any:
-    """The value, also where half a surrogate pair (which becomes U+FFFD) or NaN stands in it.
+    """Return the value, also where half a surrogate pair (which becomes U+FFFD) or NaN stands in it.
 
     raw: UTF-8.  Raises ValueError where it is no JSON, RecursionError where the interpreter finds it nested too deep.
     """
@@ -54,7 +54,7 @@ def decode_json(raw: bytes) -> Any:
 
 
 def is_deeper(value: object, *, most: int = DEEPEST) -> bool:
-    """Whether a value of JSON has more levels of arrays and objects than that."""
+    """Return True if a value of JSON has more levels of arrays and objects than that."""
     level: list[Any] = [value] if isinstance(value, _HOLDERS) else []
     deep = 0
     while level and deep <= most:
@@ -69,12 +69,13 @@ def is_deeper(value: object, *, most: int = DEEPEST) -> bool:
 
 
 def first_half(raw: bytes) -> int:
-    """The offset of the first escaped half of a surrogate pair, -1 where there is none."""
+    """Return the offset of the first escaped half of a surrogate pair, -1 where there is none."""
     return next((each.start() for each in _ESCAPE.finditer(raw) if each["half"]), -1)
 
 
 def why_broken(raw: bytes) -> str | None:
-    """What is wrong with a file's JSON, and in which line; None where nothing is, or where its depth hides it."""
+    """Return what is wrong with a file's JSON, and in which line; None where nothing is, or where its depth hides
+    it."""
     try:
         _decode_partly(raw, _one_type())
     except ValueError as error:
@@ -87,7 +88,10 @@ def why_broken(raw: bytes) -> str | None:
 
 
 def elements(raw: bytes) -> Iterator[Slice]:
-    """The elements of an array, in order, as slices of its bytes. Raises ValueError, RecursionError as `decode_json`."""
+    """Return the elements of an array, in order, as slices of its bytes.
+
+    Raises ValueError, RecursionError as `decode_json`.
+    """
     sound, written = _decode_partly(raw, _slices_type())
     if sound is raw and b"\n" not in raw:
         return ((1, element) for element in written)
@@ -95,7 +99,7 @@ def elements(raw: bytes) -> Iterator[Slice]:
 
 
 def _with_lines(raw: bytes, sound: bytes, written: Iterable[Any]) -> Iterator[Slice]:
-    """The slices of raw, given those of what it is mended to."""
+    """Yield the slices of raw, given those of what it is mended to."""
     line, last = 1, sound.find(b"[") + 1
     gap = b""
     for element in written:
@@ -110,20 +114,20 @@ def _with_lines(raw: bytes, sound: bytes, written: Iterable[Any]) -> Iterator[Sl
 
 
 def key_values(raw: bytes, names: tuple[str, ...]) -> list[bytes]:
-    """What stands under those keys of an object, b"" where nothing does. Raises ValueError, RecursionError."""
+    """Return what stands under those keys of an object, b"" where nothing does. Raises ValueError, RecursionError."""
     _, found = _decode_partly(raw, _keyed_type(names))
     return [bytes(getattr(found, field)) for field in found.__struct_fields__]
 
 
 def lines_of(raw: bytes) -> Iterator[Slice]:
-    """The lines that are not empty, without their ends."""
+    """Yield the lines that are not empty, without their ends."""
     for number, line in enumerate(raw.split(b"\n"), start=1):
         if line and not line.isspace():
             yield number, line.removesuffix(b"\r")
 
 
 def first_lines(raw: bytes) -> list[Any]:
-    """The values of the first lines that are not empty, None for those that are no JSON."""
+    """Return the values of the first lines that are not empty, None for those that are no JSON."""
     found: list[Any] = []
     size = 0
     for _, line in lines_of(raw):
@@ -135,7 +139,7 @@ def first_lines(raw: bytes) -> list[Any]:
 
 
 def value_of(raw: bytes) -> Any:
-    """The value, as `decode_json`; None where it is no JSON, or nested too deep."""
+    """Return the value, as `decode_json`; None where it is no JSON, or nested too deep."""
     try:
         return decode_json(raw)
     except (ValueError, RecursionError):
@@ -143,7 +147,8 @@ def value_of(raw: bytes) -> Any:
 
 
 def first_elements(text: str) -> list[Any]:
-    """The first elements of the array that the text begins with, as far as it is one; nothing further is read."""
+    """Return the first elements of the array that the text begins with, as far as it is one; nothing further is
+    read."""
     found: list[Any] = []
     begin = _ARRAY.match(text)
     while begin and len(found) < _SAMPLE and begin.start() <= _SAMPLED:
@@ -178,7 +183,7 @@ def _whole_escape(escape: re.Match[bytes]) -> bytes:
 
 
 def _number(digits: str) -> int | float:
-    """What Python refuses to read as a whole number is read as a rounded one."""
+    """Return what Python refuses to read as a whole number is read as a rounded one."""
     return int(digits) if len(digits) < 4000 else float(digits)
 
 
@@ -186,7 +191,7 @@ _LENIENT = json.JSONDecoder(parse_int=_number)
 
 
 def _decode_partly(raw: bytes, wanted: Any) -> tuple[bytes, Any]:
-    """The bytes as they can be read, and of them what is wanted. Raises ValueError, RecursionError."""
+    """Return the bytes as they can be read, and of them what is wanted. Raises ValueError, RecursionError."""
 
     try:
         return raw, msgspec.json.decode(raw, type=wanted)
@@ -211,14 +216,15 @@ def _one_type() -> Any:
 
 @cache
 def _keyed_type(names: tuple[str, ...]) -> Any:
-    """An object of which only those keys are looked at."""
+    """Return an object of which only those keys are looked at."""
 
     return msgspec.defstruct("Keyed", [(name, msgspec.Raw, msgspec.Raw(b"")) for name in names])
 
 
 @cache
 def fast_decoder() -> Any:
-    """What reads most JSON in a fraction of the time of Python's own: neither NaN nor halves of surrogate pairs."""
+    """Return what reads most JSON in a fraction of the time of Python's own: neither NaN nor halves of surrogate
+    pairs."""
 
     return msgspec.json.Decoder()
 
@@ -238,7 +244,7 @@ class Jsonl:
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterator[ParsedDocument]:
-        """The records in file order.
+        """Return the records in file order.
 
         A record's hash and size are those of its line without the line end.  Raises IngestError `binary_file`,
         `not_utf8`, `bad_record` and `duplicate_record`, the last two with the line's number.
@@ -248,7 +254,7 @@ class Jsonl:
 
 
 def records(slices: Iterable[Slice], *, path: str, in_array: bool = False) -> Iterator[ParsedDocument]:
-    """A document for each object, in order. in_array: what has no id is called by its number, not by its line.
+    """Yield a document for each object, in order. in_array: what has no id is called by its number, not by its line.
 
     A record's hash and size are those of its bytes.  Raises IngestError as `Jsonl.parse` does.
     """
@@ -265,7 +271,7 @@ def records(slices: Iterable[Slice], *, path: str, in_array: bool = False) -> It
 
 
 def take_name(document: ParsedDocument, line: int, first_lines: dict[str, int], *, path: str) -> None:
-    """Notes by which line a record is named. Raises IngestError `duplicate_record` where another has its name."""
+    """Note by which line a record is named. Raises IngestError `duplicate_record` where another has its name."""
     record = document.record or ""
     if not record.isascii():
         record = nfc(record)
@@ -279,7 +285,7 @@ def take_name(document: ParsedDocument, line: int, first_lines: dict[str, int], 
 
 
 def _objects(slices: Sequence[bytes]) -> Sequence[dict[str, Any] | None]:
-    """What each slice holds where it is seen at little cost to be an object with each key once, else None."""
+    """Return what each slice holds where it is seen at little cost to be an object with each key once, else None."""
     try:
         found = [*map(fast_decoder().decode, slices)]
     except (ValueError, RecursionError):
@@ -304,14 +310,14 @@ _COLON = re.compile(rb':(?<=[" \t\r\n]:)')
 
 
 def _colons_at_most(raw: bytes) -> int:
-    """As many as `_COLON` finds, or a few more, in a fraction of the time."""
+    """Return as many as `_COLON` finds, or a few more, in a fraction of the time."""
 
     characters = np.frombuffer(raw, np.uint8)
     return int(np.count_nonzero((characters[1:] == ord(":")) & (characters[:-1] <= ord('"'))))
 
 
 def _has_each_key_once(records: Sequence[Any], colons: int) -> bool:
-    """Whether no key was given twice in these objects or within them, written with so many colons or fewer.
+    """Return True if no key was given twice in these objects or within them, written with so many colons or fewer.
 
     Every key is written before a colon, behind its quote or white space: where there are as many keys as there are of
     those, each is there once.
@@ -329,7 +335,7 @@ def _has_each_key_once(records: Sequence[Any], colons: int) -> bool:
 
 
 def _parse_strictly(raw: bytes, path: str, line: int, *, in_array: bool) -> dict[str, Any]:
-    """The object that a slice holds, each of its keys given once."""
+    """Return the object that a slice holds, each of its keys given once."""
     where = f"{path}:{line}"
     try:
         text = raw.decode(json.detect_encoding(raw), "surrogatepass")
@@ -347,7 +353,7 @@ def _parse_strictly(raw: bytes, path: str, line: int, *, in_array: bool) -> dict
 
 
 def _fault(error: ValueError | RecursionError, text: str, raw: bytes) -> tuple[int | None, str]:
-    """Where a slice is no JSON, in code points of its text if that is known, and why."""
+    """Return where a slice is no JSON, in code points of its text if that is known, and why."""
     if isinstance(error, json.JSONDecodeError):
         return error.pos, why_no_json(error)
     if isinstance(error, UnicodeEncodeError):
@@ -360,8 +366,8 @@ def _fault(error: ValueError | RecursionError, text: str, raw: bytes) -> tuple[i
 
 
 def _spot(before: str, line: int, *, in_array: bool) -> str:
-    """The place in the file behind this part of a slice that begins in a line; its column is known where the line
-    begins in the slice."""
+    """Return the place in the file behind this part of a slice that begins in a line; its column is known where the
+    line begins in the slice."""
     further = before.count("\n")
     column = len(before) - before.rfind("\n")
     if further:
@@ -433,7 +439,7 @@ class JsonFile:
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterable[ParsedDocument]:
-        """The documents in file order. A file that is no JSON is read as text, with a note.
+        """Return the documents in file order. A file that is no JSON is read as text, with a note.
 
         Raises IngestError `binary_file` and `not_utf8`, and for records `bad_record` and `duplicate_record`.
         """
@@ -452,7 +458,10 @@ class Transcript:
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterable[ParsedDocument]:
-        """The conversation, or the records of several. Raises IngestError as the parsers `text` and `json` do."""
+        """Return the conversation, or the records of several.
+
+        Raises IngestError as the parsers `text` and `json` do.
+        """
         text = decode(raw, path=path)
         if text.lstrip()[:1] in ("{", "["):
             found = conversations(raw.removeprefix(_BOM), text, path=path, digest=digest)
@@ -465,7 +474,7 @@ class Transcript:
 
 
 def conversations(raw: bytes, text: str, *, path: str, digest: str) -> Iterable[ParsedDocument] | None:
-    """The conversations of a file of JSON as transcripts; None where it holds none."""
+    """Return the conversations of a file of JSON as transcripts; None where it holds none."""
     file = _File(raw, text, path, digest, len(raw))
     form, shape = _layout(file)
     return _transcripts(file, form, shape) if shape in ("turns", "conversations") else None
@@ -508,7 +517,7 @@ def _by_line(file: _File) -> tuple[str, Shape | None] | None:
 
 
 def _read_values(file: _File, keys: Sequence[str]) -> list[bytes]:
-    """The values of those keys of a file that is one object, as they are written there."""
+    """Return the values of those keys of a file that is one object, as they are written there."""
     try:
         return [value for value in key_values(file.raw, tuple(keys)) if value[:1] not in (b"", b"n")]
     except (ValueError, RecursionError):
@@ -516,7 +525,7 @@ def _read_values(file: _File, keys: Sequence[str]) -> list[bytes]:
 
 
 def _slices(file: _File, form: str) -> Iterator[Slice] | None:
-    """The lines or the elements; None where the array turns out to be none."""
+    """Return the lines or the elements; None where the array turns out to be none."""
     try:
         return (lines_of if form == "lines" else elements)(file.raw)
     except (ValueError, RecursionError):
@@ -524,7 +533,7 @@ def _slices(file: _File, form: str) -> Iterator[Slice] | None:
 
 
 def _transcripts(file: _File, form: str, shape: Shape) -> Sequence[ParsedDocument] | None:
-    """The conversations; None where there is none after all."""
+    """Return the conversations; None where there is none after all."""
     if form != "lines" and shape == "turns":
         values = value_of(file.raw)
         return (_whole(file, conversation_in(values)),) if isinstance(values, list) else None
@@ -555,7 +564,7 @@ def _readable(slices: Iterable[Slice], broken: list[int]) -> Iterator[object]:
 
 
 def _each(file: _File, slices: Iterable[Slice]) -> list[ParsedDocument] | None:
-    """A record for each conversation."""
+    """Return a record for each conversation."""
     found: list[ParsedDocument] = []
     names: dict[str, int] = {}
     broken: list[int] = []
@@ -585,7 +594,7 @@ def _describe_lines(lines: Sequence[int], reason: str) -> tuple[str, ...]:
 
 
 def _verbatim(file: _File, form: str) -> ParsedDocument:
-    """The text as it is, with its outermost keys as headings where each has a line of its own."""
+    """Return the text as it is, with its outermost keys as headings where each has a line of its own."""
     title = ""
     marks: tuple[Mark, ...] = ()
     notes: tuple[str, ...] = ()

@@ -101,7 +101,7 @@ _ZIPPED = {"docx": "Word", "xlsx": "Excel", "pptx": "PowerPoint", "odt": "Writer
 
 
 def kind_of(raw: bytes, *, path: str) -> FileKind | None:
-    """What a file is by its first bytes, where they tell it; None for bytes that are any other.
+    """Return what a file is by its first bytes, where they tell it; None for bytes that are any other.
 
     path: its suffix tells apart what lies in a ZIP archive.  What is UTF-8 text in fact may begin so as well.
     """
@@ -123,7 +123,7 @@ def kind_of(raw: bytes, *, path: str) -> FileKind | None:
 
 
 def instead(raw: bytes, *, path: str) -> str:
-    """What a file is that is not what its name says, behind `is`; "" where nobody knows."""
+    """Return what a file is that is not what its name says, behind `is`; "" where nobody knows."""
     if not raw.strip(b"\0 \t\r\n"):
         return "empty"
     if (kind := kind_of(raw, path=path)) is not None:
@@ -135,7 +135,7 @@ def instead(raw: bytes, *, path: str) -> str:
 
 
 def _by_form(raw: bytes, suffix: str) -> FileKind | None:
-    """What is told by more than fixed bytes at a fixed place."""
+    """Return what is told by more than fixed bytes at a fixed place."""
     if raw.startswith(_OLE):
         return _OLD_OFFICE if suffix in _OFFICE_SUFFIXES else _COMPOUND
     if _PIXELS.match(raw):
@@ -144,7 +144,7 @@ def _by_form(raw: bytes, suffix: str) -> FileKind | None:
 
 
 def _is_utf_16(head: bytes) -> bool:
-    """Whether every other byte of the first ones is a NUL, as in plain text of two bytes a letter."""
+    """Return True if every other byte of the first ones is a NUL, as in plain text of two bytes a letter."""
     nuls = head[::2].count(0), head[1::2].count(0)
     return len(head) >= 8 and min(nuls) == 0 and max(nuls) > 0.45 * len(head)
 

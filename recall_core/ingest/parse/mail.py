@@ -65,7 +65,8 @@ class Eml:
     is_foreign = False
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file. Every part of the message that holds no others is a `part`, in file order.
+        """Return the one document of the file. Every part of the message that holds no others is a `part`, in file
+        order.
 
         Raises IngestError `bad_eml` and `too_deep`.
         """
@@ -96,7 +97,7 @@ def _message(raw: bytes, path: str) -> Message:
 
 
 def header(message: Message, name: str, longest: int) -> str:
-    """The first header of that name on one line, its encoded words resolved; "" where there is none."""
+    """Return the first header of that name on one line, its encoded words resolved; "" where there is none."""
     values = (value for key, value in message.raw_items() if key.lower() == name)
     text = _plain(str(next(values, ""))[: 10 * longest])
     try:
@@ -116,7 +117,7 @@ def _piece(piece: tuple[Any, str | None]) -> str:
 
 
 def _plain(text: str) -> str:
-    """A header in which bytes beyond ASCII stand as they are."""
+    """Return a header in which bytes beyond ASCII stand as they are."""
     return decode_part(text.encode("utf-8", "surrogateescape"), None)[0]
 
 
@@ -144,7 +145,7 @@ class _Leaf(NamedTuple):
 
 
 def _leaves(message: Message) -> Iterator[_Leaf]:
-    """The parts that hold no others, in file order."""
+    """Yield the parts that hold no others, in file order."""
     waiting: list[tuple[Message, bool, str | None]] = [(message, True, None)]
     while waiting:
         part, is_read, subject = waiting.pop()
@@ -160,7 +161,7 @@ def _leaves(message: Message) -> Iterator[_Leaf]:
 
 
 def _choose_alternative(alternatives: list[Message]) -> Message:
-    """Of parts that say the same: the plain text, else the last that may have a text."""
+    """Return of parts that say the same: the plain text, else the last that may have a text."""
     plain = [each for each in alternatives if each.get_content_type() == "text/plain" and _payload(each).strip()]
     others = [each for each in alternatives if each.get_content_maintype() in ("multipart", "text")]
     return (plain or others[-1:] or alternatives)[0]
@@ -213,7 +214,7 @@ class _MessageText:
         return True
 
     def notes(self) -> tuple[str, ...]:
-        """What was not read, and what was not read well."""
+        """Return what was not read, and what was not read well."""
         named = ", ".join(self._attached[:MOST_NAMED])
         rest = len(self._attached) - MOST_NAMED
         told = [f"not read: {named}{f' and {rest} more' if rest > 0 else ''}"] if named else []

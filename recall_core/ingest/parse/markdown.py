@@ -37,7 +37,7 @@ class Markdown:
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         front = front_matter(text) or NONE
         outline = MarkdownOutline(text, front.end)
@@ -222,22 +222,22 @@ class MarkdownOutline:
         return self._lines[self._lines.rfind("\n", 0, line) + 1 : line]
 
     def _is_outermost(self, line: int, indent: int) -> bool:
-        """Whether what begins there is in no list and no quote, for certain."""
+        """Return True if what begins there is in no list and no quote, for certain."""
         return indent <= 1 or (line == self._fresh and indent <= 3)
 
     def _is_first(self, line: int) -> bool:
-        """Whether no paragraph is open above the line."""
+        """Return True if no paragraph is open above the line."""
         return line == self._fresh or not self._line_above(line).strip(" \t")
 
     def _find_closing(self, pattern: re.Pattern[str], mark: str, position: int) -> int:
-        """Where the fence that began with that mark ends."""
+        """Return where the fence that began with that mark ends."""
         for found in pattern.finditer(self._lines, position):
             if found[1][0] == mark[0] and len(found[1]) >= len(mark):
                 return self._end_of_line(found.end())
         return self._size
 
     def _fresh_line_before(self, line: int) -> int:
-        """The last line up to this one at which no list and no quote was open."""
+        """Return the last line up to this one at which no list and no quote was open."""
         while line > self._fresh:
             found = _FRESH.match(self._lines, line)
             if found and (not found["other"] or not self._line_above(line).strip(" \t")):
@@ -246,7 +246,7 @@ class MarkdownOutline:
         return self._fresh
 
     def _labels(self) -> Mapping[str, Any]:
-        """Every label to which a link may refer; where it leads to is of no interest."""
+        """Return every label to which a link may refer; where it leads to is of no interest."""
         if self._definitions is None:
             from markdown_it.common.utils import normalizeReference  # noqa: PLC0415 - most texts need no markdown-it
 
@@ -256,7 +256,7 @@ class MarkdownOutline:
 
 
 def _without_closing(title: str) -> str:
-    """The title of a heading without the # signs at its end."""
+    """Return the title of a heading without the # signs at its end."""
     title = title.rstrip(" \t")
     if not title.endswith("#"):
         return title
@@ -284,7 +284,7 @@ _HtmlKind: TypeAlias = tuple[re.Pattern[str], re.Pattern[str], bool]
 
 @cache
 def _html_kinds() -> Sequence[_HtmlKind]:
-    """How HTML blocks begin and end, and whether they interrupt a paragraph."""
+    """Return how HTML blocks begin and end, and whether they interrupt a paragraph."""
     from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - most texts need no markdown-it
 
     return HTML_SEQUENCES

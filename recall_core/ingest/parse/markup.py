@@ -27,7 +27,8 @@ def document(
     said: Mapping[str, Value] | None = None,
     notes: tuple[str, ...] = (),
 ) -> tuple[ParsedDocument, ...]:
-    """The one document of a file. said: by key, what the markup itself says of it, where the front matter does not.
+    """Return the one document of a file. said: by key, what the markup itself says of it, where the front matter does
+    not.
 
     The title is that of the front matter, else that of `said`, else the first heading with a name, else the file's
     name.
@@ -62,7 +63,7 @@ class MarkupBlock(NamedTuple):
 
 
 def marks_of(headings: Iterable[Mark], blocks: Iterable[MarkupBlock]) -> tuple[Mark, ...]:
-    """The marks of headings and blocks, in text order; a block in a block is one level deeper."""
+    """Return the marks of headings and blocks, in text order; a block in a block is one level deeper."""
     marks = [*headings]
     open_ends: list[int] = []
     for block in sorted(blocks, key=lambda each: (each.start, -each.end)):
@@ -75,7 +76,7 @@ def marks_of(headings: Iterable[Mark], blocks: Iterable[MarkupBlock]) -> tuple[M
 
 
 def _order(mark: Mark) -> tuple[int, int]:
-    """Of one offset first what ends there, the innermost first, then what begins, the outermost first."""
+    """Return of one offset first what ends there, the innermost first, then what begins, the outermost first."""
     return mark.offset, -mark.level if mark.kind == "end" else mark.level
 
 
@@ -88,7 +89,7 @@ class MarkupLine(NamedTuple):
 
 
 def lines_of(text: str, start: int = 0) -> Iterator[MarkupLine]:
-    """The lines of a text from an offset on. Blanks at its end are no part of a line's text."""
+    """Yield the lines of a text from an offset on. Blanks at its end are no part of a line's text."""
     text = with_line_feeds(text)
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
@@ -97,7 +98,7 @@ def lines_of(text: str, start: int = 0) -> Iterator[MarkupLine]:
 
 
 def with_line_feeds(text: str) -> str:
-    """The text with LF in the place of CR, and blank and LF of CR LF: every offset stays."""
+    """Return the text with LF in the place of CR, and blank and LF of CR LF: every offset stays."""
     return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
 
 
@@ -114,7 +115,7 @@ Definitions: TypeAlias = Callable[[], Mapping[str, Any]]
 
 
 def short_name(text: str) -> str:
-    """The text on one line, white space collapsed, cut where it is longer than a name should be."""
+    """Return the text on one line, white space collapsed, cut where it is longer than a name should be."""
     name = " ".join(text[:_MOST].split())
     return name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip() + "…"
 
@@ -129,7 +130,7 @@ _ATTRIBUTES = re.compile(r"\{:?[ \t]*[#.][^{}]*\}\Z")
 
 
 def markdown_name(title: str, definitions: Definitions) -> str:
-    """A Markdown title without emphasis, code ticks, links and HTML, and without attributes at its end."""
+    """Return a Markdown title without emphasis, code ticks, links and HTML, and without attributes at its end."""
     title = title[:_MOST]
     if title.endswith("}"):
         found = _ATTRIBUTES.search(title, title.rfind("{"))
@@ -156,7 +157,7 @@ def _emphasis(marks: str) -> list[re.Pattern[str]]:
 
 
 def _apply_patterns(title: str, patterns: Iterable[re.Pattern[str]]) -> str:
-    """The title with every match put down to the last group that it has."""
+    """Return the title with every match put down to the last group that it has."""
     title = title[:_MOST]
     for pattern in patterns:
         title = pattern.sub(lambda found: found[found.lastindex or 0], title)
@@ -175,7 +176,7 @@ _RST = [
 
 
 def rst_name(title: str) -> str:
-    """A reStructuredText title without emphasis, roles, targets of links and backslashes."""
+    """Return a reStructuredText title without emphasis, roles, targets of links and backslashes."""
     return _apply_patterns(title, _RST) if _RST_MARKED.search(title) else short_name(title)
 
 
@@ -194,7 +195,7 @@ _ASCIIDOC = [
 
 
 def asciidoc_name(title: str) -> str:
-    """An AsciiDoc title without emphasis, anchors, and macros other than their text."""
+    """Return an AsciiDoc title without emphasis, anchors, and macros other than their text."""
     return _apply_patterns(title, _ASCIIDOC) if _ASCIIDOC_MARKED.search(title) else short_name(title)
 
 
@@ -209,7 +210,7 @@ _ORG = [
 
 
 def org_name(title: str) -> str:
-    """An Org title without emphasis and the targets of links."""
+    """Return an Org title without emphasis and the targets of links."""
     return _apply_patterns(title, _ORG) if _ORG_MARKED.search(title) else short_name(title)
 
 
@@ -225,7 +226,7 @@ def _inline() -> MarkdownIt:
 
 
 def _texts(tokens: Iterable[Token]) -> Iterable[str]:
-    """What is to be read of inline tokens, the words for an image among them."""
+    """Yield what is to be read of inline tokens, the words for an image among them."""
     waiting = [*tokens][::-1]
     while waiting:
         token = waiting.pop()

@@ -32,7 +32,7 @@ class Notebook:
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file, with a place `cell` for each cell.
+        """Return the one document of the file, with a place `cell` for each cell.
 
         Raises IngestError `bad_notebook` with what is wrong, `too_deep`, `binary_file` and `not_utf8`.
         """
@@ -75,7 +75,7 @@ def _notebook(raw: bytes, path: str) -> dict[str, Any]:
 
 
 def _cells(notebook: dict[str, Any], path: str) -> Iterator[Any]:
-    """The cells; those of format 3 stand in worksheets."""
+    """Yield the cells; those of format 3 stand in worksheets."""
     worksheets = notebook.get("worksheets")
     holders = worksheets if "cells" not in notebook and isinstance(worksheets, list) else [notebook]
     for holder in holders:
@@ -86,7 +86,7 @@ def _cells(notebook: dict[str, Any], path: str) -> Iterator[Any]:
 
 
 def _cell(cell: object, number: int, path: str) -> tuple[str, str]:
-    """What a cell is, and its text."""
+    """Return what a cell is, and its text."""
     if not isinstance(cell, dict):
         raise _bad(path, f"cell {number} is no object", cell=number)
     source = _join_lines(cell.get("source", cell.get("input", "")))
@@ -98,7 +98,7 @@ def _cell(cell: object, number: int, path: str) -> tuple[str, str]:
 
 
 def _units(cell: dict[str, Any], kind: str, text: str, offset: int) -> Iterator[Mark]:
-    """The units within a cell whose text stands at that offset."""
+    """Yield the units within a cell whose text stands at that offset."""
     if kind == "markdown":
         yield from (mark._replace(offset=offset + mark.offset) for mark in MarkdownOutline(text, 0).marks)
     elif kind == "heading":
@@ -108,7 +108,8 @@ def _units(cell: dict[str, Any], kind: str, text: str, offset: int) -> Iterator[
 
 
 def _join_lines(lines: object) -> str | None:
-    """A text, as a string or as a list of its lines, whose ends early formats leave out; None for anything else."""
+    """Return a text, as a string or as a list of its lines, whose ends early formats leave out; None for anything
+    else."""
     if isinstance(lines, str):
         return lines
     if not isinstance(lines, list):
@@ -120,7 +121,7 @@ def _join_lines(lines: object) -> str | None:
 
 
 def _collect_output(outputs: object) -> str:
-    """What a cell has printed as text, without the colours of a terminal."""
+    """Return what a cell has printed as text, without the colours of a terminal."""
     found, room = [], 4 * PRINTED  # colours are taken out of what is printed, and are longer than its words at times
     for output in outputs if isinstance(outputs, list) else ():
         text = _output(output)[:room] if isinstance(output, dict) and room else ""

@@ -28,7 +28,7 @@ class Org:
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         outline = _OrgOutline(text)
         marks = marks_of(outline.headings, outline.blocks)
@@ -131,7 +131,7 @@ class _OrgOutline:
             self.keywords.setdefault(key, day[1] if day else value)
 
     def _name(self, title: str) -> str:
-        """A heading without its state, its priority and its tags."""
+        """Return a heading without its state, its priority and its tags."""
         if title.endswith(":"):
             last = max(title.rfind(" "), title.rfind("\t"), 0)
             title = title[:last] if _HEADING_TAGS.fullmatch(title, last) else title

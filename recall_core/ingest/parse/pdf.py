@@ -45,18 +45,18 @@ _HYPHENS = ("\x02", "\ufffe")
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a page, without hyphens at their ends, ligatures, and what is no character."""
+    """Return the lines of a page, without hyphens at their ends, ligatures, and what is no character."""
     text = _SPECIAL.sub(_plain, text.replace("\r\n", "\n")).strip()
     return [line.rstrip() for line in text.split("\n")] if text else []
 
 
 def on_one_line(text: str) -> str:
-    """A name, cleaned likewise."""
+    """Return a name, cleaned likewise."""
     return " ".join(_SPECIAL.sub(_plain, text.replace("\r", " ")).split())
 
 
 def _plain(found: re.Match[str]) -> str:
-    """What stands for a character, or for a hyphen at the end of a line."""
+    """Return what stands for a character, or for a hyphen at the end of a line."""
     text, what = found.string, found[0]
     before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
     if what in _HYPHENS or what.endswith("\n"):
@@ -79,7 +79,7 @@ _Running = frozenset[tuple[str, int]]
 
 
 def without_running(pages: list[list[str]], outline: Iterable[Bookmark] = ()) -> list[list[str]]:
-    """The pages without the lines at their edges that most pages have, or most left or most right ones.
+    """Return the pages without the lines at their edges that most pages have, or most left or most right ones.
 
     A page that has no others keeps them: where all pages are alike, they are the text. So does a line that the
     outline names.
@@ -117,18 +117,18 @@ def _is_most(count: int, pages: int) -> bool:
 
 
 def _patterns(lines: Sequence[str], i: int, edge: str) -> set[str]:
-    """What lines at an edge of a page may have in common with those of other pages."""
+    """Return what lines at an edge of a page may have in common with those of other pages."""
     fitting = [line for line in lines if len(line) <= _LONGEST_RUNNING]
     return {each for line in fitting for each in (_mask_numbers(line, edge), *_distances(line, i, edge)) if each}
 
 
 def _mask_numbers(line: str, edge: str) -> str:
-    """A line without its numbers; "" where it has nothing else."""
+    """Return a line without its numbers; "" where it has nothing else."""
     return edge + _NUMBER.sub("#", line) if any(map(str.isalpha, line)) else ""
 
 
 def _distances(line: str, i: int, edge: str) -> list[str]:
-    """How far the numbers at its ends are from the page's own: a page's number keeps its distance."""
+    """Return how far the numbers at its ends are from the page's own: a page's number keeps its distance."""
     return [f"{edge}{int(first or last) - i}" for first, last in _AT_ENDS.findall(line)]
 
 
@@ -139,7 +139,7 @@ def _strip_running(lines: list[str], i: int, running: _Running, titles: set[str]
 
 
 def _repeating(lines: Sequence[str], i: int, edge: str, running: _Running, titles: set[str]) -> int:
-    """How many of the lines repeat, from the first on; the page has its number but once."""
+    """Return how many of the lines repeat, from the first on; the page has its number but once."""
     is_numbered = False
     for count, line in enumerate(lines):
         if len(line) > _LONGEST_RUNNING or (titles and _key(line) in titles):
@@ -152,7 +152,7 @@ def _repeating(lines: Sequence[str], i: int, edge: str, running: _Running, title
 
 
 def laid_out(pages: Sequence[Sequence[str]]) -> tuple[str, list[int]]:
-    """The text, pages with an empty line between them, and where each page begins."""
+    """Return the text, pages with an empty line between them, and where each page begins."""
     parts: list[str] = []
     offsets: list[int] = []
     size = 0
@@ -216,8 +216,8 @@ class _PageLines:
         del self._first[_LOOKED_AT:]
 
     def place(self, key: str, least: int) -> int | None:
-        """The first line from there on that is the title, alone or with the next one; else one that begins with it,
-        or that it begins with."""
+        """Return the first line from there on that is the title, alone or with the next one; else one that begins
+        with it, or that it begins with."""
         whole = self._whole.get(key, ())
         i = bisect_left(whole, least)
         if i < len(whole):
@@ -238,7 +238,7 @@ def _key(name: str) -> str:
 
 
 def shorten(name: str, most: int) -> str:
-    """The name, or the beginning of a longer one."""
+    """Return the name, or the beginning of a longer one."""
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
@@ -260,7 +260,7 @@ class Pdf:
     is_foreign = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument]:
-        """The one document of the file.
+        """Return the one document of the file.
 
         Raises IngestError `bad_pdf`, `pdf_encrypted`, `no_text` where no page has a letter or a digit, and
         `parser_unavailable` where the package pypdfium2 is missing.
@@ -299,7 +299,10 @@ _NO_FONTS: list[object] = []
 
 
 def _pdfium(path: str) -> Any:
-    """The functions of PDFium. It is told that there are no fonts but its own, so that every machine reads alike."""
+    """Return the functions of PDFium.
+
+    It is told that there are no fonts but its own, so that every machine reads alike.
+    """
     try:
         api = import_module("pypdfium2.raw")
     except ImportError as error:
@@ -377,7 +380,7 @@ def _read_page(api: Any, document: Any, i: int) -> _PdfPage:
 
 
 def _page_text(api: Any, page: Any) -> str:
-    """What stands on a page, in the order of the file; not what lies outside of its edges."""
+    """Return what stands on a page, in the order of the file; not what lies outside of its edges."""
     text_page = api.FPDFText_LoadPage(page)
     if not text_page:
         return ""
@@ -402,7 +405,7 @@ def _has_picture(api: Any, page: Any) -> bool:
 
 
 def _string(function: Any, *words: Any) -> str:
-    """A string that PDFium hands out, on one line; "" for one that is too long to be a name of anything."""
+    """Return a string that PDFium hands out, on one line; "" for one that is too long to be a name of anything."""
     size = function(*words, None, 0)
     if not 2 < size <= _LONGEST_STRING:
         return ""
@@ -412,7 +415,7 @@ def _string(function: Any, *words: Any) -> str:
 
 
 def _outline(api: Any, document: Any) -> Iterator[Bookmark]:
-    """The entries that lead to a page, in the order of the file; each object once, whatever points to it."""
+    """Yield the entries that lead to a page, in the order of the file; each object once, whatever points to it."""
     ahead = [(api.FPDFBookmark_GetFirstChild(document, None), 1)]
     seen: set[int] = set()
     while ahead and len(seen) < _MOST_BOOKMARKS:
@@ -441,7 +444,7 @@ _DATE = re.compile(
 
 
 def _title(told: str) -> str:
-    """A title or an author; "" for what only the program that made the file has put there."""
+    """Return a title or an author; "" for what only the program that made the file has put there."""
     is_title = _WORDS.search(told) and not _NO_TITLE.fullmatch(told)
     return shorten(told, _LONGEST_TITLE) if is_title else ""
 
@@ -452,7 +455,7 @@ def _meta(told: dict[str, str]) -> dict[str, str]:
 
 
 def _parse_date(told: str) -> str:
-    """A date of PDF as ISO 8601 has it; "" where it is none."""
+    """Return a date of PDF as ISO 8601 has it; "" where it is none."""
     found = _DATE.match(told)
     if not found:
         return ""

@@ -29,7 +29,7 @@ class Rst:
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         outline = _RstOutline(text)
         marks = marks_of(outline.headings, outline.blocks)
@@ -155,7 +155,7 @@ class _RstOutline:
         return after
 
     def _below(self, i: int) -> int:
-        """The first line behind this one that is neither empty nor indented deeper."""
+        """Return the first line behind this one that is neither empty nor indented deeper."""
         indent = _width(self._texts[i])
         return next(
             (k for k in range(i + 1, len(self._texts)) if (each := self._texts[k]) and _width(each) <= indent),
@@ -163,12 +163,13 @@ class _RstOutline:
         )
 
     def _after(self, i: int, marks: str) -> int:
-        """The first line from this one on that begins with none of the marks."""
+        """Return the first line from this one on that begins with none of the marks."""
         rows = range(i, len(self._texts))
         return next((k for k in rows if not self._texts[k].lstrip().startswith((*marks,))), len(self._texts))
 
     def _simple_table(self, i: int) -> int:
-        """The first line behind a table: it ends with its third border, or with one that an empty line follows."""
+        """Return the first line behind a table: it ends with its third border, or with one that an empty line
+        follows."""
         borders = (k for k in range(i + 1, len(self._texts)) if _SIMPLE_TABLE.fullmatch(self._texts[k]))
         for count, k in enumerate(borders, start=2):
             if count == 3 or not self._text_at(k + 1):
@@ -180,6 +181,6 @@ class _RstOutline:
 
 
 def _width(text: str) -> int:
-    """How far a line is indented, tabs to every eighth column."""
+    """Return how far a line is indented, tabs to every eighth column."""
     blanks = text[: len(text) - len(text.lstrip(" \t"))]
     return len(blanks.expandtabs(8)) if "\t" in blanks else len(blanks)

@@ -39,7 +39,7 @@ class Subtitles:
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file, with a place `cue` for each cue; meta: `cues`, and `language` if told.
+        """Return the one document of the file, with a place `cue` for each cue; meta: `cues`, and `language` if told.
 
         What is no cue is passed over, with a note.  Raises IngestError `binary_file` and `not_utf8`.
         """
@@ -69,7 +69,7 @@ class Subtitles:
 
 
 def _blocks(text: str) -> Iterator[_CueBlock]:
-    """The blocks between empty lines; a time begins one too, with the number above it."""
+    """Yield the blocks between empty lines; a time begins one too, with the number above it."""
     block = _CueBlock(1, [])
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
         is_time = "-->" in line and _TIME.match(line) is not None
@@ -85,12 +85,12 @@ def _blocks(text: str) -> Iterator[_CueBlock]:
 
 
 def _is_name(lines: Sequence[str]) -> bool:
-    """Whether these lines above a time are what the cue is called."""
+    """Return True if these lines above a time are what the cue is called."""
     return len(lines) == 1 and not lines[0].startswith("WEBVTT") and not _TIME.match(lines[0])
 
 
 def _header(blocks: Sequence[_CueBlock]) -> tuple[str, dict[str, Any] | None]:
-    """The title and the metadata of a WebVTT file; None in their place where it has no header."""
+    """Return the title and the metadata of a WebVTT file; None in their place where it has no header."""
     lines = blocks[0].lines if blocks else []
     if not lines or not lines[0].startswith("WEBVTT"):
         return "", None
@@ -100,14 +100,14 @@ def _header(blocks: Sequence[_CueBlock]) -> tuple[str, dict[str, Any] | None]:
 
 
 def _plain(line: str) -> str:
-    """A line without tags, its white space collapsed."""
+    """Return a line without tags, its white space collapsed."""
     if "<" in line or "{" in line:
         line = _TAG.sub("", _SPEAKER.sub(r"\1: ", line))
     return " ".join((unescape(line) if "&" in line else line).split())
 
 
 def _drop_repeated(shown: list[str], above: list[str]) -> list[str]:
-    """The lines of a cue without those at its beginning that the cue above it ends in."""
+    """Return the lines of a cue without those at its beginning that the cue above it ends in."""
     for count in range(min(len(shown), len(above), _ROLLED), 0, -1):
         if above[-count:] == shown[:count]:
             return shown[count:]

@@ -19,7 +19,7 @@ _MADE: Any = tuple.__new__  # a third of the time that the constructor takes
 
 
 def row_marks(offsets: Iterable[int]) -> tuple[Mark, ...]:
-    """A row at each of these offsets."""
+    """Return a row at each of these offsets."""
     fields = zip(offsets, repeat("row"), repeat(""), repeat(2))
     return tuple(map(_MADE, repeat(Mark), fields))
 
@@ -45,7 +45,7 @@ class DelimitedTable:
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file; meta: `columns`, where they have names, and `rows`.
+        """Return the one document of the file; meta: `columns`, where they have names, and `rows`.
 
         Raises IngestError `bad_row` where a quote is never closed, `binary_file` and `not_utf8`.
         """
@@ -69,7 +69,7 @@ class DelimitedTable:
 
 @contextmanager
 def _any_length(most: int) -> Iterator[None]:
-    """The interpreter's limit of a value's length, which is one for all readers, raised to that meanwhile."""
+    """Yield the interpreter's limit of a value's length, which is one for all readers, raised to that meanwhile."""
     before = csv.field_size_limit()
     csv.field_size_limit(max(before, most + 1))
     try:
@@ -79,7 +79,7 @@ def _any_length(most: int) -> Iterator[None]:
 
 
 def _delimiter(lines: Sequence[str], path: str) -> tuple[str, bool]:
-    """What stands between two values, and whether the first line says nothing but that, as Excel has it."""
+    """Return what stands between two values, and whether the first line says nothing but that, as Excel has it."""
     if path.lower().endswith((".tsv", ".tab")):
         return "\t", False
     told = _SEPARATOR.match(lines[0]) if lines else None
@@ -87,7 +87,8 @@ def _delimiter(lines: Sequence[str], path: str) -> tuple[str, bool]:
 
 
 def _sniff(lines: Sequence[str]) -> str:
-    """The delimiter that gives the first rows as many values as the very first; of several, the rarest in texts."""
+    """Return the delimiter that gives the first rows as many values as the very first; of several, the rarest in
+    texts."""
     sizes = accumulate(map(len, islice(lines, _SNIFFED)))
     sample = [line for line, size in zip(lines, sizes, strict=False) if size <= _SWALLOWED] or lines[:1]
     shares = []
@@ -100,7 +101,7 @@ def _sniff(lines: Sequence[str]) -> str:
 
 
 def _rows(text: str, lines: Sequence[str], delimiter: str, path: str) -> tuple[list[int], tuple[str, ...]]:
-    """The lines at which rows begin, from 0, empty ones aside; and what is to be told of them."""
+    """Return the lines at which rows begin, from 0, empty ones aside; and what is to be told of them."""
     if '"' not in text:
         return _lines_as_rows(lines), ()
     reader = csv.reader(chain(lines, ("end",)), delimiter=delimiter)
@@ -127,7 +128,7 @@ def _lines_as_rows(lines: Sequence[str]) -> list[int]:
 
 
 def _names(lines: Sequence[str], rows: Sequence[int], delimiter: str) -> list[str]:
-    """The values of the first row where they look like the names of columns: there, different, no numbers."""
+    """Return the values of the first row where they look like the names of columns: there, different, no numbers."""
     if len(rows) < 2:
         return []
     header = next(csv.reader(lines[rows[0] : rows[1]], delimiter=delimiter))

@@ -22,7 +22,7 @@ _RESAVE = f"re-save it as UTF-8, or {flag('encoding')} NAME"
 
 
 def decode(raw: bytes, *, path: str) -> str:
-    """The text of UTF-8 bytes without their byte order mark; line ends stay as they are.
+    """Return the text of UTF-8 bytes without their byte order mark; line ends stay as they are.
 
     Raises IngestError `binary_file` for a NUL in the first 8 KiB, `not_utf8` with the offset of the first bad byte;
     either says what the file is where its first bytes tell, with the `kind` among its details.
@@ -46,18 +46,18 @@ def decode(raw: bytes, *, path: str) -> str:
 
 
 def why_binary(raw: bytes, path: str) -> IngestError:
-    """The error for a file with a NUL byte, which says what it is where its first bytes tell."""
+    """Return the error for a file with a NUL byte, which says what it is where its first bytes tell."""
     message = f"{path} is a binary file: it has a NUL byte."
     return _no_text("binary_file", raw, path) or IngestError("binary_file", message)
 
 
 def _is_full_of_controls(head: bytes) -> bool:
-    """Whether these are bytes of no text in any encoding; compressed ones have one in ten."""
+    """Return True if these are bytes of no text in any encoding; compressed ones have one in ten."""
     return len(head) >= _ENOUGH and len(head) - len(head.translate(None, _CONTROLS)) > len(head) / 16
 
 
 def _no_text(code: str, raw: bytes, path: str, **details: int) -> IngestError | None:
-    """What the file is instead; None where nobody knows."""
+    """Return what the file is instead; None where nobody knows."""
 
     kind = kind_of(raw, path=path)
     if kind is None:
@@ -75,7 +75,7 @@ class Text:
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         markdown = is_markdown_name(path)
         title = (first_heading(text) if markdown else "") or path.rpartition("/")[2]
@@ -90,7 +90,8 @@ _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}[\"']([A-Za-z
 
 
 def decode_part(raw: bytes, charset: str | None) -> tuple[str, bool]:
-    """The text, and whether every byte of it could be read; others are replaced. A byte order mark comes first.
+    """Return the text, and whether every byte of it could be read; others are replaced. A byte order mark comes
+    first.
 
     charset: what is declared, None or a name that nobody knows for UTF-8.
     """
@@ -101,7 +102,7 @@ def decode_part(raw: bytes, charset: str | None) -> tuple[str, bool]:
 
 
 def declared_in_xml(raw: bytes) -> str | None:
-    """The encoding that an XML declaration names."""
+    """Return the encoding that an XML declaration names."""
     found = _DECLARED.match(raw[:400].lstrip())
     return found[1].decode("ascii") if found else None
 
@@ -129,6 +130,6 @@ LONGEST = 120
 
 
 def short(text: str, most: int = LONGEST) -> str:
-    """The beginning of a text on one line, white space collapsed; what is cut off ends in an ellipsis."""
+    """Return the beginning of a text on one line, white space collapsed; what is cut off ends in an ellipsis."""
     line = " ".join(text.lstrip()[: 8 * most].split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"

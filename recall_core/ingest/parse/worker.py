@@ -90,7 +90,7 @@ class Worker:
             process.end()
 
     def parse(self, name: str, raw: bytes, *, path: str, digest: str) -> list[ParsedDocument]:
-        """The documents that the parser of that name makes of a file, in file order.
+        """Return the documents that the parser of that name makes of a file, in file order.
 
         Raises what the parser raises, IngestError or UsageError, with its code, message, hint and details;
         IngestError `parser_timeout` for a file that takes longer than `seconds`, `parser_crashed` for one that ends
@@ -170,7 +170,7 @@ class _Trouble(Exception):
         self.reason, self.code = reason, code
 
     def error(self, name: str, raw: bytes, path: str) -> IngestError:
-        """The error that names the file."""
+        """Return the error that names the file."""
         kind = kind_of(raw, path=path)
         told = " " if self.reason.startswith("took ") else " cannot be read: "
         details = {"path": path, "kind": kind.label if kind else name}
@@ -205,15 +205,15 @@ class _WorkerProcess:
             os.close(theirs_out)
 
     def is_alive(self) -> bool:
-        """Whether it has not ended since its last answer."""
+        """Return True if it has not ended since its last answer."""
         return self._process.poll() is None
 
     def busy_seconds(self) -> float | None:
-        """The processor time that it has had, None where the system does not tell."""
+        """Return the processor time that it has had, None where the system does not tell."""
         return _busy_seconds(self._process.pid)
 
     def memory(self) -> int:
-        """Bytes that it has in memory; 0 where the system does not tell."""
+        """Return bytes that it has in memory; 0 where the system does not tell."""
         return _resident(self._process.pid)
 
     def end(self) -> None:
@@ -264,7 +264,7 @@ class _WorkerProcess:
         return count
 
     def _why_ended(self, look: Callable[[], None]) -> str:
-        """How it ended, now that it has closed its pipe. look: called until it has."""
+        """Return how it ended, now that it has closed its pipe. look: called until it has."""
         while (code := self._process.poll()) is None:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_LOOK_SECONDS)
@@ -317,7 +317,7 @@ AHEAD_REPLY_BYTES = 8 << 20
 
 
 def cores() -> int:
-    """How many workers may be at work at the same time: one for each processor that this process may use."""
+    """Return how many workers may be at work at the same time: one for each processor that this process may use."""
     usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()
     return min(usable or 1, MOST_WORKERS)
 
@@ -356,7 +356,7 @@ class WorkerPool:
         self._stop = Event()
 
     def has_room(self, size: int) -> bool:
-        """Whether another file of so many bytes may be begun."""
+        """Return True if another file of so many bytes may be begun."""
         waiting = sum(len(file.raw) for file in self._begun.values())
         return len(self._begun) < MOST_WAITING and waiting + size <= AHEAD_BYTES
 
@@ -376,7 +376,8 @@ class WorkerPool:
             self._queue.put(file)
 
     def wait_for(self, parser: str, *, key: str, digest: str) -> list[ParsedDocument] | None:
-        """What was made of a file, once it is done, or what its parser raises; None where it is to be parsed again.
+        """Return what was made of a file, once it is done, or what its parser raises; None where it is to be parsed
+        again.
 
         That is a file that was not begun, or has changed since, and one that gave its worker trouble: it is tried
         once more by itself, and with all that a file may take. Only the time that it has is not given twice.

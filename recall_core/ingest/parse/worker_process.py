@@ -68,7 +68,7 @@ class FailureReply(msgspec.Struct, array_like=True, tag="failure", frozen=True):
 
 
 def pack(message: msgspec.Struct) -> bytearray:
-    """A message behind its header."""
+    """Return a message behind its header."""
     buffer = bytearray(HEADER.size)
     msgspec.msgpack.Encoder().encode_into(message, buffer, HEADER.size)
     HEADER.pack_into(buffer, 0, len(buffer) - HEADER.size)
@@ -76,7 +76,7 @@ def pack(message: msgspec.Struct) -> bytearray:
 
 
 def too_long(most: int) -> str:
-    """Why a reply is refused."""
+    """Return why a reply is refused."""
     return f"its text takes more than {size_told(most)}"
 
 

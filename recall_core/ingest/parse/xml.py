@@ -68,7 +68,7 @@ class XmlEvents:
         made.DefaultHandler = self._other
 
     def read(self, raw: bytes) -> None:
-        """Tells the handler all of the file. Entities that it defines are left out, those of HTML are known.
+        """Tell the handler all of the file. Entities that it defines are left out, those of HTML are known.
 
         Raises IngestError `too_deep` beyond 500 levels, and with the code for what is not well formed.
         """
@@ -81,7 +81,7 @@ class XmlEvents:
             raise bad_xml(self._path, str(error), self._code) from error
 
     def position(self) -> int:
-        """The byte at which the tag begins that a handler is told of; of text, the byte at which it ends."""
+        """Return the byte at which the tag begins that a handler is told of; of text, the byte at which it ends."""
         return self._expat.CurrentByteIndex
 
     def _doctype(self, name: str, system: str | None, public: str | None, has_definitions: int) -> None:
@@ -130,12 +130,12 @@ class XmlEvents:
 
 @lru_cache(maxsize=2048)
 def _local(name: str) -> str:
-    """A name without its prefix."""
+    """Return a name without its prefix."""
     return name.rpartition(":")[2]
 
 
 def bad_xml(path: str, reason: str, code: str) -> IngestError:
-    """What is raised for a file that is not well formed."""
+    """Return what is raised for a file that is not well formed."""
     return IngestError(code, f"{path} is not well-formed XML: {reason}.", details={"path": path})
 
 
@@ -182,7 +182,7 @@ class XmlText:
     is_foreign = False
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `bad_xml` and `too_deep`."""
+        """Return the one document of the file.  Raises IngestError `bad_xml` and `too_deep`."""
         elements = _Elements(path)
         events = XmlEvents(elements, path=path, code="bad_xml", encoding="UTF-8")
         elements.position = events.position

@@ -54,7 +54,7 @@ class Archive:
         return name in self._entries
 
     def read(self, name: str) -> bytes:
-        """The bytes of an entry; of two of one name the last."""
+        """Return the bytes of an entry; of two of one name the last."""
         entry = self._entries.get(name)
         if entry is None:
             raise self.bad(f"it has no {name}")
@@ -78,12 +78,12 @@ class Archive:
         return b"".join(pieces)
 
     def bad(self, reason: str) -> IngestError:
-        """What is raised for an archive that is not what it should be."""
+        """Return what is raised for an archive that is not what it should be."""
         return Archive.refused(self._path, reason, self._code)
 
     @staticmethod
     def refused(path: str, reason: str, code: str) -> IngestError:
-        """The same for a file that is not even an archive."""
+        """Return the same for a file that is not even an archive."""
         return IngestError(code, f"{path} cannot be read: {reason}.", details={"path": path})
 
     def _too_large(self, name: str) -> IngestError:
