@@ -5,7 +5,10 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
 
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest.parse.magic import kind_of
@@ -62,19 +65,19 @@ class Decoded(NamedTuple):
 
 
 def check_encoding(name: str) -> str:
-    """Return the encoding as Python calls it, "" for none. Raises UsageError `unknown_encoding` for no text's."""
-    found = _codec(name)
-    if name and found is None:
+    """Return Python's name of an encoding, "" for "". Raises UsageError `unknown_encoding`."""
+    codec = _find_codec(name)
+    if name and codec is None:
         message = f"There is no encoding {name!r}."
         raise UsageError("unknown_encoding", message, hint=f"{flag('encoding')} utf-8, latin-1, cp1252, shift_jis")
-    return found or ""
+    return codec or ""
 
 
 def decode_file(raw: bytes, *, path: str, parser: str, encoding: str = "", guess: bool = False) -> Decoded:
-    """Return the text of a file. parser: who reads it, which tells how it may declare its encoding. encoding: asked
-    for.
+    """Return the text of a file.
 
-    A declaration that is unknown, or that the bytes are not in, is passed over where they are UTF-8.
+    parser: its parser, which knows how it may declare its encoding.  encoding: the one that is asked for.  A wrong
+    declaration is ignored if the bytes are UTF-8.
     Raises IngestError `binary_file`, `not_utf8`, `encoding_mismatch`.
     """
     for mark, name in _BOMS:
@@ -85,7 +88,7 @@ def decode_file(raw: bytes, *, path: str, parser: str, encoding: str = "", guess
         return _decode_wide(raw, asked, path)
     declared = _find_declaration(raw, parser)
     if declared:
-        own = _codec(declared)
+        own = _find_codec(declared)
         if parser == "html" and own in _AS_BROWSERS:
             own = _AS_BROWSERS[own]
         return _decode_as_declared(raw, own, declared, path)
@@ -102,9 +105,7 @@ def _is_utf_8(raw: bytes) -> bool:
 
 
 def _decode_wide(raw: bytes, asked: str, path: str) -> Decoded:
-    """Return a file with NUL bytes: text where an encoding that has them was asked for, and gives none of them
-    back."""
-
+    """Decode a file with NUL bytes, if an encoding with such bytes is asked for and the text has none."""
     kind = kind_of(raw, path=path)
     if asked.startswith(_WIDE) and (kind is None or kind.label.startswith("UTF-")):
         found = _decode_as(raw, asked, path, flag("encoding"))
@@ -116,9 +117,8 @@ def _decode_wide(raw: bytes, asked: str, path: str) -> Decoded:
 def _decode_as_declared(raw: bytes, own: str | None, declared: str, path: str) -> Decoded:
     if own == UTF_8 or own is None:
         found = _decode_utf8_or_guess(raw, path, guess=False)
-        return (
-            found if own else found._replace(notes=(f"it declares the unknown encoding {declared}: read as UTF-8",))
-        )
+        note = f"it declares the unknown encoding {declared}: read as UTF-8"
+        return found if own else found._replace(notes=(note,))
     try:
         return Decoded(raw.decode(own).encode(), own)
     except (UnicodeDecodeError, UnicodeEncodeError):
@@ -131,14 +131,10 @@ def _decode_as_declared(raw: bytes, own: str | None, declared: str, path: str) -
 
 def _decode_as(raw: bytes, encoding: str, path: str, source: str) -> Decoded:
     try:
-        return Decoded(
-            raw if encoding == UTF_8 and raw.decode() is not None else raw.decode(encoding).encode(), encoding
-        )
-    except UnicodeDecodeError as error:
+        return Decoded(raw.decode(encoding).encode(), encoding)
+    except (UnicodeDecodeError, UnicodeEncodeError) as error:
         if encoding == UTF_8:
-            as_utf8(raw, path=path)
-        raise _mismatch(path, encoding, f"{source} says", error.start) from error
-    except UnicodeEncodeError as error:
+            as_utf8(raw, path=path)  # raises the error for a file that is not UTF-8
         raise _mismatch(path, encoding, f"{source} says", error.start) from error
 
 
@@ -166,7 +162,7 @@ def _decode_utf8_or_guess(raw: bytes, path: str, *, guess: bool) -> Decoded:
         raise IngestError("parser_unavailable", message, hint=hint, details={"path": path}) from error
 
     best = from_bytes(raw).best()
-    own = None if best is None else _codec(best.encoding)
+    own = None if best is None else _find_codec(best.encoding)
     if own is None:
         raise IngestError(
             "not_utf8", f"{path} is not UTF-8, and its encoding cannot be guessed.", details={"path": path}
@@ -175,10 +171,9 @@ def _decode_utf8_or_guess(raw: bytes, path: str, *, guess: bool) -> Decoded:
 
 
 def _decode_as_named_within(raw: bytes) -> Decoded | None:
-    """Return a text that is not UTF-8 in the encoding that its beginning or end names; None where that does not read
-    it."""
+    """Decode text that is not UTF-8 as its first or last lines say. Return None if they are wrong or say nothing."""
     found = _NAMED_WITHIN.search(raw[:_MARGIN]) or _NAMED_WITHIN.search(raw[-_MARGIN:])
-    own = _codec(next(filter(None, found.groups())).decode("ascii", "replace")) if found else None
+    own = _find_codec(next(filter(None, found.groups())).decode("ascii", "replace")) if found else None
     try:
         return None if own is None else Decoded(raw.decode(own).encode(), own)
     except (UnicodeDecodeError, UnicodeEncodeError):
@@ -191,8 +186,8 @@ def _find_declaration(raw: bytes, parser: str) -> str:
     return next((each.decode("ascii", "replace") for each in found.groups() if each), "") if found else ""
 
 
-def _codec(name: str) -> str | None:
-    """Return the name of a codec of texts; None for another."""
+def _find_codec(name: str) -> str | None:
+    """Return Python's name of a text encoding, None if there is none."""
     try:
         info = codecs.lookup(name)
     except (LookupError, ValueError):
@@ -206,6 +201,7 @@ _STEP = 1 << 16  # bytes that are to come out at once
 _GIVEN = 1 << 10  # bytes that go in at once: of zstd at most some 40 MB come out, and little is left behind a stream
 
 _MAGIC = {b"\x1f\x8b\x08": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"(\xb5/\xfd": "zstd"}
+_LIBRARIES = {"gzip": "zlib", "bzip2": "bz2", "xz": "lzma", "zstd": "zstandard"}  # few files need one of them
 _SUFFIXES = {"gzip": ("gz", "tgz"), "bzip2": ("bz2", "tbz2"), "xz": ("xz", "txz"), "zstd": ("zst", "tzst")}
 
 
@@ -218,24 +214,11 @@ class Unpacked(NamedTuple):
     packing: str
 
 
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def needs_input(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
-
-
 def unpack(raw: bytes, *, path: str, most: int) -> Unpacked:
-    """Return what a compressed file holds; any other as it is. most: bytes that may come out.
+    """Unpack a compressed file; return any other as it is. most: bytes that may come out.
 
-    Raises IngestError `bad_archive` for damaged or several archives in one, `unpacked_too_large`; `not_read` for an
-    archive of several files; `parser_unavailable` where zstandard is missing.
+    Raises IngestError `bad_archive`, `unpacked_too_large`, `not_read` for an archive of several files, and
+    `parser_unavailable` if zstandard is missing.
     """
     packing = next((name for magic, name in _MAGIC.items() if raw.startswith(magic)), "")
     stem, _, suffix = path.rpartition(".")
@@ -245,146 +228,55 @@ def unpack(raw: bytes, *, path: str, most: int) -> Unpacked:
         details = {"path": path, "kind": "archive (.tar)"}
         raise IngestError("not_read", f"{path} is an archive of several files, which is not read.", details=details)
     most = min(most, max(_SMALL, _RATIO * len(raw)))
-    return Unpacked(_content(raw, packing, path, most), stem, packing)
+    return Unpacked(_unpack_streams(raw, packing, path, most), stem, packing)
 
 
-def _content(raw: bytes, packing: str, path: str, most: int) -> bytes:
-    """Return all streams of a file, one after the other. Zeros behind the last are padding."""
+def _unpack_streams(raw: bytes, packing: str, path: str, most: int) -> bytes:
+    """Return the content of all streams of a file. Zeros behind the last one are padding."""
+    open_stream, damage, bound = _decompression(packing, path)
     pieces: list[bytes] = []
     size, position, end = 0, 0, len(raw.rstrip(b"\0"))
-    new = _decompressor(packing, path)
     try:
         while position < end:
-            one = new()
-            while not one.eof:
-                given = raw[position : position + _GIVEN] if one.needs_input else b""
+            stream = open_stream()
+            while not stream.eof:
+                given = raw[position : position + _GIVEN] if _needs_input(stream) else b""
                 position += len(given)
-                piece = one.decompress(given, _STEP)
+                piece = stream.decompress(getattr(stream, "unconsumed_tail", b"") or given, *bound)
                 size += len(piece)
                 pieces.append(piece)
                 if size > most:
-                    raise _too_large(path, most)
-                if not given and not piece and one.needs_input and not one.eof:
-                    raise _bad(path, "it ends too early")
-            position -= len(one.unused_data)
-    except (OSError, EOFError, ValueError) as error:
-        raise _bad(path, str(error)) from error
+                    message, hint = f"{path} unpacks to more than {most} bytes.", "max_file_bytes in recall.toml"
+                    raise IngestError("unpacked_too_large", message, hint=hint, details={"path": path})
+                if not given and not piece and _needs_input(stream) and not stream.eof:
+                    raise _bad_archive(path, "it ends too early")
+            position -= len(stream.unused_data)
+    except (OSError, EOFError, ValueError, damage) as error:
+        raise _bad_archive(path, str(error)) from error
     return b"".join(pieces)
 
 
-def _decompressor(packing: str, path: str) -> Callable[[], _Decompressor]:
-    match packing:
-        case "gzip":
-            return _Gzip
-        case "bzip2":
-            from bz2 import BZ2Decompressor  # noqa: PLC0415 - few files are packed
-
-            return BZ2Decompressor
-        case "xz":
-            return _Xz
-        case _:
-            return _zstd(path)
+def _needs_input(stream: Any) -> bool:
+    """Return True if a decompressor has used all bytes. Only zlib's hands back the others (`unconsumed_tail`)."""
+    return not getattr(stream, "unconsumed_tail", b"") and getattr(stream, "needs_input", True)
 
 
-class _Gzip:
-    """zlib with the interface of the others."""
-
-    def __init__(self) -> None:
-        import zlib  # noqa: PLC0415 - few files are packed
-
-        self._one = zlib.decompressobj(wbits=31)
-        self._error = zlib.error
-
-    @property
-    def eof(self) -> bool:
-        return self._one.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._one.unconsumed_tail
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._one.unused_data
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        try:
-            return self._one.decompress(self._one.unconsumed_tail or data, max_length)
-        except self._error as error:
-            raise ValueError(str(error)) from error
-
-
-class _Xz:
-    """lzma, its own errors as ValueErrors."""
-
-    def __init__(self) -> None:
-        import lzma  # noqa: PLC0415 - few files are packed
-
-        self._one = lzma.LZMADecompressor(memlimit=1 << 28)
-        self._error = lzma.LZMAError
-
-    @property
-    def eof(self) -> bool:
-        return self._one.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return self._one.needs_input
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._one.unused_data
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        try:
-            return self._one.decompress(data, max_length)
-        except self._error as error:
-            raise ValueError(str(error)) from error
-
-
-def _zstd(path: str) -> Callable[[], _Decompressor]:
-    from importlib.util import find_spec  # noqa: PLC0415 - few files are packed
-
-    if find_spec("zstandard") is None:
+def _decompression(packing: str, path: str) -> tuple[Callable[[], Any], type[Exception], tuple[int, ...]]:
+    """Return what starts a stream, the error that it raises for damage, and how a call is bound, where it can be."""
+    if packing == "zstd" and find_spec("zstandard") is None:
         message = f"{path} is compressed by zstd, which takes the package zstandard."
         details = {"path": path, "kind": "compressed (.zst)"}
         raise IngestError("parser_unavailable", message, hint=install_extra("files"), details=details)
-    return _Zstd
+    library: Any = import_module(_LIBRARIES[packing])
+    match packing:
+        case "gzip":
+            return partial(library.decompressobj, wbits=31), library.error, (_STEP,)
+        case "bzip2":
+            return library.BZ2Decompressor, OSError, (_STEP,)
+        case "xz":
+            return partial(library.LZMADecompressor, memlimit=1 << 28), library.LZMAError, (_STEP,)
+    return library.ZstdDecompressor(max_window_size=1 << 27).decompressobj, library.ZstdError, ()
 
 
-class _Zstd:
-    """zstandard's own, which has no bound on what one call gives."""
-
-    def __init__(self) -> None:
-        import zstandard  # noqa: PLC0415 - few files are packed
-
-        self._one = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
-        self._error = zstandard.ZstdError
-
-    @property
-    def eof(self) -> bool:
-        return bool(self._one.eof)
-
-    @property
-    def needs_input(self) -> bool:
-        return True
-
-    @property
-    def unused_data(self) -> bytes:
-        return bytes(self._one.unused_data)
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        del max_length
-        try:
-            return bytes(self._one.decompress(data))
-        except self._error as error:
-            raise ValueError(str(error)) from error
-
-
-def _too_large(path: str, most: int) -> IngestError:
-    message = f"{path} unpacks to more than {most} bytes."
-    return IngestError("unpacked_too_large", message, hint="max_file_bytes in recall.toml", details={"path": path})
-
-
-def _bad(path: str, reason: str) -> IngestError:
+def _bad_archive(path: str, reason: str) -> IngestError:
     return IngestError("bad_archive", f"{path} cannot be unpacked: {reason}.", details={"path": path})
