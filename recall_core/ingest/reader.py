@@ -64,7 +64,9 @@ class FileReader:
         self._worker = Worker()
         self._pool: WorkerPool | None = None
         self._foreign_parsers: dict[str, bool] = {}
-        self._told: tuple[bytes, str, Unpacked] | None = None  # a packed file that `parser_of` was asked of last
+        self._last_packed: tuple[bytes, str, Unpacked] | None = (
+            None  # a packed file that `parser_of` was asked of last
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -87,7 +89,7 @@ class FileReader:
         Raises IngestError `not_read`, `bad_archive`, `unpacked_too_large`, `parser_unavailable`.
         """
         inside = self._unpack(raw, path)
-        self._told = (raw, path, inside) if inside.packing else None
+        self._last_packed = (raw, path, inside) if inside.packing else None
         return identity(self._choice(inside.content, inside.path, root))
 
     def read(self, raw: bytes, *, path: str, root: Root, digest: str) -> FileText:
@@ -104,7 +106,8 @@ class FileReader:
             found = chosen.parse(made.content, path=made.path, digest=digest)
         is_plain = getattr(chosen, "is_verbatim", False) and made.encoding == UTF_8 and not made.packing
         packing = f"{made.packing}+" if made.packing else ""
-        read_by = "" if is_plain else f"{_versioned(own)};{packing}{made.encoding}"
+        version = own if "@" in own else f"{own}@1"
+        read_by = "" if is_plain else f"{version};{packing}{made.encoding}"
         documents = tuple(_check_documents(found, path, None if made.content is raw else len(raw)))
         return FileText(documents, own, read_by, (*made.notes, *(note for each in documents for note in each.notes)))
 
@@ -121,11 +124,8 @@ class FileReader:
         return SMALL_BYTES <= size <= _AHEAD_TEXT_BYTES
 
     def has_room(self, size: int) -> bool:
-        """Return True if a file of so many bytes may be begun now: on one core none ever is."""
-        if self._pool is not None:
-            return self._pool.has_room(size)
-
-        return cores() > 1
+        """Return True if a file of so many bytes may be begun now. On one core none ever is."""
+        return cores() > 1 if self._pool is None else self._pool.has_room(size)
 
     def begin(self, raw: bytes, *, path: str, root: Root, digest: str) -> None:
         """Have a file parsed before its turn, if a worker does it. A `read` of the same bytes waits for it.
@@ -140,12 +140,12 @@ class FileReader:
         self._pool.begin(made.name, made.content, key=path, path=made.path, digest=digest)
 
     def forget(self, path: str) -> None:
-        """The turn of a file that may have been begun is over."""
+        """Drop what was begun for a file; its turn is over."""
         if self._pool is not None:
             self._pool.forget(path)
 
     def _prepare(self, raw: bytes, path: str, root: Root) -> _Prepared:
-        """Unpacked, and decoded where its parser reads text."""
+        """Unpack a file, and decode it for a parser that reads text."""
         inside = self._unpack(raw, path)
         name = self._choice(inside.content, inside.path, root)
         chosen = parser(name)
@@ -159,10 +159,10 @@ class FileReader:
         return _Prepared(name, chosen, content, named, encoding, inside.packing, notes)
 
     def _unpack(self, raw: bytes, path: str) -> Unpacked:
-        """Return what is in the file, unpacked once for `parser_of` and a `read` that follows it."""
-        told, self._told = self._told, None
-        if told is not None and told[0] is raw and told[1] == path:
-            return told[2]
+        """Unpack a file, once for `parser_of` and the `read` that follows it."""
+        last, self._last_packed = self._last_packed, None
+        if last is not None and last[0] is raw and last[1] == path:
+            return last[2]
         return unpack(raw, path=path, most=self._config.max_file_bytes)
 
     def _in_worker(self, made: _Prepared, key: str, digest: str) -> Iterable[ParsedDocument]:
@@ -196,10 +196,6 @@ def _needs_worker(made: _Prepared) -> bool:
 def _is_foreign(name: str, chosen: Parser) -> bool:
     """Return True for a parser that may crash, hang or swell on a file of any size: foreign code, or a plug-in."""
     return name not in BUILT_IN or getattr(chosen, "is_foreign", False)
-
-
-def _versioned(own: str) -> str:
-    return own if "@" in own else f"{own}@1"
 
 
 def _check_documents(found: Iterable[ParsedDocument], path: str, size: int | None) -> Iterator[ParsedDocument]:
@@ -259,9 +255,9 @@ def read_raw(place: Path, *, path: str, config: Config) -> RawFile:
 
 
 def _settle(status: os.stat_result, looked_ns: int) -> tuple[int, int]:
-    """ctime and inode; no ctime of a file so young that it may change once more within one tick of its clock.
+    """Return ctime and inode; 0 for the ctime of a file that may change again within one tick of its clock.
 
-    looked_ns: when it was looked at; however long reading it took, it may have changed from then on.
+    looked_ns: the time before it was read; it may have changed from then on.
     """
     is_young = looked_ns - max(status.st_mtime_ns, status.st_ctime_ns) < _YOUNG_NS
     return 0 if is_young else status.st_ctime_ns, status.st_ino
@@ -274,24 +270,23 @@ def too_large(path: str, size: int, config: Config) -> IngestError:
 
 
 def settings_by(read_by: str, config: Config) -> str:
-    """Return what a file's chunks and vectors depend on besides its bytes: what reads it (see `asked_of`), chunker,
-    counter, what is embedded."""
+    """Return all that a file's chunks and vectors depend on besides its bytes. read_by: see `asked_of`."""
     return f"{read_by} {chunker_identity(config)} {config.counter} {EMBEDDED}"
 
 
-def read_by(settings: str) -> str:
-    """Return what a file was read by, as its settings name it."""
+def parser_in_settings(settings: str) -> str:
+    """Return the part of a file's settings that names its parser and encoding."""
     return settings.partition(" ")[0]
 
 
 def settings_of_pieces(spans: Sequence[Span], *, title: str, tags: Sequence[str], meta: Mapping[str, Any]) -> str:
-    """Return the settings of a document that a program has cut and labelled itself."""
+    """Return the settings of a document that a program has cut and labelled."""
     layout = json.dumps([list(spans), title, tags, meta], ensure_ascii=False, sort_keys=True)
     return f"{PIECES} {sha256(layout.encode()).hexdigest()}"
 
 
 def is_edited(file: Fingerprint) -> bool:
-    """Return True if the next sync is to read the file as its roots ask by now, or to let it go where none does."""
+    """Return True if the settings of a file's roots have changed since it was read."""
     return file.settings.endswith(EDITED)
 
 
@@ -303,7 +298,7 @@ class FileDocuments(NamedTuple):
     notes: tuple[str, ...]
 
 
-def documents(
+def read_documents(
     raw: RawFile, *, path: str, root: Root, reader: FileReader, counter: Counter, config: Config
 ) -> FileDocuments:
     """Return the documents of a file with their chunks; no chunk has a vector yet.
@@ -319,8 +314,7 @@ def documents(
 
 
 def asked_of(parser: str, root: Root) -> str:
-    """Return what a file is read by, as its settings name it: a parser's identity, and the encoding its root asks
-    for."""
+    """Return the identity of a parser with the encoding that its root asks for."""
     return f"{parser};{root.encoding}" if root.encoding else parser
 
 
@@ -343,7 +337,7 @@ def _document(
 
 
 def chunks_of(parsed: ParsedDocument, *, path: str, counter: Counter, config: Config) -> tuple[NewChunk, ...]:
-    """Return a document's text, cut. path: the document's own; no chunk has a vector yet."""
+    """Cut a document into chunks that have no vectors yet. path: the document's own."""
     spans = chunk(parsed.text, counter=counter, config=config, marks=parsed.marks)
     return tuple(_chunks(path, parsed, spans))
 

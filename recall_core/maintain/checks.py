@@ -21,7 +21,7 @@ from recall_core.errors import IngestError, UsageError
 from recall_core.ingest import discover
 from recall_core.ingest.discover import Found
 from recall_core.ingest.parse import is_earlier, name_of
-from recall_core.ingest.reader import FileReader, read_by, read_raw
+from recall_core.ingest.reader import FileReader, parser_in_settings, read_raw
 from recall_core.ingest.targets import belongs, inherit_options, is_gone, standing_roots
 from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder
@@ -76,7 +76,7 @@ def unchanged_files(store: Store, *, base: Path, config: Config) -> Finding:
     stale: list[_Stale] = []
     for file in files:
         state: _State | None = file_state(file, base, may_read=may_read)
-        if state is not None or is_earlier(read_by(file.settings)):
+        if state is not None or is_earlier(parser_in_settings(file.settings)):
             stale.append(_Stale(file, state or "earlier"))
     if not stale:
         return Finding("ok", f"{len(files)} files are as they were read")
@@ -159,7 +159,7 @@ def _read_again(files: Sequence[Fingerprint], store: Store, base: Path) -> list[
     for file in files:
         number = next((number for number, root in waiting.items() if belongs(root, file.path)), None)
         if number is None:
-            named.setdefault(name_of(read_by(file.settings)), []).append(str(base / file.os_path))
+            named.setdefault(name_of(parser_in_settings(file.settings)), []).append(str(base / file.os_path))
         else:
             accepted[number] = None
     hints: list[str] = [Hint("roots", "accept", *map(str, accepted)), _SYNC] if accepted else []

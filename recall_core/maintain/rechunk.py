@@ -30,7 +30,7 @@ from recall_core.embed.trust import FoundSettings
 from recall_core.errors import UsageError
 from recall_core.ingest.outline import outline_marks
 from recall_core.ingest.parse import is_markdown
-from recall_core.ingest.reader import PIECES, chunks_of, read_by, settings_by, settings_of_pieces
+from recall_core.ingest.reader import PIECES, chunks_of, parser_in_settings, settings_by, settings_of_pieces
 from recall_core.ingest.vectors import Pace, TextVector, check_embedder, embed_in_calls, missing_texts, tokens_of
 from recall_core.maintain.settings import settle
 from recall_core.marks import Mark, Places
@@ -145,7 +145,7 @@ class _Cutter:
 
         is_checked: first hold each document against its digest; StoreCorrupt where a part of it is missing.
         """
-        parser = read_by(file.settings)
+        parser = parser_in_settings(file.settings)
         settings = settings_by(parser, self.config) + _mark(file)
         if file.settings == settings:
             return None

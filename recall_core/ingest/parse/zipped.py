@@ -74,21 +74,19 @@ class Archive:
                 size += len(piece)
                 self._left -= len(piece)
                 if self._left < 0 or (size > RATIO_FROM and size > HIGHEST_RATIO * entry.compress_size):
-                    raise self._too_large(entry.filename)
+                    most = f"{MOST_UNPACKED >> 20} MiB in all, or {HIGHEST_RATIO} times its packed size"
+                    raise Archive.refused(
+                        self._path,
+                        f"its {entry.filename} unpacks to more than is read ({most})",
+                        "unpacked_too_large",
+                    )
         return b"".join(pieces)
 
     def bad(self, reason: str) -> IngestError:
-        """Return what is raised for an archive that is not what it should be."""
+        """Return the error for an archive that cannot be read, for that reason."""
         return Archive.refused(self._path, reason, self._code)
 
     @staticmethod
     def refused(path: str, reason: str, code: str) -> IngestError:
-        """Return the same for a file that is not even an archive."""
+        """Return the error for a file that cannot be read, for that reason."""
         return IngestError(code, f"{path} cannot be read: {reason}.", details={"path": path})
-
-    def _too_large(self, name: str) -> IngestError:
-        most = f"{MOST_UNPACKED >> 20} MiB in all, or {HIGHEST_RATIO} times its packed size"
-        reason = f"its {name} unpacks to more than is read ({most})"
-        return IngestError(
-            "unpacked_too_large", f"{self._path} cannot be read: {reason}.", details={"path": self._path}
-        )
