@@ -32,9 +32,11 @@ from recall_core.ingest import ignore, kinds
 from recall_core.ingest.chunk import chunk
 from recall_core.ingest.decode import decode_file
 from recall_core.ingest.parse import BUILT_IN, parser
+from recall_core.ingest.parse.asciidoc import asciidoc_name
 from recall_core.ingest.parse.man.escapes import words
 from recall_core.ingest.parse.man.inline import tokens_of
-from recall_core.ingest.parse.markup import asciidoc_name, org_name, rst_name
+from recall_core.ingest.parse.org import org_name
+from recall_core.ingest.parse.rst import rst_name
 from recall_core.rql.complete import NoVocabulary, complete
 from recall_core.rql.filters import parse_filter
 from recall_core.rql.highlight import highlight
@@ -113,9 +115,9 @@ def check(name: str, call: Call, strings: Iterator[tuple[str, str, str]], cap: i
 # Regular expressions.
 
 BOUNDED = {
-    "markup._RST": "titles are cut",
-    "markup._ASCIIDOC": "titles are cut",
-    "markup._ORG": "titles are cut",
+    "rst._TITLE_MARKUP": "titles are cut",
+    "asciidoc._TITLE_MARKUP": "titles are cut",
+    "org._TITLE_MARKUP": "titles are cut",
     "man.escapes._WORD": "blanks at the end are stripped",
     "man.inline._TOKEN": "blanks at the end are stripped",
 }

@@ -11,10 +11,12 @@ from recall_core.ingest.parse.markup import (
     DEEPEST_HEADING,
     MarkupBlock,
     MarkupLine,
-    asciidoc_name,
     document,
+    emphasis,
     lines_of,
     marks_of,
+    short_name,
+    strip_markup,
 )
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
@@ -64,7 +66,7 @@ class _AsciidocOutline:
         self.blocks += [MarkupBlock(start, len(text)) for start in self._open.values()]
 
     def _line(self, line: MarkupLine, below: str) -> bool:
-        """Read a line; whether the line below is read with it."""
+        """Read a line. Return True if the line below is read with it."""
         text = line.text
         if text in self._open:
             self._close(text, line.end)
@@ -76,7 +78,8 @@ class _AsciidocOutline:
         elif text.startswith("//") and not text.startswith("///"):
             return False
         elif self._is_header and text[0] == ":" and (found := _ATTRIBUTE.fullmatch(text)):
-            self._attribute(found[1], found[2] or "")
+            if value := (found[2] or "").strip():
+                self.attributes["title" if found[1] in ("doctitle", "title") else found[1]] = value
         elif self._in_paragraph and not (text[0] == "[" and text[-1] == "]"):
             self._opens(line)
         else:
@@ -125,11 +128,6 @@ class _AsciidocOutline:
                 break
         self._in_paragraph = False
 
-    def _attribute(self, key: str, value: str) -> None:
-        value = value.strip()
-        if value:
-            self.attributes["title" if key in ("doctitle", "title") else key] = value
-
 
 def _is_block_attribute(text: str) -> bool:
     """Return True if the line belongs to the block below it: attributes, an anchor or a title."""
@@ -142,3 +140,21 @@ def _level_below(text: str, below: str) -> int:
         return 0
     is_title = text[0] not in " \t.:[|/" and any(map(str.isalnum, text))
     return _UNDERLINES[below[0]] if is_title else 0
+
+
+_TITLE_HAS_MARKUP = re.compile(r"[\[<`*_#]")
+_TITLE_MARKUP = [
+    re.compile(r"\[\[[^\[\]]*\]\]()"),
+    re.compile(r"<<[^<>,]*+,[ ]*+([^<>]*+)>>"),
+    re.compile(r"<<([^<>,]*)>>"),
+    re.compile(r"(?<!\w)(?:link|xref|mailto|kbd|btn|footnote):[^\s\[\]]{0,200}\[([^\]]*)\]"),
+    re.compile(r"(?<!\w)https?://[^\s\[\]]{1,200}\[([^\]]+)\]"),
+    re.compile(r"(?<!\w)(?:image|icon):[^\s\[\]]{0,200}\[[^\]]*\]()"),
+    *emphasis("`*_#"),
+    re.compile(r"([`*_#])\1(?=\S)([^`*_#\n]+)\1\1"),
+]
+
+
+def asciidoc_name(title: str) -> str:
+    """Return an AsciiDoc title without emphasis, anchors, and macros other than their text."""
+    return strip_markup(title, _TITLE_MARKUP) if _TITLE_HAS_MARKUP.search(title) else short_name(title)

@@ -9,12 +9,12 @@ line before it at which nothing was open to the next such line behind it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from recall_core.ingest.parse.front_matter import NONE, front_matter
-from recall_core.ingest.parse.markup import BLOCK_LEVEL, document, markdown_name, with_line_feeds
+from recall_core.ingest.parse.markup import BLOCK_LEVEL, MOST, document, short_name, with_line_feeds
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
@@ -130,7 +130,10 @@ class MarkdownOutline:
         content = found["html"].lstrip(" ")
         if not self._is_outermost(line, end - line - 1 - len(content)):
             return self._ask(found)
-        kind = next((kind for kind in _html_kinds() if kind[0].match(content)), None)
+        from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - most texts need no markdown-it
+
+        # how HTML blocks begin and end, and whether they interrupt a paragraph
+        kind = next((kind for kind in HTML_SEQUENCES if kind[0].match(content)), None)
         if kind is None:
             return end
         _, closing, interrupts = kind
@@ -176,7 +179,9 @@ class MarkdownOutline:
     def _add_tokens(self, start: int, stop: int) -> int:
         """Add what markdown-it finds in a stretch; where to go on, before its end where a last block may go on."""
         stretch = self._lines[start + 1 : stop + 1]
-        tokens = _blocks_of(stretch)
+        tokens: list[Token] = []
+        library = _library(_BLOCK_RULES)
+        library.block.parse(stretch, library, {}, tokens)
         starts = [start]
         while (after := stretch.find("\n", starts[-1] - start)) >= 0:
             starts.append(start + 1 + after)
@@ -222,7 +227,7 @@ class MarkdownOutline:
         return self._lines[self._lines.rfind("\n", 0, line) + 1 : line]
 
     def _is_outermost(self, line: int, indent: int) -> bool:
-        """Return True if what begins there is in no list and no quote, for certain."""
+        """Return True if what begins there is certainly in no list and no quote."""
         return indent <= 1 or (line == self._fresh and indent <= 3)
 
     def _is_first(self, line: int) -> bool:
@@ -264,27 +269,63 @@ def _without_closing(title: str) -> str:
     return bare if bare[-1] in " \t" else title
 
 
+_BLOCK_RULES = (
+    *("table", "code", "fence", "blockquote", "hr"),
+    *("list", "reference", "html_block", "heading", "lheading"),
+)
+_INLINE_RULES = (
+    *("autolink", "backticks", "emphasis", "entity", "escape"),
+    *("html_inline", "image", "link", "strikethrough"),
+)
+
+
 @cache
-def _library() -> MarkdownIt:
+def _library(rules: tuple[str, ...]) -> MarkdownIt:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - most texts need no markdown-it
 
-    rules = ["table", "code", "fence", "blockquote", "hr", "list", "reference", "html_block", "heading", "lheading"]
-    return MarkdownIt("zero", {"html": True}).enable(rules)
+    return MarkdownIt("zero", {"html": True}).enable([*rules])
 
 
-def _blocks_of(text: str) -> list[Token]:
-    library = _library()
-    tokens: list[Token] = []
-    library.block.parse(text, library, {}, tokens)
-    return tokens
+_MOST_LINKS = 20
+"""Brackets of a Markdown title that are looked at; with more of them it stays as it is."""
+
+_SPECIAL = re.compile(r"[*\[\\<&~_]")
+_SIMPLE = re.compile(
+    r"(?<!`)`([^`]++)`(?!`)"  # code
+    r"|!?\[((?:[^\[\]`*_\\<&~!]|`[^`\[\]]++`)*+)\]\([^()\s\\<>`]*+\)"  # a link or an image
+)
+_HAS_MARKUP = re.compile(r"[*\[`\\]|<[A-Za-z/!?]|&[#A-Za-z]|~~|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
+_ATTRIBUTES = re.compile(r"\{:?[ \t]*[#.][^{}]*\}\Z")
 
 
-_HtmlKind: TypeAlias = tuple[re.Pattern[str], re.Pattern[str], bool]
+def markdown_name(title: str, definitions: Callable[[], Mapping[str, Any]]) -> str:
+    """Return a Markdown title without emphasis, code ticks, links, HTML, and attributes at its end.
+
+    definitions: returns the link definitions of the text, by their normalised label.
+    """
+    title = title[:MOST]
+    if title.endswith("}"):
+        found = _ATTRIBUTES.search(title, title.rfind("{"))
+        title = title[: found.start()] if found else title
+    if not _SPECIAL.search(title) and "``" not in title and not title.count("`") % 2:
+        return short_name(title.replace("`", ""))
+    pieces = _SIMPLE.split(title)  # in threes: text, code, words of a link
+    if not _HAS_MARKUP.search(" ".join(pieces[::3])):
+        pieces[2::3] = [words.replace("`", "") if words else "" for words in pieces[2::3]]
+        return short_name("".join(filter(None, pieces)))
+    if title.count("[") > _MOST_LINKS:
+        return short_name(title)
+    environment = {"references": definitions()} if "[" in title else {}
+    library = _library(_INLINE_RULES)
+    return short_name("".join(_texts(library.inline.parse(title, library, environment, []))))
 
 
-@cache
-def _html_kinds() -> Sequence[_HtmlKind]:
-    """Return how HTML blocks begin and end, and whether they interrupt a paragraph."""
-    from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - most texts need no markdown-it
-
-    return HTML_SEQUENCES
+def _texts(tokens: Sequence[Token]) -> Iterator[str]:
+    """Yield the text of inline tokens, also the words for images."""
+    waiting = [*tokens][::-1]
+    while waiting:
+        token = waiting.pop()
+        if token.type in ("text", "text_special", "code_inline"):
+            yield token.content
+        elif token.type == "image":
+            waiting += (token.children or [])[::-1]

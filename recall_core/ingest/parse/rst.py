@@ -12,7 +12,8 @@ from recall_core.ingest.parse.markup import (
     MarkupBlock,
     document,
     marks_of,
-    rst_name,
+    short_name,
+    strip_markup,
     with_line_feeds,
 )
 from recall_core.ingest.parse.text import decode
@@ -65,9 +66,6 @@ class _RstOutline:
             self._texts[i] = line.rstrip()
         self._styles: dict[str, int] = {}
         self._is_top = True  # nothing but titles and comments so far
-        self._read()
-
-    def _read(self) -> None:
         i = 0
         while i < len(self._texts):
             i = self._group(i) if self._texts[i] else i + 1
@@ -132,7 +130,9 @@ class _RstOutline:
             if text.endswith("::") and not found:
                 return self._literal(i)
             if _GRID.fullmatch(text):
-                return self._block(i, self._after(i, "+|"))
+                rows = range(i, len(self._texts))
+                after = (k for k in rows if not self._texts[k].lstrip().startswith(("+", "|")))
+                return self._block(i, next(after, len(self._texts)))
             if _SIMPLE_TABLE.fullmatch(text):
                 return self._block(i, self._simple_table(i))
             i += 1
@@ -162,11 +162,6 @@ class _RstOutline:
             len(self._texts),
         )
 
-    def _after(self, i: int, marks: str) -> int:
-        """Return the first line from this one on that begins with none of the marks."""
-        rows = range(i, len(self._texts))
-        return next((k for k in rows if not self._texts[k].lstrip().startswith((*marks,))), len(self._texts))
-
     def _simple_table(self, i: int) -> int:
         """Return the first line behind a table: it ends with its third border, or with one that an empty line
         follows."""
@@ -184,3 +179,20 @@ def _width(text: str) -> int:
     """Return how far a line is indented, tabs to every eighth column."""
     blanks = text[: len(text) - len(text.lstrip(" \t"))]
     return len(blanks.expandtabs(8)) if "\t" in blanks else len(blanks)
+
+
+_TITLE_HAS_MARKUP = re.compile(r"[`*|\\]|_(?!\w)")
+_TITLE_MARKUP = [
+    re.compile(r"``([^`\n]+)``"),
+    re.compile(r"(?::[\w:+.-]{1,40}:)?`([^`<\n]*[^`<\s])[ ]*(?:<[^`>]*>)?`_{0,2}"),
+    re.compile(r"\*\*([^*\n]+)\*\*"),
+    re.compile(r"(?<![\w*])\*([^*\s](?:[^*\n]*[^*\s])?)\*(?![\w*])"),
+    re.compile(r"(?<![\w|])\|([^|\s](?:[^|\n]*[^|\s])?)\|_{0,2}(?![\w|])"),
+    re.compile(r"(?<![\w.-])([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)__?(?=[\s'\")\]}>/:.,;!?-]|\Z)"),
+    re.compile(r"\\(.)"),
+]
+
+
+def rst_name(title: str) -> str:
+    """Return a reStructuredText title without emphasis, roles, targets of links and backslashes."""
+    return strip_markup(title, _TITLE_MARKUP) if _TITLE_HAS_MARKUP.search(title) else short_name(title)
