@@ -125,7 +125,7 @@ def begin(pool: WorkerPool, key: str, what: str) -> None:
 
 
 def parsed(pool: WorkerPool, key: str, what: str) -> str | None:
-    documents = pool.parsed("ahead", key=key, digest=sha256(what.encode()).hexdigest())
+    documents = pool.wait_for("ahead", key=key, digest=sha256(what.encode()).hexdigest())
     return None if documents is None else documents[0].text
 
 
@@ -205,7 +205,7 @@ class TestPool:
         begin(pool, "a", "say a")
 
         assert parsed(pool, "a", "say b") is None
-        assert pool.parsed("text", key="a", digest=sha256(b"say a").hexdigest()) is None
+        assert pool.wait_for("text", key="a", digest=sha256(b"say a").hexdigest()) is None
 
     def test_a_crash_is_left_to_the_files_turn_and_harms_no_other(self, pool: WorkerPool) -> None:
         for n in range(2):

@@ -13,6 +13,72 @@ from recall_core.ingest.parse.text import decode
 from recall_core.marks import ANCHOR, Mark
 from recall_core.ports import ParsedDocument
 
+MOST_ANCHORS = 10_000
+"""Of one page. One with more, such as a listing with an id a line, is cited by its bytes."""
+
+
+class HtmlPage:
+    """Reads HTML and XHTML. The title is that of the page, else its first h1, else the file's name."""
+
+    version = 2
+    reads = "text"
+    is_verbatim = False
+    is_foreign = False
+
+    def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
+        """Return the one document of the file.  Raises IngestError `too_deep`, `binary_file` and `not_utf8`."""
+        source = decode(raw, path=path)
+        flow = TextFlow()
+        reader = HtmlReader(flow, path=path, is_xml=is_xhtml(source, path), has_places=True)
+        reader.read(source)
+        head, text = reader.head, flow.text()
+        title = head.title or head.first_heading or path.rpartition("/")[2]
+        marks = _with_fit_anchors(flow.marks_with_places(ByteOffsets(source).at))
+        notes = () if text else ("it has no visible text",)
+        meta, tags = head.meta(), tuple(head.tags)
+        return (ParsedDocument(None, text, title, digest, len(raw), meta, marks, tags=tags, notes=notes),)
+
+
+def _with_fit_anchors(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
+    """Return the marks with one anchor of each name, or without any if they are too many.
+
+    A heading repeats the anchor of the element around it, which begins shortly before it.
+    """
+    anchors: dict[str, Mark] = {}
+    for mark in marks:
+        if mark.kind == ANCHOR:
+            anchors.setdefault(mark.name, mark)
+    is_few = len(anchors) <= MOST_ANCHORS
+
+    def is_fit(anchor: Mark) -> bool:
+        first = anchors[anchor.name]
+        return is_few and anchor.level == first.level and anchor.offset - first.offset <= NEAR
+
+    return tuple(mark for mark in marks if mark.kind != ANCHOR or is_fit(mark))
+
+
+def is_xhtml(source: str, path: str) -> bool:
+    """Return True if the page is XML, where `<title/>` is a whole element."""
+    return source.lstrip().startswith("<?xml") or path.lower().endswith((".xhtml", ".xht"))
+
+
+class ByteOffsets:
+    """Turns positions in a text, asked for in increasing order, into byte offsets of its UTF-8."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._is_ascii = source.isascii()
+        self._position = self._bytes = 0
+
+    def at(self, position: int) -> int:
+        """Return the byte offset of that code point."""
+        if self._is_ascii:
+            return position
+        self._bytes += len(self._source[self._position : position].encode())
+        self._position = position
+        return self._bytes
+
+
 _SPACE = r"\t\n\f\r "
 _MARKUP = (
     rf"<(?:(/?)([a-zA-Z][^{_SPACE}/>]*+)"
@@ -50,16 +116,13 @@ _LONG_NUMBER = re.compile("&#([0-9]{8,}+)")  # which Python refuses to read from
 
 
 def text_of(styled: str) -> str:
-    """Return the text of `STYLED`, unescaped.
-
-    What stands around a tag is not read as one, because it is a NUL meanwhile.
-    """
+    """Return the text of `STYLED`, unescaped."""
+    # NUL takes the place of a tag, so that what is around it is not read as one reference
     return unescape_text(_STYLE_TAG.sub("\0", styled) if "<" in styled else styled)
 
 
 def after_declaration(source: str, at: int, *, is_xml: bool) -> tuple[int, tuple[int, int] | None]:
-    """Return where what begins with <!, <? or </ and is no tag ends, and the bounds of the CDATA that it is, if it
-    is."""
+    """Return where a comment, declaration or broken tag (<!, <?, </) ends, and the bounds of its CDATA, if any."""
     size = len(source)
     if source.startswith("<!--", at):
         end = _COMMENT_END.search(source, at + 2)
@@ -87,14 +150,12 @@ def attributes(rest: str) -> dict[str, str]:
 def unescape_text(text: str) -> str:
     """Return the text with its character references resolved, without NUL and soft hyphens."""
     if "&" in text:
-        text = unescape(_LONG_NUMBER.sub(_shortened, text) if "&#" in text else text)
+        if "&#" in text:
+            text = _LONG_NUMBER.sub(lambda number: f"&#{number[1].lstrip('0')[:8] or '0'}", text)
+        text = unescape(text)
     if "\xad" in text or "\0" in text:
         text = text.replace("\xad", "").replace("\0", "")
     return text
-
-
-def _shortened(number: re.Match[str]) -> str:
-    return f"&#{number[1].lstrip('0')[:8] or '0'}"
 
 
 GENERAL, TABLE, LIST = range(3)
@@ -195,25 +256,25 @@ class HtmlHead:
         }
 
     def see_title(self, text: str) -> None:
-        """A title element."""
+        """Note the text of a title element."""
         self.title = self.title or cut_line(text, _LONGEST_TITLE)
 
     def see_first_heading(self, text: str) -> None:
-        """An h1."""
+        """Note the text of an h1."""
         self.first_heading = self.first_heading or text
 
     def see_root(self, seen: Mapping[str, str]) -> None:
-        """The attributes of html."""
+        """Note the attributes of html."""
         self._keep("lang", seen.get("lang") or seen.get("xml:lang", ""))
 
     def see_link(self, seen: Mapping[str, str]) -> None:
-        """The attributes of a link."""
+        """Note the attributes of a link."""
         if "canonical" in seen.get("rel", "").lower().split():
             self._values.pop("url", None)
             self._keep("url", seen.get("href", ""))
 
     def see_meta(self, seen: Mapping[str, str]) -> None:
-        """The attributes of a meta tag."""
+        """Note the attributes of a meta tag."""
         name = (seen.get("name") or seen.get("property") or seen.get("itemprop", "")).strip().lower()
         content = seen.get("content", "")
         if name == "keywords":
@@ -270,7 +331,7 @@ class HtmlReader:
         self._drawings = 0
 
     def read(self, source: str) -> None:
-        """Raise IngestError `too_deep` where more than 500 elements are open at once.
+        """Read the page.  Raises IngestError `too_deep` if more than 500 elements are open at once.
 
         Elements that only style letters (b, a, span) do not count unless they are hidden: nothing is kept for them.
         """
@@ -304,7 +365,7 @@ class HtmlReader:
             self._pop()
 
     def _read_declaration(self, source: str, at: int) -> int:
-        """Return a comment, a declaration or CDATA, if any; where it ends."""
+        """Read a comment, a declaration or CDATA, if any. Return where it ends."""
         if at == len(source):
             return at
         position, inner = after_declaration(source, at, is_xml=self._is_xml)
@@ -313,7 +374,7 @@ class HtmlReader:
         return position
 
     def _raw(self, source: str, name: str, at: int) -> int:
-        """Return an element that holds no markup, from the end of its tag; where it ends."""
+        """Read an element without markup in it, from the end of its tag. Return where it ends."""
         end = RAW_END[name].search(source, at)
         until = end.start() if end else len(source)
         if name == "title" and not self._is_hidden:
@@ -351,8 +412,7 @@ class HtmlReader:
             return
         if element.closes_p and self._scopes[GENERAL][-1].get("p"):
             self._pop_to("p")
-        if element.closes or name in HEADINGS:
-            self._end_what_ends_here(name, element)
+        self._end_before(name, element)
         self._push(name, element, is_hidden=self._is_hidden or hides, rest=rest)
         if name in HEADINGS:
             self._heading_id = anchor
@@ -362,19 +422,19 @@ class HtmlReader:
             self._pop()
 
     def _see_anchor(self, anchor: str) -> None:
-        """The id of an element that is not on the stack."""
+        """Note the id of an element that is not on the stack."""
         if anchor and self._stack and self._stack[-1][0] in HEADINGS:
             self._heading_id = self._heading_id or anchor
         elif anchor:
             self._flow.open_anchor(anchor, len(self._stack) + 1)
             self._flow.close_anchors(len(self._stack))
 
-    def _end_what_ends_here(self, name: str, element: Element) -> None:
+    def _end_before(self, name: str, element: Element) -> None:
+        """End what an element ends by its beginning."""
         if name in HEADINGS and self._stack and self._stack[-1][0] in HEADINGS:
             self._pop()
-        scope = self._scopes[element.scope]
         for other in element.closes:
-            if scope[-1].get(other):
+            if self._scopes[element.scope][-1].get(other):
                 self._pop_to(other)
 
     def _end(self, name: str) -> None:
@@ -522,71 +582,3 @@ def _is_hidden(seen: dict[str, str]) -> bool:
 def _number(text: str, otherwise: int | None) -> int | None:
     text = text.strip()
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else otherwise
-
-
-MOST_ANCHORS = 10_000
-"""Of one page. One with more, such as a listing with an id a line, is cited by its bytes."""
-
-
-class HtmlPage:
-    """Reads HTML and XHTML. The title is that of the page, else its first h1, else the file's name."""
-
-    version = 2
-    reads = "text"
-    is_verbatim = False
-    is_foreign = False
-
-    def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file.  Raises IngestError `too_deep`, and what a text does that is none."""
-        source = decode(raw, path=path)
-        flow = TextFlow()
-        reader = HtmlReader(flow, path=path, is_xml=is_xhtml(source, path), has_places=True)
-        reader.read(source)
-        head, text = reader.head, flow.text()
-        title = head.title or head.first_heading or path.rpartition("/")[2]
-        marks = _with_fit_anchors(flow.marks_with_places(ByteOffsets(source).at))
-        notes = () if text else ("it has no visible text",)
-        return (
-            ParsedDocument(
-                None, text, title, digest, len(raw), head.meta(), marks, tags=tuple(head.tags), notes=notes
-            ),
-        )
-
-
-def _with_fit_anchors(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
-    """Return the marks with one anchor of each name, or without any if they are too many.
-
-    A heading repeats the anchor of the element around it, which begins shortly before it.
-    """
-    anchors: dict[str, Mark] = {}
-    for mark in marks:
-        if mark.kind == ANCHOR:
-            anchors.setdefault(mark.name, mark)
-    is_few = len(anchors) <= MOST_ANCHORS
-    return tuple(mark for mark in marks if mark.kind != ANCHOR or (is_few and _repeats(mark, anchors[mark.name])))
-
-
-def _repeats(anchor: Mark, first: Mark) -> bool:
-    return anchor.level == first.level and anchor.offset - first.offset <= NEAR
-
-
-def is_xhtml(source: str, path: str) -> bool:
-    """Return True if the page is XML, where `<title/>` is a whole element."""
-    return source.lstrip().startswith("<?xml") or path.lower().endswith((".xhtml", ".xht"))
-
-
-class ByteOffsets:
-    """Turns positions in a text, asked for in increasing order, into byte offsets of its UTF-8."""
-
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._is_ascii = source.isascii()
-        self._position = self._bytes = 0
-
-    def at(self, position: int) -> int:
-        """Return the byte offset of that code point."""
-        if self._is_ascii:
-            return position
-        self._bytes += len(self._source[self._position : position].encode())
-        self._position = position
-        return self._bytes

@@ -10,7 +10,9 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any, NamedTuple, NoReturn
 
-from recall_core._lazy import msgspec, np
+import msgspec
+
+from recall_core._lazy import np
 from recall_core.errors import IngestError
 from recall_core.ingest.metadata import DEEPEST, KeyTwice, unique, why_no_json
 from recall_core.ingest.parse.conversations import (
@@ -29,10 +31,14 @@ from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 from recall_core.text import nfc
 
-_HOLDERS = (dict, list)
-_SAMPLE = 64  # values that tell what a file holds
-_SAMPLED = 256 * 1024  # characters after which no further one is asked
-
+_SAMPLE = 64  # values by which the kind of a file is decided
+_SAMPLED = 256 * 1024  # characters after which no further value is sampled
+_AT_ONCE = 64  # slices that are checked together for keys that are given twice
+_BOM = b"\xef\xbb\xbf"
+_LINES = (".jsonl", ".ndjson")
+_IDS = ("_id", "id", "uuid", "conversation_id")
+_FAST = msgspec.json.Decoder()
+"""Reads most JSON in a fraction of the time of Python's decoder, but neither NaN nor halves of surrogate pairs."""
 
 Slice = tuple[int, bytes]
 """A value in a file: the line where it begins, from 1, and its bytes as they are written there.
@@ -41,195 +47,200 @@ They may be a `msgspec.Raw`, a view that can be hashed and decoded; it has no me
 """
 
 
-def decode_json(raw: bytes) -> Any:
-    """Return the value, also where half a surrogate pair (which becomes U+FFFD) or NaN stands in it.
+class _File(NamedTuple):
+    raw: bytes
+    text: str
+    path: str
+    digest: str
+    size: int
 
-    raw: UTF-8.  Raises ValueError where it is no JSON, RecursionError where the interpreter finds it nested too deep.
+
+class JsonFile:
+    """Reads what a file of JSON holds, whether it is one value or one a line.
+
+    Conversations become transcripts, a record for each where there are several; objects with a text become records,
+    as the parser `jsonl` reads them; anything else is its own text.
     """
 
-    try:
-        return fast_decoder().decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return _LENIENT.decode(mend_surrogates(bytes(raw)).decode())
+    version = 1
+    reads = "text"
+
+    def parse(self, raw: bytes, *, path: str, digest: str) -> Iterable[ParsedDocument]:
+        """Return the documents in file order. A file that is no JSON is read as text, with a note.
+
+        Raises IngestError `binary_file` and `not_utf8`, and for records `bad_record` and `duplicate_record`.
+        """
+        file = _File(raw.removeprefix(_BOM), decode(raw, path=path), path, digest, len(raw))
+        form, shape = _layout(file)
+        if shape is None:
+            return (_verbatim(file, form),)
+        if shape == "records":
+            slices = _slices(file, form)
+            if slices is None:
+                return (_verbatim(file, "text"),)
+            return records(slices, path=file.path, in_array=form == "array")
+        return _transcripts(file, form, shape) or (_verbatim(file, "object" if form == "object" else "text"),)
 
 
-def is_deeper(value: object, *, most: int = DEEPEST) -> bool:
-    """Return True if a value of JSON has more levels of arrays and objects than that."""
-    level: list[Any] = [value] if isinstance(value, _HOLDERS) else []
-    deep = 0
-    while level and deep <= most:
-        deep += 1
-        below: list[Any] = []
-        for holder in level:
-            for each in holder.values() if type(holder) is dict else holder:
-                if (kind := type(each)) is dict or kind is list:  # half the time of isinstance
-                    below.append(each)  # noqa: PERF401 - most hold little, and a loop is faster then
-        level = below
-    return deep > most
+class Transcript:
+    """Reads a conversation, one turn after the other, each with its speaker.
+
+    Of conversations kept as JSON every turn stands below a line with its speaker, and a file of several has a record
+    for each. A chat that is plain text stays as it is.
+    """
+
+    version = 1
+    reads = "text"
+
+    def parse(self, raw: bytes, *, path: str, digest: str) -> Iterable[ParsedDocument]:
+        """Return the conversation, or the records of several.
+
+        Raises IngestError as the parsers `text` and `json` do.
+        """
+        text = decode(raw, path=path)
+        if text.lstrip()[:1] in ("{", "["):
+            file = _File(raw.removeprefix(_BOM), text, path, digest, len(raw.removeprefix(_BOM)))
+            form, shape = _layout(file)
+            transcripts = _transcripts(file, form, shape) if shape in ("turns", "conversations") else None
+            if transcripts is not None:
+                return transcripts
+        marks = chat_marks(text)
+        notes = () if marks else ("no turns were found in it",)
+        title = path.rpartition("/")[2]
+        return (ParsedDocument(None, text, title, digest, len(raw), {}, marks, notes=notes),)
 
 
-def first_half(raw: bytes) -> int:
-    """Return the offset of the first escaped half of a surrogate pair, -1 where there is none."""
-    return next((each.start() for each in _ESCAPE.finditer(raw) if each["half"]), -1)
+def _layout(file: _File) -> tuple[str, Shape | None]:
+    """Return `array`, `object` or `lines` of JSON, or `text`, with the shape of what is in it."""
+    ways = (_by_line, _as_value) if file.path.lower().endswith(_LINES) else (_as_value, _by_line)
+    return next((found for way in ways if (found := way(file))), ("text", None))
 
 
-def why_broken(raw: bytes) -> str | None:
-    """Return what is wrong with a file's JSON, and in which line; None where nothing is, or where its depth hides
-    it."""
-    try:
-        _decode_partly(raw, _one_type())
-    except ValueError as error:
-        reason, _, where = str(error).removeprefix("JSON is malformed: ").removesuffix(")").rpartition(" (byte ")
-        line = raw.count(b"\n", 0, int(where)) + 1 if where.isdecimal() and reason else 0
-        return f"line {line}: {reason}" if line else "it ends too early"
-    except RecursionError:
+def _as_value(file: _File) -> tuple[str, Shape | None] | None:
+    shape = shape_of(first_elements(file.text))
+    if shape:
+        return "array", shape
+    if why_broken(file.raw) is not None:
         return None
-    return None
+    start = file.text.lstrip(" \t\r\n")[:1]
+    if start != "{":
+        return "array", None
+    return "object", "conversations" if any(_read_values(file, KEYS)) else None
 
 
-def elements(raw: bytes) -> Iterator[Slice]:
-    """Return the elements of an array, in order, as slices of its bytes.
-
-    Raises ValueError, RecursionError as `decode_json`.
-    """
-    sound, written = _decode_partly(raw, _slices_type())
-    if sound is raw and b"\n" not in raw:
-        return ((1, element) for element in written)
-    return _with_lines(raw, sound, written)
+def _by_line(file: _File) -> tuple[str, Shape | None] | None:
+    sample = first_lines(file.raw)
+    objects = [value for value in sample if isinstance(value, dict)]
+    return ("lines", shape_of(sample)) if len(objects) * 2 > len(sample) else None
 
 
-def _with_lines(raw: bytes, sound: bytes, written: Iterable[Any]) -> Iterator[Slice]:
-    """Yield the slices of raw, given those of what it is mended to."""
-    line, last = 1, sound.find(b"[") + 1
-    gap = b""
-    for element in written:
-        start = last + len(gap)
-        if not sound.startswith(gap, last) or sound[start] in _BETWEEN:  # mostly it is that of the element before
-            gap = _GAP.match(sound, last)[0]  # type: ignore[index]  # it matches nothing, too
-            start = last + len(gap)
-        line += raw.count(b"\n", last, start)
-        last = start + len(element)
-        yield line, raw[start:last]
-        line += raw.count(b"\n", start, last)
-
-
-def key_values(raw: bytes, names: tuple[str, ...]) -> list[bytes]:
-    """Return what stands under those keys of an object, b"" where nothing does. Raises ValueError, RecursionError."""
-    _, found = _decode_partly(raw, _keyed_type(names))
-    return [bytes(getattr(found, field)) for field in found.__struct_fields__]
-
-
-def lines_of(raw: bytes) -> Iterator[Slice]:
-    """Yield the lines that are not empty, without their ends."""
-    for number, line in enumerate(raw.split(b"\n"), start=1):
-        if line and not line.isspace():
-            yield number, line.removesuffix(b"\r")
-
-
-def first_lines(raw: bytes) -> list[Any]:
-    """Return the values of the first lines that are not empty, None for those that are no JSON."""
-    found: list[Any] = []
-    size = 0
-    for _, line in lines_of(raw):
-        found.append(value_of(line))
-        size += len(line)
-        if len(found) == _SAMPLE or size > _SAMPLED:
-            break
-    return found
-
-
-def value_of(raw: bytes) -> Any:
-    """Return the value, as `decode_json`; None where it is no JSON, or nested too deep."""
+def _read_values(file: _File, keys: Sequence[str]) -> list[bytes]:
+    """Return the values of those keys of a file that is one object, as they are written there."""
     try:
-        return decode_json(raw)
+        return [value for value in key_values(file.raw, tuple(keys)) if value[:1] not in (b"", b"n")]
+    except (ValueError, RecursionError):
+        return []
+
+
+def _slices(file: _File, form: str) -> Iterator[Slice] | None:
+    """Return the lines or the elements; None where the array turns out to be none."""
+    try:
+        return (lines_of if form == "lines" else elements)(file.raw)
     except (ValueError, RecursionError):
         return None
 
 
-def first_elements(text: str) -> list[Any]:
-    """Return the first elements of the array that the text begins with, as far as it is one; nothing further is
-    read."""
-    found: list[Any] = []
-    begin = _ARRAY.match(text)
-    while begin and len(found) < _SAMPLE and begin.start() <= _SAMPLED:
-        try:
-            value, end = _LENIENT.raw_decode(text, begin.end())
-        except (ValueError, RecursionError):
-            break
-        found.append(value)
-        begin = _NEXT.match(text, end)
-    return found
+def _transcripts(file: _File, form: str, shape: Shape) -> Sequence[ParsedDocument] | None:
+    """Return the conversations; None where there is none after all."""
+    if form != "lines" and shape == "turns":
+        values = value_of(file.raw)
+        return (_whole(file, conversation_in(values)),) if isinstance(values, list) else None
+    if form == "object":
+        value = value_of(file.raw)
+        one = conversation_of(value) if isinstance(value, dict) else None
+        return (_whole(file, one),) if one else None
+    slices = _slices(file, form)
+    if slices is None:
+        return None
+    if shape == "conversations":
+        return _each(file, slices)
+    broken: list[int] = []
+    conversation = conversation_in(_readable(slices, broken))
+    return (_whole(file, conversation, notes=_describe_lines(broken, "is no JSON")),)
 
 
-def mend_surrogates(raw: bytes) -> bytes:
-    """JSON of the same length in which every escaped half of a surrogate pair is U+FFFD instead."""
-    return _ESCAPE.sub(_whole_escape, raw) if _HALF.search(raw) else raw
+def _readable(slices: Iterable[Slice], broken: list[int]) -> Iterator[object]:
+    """Yield the values of lines, and add the numbers of those that are not JSON to `broken`."""
+    for line, raw in slices:
+        value = value_of(raw)
+        if value is None:
+            broken.append(line)
+        yield value
 
 
-_HEX = rb"[0-9a-fA-F]{2}"
-_LOW = rb"u[dD][c-fC-F]" + _HEX
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]" + _HEX)
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB]" + _HEX + rb"\\" + _LOW + rb"|(?P<half>u[dD][89a-fA-F]" + _HEX + rb")|.)", re.DOTALL
-)
-_ARRAY = re.compile(r"[ \t\r\n]*+\[[ \t\r\n]*+")
-_BETWEEN = b" \t\r\n,"
-_GAP = re.compile(rb"[ \t\r\n,]*+")
-_NEXT = re.compile(r"[ \t\r\n]*+,[ \t\r\n]*+")
+def _whole(file: _File, conversation: Conversation, *, notes: tuple[str, ...] = ()) -> ParsedDocument:
+    return render(conversation, path=file.path, digest=file.digest, size=file.size, notes=notes)
 
 
-def _whole_escape(escape: re.Match[bytes]) -> bytes:
-    return rb"\ufffd" if escape["half"] else escape[0]
+def _each(file: _File, slices: Iterable[Slice]) -> list[ParsedDocument] | None:
+    """Return a record for each conversation."""
+    found: list[ParsedDocument] = []
+    names: dict[str, int] = {}
+    broken: list[int] = []
+    for i, (line, raw) in enumerate(slices, start=1):
+        value = value_of(raw)
+        conversation = conversation_of(value) if isinstance(value, dict) else None
+        if conversation is None or not isinstance(value, dict):
+            broken.append(line)
+            continue
+        name, place, digest = _id(value) or str(i), f"line {line}", sha256(raw).hexdigest()
+        document = render(conversation, path=file.path, digest=digest, size=len(raw), record=name, place=place)
+        take_name(document, line, names, path=file.path)
+        found.append(document)
+    if found:
+        found[0] = found[0]._replace(notes=_describe_lines(broken, "holds no conversation"))
+    return found or None
 
 
-def _number(digits: str) -> int | float:
-    """Return what Python refuses to read as a whole number is read as a rounded one."""
-    return int(digits) if len(digits) < 4000 else float(digits)
+def _id(value: dict[str, Any]) -> str:
+    ids = (value.get(key) for key in _IDS)
+    return next((str(each) for each in ids if each and isinstance(each, str | int) and each is not True), "")
 
 
-_LENIENT = json.JSONDecoder(parse_int=_number)
+def _describe_lines(lines: Sequence[int], reason: str) -> tuple[str, ...]:
+    others = f", as were {len(lines) - 1} more" if len(lines) > 1 else ""
+    return (f"line {lines[0]} {reason} and was passed over{others}",) if lines else ()
 
 
-def _decode_partly(raw: bytes, wanted: Any) -> tuple[bytes, Any]:
-    """Return the bytes as they can be read, and of them what is wanted. Raises ValueError, RecursionError."""
-
-    try:
-        return raw, msgspec.json.decode(raw, type=wanted)
-    except msgspec.MsgspecError:
-        sound = mend_surrogates(raw)
-        if sound == raw:
-            raise
-        return sound, msgspec.json.decode(sound, type=wanted)
-
-
-@cache
-def _slices_type() -> Any:
-
-    return list[msgspec.Raw]
+def _verbatim(file: _File, form: str) -> ParsedDocument:
+    """Return the text as it is, with its outermost keys as headings where each has a line of its own."""
+    title = ""
+    marks: tuple[Mark, ...] = ()
+    notes: tuple[str, ...] = ()
+    if form == "object":
+        title = next((value for raw in _read_values(file, ("title",)) if isinstance(value := value_of(raw), str)), "")
+        marks = tuple(_keys(file.text))
+    elif form == "lines":
+        marks = row_marks(line.start() for line in _LINE.finditer(file.text))
+    elif form == "text" and file.text.strip() and (why := why_broken(file.raw)):
+        notes = (f"it is no valid JSON ({why}) and was read as plain text",)
+    title = short(title) or file.path.rpartition("/")[2]
+    return ParsedDocument(None, file.text, title, file.digest, file.size, {}, marks, notes=notes)
 
 
-@cache
-def _one_type() -> Any:
-
-    return msgspec.Raw
-
-
-@cache
-def _keyed_type(names: tuple[str, ...]) -> Any:
-    """Return an object of which only those keys are looked at."""
-
-    return msgspec.defstruct("Keyed", [(name, msgspec.Raw, msgspec.Raw(b"")) for name in names])
+# It begins at a line's start alone: a search from each blank of a long blank line would take quadratic time.
+_LINE = re.compile(r"^[^\S\n]*+\S", re.MULTILINE)
+_FIRST_KEY = re.compile(r"\s*+\{[ \t]*+\r?\n(?P<indent>[ \t]{1,16})\"")
 
 
-@cache
-def fast_decoder() -> Any:
-    """Return what reads most JSON in a fraction of the time of Python's own: neither NaN nor halves of surrogate
-    pairs."""
-
-    return msgspec.json.Decoder()
-
-
-_AT_ONCE = 64  # slices that are asked together whether each of their keys is given once
+def _keys(text: str) -> Iterator[Mark]:
+    first = _FIRST_KEY.match(text)
+    if first is None:
+        return
+    key = re.compile(rf'^{first["indent"]}(?P<key>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+")[ \t]*+:', re.MULTILINE)
+    for found in key.finditer(text):
+        name = value_of(found["key"].encode())
+        yield Mark(found.start(), "heading", short(str(name)), 1)
 
 
 class Jsonl:
@@ -250,7 +261,7 @@ class Jsonl:
         `not_utf8`, `bad_record` and `duplicate_record`, the last two with the line's number.
         """
         decode(raw, path=path)
-        return records(lines_of(raw.removeprefix(b"\xef\xbb\xbf")), path=path)
+        return records(lines_of(raw.removeprefix(_BOM)), path=path)
 
 
 def records(slices: Iterable[Slice], *, path: str, in_array: bool = False) -> Iterator[ParsedDocument]:
@@ -271,7 +282,7 @@ def records(slices: Iterable[Slice], *, path: str, in_array: bool = False) -> It
 
 
 def take_name(document: ParsedDocument, line: int, first_lines: dict[str, int], *, path: str) -> None:
-    """Note by which line a record is named. Raises IngestError `duplicate_record` where another has its name."""
+    """Note the line of a record's name. Raises IngestError `duplicate_record` if another record has the name."""
     record = document.record or ""
     if not record.isascii():
         record = nfc(record)
@@ -285,11 +296,11 @@ def take_name(document: ParsedDocument, line: int, first_lines: dict[str, int], 
 
 
 def _objects(slices: Sequence[bytes]) -> Sequence[dict[str, Any] | None]:
-    """Return what each slice holds where it is seen at little cost to be an object with each key once, else None."""
+    """Return the object of each slice; None unless a cheap check shows that it has each key once."""
     try:
-        found = [*map(fast_decoder().decode, slices)]
+        found = [*map(_FAST.decode, slices)]
     except (ValueError, RecursionError):
-        found = [*map(_value, slices)]
+        found = [*map(_decode_or_none, slices)]
     are_objects = {*map(type, found)} == {dict}
     if are_objects and _has_each_key_once(found, _colons_at_most(b"\n".join(slices))):
         return found
@@ -299,9 +310,9 @@ def _objects(slices: Sequence[bytes]) -> Sequence[dict[str, Any] | None]:
     ]
 
 
-def _value(raw: bytes) -> Any:
+def _decode_or_none(raw: bytes) -> Any:
     try:
-        return fast_decoder().decode(raw)
+        return _FAST.decode(raw)
     except (ValueError, RecursionError):
         return None
 
@@ -311,16 +322,15 @@ _COLON = re.compile(rb':(?<=[" \t\r\n]:)')
 
 def _colons_at_most(raw: bytes) -> int:
     """Return as many as `_COLON` finds, or a few more, in a fraction of the time."""
-
     characters = np.frombuffer(raw, np.uint8)
     return int(np.count_nonzero((characters[1:] == ord(":")) & (characters[:-1] <= ord('"'))))
 
 
 def _has_each_key_once(records: Sequence[Any], colons: int) -> bool:
-    """Return True if no key was given twice in these objects or within them, written with so many colons or fewer.
+    """Return True if no key was given twice in these objects or within them, written with at most so many colons.
 
-    Every key is written before a colon, behind its quote or white space: where there are as many keys as there are of
-    those, each is there once.
+    Each key ends in a quote or white space before a colon. If there are as many keys as such colons, each is there
+    once.
     """
     keys = sum(map(len, records))
     if keys == colons:
@@ -353,7 +363,7 @@ def _parse_strictly(raw: bytes, path: str, line: int, *, in_array: bool) -> dict
 
 
 def _fault(error: ValueError | RecursionError, text: str, raw: bytes) -> tuple[int | None, str]:
-    """Return where a slice is no JSON, in code points of its text if that is known, and why."""
+    """Return where a slice is not JSON, in code points of its text if that is known, and why."""
     if isinstance(error, json.JSONDecodeError):
         return error.pos, why_no_json(error)
     if isinstance(error, UnicodeEncodeError):
@@ -366,8 +376,10 @@ def _fault(error: ValueError | RecursionError, text: str, raw: bytes) -> tuple[i
 
 
 def _spot(before: str, line: int, *, in_array: bool) -> str:
-    """Return the place in the file behind this part of a slice that begins in a line; its column is known where the
-    line begins in the slice."""
+    """Return the place in the file after this part of a slice that begins in a line.
+
+    Its column is known if its line begins in the slice.
+    """
     further = before.count("\n")
     column = len(before) - before.rfind("\n")
     if further:
@@ -415,210 +427,164 @@ def _bad(where: str, reason: str) -> IngestError:
     return IngestError("bad_record", f"{where}: {reason}.", hint='{"id": "a", "text": "…"} on one line')
 
 
-_BOM = b"\xef\xbb\xbf"
-_LINES = (".jsonl", ".ndjson")
-_IDS = ("_id", "id", "uuid", "conversation_id")
+def decode_json(raw: bytes) -> Any:
+    """Return the value of UTF-8 JSON, also with NaN or half a surrogate pair (which becomes U+FFFD) in it.
 
-
-class _File(NamedTuple):
-    raw: bytes
-    text: str
-    path: str
-    digest: str
-    size: int
-
-
-class JsonFile:
-    """Reads what a file of JSON holds, whether it is one value or one a line.
-
-    Conversations become transcripts, a record for each where there are several; objects with a text become records,
-    as the parser `jsonl` reads them; anything else is its own text.
+    Raises ValueError if it is not JSON, RecursionError if the interpreter finds it nested too deep.
     """
-
-    version = 1
-    reads = "text"
-
-    def parse(self, raw: bytes, *, path: str, digest: str) -> Iterable[ParsedDocument]:
-        """Return the documents in file order. A file that is no JSON is read as text, with a note.
-
-        Raises IngestError `binary_file` and `not_utf8`, and for records `bad_record` and `duplicate_record`.
-        """
-        file = _File(raw.removeprefix(_BOM), decode(raw, path=path), path, digest, len(raw))
-        return _documents(file)
+    try:
+        return _FAST.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return _LENIENT.decode(mend_surrogates(bytes(raw)).decode())
 
 
-class Transcript:
-    """Reads a conversation, one turn after the other, each with its speaker.
+def is_deeper(value: object, *, most: int = DEEPEST) -> bool:
+    """Return True if a value of JSON has more levels of arrays and objects than that."""
+    level: list[Any] = [value] if isinstance(value, dict | list) else []
+    deep = 0
+    while level and deep <= most:
+        deep += 1
+        below: list[Any] = []
+        for holder in level:
+            for each in holder.values() if type(holder) is dict else holder:
+                if (kind := type(each)) is dict or kind is list:  # half the time of isinstance
+                    below.append(each)  # noqa: PERF401 - most hold little, and a loop is faster then
+        level = below
+    return deep > most
 
-    Of conversations kept as JSON every turn stands below a line with its speaker, and a file of several has a record
-    for each. A chat that is plain text stays as it is.
+
+def first_half(raw: bytes) -> int:
+    """Return the offset of the first escaped half of a surrogate pair, -1 where there is none."""
+    return next((each.start() for each in _ESCAPE.finditer(raw) if each["half"]), -1)
+
+
+def why_broken(raw: bytes) -> str | None:
+    """Return what is wrong with a file's JSON, and in which line. None if nothing is, or its depth hides it."""
+    try:
+        _decode_partly(raw, msgspec.Raw)
+    except ValueError as error:
+        reason, _, where = str(error).removeprefix("JSON is malformed: ").removesuffix(")").rpartition(" (byte ")
+        line = raw.count(b"\n", 0, int(where)) + 1 if where.isdecimal() and reason else 0
+        return f"line {line}: {reason}" if line else "it ends too early"
+    except RecursionError:
+        pass
+    return None
+
+
+def elements(raw: bytes) -> Iterator[Slice]:
+    """Return the elements of an array, in order, as slices of its bytes.
+
+    Raises ValueError, RecursionError as `decode_json`.
     """
-
-    version = 1
-    reads = "text"
-
-    def parse(self, raw: bytes, *, path: str, digest: str) -> Iterable[ParsedDocument]:
-        """Return the conversation, or the records of several.
-
-        Raises IngestError as the parsers `text` and `json` do.
-        """
-        text = decode(raw, path=path)
-        if text.lstrip()[:1] in ("{", "["):
-            found = conversations(raw.removeprefix(_BOM), text, path=path, digest=digest)
-            if found is not None:
-                return found
-        marks = chat_marks(text)
-        notes = () if marks else ("no turns were found in it",)
-        title = path.rpartition("/")[2]
-        return (ParsedDocument(None, text, title, digest, len(raw), {}, marks, notes=notes),)
+    sound, written = _decode_partly(raw, list[msgspec.Raw])
+    if sound is raw and b"\n" not in raw:
+        return ((1, element) for element in written)
+    return _with_lines(raw, sound, written)
 
 
-def conversations(raw: bytes, text: str, *, path: str, digest: str) -> Iterable[ParsedDocument] | None:
-    """Return the conversations of a file of JSON as transcripts; None where it holds none."""
-    file = _File(raw, text, path, digest, len(raw))
-    form, shape = _layout(file)
-    return _transcripts(file, form, shape) if shape in ("turns", "conversations") else None
+def _with_lines(raw: bytes, sound: bytes, written: Iterable[Any]) -> Iterator[Slice]:
+    """Yield the slices of raw, given those of its mended text."""
+    line, last = 1, sound.find(b"[") + 1
+    gap = b""
+    for element in written:
+        start = last + len(gap)
+        if not sound.startswith(gap, last) or sound[start] in _BETWEEN:  # mostly it is that of the element before
+            gap = _GAP.match(sound, last)[0]  # type: ignore[index]  # it matches nothing, too
+            start = last + len(gap)
+        line += raw.count(b"\n", last, start)
+        last = start + len(element)
+        yield line, raw[start:last]
+        line += raw.count(b"\n", start, last)
 
 
-def _documents(file: _File) -> Iterable[ParsedDocument]:
-    form, shape = _layout(file)
-    if shape is None:
-        return (_verbatim(file, form),)
-    if shape == "records":
-        slices = _slices(file, form)
-        if slices is None:
-            return (_verbatim(file, "text"),)
-        return records(slices, path=file.path, in_array=form == "array")
-    return _transcripts(file, form, shape) or (_verbatim(file, "object" if form == "object" else "text"),)
+def key_values(raw: bytes, names: tuple[str, ...]) -> list[bytes]:
+    """Return the values of these keys of an object as they are written, b"" for one that is missing.
+
+    Raises ValueError, RecursionError.
+    """
+    _, values = _decode_partly(raw, _keyed_type(names))
+    return [bytes(getattr(values, field)) for field in values.__struct_fields__]
 
 
-def _layout(file: _File) -> tuple[str, Shape | None]:
-    """`array`, `object` or `lines` of JSON, or `text`, with the shape of what is in it."""
-    ways = (_by_line, _as_value) if file.path.lower().endswith(_LINES) else (_as_value, _by_line)
-    return next((found for way in ways if (found := way(file))), ("text", None))
+def lines_of(raw: bytes) -> Iterator[Slice]:
+    """Yield the lines that are not empty, without their ends."""
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        if line and not line.isspace():
+            yield number, line.removesuffix(b"\r")
 
 
-def _as_value(file: _File) -> tuple[str, Shape | None] | None:
-    shape = shape_of(first_elements(file.text))
-    if shape:
-        return "array", shape
-    if why_broken(file.raw) is not None:
-        return None
-    start = file.text.lstrip(" \t\r\n")[:1]
-    return "object" if start == "{" else "array", "conversations" if start == "{" and any(
-        _read_values(file, KEYS)
-    ) else None
+def first_lines(raw: bytes) -> list[Any]:
+    """Return the values of the first lines that are not empty, None for those that are no JSON."""
+    found: list[Any] = []
+    size = 0
+    for _, line in lines_of(raw):
+        found.append(value_of(line))
+        size += len(line)
+        if len(found) == _SAMPLE or size > _SAMPLED:
+            break
+    return found
 
 
-def _by_line(file: _File) -> tuple[str, Shape | None] | None:
-    sample = first_lines(file.raw)
-    objects = [value for value in sample if isinstance(value, dict)]
-    return ("lines", shape_of(sample)) if len(objects) * 2 > len(sample) else None
-
-
-def _read_values(file: _File, keys: Sequence[str]) -> list[bytes]:
-    """Return the values of those keys of a file that is one object, as they are written there."""
+def value_of(raw: bytes) -> Any:
+    """Return the value, as `decode_json`; None where it is no JSON, or nested too deep."""
     try:
-        return [value for value in key_values(file.raw, tuple(keys)) if value[:1] not in (b"", b"n")]
-    except (ValueError, RecursionError):
-        return []
-
-
-def _slices(file: _File, form: str) -> Iterator[Slice] | None:
-    """Return the lines or the elements; None where the array turns out to be none."""
-    try:
-        return (lines_of if form == "lines" else elements)(file.raw)
+        return decode_json(raw)
     except (ValueError, RecursionError):
         return None
 
 
-def _transcripts(file: _File, form: str, shape: Shape) -> Sequence[ParsedDocument] | None:
-    """Return the conversations; None where there is none after all."""
-    if form != "lines" and shape == "turns":
-        values = value_of(file.raw)
-        return (_whole(file, conversation_in(values)),) if isinstance(values, list) else None
-    if form == "object":
-        value = value_of(file.raw)
-        one = conversation_of(value) if isinstance(value, dict) else None
-        return (_whole(file, one),) if one else None
-    slices = _slices(file, form)
-    if slices is None:
-        return None
-    if shape == "conversations":
-        return _each(file, slices)
-    broken: list[int] = []
-    told = conversation_in(_readable(slices, broken))
-    return (_whole(file, told, notes=_describe_lines(broken, "is no JSON")),)
+def first_elements(text: str) -> list[Any]:
+    """Return the first elements of the array that the text begins with, as far as it is one."""
+    found: list[Any] = []
+    begin = _ARRAY.match(text)
+    while begin and len(found) < _SAMPLE and begin.start() <= _SAMPLED:
+        try:
+            value, end = _LENIENT.raw_decode(text, begin.end())
+        except (ValueError, RecursionError):
+            break
+        found.append(value)
+        begin = _NEXT.match(text, end)
+    return found
 
 
-def _whole(file: _File, told: Conversation, *, notes: tuple[str, ...] = ()) -> ParsedDocument:
-    return render(told, path=file.path, digest=file.digest, size=file.size, notes=notes)
+def mend_surrogates(raw: bytes) -> bytes:
+    """Return JSON of the same length in which every escaped half of a surrogate pair is U+FFFD."""
+    if not _HALF.search(raw):
+        return raw
+    return _ESCAPE.sub(lambda escape: rb"\ufffd" if escape["half"] else escape[0], raw)
 
 
-def _readable(slices: Iterable[Slice], broken: list[int]) -> Iterator[object]:
-    for line, raw in slices:
-        value = value_of(raw)
-        if value is None:
-            broken.append(line)
-        yield value
+_HEX = rb"[0-9a-fA-F]{2}"
+_LOW = rb"u[dD][c-fC-F]" + _HEX
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]" + _HEX)
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB]" + _HEX + rb"\\" + _LOW + rb"|(?P<half>u[dD][89a-fA-F]" + _HEX + rb")|.)", re.DOTALL
+)
+_ARRAY = re.compile(r"[ \t\r\n]*+\[[ \t\r\n]*+")
+_BETWEEN = b" \t\r\n,"
+_GAP = re.compile(rb"[ \t\r\n,]*+")
+_NEXT = re.compile(r"[ \t\r\n]*+,[ \t\r\n]*+")
 
 
-def _each(file: _File, slices: Iterable[Slice]) -> list[ParsedDocument] | None:
-    """Return a record for each conversation."""
-    found: list[ParsedDocument] = []
-    names: dict[str, int] = {}
-    broken: list[int] = []
-    for i, (line, raw) in enumerate(slices, start=1):
-        value = value_of(raw)
-        told = conversation_of(value) if isinstance(value, dict) else None
-        if told is None or not isinstance(value, dict):
-            broken.append(line)
-            continue
-        name, place, digest = _id(value) or str(i), f"line {line}", sha256(raw).hexdigest()
-        document = render(told, path=file.path, digest=digest, size=len(raw), record=name, place=place)
-        take_name(document, line, names, path=file.path)
-        found.append(document)
-    if found:
-        found[0] = found[0]._replace(notes=_describe_lines(broken, "holds no conversation"))
-    return found or None
+# Python refuses to read a longer whole number; it is rounded
+_LENIENT = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 4000 else float(digits))
 
 
-def _id(value: dict[str, Any]) -> str:
-    ids = (value.get(key) for key in _IDS)
-    return next((str(each) for each in ids if each and isinstance(each, str | int) and each is not True), "")
+def _decode_partly(raw: bytes, kind: Any) -> tuple[bytes, Any]:
+    """Decode as a type, with surrogates mended if need be. Return the decoded bytes too.
+
+    Raises ValueError, RecursionError.
+    """
+    try:
+        return raw, msgspec.json.decode(raw, type=kind)
+    except msgspec.MsgspecError:
+        sound = mend_surrogates(raw)
+        if sound == raw:
+            raise
+        return sound, msgspec.json.decode(sound, type=kind)
 
 
-def _describe_lines(lines: Sequence[int], reason: str) -> tuple[str, ...]:
-    others = f", as were {len(lines) - 1} more" if len(lines) > 1 else ""
-    return (f"line {lines[0]} {reason} and was passed over{others}",) if lines else ()
-
-
-def _verbatim(file: _File, form: str) -> ParsedDocument:
-    """Return the text as it is, with its outermost keys as headings where each has a line of its own."""
-    title = ""
-    marks: tuple[Mark, ...] = ()
-    notes: tuple[str, ...] = ()
-    if form == "object":
-        title = next((value for raw in _read_values(file, ("title",)) if isinstance(value := value_of(raw), str)), "")
-        marks = tuple(_keys(file.text))
-    elif form == "lines":
-        marks = row_marks(line.start() for line in _LINE.finditer(file.text))
-    elif form == "text" and file.text.strip() and (why := why_broken(file.raw)):
-        notes = (f"it is no valid JSON ({why}) and was read as plain text",)
-    title = short(title) or file.path.rpartition("/")[2]
-    return ParsedDocument(None, file.text, title, file.digest, file.size, {}, marks, notes=notes)
-
-
-# It begins at a line's start alone: a search from each blank of a long blank line would take quadratic time.
-_LINE = re.compile(r"^[^\S\n]*+\S", re.MULTILINE)
-_FIRST_KEY = re.compile(r"\s*+\{[ \t]*+\r?\n(?P<indent>[ \t]{1,16})\"")
-
-
-def _keys(text: str) -> Iterator[Mark]:
-    first = _FIRST_KEY.match(text)
-    if first is None:
-        return
-    key = re.compile(rf'^{first["indent"]}(?P<key>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+")[ \t]*+:', re.MULTILINE)
-    for found in key.finditer(text):
-        name = value_of(found["key"].encode())
-        yield Mark(found.start(), "heading", short(str(name)), 1)
+@cache
+def _keyed_type(names: tuple[str, ...]) -> Any:
+    """Return a type of objects with these keys, without decoding their values."""
+    return msgspec.defstruct("Keyed", [(name, msgspec.Raw, msgspec.Raw(b"")) for name in names])

@@ -20,7 +20,7 @@ from typing import Self, TypeAlias
 
 import msgspec
 
-from recall_core.errors import IngestError, RecallError, UsageError
+from recall_core.errors import IngestError, UsageError
 from recall_core.ingest.parse.magic import kind_of
 from recall_core.ingest.parse.worker_process import (
     HEADER,
@@ -28,8 +28,8 @@ from recall_core.ingest.parse.worker_process import (
     ErrorReply,
     FailureReply,
     FileTask,
+    format_size,
     pack,
-    size_told,
     too_long,
 )
 from recall_core.ports import ParsedDocument
@@ -107,7 +107,8 @@ class Worker:
         if isinstance(answer, FailureReply):
             raise _Trouble(f"the parser {name} failed ({answer.reason})").error(name, raw, path)
         if isinstance(answer, ErrorReply):
-            raise _as_raised(answer)
+            kind = UsageError if answer.kind == "UsageError" else IngestError
+            raise kind(answer.code, answer.message, hint=answer.hint, details=answer.details)
         return answer
 
     def _answer(self, task: FileTask) -> list[ParsedDocument] | ErrorReply | FailureReply:
@@ -116,7 +117,11 @@ class Worker:
         deadline = monotonic() + self.seconds * (1 if before is None else _PATIENCE)
 
         def look() -> None:
-            self._look(process, before or 0.0, deadline)
+            self._check_stop()
+            if monotonic() > deadline or (process.busy_seconds() or 0.0) > (before or 0.0) + self.seconds:
+                raise _Trouble(f"took more than {self.seconds:g} s to read", code="parser_timeout")
+            if process.memory() > self.memory_bytes:
+                raise _Trouble(f"took more than {format_size(self.memory_bytes)} of memory to read")
 
         documents: list[ParsedDocument] = []
         message = pack(task)
@@ -142,24 +147,18 @@ class Worker:
             is_main = threading.current_thread() is threading.main_thread()
             self._process = _WorkerProcess(self.reply_bytes, dies_with_thread=is_main or self._stop is not None)
             deadline = monotonic() + _START_SECONDS
-            self._process.answer(b"", most=0, look=lambda: self._check_start(deadline))
-        return self._process
 
-    def _check_start(self, deadline: float) -> None:
-        self._check_stop()
-        if monotonic() > deadline:
-            raise _Trouble(f"no process for it has started within {_START_SECONDS:g} s")
+            def look() -> None:
+                self._check_stop()
+                if monotonic() > deadline:
+                    raise _Trouble(f"no process for it has started within {_START_SECONDS:g} s")
+
+            self._process.answer(b"", most=0, look=look)
+        return self._process
 
     def _check_stop(self) -> None:
         if self._stop is not None and self._stop.is_set():
             raise _Trouble("it was given up")
-
-    def _look(self, process: _WorkerProcess, before: float, deadline: float) -> None:
-        self._check_stop()
-        if monotonic() > deadline or (process.busy_seconds() or 0.0) > before + self.seconds:
-            raise _Trouble(f"took more than {self.seconds:g} s to read", code="parser_timeout")
-        if process.memory() > self.memory_bytes:
-            raise _Trouble(f"took more than {size_told(self.memory_bytes)} of memory to read")
 
 
 class _Trouble(Exception):
@@ -172,9 +171,9 @@ class _Trouble(Exception):
     def error(self, name: str, raw: bytes, path: str) -> IngestError:
         """Return the error that names the file."""
         kind = kind_of(raw, path=path)
-        told = " " if self.reason.startswith("took ") else " cannot be read: "
+        words = " " if self.reason.startswith("took ") else " cannot be read: "
         details = {"path": path, "kind": kind.label if kind else name}
-        return IngestError(self.code, f"{path}{told}{self.reason}.", details=details)
+        return IngestError(self.code, f"{path}{words}{self.reason}.", details=details)
 
 
 class _WorkerProcess:
@@ -209,12 +208,24 @@ class _WorkerProcess:
         return self._process.poll() is None
 
     def busy_seconds(self) -> float | None:
-        """Return the processor time that it has had, None where the system does not tell."""
-        return _busy_seconds(self._process.pid)
+        """Return the processor time that it has used, None if the system is not Linux."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError, IndexError):
+            return None
 
     def memory(self) -> int:
-        """Return bytes that it has in memory; 0 where the system does not tell."""
-        return _resident(self._process.pid)
+        """Return the bytes that it has in memory; 0 if the system does not tell."""
+        pid = self._process.pid
+        try:
+            statm = Path(f"/proc/{pid}/statm")
+            if statm.exists():
+                return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            done = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=False)
+            return int(done.stdout) * 1024
+        except (OSError, ValueError, IndexError):
+            return 0
 
     def end(self) -> None:
         """Kill it, and whatever it has started."""
@@ -245,7 +256,10 @@ class _WorkerProcess:
                     else:
                         filled += self._read(into, filled, look)
                 if is_header and filled == len(into):
-                    into, filled, is_header = _body(into, most), 0, False
+                    (size,) = HEADER.unpack(into)
+                    if size > most:
+                        raise _Trouble(too_long(most))
+                    into, filled, is_header = bytearray(size), 0, False
                 if monotonic() - self._looked > _LOOK_SECONDS:  # also where replies come at shorter intervals
                     look()
                     self._looked = monotonic()
@@ -277,38 +291,6 @@ class _WorkerProcess:
             return f"its process crashed (signal {-code})"
 
 
-def _body(header: bytearray, most: int) -> bytearray:
-    (size,) = HEADER.unpack(header)
-    if size > most:
-        raise _Trouble(too_long(most))
-    return bytearray(size)
-
-
-def _as_raised(answer: ErrorReply) -> RecallError:
-    kind = UsageError if answer.kind == "UsageError" else IngestError
-    return kind(answer.code, answer.message, hint=answer.hint, details=answer.details)
-
-
-def _busy_seconds(pid: int) -> float | None:
-    """Processor time of a process, as Linux tells it; None elsewhere."""
-    try:
-        told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError):
-        return None
-
-
-def _resident(pid: int) -> int:
-    try:
-        statm = Path(f"/proc/{pid}/statm")
-        if statm.exists():
-            return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=False).stdout
-        return int(told) * 1024
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
 MOST_WORKERS = 4
 MOST_WAITING = 16
 """Files that are parsed, or wait for it, before their turn."""
@@ -317,7 +299,7 @@ AHEAD_REPLY_BYTES = 8 << 20
 
 
 def cores() -> int:
-    """Return how many workers may be at work at the same time: one for each processor that this process may use."""
+    """Return how many workers may work at the same time: one for each processor that this process may use."""
     usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()
     return min(usable or 1, MOST_WORKERS)
 
@@ -361,7 +343,7 @@ class WorkerPool:
         return len(self._begun) < MOST_WAITING and waiting + size <= AHEAD_BYTES
 
     def begin(self, parser: str, raw: bytes, *, key: str, path: str, digest: str) -> None:
-        """Have a file parsed, if there is room. key: what it is asked for by; the rest as `Worker.parse` has it."""
+        """Have a file parsed, if there is room. key: its name for `wait_for`; the rest is as in `Worker.parse`."""
         if not self.has_room(len(raw)):
             return
         file = _FileAhead(parser, raw, path, digest)
@@ -376,11 +358,10 @@ class WorkerPool:
             self._queue.put(file)
 
     def wait_for(self, parser: str, *, key: str, digest: str) -> list[ParsedDocument] | None:
-        """Return what was made of a file, once it is done, or what its parser raises; None where it is to be parsed
-        again.
+        """Wait for a file and return its documents, None if it is to be parsed again. Raises what its parser raises.
 
-        That is a file that was not begun, or has changed since, and one that gave its worker trouble: it is tried
-        once more by itself, and with all that a file may take. Only the time that it has is not given twice.
+        A file that was not begun, or has changed since, is parsed again; also one that crashed its worker, by itself and
+        with all the memory that a file may take.
         """
         file = self._begun.get(key)
         if file is None or (file.parser, file.digest) != (parser, digest):
@@ -393,7 +374,7 @@ class WorkerPool:
         raise file.error
 
     def forget(self, key: str) -> None:
-        """Make room for others: the turn of this file is over."""
+        """Make room for other files; the turn of this one is over."""
         self._begun.pop(key, None)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """The process in which a `Worker` has files parsed: reads one task after the other, and answers each.
 
-Its end follows from that of whoever started it, also where that one is killed: the pipe ends between two tasks, a
-thread looks for it during one, and the system's own clock ends a task that lets no thread run.
+It ends with the process that started it, also if that one is killed: the pipe ends between two tasks, a thread looks
+for the parent during one, and an alarm of the system ends a task that lets no thread run.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class FailureReply(msgspec.Struct, array_like=True, tag="failure", frozen=True):
 
 
 def pack(message: msgspec.Struct) -> bytearray:
-    """Return a message behind its header."""
+    """Return a message with its header."""
     buffer = bytearray(HEADER.size)
     msgspec.msgpack.Encoder().encode_into(message, buffer, HEADER.size)
     HEADER.pack_into(buffer, 0, len(buffer) - HEADER.size)
@@ -77,11 +77,11 @@ def pack(message: msgspec.Struct) -> bytearray:
 
 def too_long(most: int) -> str:
     """Return why a reply is refused."""
-    return f"its text takes more than {size_told(most)}"
+    return f"its text takes more than {format_size(most)}"
 
 
-def size_told(count: int) -> str:
-    """Bytes, for a person."""
+def format_size(count: int) -> str:
+    """Return a number of bytes as a person reads it."""
     return f"{count / (1 << 30):g} GiB" if count >= 1 << 30 else f"{count / (1 << 20):g} MiB"
 
 
