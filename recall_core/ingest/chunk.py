@@ -19,6 +19,7 @@ from recall_core.types import Span
 _CLOSE_ENOUGH = 0.95  # of the token limit: a counter that is not `whitespace` is asked no further
 _CHARS_PER_TOKEN = 4  # a first guess; any value leads to the same limits
 
+_SPACE = re.compile(r"\s+")
 _BLANK = re.compile(r"\n(?:[ \t\r]*+\n)++")
 # Full stops of Latin and CJK scripts, with closing quotes, before whitespace that no lower-case letter follows.
 _SENTENCE = re.compile(r"(?:[.!?…][)\]\"'”’»*_]*+\s++(?![a-z])|[。！？｡][」』）〉》”’]*+\s*+)")
@@ -66,7 +67,7 @@ class _Work(NamedTuple):
 
     @property
     def counts_words(self) -> bool:
-        """Whether tokens are words between white space: then the reach is exact."""
+        """True if tokens are words between white space: then the reach is exact."""
         return self.counter.name == "whitespace"
 
     def measure(self, start: int, end: int) -> int:
@@ -91,10 +92,9 @@ def _span(work: _Work, start: int, end: int, *, full: int) -> Span:
 
 
 def _tokens(work: _Work, start: int, end: int, full: int) -> int:
-    """Return the tokens of a span. full: up to there they are exactly `chunk_tokens` words, at start where nobody
-    knows.
+    """Return the tokens of a span. full: up to there they are exactly `chunk_tokens` words; start if unknown.
 
-    Words that a cut leaves whole need not be counted again: only those between it and the reach, which are fewer.
+    If the cut divides no word, only the words between it and the reach are counted, which are fewer.
     """
     text = work.text
     if end == full or (end < full and (text[end - 1].isspace() or text[end].isspace())):
@@ -153,8 +153,7 @@ def _search(work: _Work, start: int, low: int, stop: int) -> int:
 
 
 def _cut(work: _Work, start: int, last: int, reach: int) -> int:
-    """Return the best place to end in (last, reach]: the last joint, else the last empty line, and so on
-    downwards."""
+    """Return the best end in (last, reach]: a joint, else an empty line, the end of a sentence, and so on."""
     for joint in work.outline.joints_before(reach, max(last, start + (reach - start) // 4)):
         if not work.divides(joint):
             return joint
@@ -189,10 +188,7 @@ def _cut_anywhere(work: _Work, last: int, least: int, reach: int) -> int:
 
 def _between_graphemes(text: str, least: int, position: int) -> int:
     """Return the last position at or before this one that divides neither CR LF nor a letter and its marks."""
-    for end in range(position, least - 1, -1):
-        if not _is_joined(text, end):
-            return end
-    return position
+    return next((end for end in range(position, least - 1, -1) if not _is_joined(text, end)), position)
 
 
 def _is_joined(text: str, position: int) -> bool:
@@ -203,11 +199,10 @@ def _is_joined(text: str, position: int) -> bool:
 
 
 def _next_start(work: _Work, start: int, end: int) -> int:
-    """Return where the span after [start, end) begins: in its last part, or at its end when nothing is worth
-    repeating."""
+    """Return where the span after [start, end) begins: in its last part, or at its end if there is no overlap."""
     if not work.overlap_tokens or end == len(work.text):
         return end
-    if work.outline.is_joint(end) or _begins(work.outline.units_around(end + 1), end):
+    if work.outline.is_joint(end) or any(unit.start == end for unit in work.outline.units_around(end + 1)):
         return end
     chars = work.max_chars * work.overlap_tokens // work.chunk_tokens
     least = max(start + (end - start + 1) // 2, end - chars)
@@ -229,8 +224,7 @@ def _back(work: _Work, least: int, end: int) -> int:
 
 
 def _overlap(work: _Work, least: int, end: int) -> int:
-    """Return the best start in [least, end): after an empty line, a sentence, a line, a word, or between code
-    points."""
+    """Return the best start in [least, end): after an empty line, a sentence, a line, a word, else any letter."""
     middle = (least + end) // 2
     for pattern, most in ((_BLANK, middle), (_SENTENCE, end - 1)):
         starts = _ends(work, pattern, least, most) if least < most else []
@@ -248,10 +242,3 @@ def _overlap(work: _Work, least: int, end: int) -> int:
     while least < end and _is_joined(work.text, least):
         least += 1
     return least
-
-
-def _begins(units: Sequence[Unit], position: int) -> bool:
-    return any(unit.start == position for unit in units)
-
-
-_SPACE = re.compile(r"\s+")

@@ -60,8 +60,7 @@ def walk(root: Root, base: Path, config: Config) -> Iterator[Found | Skip]:
 
 
 def find_one(root: Root, base: Path, config: Config, path: str) -> Found | Skip | None:
-    """Return what `walk` would say of the file of that path, which lies below the root; None where a rule excludes
-    it."""
+    """Return what `walk` yields for the file of that path below the root, None if a rule excludes it."""
     walker = _Walker(root, base, config)
     node = walker.top()
     while node.is_folder:
@@ -69,7 +68,7 @@ def find_one(root: Root, base: Path, config: Config, path: str) -> Found | Skip 
         for skip in skips:
             if _is_below(path, skip.path):
                 return skip
-        named = [child for child in children if _is_below(path, nfc(walker.name(child)))]
+        named = [child for child in children if _is_below(path, nfc(walker.os_path(child.relative)))]
         if not named:
             return None
         node = named[0]
@@ -77,7 +76,7 @@ def find_one(root: Root, base: Path, config: Config, path: str) -> Found | Skip 
 
 
 def single(root: Root, base: Path) -> Found | Skip:
-    """Return the file that a root is, when it is no folder."""
+    """Return the file of a root that is not a folder."""
     path = nfc(root.folder)
     try:
         status = (base / root.folder).stat()
@@ -100,8 +99,7 @@ def covers(root: Root, path: str) -> bool:
 
 
 def is_own(place: str, store: str) -> bool:
-    """Return True for Recall's own files: settings and unfinished files anywhere, this store, its log and its
-    backups."""
+    """Return True for Recall's own files: settings, unfinished files, this store, its log and its backups."""
     if place.startswith(store) and _BESIDE_STORE.fullmatch(place, len(store)):
         return True
     name = place.rpartition("/")[2]
@@ -163,13 +161,16 @@ class _Walker:
         skips: list[Skip] = []
         for name, entry in found.items():
             child = _Node(entry.path, f"{node.relative}/{name}" if node.relative else name, False, rules)
-            if (kept := self._classify(child, entry)) is not None:
-                (skips if isinstance(kept, Skip) else nodes).append(kept)  # type: ignore[arg-type]
+            match self._classify(child, entry):
+                case Skip() as skip:
+                    skips.append(skip)
+                case _Node() as node_below:
+                    nodes.append(node_below)
         nodes.sort(key=lambda child: child.relative + "/" * child.is_folder)
         return nodes, sorted(skips)
 
     def file(self, node: _Node) -> Found | Skip:
-        """Return a file that the rules let through, as far as its status allows."""
+        """Return a file that the rules let through, or a Skip if its status does not allow to read it."""
         try:
             status = os.stat(node.place)  # noqa: PTH116 - a Path for each of many files costs more than the call
         except OSError as error:
@@ -182,12 +183,8 @@ class _Walker:
         if status.st_size > self.config.max_file_bytes:
             reason = f"{status.st_size} bytes are more than max_file_bytes ({self.config.max_file_bytes})"
             return self._skip(node.relative, "file_too_large", reason)
-        os_path = self._os_path(node.relative)
+        os_path = self.os_path(node.relative)
         return Found(nfc(os_path), os_path, status.st_size, status.st_mtime_ns)
-
-    def name(self, node: _Node) -> str:
-        """Return a node's path as `Found.os_path` spells it."""
-        return self._os_path(node.relative)
 
     def _classify(self, node: _Node, entry: os.DirEntry[str]) -> _Node | Skip | None:
         """Return the node to go on with, a Skip, or None where a rule excludes it."""
@@ -220,7 +217,7 @@ class _Walker:
         return is_own(node.place, self.store) or not _is_asked_for(self.root, nfc(node.relative))
 
     def _follow_link(self, node: _Node) -> _Node | Skip | None:
-        """Return a link: to a file it is followed inside the folder, to a folder only out of it and when asked to."""
+        """Follow a link: to a file inside the folder, and with `follow` to files and folders outside of it."""
         real = os.path.realpath(node.place)
         around = next((folder for folder in self.inside if _is_below(real, folder)), None)
         if not node.is_folder:
@@ -236,13 +233,14 @@ class _Walker:
         self.inside.append(real)
         return node
 
-    def _os_path(self, relative: str) -> str:
+    def os_path(self, relative: str) -> str:
+        """Return a path below the root as `Found.os_path` spells it."""
         if self.root.folder == ".":
             return relative
         return f"{self.root.folder.rstrip('/')}/{relative}" if relative else self.root.folder
 
     def _skip(self, relative: str, code: str, reason: str) -> Skip:
-        return Skip(nfc(printable(self._os_path(relative))), code, reason)
+        return Skip(nfc(printable(self.os_path(relative))), code, reason)
 
 
 def _leaves(real: str) -> str:

@@ -1,10 +1,10 @@
 """Rules of `.gitignore` files, of a repository, and of the person's own file: what they exclude.
 
 Every line is one rule, and the last one that matches a place decides on it, the innermost file first; what lies below
-an excluded folder is never asked about, so nothing in there can be let in again. Beyond the outermost stand the lines
+an excluded folder is never asked about, so nothing in there can be let in again. Beyond the outermost are the lines
 of the repository's `.git/info/exclude`, and beyond these the person's own. A line becomes a GLOB pattern: of a
 name where it holds no `/` but a last one, else of the path below the file's folder. git compares bytes, and so do we,
-as Latin-1 code points. One quirk is left out: where literal text stands straight before `**` (`foo**/bar`), git lets
+as Latin-1 code points. One quirk is left out: where literal text comes straight before `**` (`foo**/bar`), git lets
 the `**` cross folders.
 """
 
@@ -27,8 +27,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "b": "\b"}
 
 
 def find_personal_file(environ: Mapping[str, str]) -> Path | None:
-    """Return the file whose rules hold in every folder of this person, whether it is there or not; None where none
-    does.
+    """Return the file whose rules hold in every folder of this person, which may be missing; None if there is none.
 
     As git looks for it: the last value in `~/.gitconfig` and, before that, `git/config` below XDG_CONFIG_HOME, or
     `GIT_CONFIG_GLOBAL` in the place of both; without a value `git/ignore` below XDG_CONFIG_HOME. A value that begins
@@ -47,7 +46,7 @@ def find_personal_file(environ: Mapping[str, str]) -> Path | None:
 
 
 def regular_bytes(place: str | Path) -> bytes:
-    """Return the content of a file; nothing of what is no file, such as a pipe, in which a reader may wait for ever.
+    """Return the content of a file; nothing of a pipe or device, at which a reader may wait for ever.
 
     Raises OSError.
     """
@@ -69,7 +68,7 @@ def _text(config: Path) -> str:
 
 
 def _values(text: str) -> Iterator[str]:
-    """Yield every value of `core.excludesFile`, in the order in which they stand."""
+    """Yield every value of `core.excludesFile`, in order."""
     section = ""
     for line in _lines(text):
         rest = line
@@ -163,11 +162,10 @@ class Rules(NamedTuple):
 
 
 def above(folder: Path) -> tuple[Rules, ...]:
-    """Return the rules from above a folder, outermost first: the person's own, its repository's, those of the folders
-    there.
+    """Return the rules from above a folder, outermost first: the person's, the repository's, and of each folder.
 
-    None of them count when they exclude the folder itself: who names an ignored folder wants what is in it. Where
-    there is no repository, the person's own rules are of the folder.
+    None of them count if they exclude the folder itself: who names an ignored folder wants what is in it. Without a
+    repository, the person's rules apply to the folder.
     """
     parents = [folder, *folder.parents]
     depth = next((i for i, parent in enumerate(parents) if os.path.exists(parent / ".git")), 0)  # noqa: PTH110 - Path.exists raises where one may not look
@@ -183,8 +181,11 @@ def of_folder(folder: Path) -> tuple[Rules, ...]:
 
 
 def of_repository(folder: Path) -> tuple[Rules, ...]:
-    """Return the rules that a repository keeps to itself, in `.git/info/exclude`; none where the folder is no
-    repository's top, or where a link or a `.git` that is a file would lead out of the folder to them."""
+    """Return the rules of a repository's `.git/info/exclude`.
+
+    There are none if the folder is not the top of a repository, or if a link or a `.git` file would lead out of the
+    folder to them.
+    """
     place = folder / _EXCLUDE
     real, top = os.path.realpath(place), os.path.realpath(folder)
     return _of_file(place, folder) if real.startswith(top.rstrip("/") + "/") else ()
@@ -257,8 +258,7 @@ def _tokens(body: str) -> Iterator[str]:
 
 
 def _as_glob(token: str) -> str:
-    """Return a character, an escape, a bracket or a run of `*` in the words of GLOB; empty where nothing can match
-    it."""
+    """Return a character, an escape, a bracket or a run of `*` as GLOB spells it, "" if nothing can match it."""
     if token in ("[", "\\"):
         return ""
     if token in ("{", "}"):

@@ -56,7 +56,7 @@ _NOT_READ = {
 """What is known by name and not read."""
 
 _NAME = re.compile(r"[\w.-]+")
-_HEAD = 4096  # bytes of a file by which its kind is told
+_HEAD = 4096  # bytes of a file that decide its kind
 _HTML = re.compile(rb"(?:\s+|<!--.*?-->)*+<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
 
 _PROSE = re.compile(
@@ -72,11 +72,10 @@ _EXTRAS = {"PDF": "pdf", "file compressed by zstd": "files", "source file": "cod
 
 
 def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str, str]]) -> str:
-    """Return the name of the parser for a file of these bytes. parser: as the root asks. overrides: (glob, name), in
-    order.
+    """Return the name of the parser for a file of these bytes.
 
-    A glob without a slash is of the file's name alone. Raises IngestError `not_read` for a kind of file that is known
-    and has no parser.
+    parser: as the root asks.  overrides: (glob, name), in order; a glob without a slash matches the name of the file.
+    Raises IngestError `not_read` for a kind of file that is known and has no parser.
     """
     if parser != AUTO:
         return parser
@@ -96,7 +95,7 @@ def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str,
 
 
 def _built_in(name: str) -> str:
-    """Return a parser that settings may name, which were perhaps found: none that loads other code."""
+    """Return the name of a built-in parser: settings that were found may not load other code."""
     if name in BUILT_IN:
         return name
     message = f"[parsers] in recall.toml names {name!r}, which is none of Recall's own."
@@ -133,7 +132,7 @@ class WantedPackage(NamedTuple):
 
 
 def missing_packages(paths: Iterable[str]) -> list[WantedPackage]:
-    """Return what these files want that is not installed, as far as their names tell; by kind."""
+    """Return the packages that would read these files and are not installed, by kind of file."""
     files: Counter[str] = Counter()
     packages: dict[str, set[str]] = {}
     for path in paths:
@@ -155,6 +154,6 @@ def _missing(path: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _install(extra: str, packages: Collection[str]) -> str:
-    """Return what installs these packages of an extra."""
-    told = [each for each in requirements(extra) if _NAME.match(each)[0] in packages]  # type: ignore[index]
-    return Hint(INSTALL, *(told or sorted(packages)))
+    """Return the command that installs these packages of an extra."""
+    words = [each for each in requirements(extra) if _NAME.match(each)[0] in packages]  # type: ignore[index]
+    return Hint(INSTALL, *(words or sorted(packages)))

@@ -11,8 +11,7 @@ DEEPEST = 500  # levels; SQLite reads 1,000, and so does Python where nothing el
 
 
 def why_unfit(metadata: Mapping[str, Any]) -> str | None:
-    """Return why no store can keep this, in words that follow a colon and end without a full stop; None where one
-    can."""
+    """Return why no store can keep this, None if one can. The words follow a colon and end without a full stop."""
     try:
         json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True).encode()
     except (TypeError, ValueError, RecursionError) as error:
@@ -30,7 +29,7 @@ def why_unfit(metadata: Mapping[str, Any]) -> str | None:
 
 
 class KeyTwice(ValueError):
-    """A key stands twice in one object: which of its values were meant?"""
+    """A key comes twice in one object, so that its value is unclear."""
 
 
 _FAULTS = (

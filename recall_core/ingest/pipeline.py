@@ -107,8 +107,8 @@ def ingest_content(
 ) -> Iterator[Progress]:
     """Read content that no file holds into the store, under a name of its own; it takes the place of what had it.
 
-    template: parser and labels.  Raises IngestError as a named file does; UsageError `bad_value` for what is no path
-    below the store's directory, `name_taken` for that of a file or of a document from one.
+    template: parser and labels.  Raises IngestError as a named file does; UsageError `bad_value` for a name that is
+    not a path below the store's directory, `name_taken` for that of a file or of a document from one.
     """
     run = _IngestRun(store, embedder, config, base)
     with run.reader:

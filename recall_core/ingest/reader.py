@@ -25,7 +25,7 @@ from recall_core.text import Counter, embedded_hash, nfc, spaced
 from recall_core.types import Fingerprint, NewChunk, NewDocument, Root, Span, Stamp
 
 BINARY = "binary"
-"""The encoding of what is no text."""
+"""The encoding of files that are not text."""
 
 SMALL_BYTES = 256 << 10
 """Of a file that a parser of our own may read in this process: fewer than that."""
@@ -44,7 +44,7 @@ class FileText(NamedTuple):
 
 
 class _Prepared(NamedTuple):
-    """A file that its parser may be called with. path: the name that the parser is told."""
+    """A file as its parser is called with it. path: without the suffix of its packing."""
 
     name: str
     parser: Parser
@@ -56,8 +56,10 @@ class _Prepared(NamedTuple):
 
 
 class FileReader:
-    """Reads files, one after the other, with one worker for all that need one, and more workers for files that are
-    begun before their turn. Close it, or use it in a `with`."""
+    """Reads files, one after the other. Close it, or use it in a `with`.
+
+    One worker reads all files that need one; more workers read files that are begun before their turn.
+    """
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -199,7 +201,7 @@ def _is_foreign(name: str, chosen: Parser) -> bool:
 
 
 def _check_documents(found: Iterable[ParsedDocument], path: str, size: int | None) -> Iterator[ParsedDocument]:
-    """Yield the documents, each of which a store can keep.
+    """Yield the documents if a store can keep them.
 
     size: of the file, where the parser was given other bytes.
     """
@@ -213,7 +215,7 @@ def _check_documents(found: Iterable[ParsedDocument], path: str, size: int | Non
 
 
 PIECES = "pieces"
-"""What stands in the place of a parser where a program has cut the document."""
+"""In place of a parser: a program has cut the document."""
 
 _YOUNG_NS = 2_000_000_000  # the coarsest clock of a file system that is met
 

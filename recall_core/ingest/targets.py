@@ -41,8 +41,10 @@ def named_roots(targets: Sequence[str], *, template: Root, config: Config, base:
 
 
 def check_labels(root: Root) -> None:
-    """Raise UsageError `bad_value` for a tag, a source or a pattern that no store can keep, IngestError
-    `bad_metadata` for such metadata."""
+    """Check that a store can keep the tags, source, patterns and metadata of a root.
+
+    Raises UsageError `bad_value`, IngestError `bad_metadata`.
+    """
     texts = {
         flag("tag"): root.tags,
         flag("source"): (root.source or "",),
@@ -100,8 +102,7 @@ def inherit_options(root: Root, path: str, older: Sequence[Root]) -> Root:
 
 
 def is_overruled(root: Root, path: str, remembered: Sequence[Root]) -> bool:
-    """Return True if a sync would read this file otherwise than a remembered root asks, because a newer one holds it
-    too.
+    """Return True if a sync would not read this file as the root asks, because a newer root contains it too.
 
     remembered: newest first.
     """
@@ -118,8 +119,7 @@ def _asked_for(root: Root) -> tuple[object, ...]:
 
 
 def is_gone(place: Path) -> bool:
-    """Return True if there is nothing at this place; not being allowed to look, or not able to spell it, is not
-    gone."""
+    """Return True if there is nothing at this place. A place that one may not look at is not gone."""
     try:
         place.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -130,14 +130,13 @@ def is_gone(place: Path) -> bool:
 
 
 def is_no_file(place: Path) -> bool:
-    """Return True if something stands at this place that is not a file: a folder, a pipe."""
+    """Return True if there is something else than a file at this place: a folder, a pipe."""
     status = _status(place)
     return status is not None and not stat.S_ISREG(status.st_mode)
 
 
 def is_as_read(file: Fingerprint, place: Path, config: Config) -> bool:
-    """Return True if a file has the bytes that were read, by its status or else by their hash, or it cannot be
-    told."""
+    """Return True if a file has the bytes that were read, by its status or else by their hash, or it is unknown."""
     status = _status(place)
     if status is None or file.may_be(Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)):
         return True
@@ -161,8 +160,7 @@ def _is_missed(root: Root, known: Mapping[str, Fingerprint]) -> bool:
 
 
 def _nearest(target: str) -> str:
-    """Return the name in the same folder that is most like this one, as a hint; else what shows the folder."""
-
+    """Return the most similar name in the same folder as a hint, else a command that lists the folder."""
     place = Path(target)
     with suppress(OSError, ValueError):
         near = difflib.get_close_matches(place.name, [each.name for each in place.parent.iterdir()], n=1, cutoff=0.75)
@@ -183,7 +181,10 @@ def _named_root(target: str, template: Root, config: Config, base: Path) -> Root
         raise _unreadable(target, error) from error
     folder = os_path_of(Path(target), base, is_added=True)
     if stat.S_ISDIR(status.st_mode):
-        _check_folder(target)
+        try:
+            os.scandir(target).close()
+        except OSError as error:
+            raise _unreadable(target, error) from error
         return template._replace(folder=folder)
     if not stat.S_ISREG(status.st_mode):
         raise IngestError("not_a_file", f"{target} is neither a file nor a folder.")
@@ -192,14 +193,6 @@ def _named_root(target: str, template: Root, config: Config, base: Path) -> Root
     _check_file(target, template, config)
     labels = {"tags": template.tags, "source": template.source, "meta": template.meta}
     return Root(folder, parser=template.parser, encoding=template.encoding, **labels)  # type: ignore[arg-type]
-
-
-def _check_folder(target: str) -> None:
-    try:
-        with os.scandir(target):
-            pass
-    except OSError as error:
-        raise _unreadable(target, error) from error
 
 
 def _check_file(target: str, template: Root, config: Config) -> None:
@@ -216,8 +209,7 @@ def _unreadable(target: str, error: OSError) -> IngestError:
 
 
 def as_remembered(root: Root, remembered: Sequence[Root]) -> Root:
-    """Return the root that a folder has which was added before files chose their parser: it goes on to be read as
-    text."""
+    """Return the root of a folder that was added before files chose their parser: it is still read as text."""
     as_text = root._replace(parser="text")
     is_before = root.parser == AUTO and root not in remembered and as_text in remembered
     return as_text if is_before else root

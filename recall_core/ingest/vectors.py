@@ -129,13 +129,13 @@ def embed(texts: Sequence[str], embedder: Embedder) -> list[TextVector]:
 
 
 def tokens_of(embedder: Embedder) -> int | None:
-    """Return tokens that the embedder's provider has charged so far, where it counts them."""
+    """Return the tokens that the embedder's provider has charged so far, None if it does not count them."""
     tokens: int | None = getattr(embedder, "tokens_used", None)
     return tokens
 
 
 def check_embedder(store: Store, embedder: Embedder) -> None:
-    """Raise StoreError `embedder_changed` where the store's vectors have another embedder by now.
+    """Raise StoreError `embedder_changed` if the store has another embedder now.
 
     Asked inside a write transaction: otherwise a reembed that ends meanwhile would mix two embedders' vectors.
     """
@@ -156,13 +156,13 @@ class CutBy(NamedTuple):
 
 
 def cut_by(store: Store) -> CutBy:
-    """Return what the store has texts cut and counted by at this moment."""
+    """Return what the store cuts and counts texts by now."""
     info = store.info()
     return CutBy(info.chunker, info.counter)
 
 
 def check_cut(store: Store, before: CutBy) -> None:
-    """Raise StoreError `chunker_changed` where the store has its texts cut otherwise by now.
+    """Raise StoreError `chunker_changed` if the store cuts its texts differently now.
 
     Asked inside a write transaction: otherwise what was cut before a rechunk would come in behind it.
     """

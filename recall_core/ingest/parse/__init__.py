@@ -33,7 +33,7 @@ BUILT_IN = {
 }
 
 AUTO = "auto"
-"""What stands in the place of a parser where each file has the one that its name or content asks for."""
+"""In place of a parser: each file has the one that its name or content asks for."""
 
 GROUP = "recall.parser"
 
@@ -44,24 +44,27 @@ def parser(name: str) -> Parser:
     Raises UsageError `unknown_parser` for a name that is neither built in nor installed, `parser_unavailable` when
     an installed one cannot be imported.
     """
-    target = BUILT_IN.get(name)
-    return _built_in(target) if target else _load_installed(name)
+    if name not in BUILT_IN:
+        return _load_installed(name)
+    module, _, attribute = BUILT_IN[name].partition(":")
+    made: Parser = getattr(import_module(module), attribute)()
+    return made
 
 
 def check_name(name: str) -> None:
-    """Raise what `parser` raises for a name that no file can be read by; AUTO is one of those that can."""
+    """Raise what `parser` raises, unless the name is AUTO."""
     if name != AUTO:
         parser(name)
 
 
 def identity(name: str) -> str:
-    """Return the parser of that name as files remember it that it has read: its name, and its version from 2 on."""
+    """Return what files that a parser has read keep of it: its name, and its version from 2 on."""
     version = _version(name)
     return f"{name}@{version}" if version > 1 else name
 
 
 def name_of(read_by: str) -> str:
-    """Return the parser's name in what a file was read by."""
+    """Return the parser's name in an identity."""
     return read_by.partition(";")[0].partition("@")[0]
 
 
@@ -72,8 +75,7 @@ def is_earlier(read_by: str) -> bool:
 
 
 def is_markdown(read_by: str, path: str) -> bool | None:
-    """Return True if the parser of that identity has texts without marks, of such a file, cut as Markdown; None where
-    it alone can tell."""
+    """Return True if texts without marks are cut as Markdown, as this parser reads such a file. None if unknown."""
     match name_of(read_by):
         case "text":
             return is_markdown_name(path)
@@ -89,21 +91,14 @@ def is_markdown_name(path: str) -> bool:
 
 
 def _version(name: str) -> int:
-    """Return of its class; 1 for one that is not installed any more."""
+    """Return the version of a parser's class, 1 if the parser is not installed any more."""
     try:
         return int(getattr(parser(name), "version", 1))
     except UsageError:
         return 1
 
 
-def _built_in(target: str) -> Parser:
-    module, _, attribute = target.partition(":")
-    made: Parser = getattr(import_module(module), attribute)()
-    return made
-
-
 def _load_installed(name: str) -> Parser:
-
     points = {point.name: point for point in metadata.entry_points(group=GROUP)}
     if name not in points:
         names = sorted({AUTO, *BUILT_IN, *points})

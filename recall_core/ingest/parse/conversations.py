@@ -56,9 +56,9 @@ class Conversation(NamedTuple):
 
 
 def shape_of(values: Sequence[object]) -> Shape | None:
-    """Return what most of the objects are, of which these are the first; None where it is none of that.
+    """Return the shape that most of a file's objects have, by the first ones; None if it is none of these.
 
-    The lines of a session are told by any one that is a turn, because most may be of the program's own.
+    One turn makes a session, because most of its lines may be of the program's own.
     """
     kinds = [_shape(value) for value in values if isinstance(value, dict)]
     if "session" in kinds:
@@ -86,8 +86,8 @@ def conversation_of(value: Mapping[str, Any]) -> Conversation | None:
     system = _text(value.get("system"))
     title = value.get("title") or value.get("name")
     turns = [Turn("system", system)] if system else []
-    told = _read_turns(messages, turns, title=title if isinstance(title, str) else "", meta=_about(value))
-    return told._replace(turns=[turn for turn in told.turns if turn.text]) if is_tree else told
+    whole = _read_turns(messages, turns, title=title if isinstance(title, str) else "", meta=_about(value))
+    return whole._replace(turns=[turn for turn in whole.turns if turn.text]) if is_tree else whole
 
 
 def _messages(value: Mapping[str, Any]) -> list[Any] | None:
@@ -105,7 +105,7 @@ def _is_turn(value: object) -> bool:
 
 
 def conversation_in(values: Iterable[object]) -> Conversation:
-    """Return the one that these turns make; whatever else is among them is passed over, but for a title."""
+    """Return the conversation of these turns. Other values among them are ignored, but for a title."""
     return _read_turns(values, [], title="", meta={})
 
 
@@ -129,7 +129,7 @@ def _read_turns(values: Iterable[object], turns: list[Turn], *, title: str, meta
 
 
 def _message(value: dict[str, Any]) -> dict[str, Any]:
-    """Return what a line of a session file says, which stands within it; of any other object, itself."""
+    """Return the message in a line of a session file; any other object as it is."""
     inner = value.get("message", value.get("payload")) if "type" in value else None
     if not isinstance(inner, dict):
         return value
@@ -219,8 +219,8 @@ def _call(call: object) -> str:
             given = json.dumps(given, ensure_ascii=False)
         except RecursionError:
             given = "…"
-    told = f"{short(name, 60) if isinstance(name, str) else 'tool'}: {short(given, ARGUMENTS)}"
-    return f"[tool {told.rstrip(': ')}]"
+    words = f"{short(name, 60) if isinstance(name, str) else 'tool'}: {short(given, ARGUMENTS)}"
+    return f"[tool {words.rstrip(': ')}]"
 
 
 def _cut(text: str) -> str:
@@ -305,7 +305,7 @@ def render(
 def chat_marks(text: str) -> tuple[Mark, ...]:
     """Return a turn for each message of a chat, in the form that most of its lines have; a form needs two of them.
 
-    Where a name stands alone before its colon, only one that says something twice is a speaker, if any does.
+    In the form that is only a name and a colon, a speaker is who says something twice, if anyone does.
     """
     found = max(([*re.finditer(form, text, re.MULTILINE)] for form in _FORMS[:-1]), key=len)
     if len(found) < 2:

@@ -54,7 +54,7 @@ class _DocxPackage:
         self._path = path
         if raw.startswith(_OLE):
             reason = "it is protected by a password" if _ENCRYPTED in raw else "it is an older Word file, no .docx"
-            raise Archive.refused(path, reason, _CODE)
+            raise Archive.unreadable(path, reason, _CODE)
         self.archive = Archive(raw, path=path, code=_CODE)
         of_all = self._related("")
         self.document = of_all.get("officeDocument", _DOCUMENT)

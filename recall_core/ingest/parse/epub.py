@@ -18,7 +18,7 @@ from recall_core.ports import ParsedDocument
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
-"""Algorithms that hide fonts alone, and are no protection of the text."""
+"""Algorithms that hide fonts alone, and do not protect the text."""
 _TYPES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 _CODE = "bad_epub"
 _MOST_NOTES = 20
@@ -71,7 +71,7 @@ class _Chapter(NamedTuple):
 
 
 def _read_chapter(archive: Archive, chapter: _Chapter, flow: TextFlow, path: str) -> str:
-    """Add it, and says why it has no text, or some of it is missing; "" where all is well."""
+    """Add a chapter. Return why it has no text, or some of it is missing; "" if all is well."""
     inner = TextFlow()
     reason = ""
     if not chapter.is_page:
@@ -110,7 +110,7 @@ def _find_protected(archive: Archive, path: str) -> frozenset[str]:
 
 
 class _EpubElements:
-    """Of a file of which attributes alone count."""
+    """Receives the elements of a file in which only attributes count."""
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
         """An element begins."""

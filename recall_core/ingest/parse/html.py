@@ -1,4 +1,4 @@
-"""HTML: a page becomes its visible text, each stretch of which knows its bytes of the file."""
+"""HTML: a page becomes its visible text, with the place in the file of each stretch."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ _SIGN = rf"[{_SPACE}]*+(?:[¶§]|&(?:para|sect|\#182|\#167);|\#)[{_SPACE}]*+</[a
 _STYLE = rf"<(?<!\r<)(?:/(?:{_STYLES})|(?:{_STYLES}){_HARMLESS})[{_SPACE}]*+/?+>(?!{_SIGN})"
 
 TOKEN = re.compile(rf"((?:{_TEXT})*+)(?:{_MARKUP})?+")
-"""Text and what ends it, as (text, "/" of an end, name, attributes as they stand there, ">" where it is closed).
+"""Text and what ends it, as (text, "/" of an end, name, attributes as they are written, ">" where it is closed).
 
-There is no name at the end of the source, and where `after_declaration` has to say what begins there. What is never
-closed, a tag or a quoted value, swallows the rest, as in browsers. It matches anywhere.
+The name is missing at the end of the source, and where `after_declaration` has to say what begins there. A tag or a
+quoted value that is never closed swallows the rest, as in browsers. It matches anywhere.
 """
 STYLED = re.compile(rf"((?:{_TEXT}|{_STYLE})*+)(?:{_MARKUP})?+")
-"""The same, with tags in the text that only style letters, where they are plainly written. One that stands behind a
-carriage return is none of them: with a line feed behind it, the two would become one end of a line."""
+"""The same, with tags in the text that only style letters, if they are plainly written. A tag between a
+carriage return and a line feed is not one of them: the two would become one line end."""
 _STYLE_TAG = re.compile(_STYLE)
 SIGN = re.compile(_SIGN)
 """The rest of a link that holds nothing but the sign of a permalink."""

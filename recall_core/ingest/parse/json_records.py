@@ -66,7 +66,7 @@ class JsonFile:
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterable[ParsedDocument]:
-        """Return the documents in file order. A file that is no JSON is read as text, with a note.
+        """Return the documents in file order. A file that is not JSON is read as text, with a note.
 
         Raises IngestError `binary_file` and `not_utf8`, and for records `bad_record` and `duplicate_record`.
         """
@@ -85,7 +85,7 @@ class JsonFile:
 class Transcript:
     """Reads a conversation, one turn after the other, each with its speaker.
 
-    Of conversations kept as JSON every turn stands below a line with its speaker, and a file of several has a record
+    In conversations kept as JSON every turn comes below a line with its speaker; a file of several has a record
     for each. A chat that is plain text stays as it is.
     """
 
@@ -514,7 +514,7 @@ def lines_of(raw: bytes) -> Iterator[Slice]:
 
 
 def first_lines(raw: bytes) -> list[Any]:
-    """Return the values of the first lines that are not empty, None for those that are no JSON."""
+    """Return the values of the first lines that are not empty, None for those that are not JSON."""
     found: list[Any] = []
     size = 0
     for _, line in lines_of(raw):
@@ -526,7 +526,7 @@ def first_lines(raw: bytes) -> list[Any]:
 
 
 def value_of(raw: bytes) -> Any:
-    """Return the value, as `decode_json`; None where it is no JSON, or nested too deep."""
+    """Return the value, as `decode_json`; None if it is not JSON, or nested too deep."""
     try:
         return decode_json(raw)
     except (ValueError, RecursionError):

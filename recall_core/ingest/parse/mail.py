@@ -22,12 +22,12 @@ from recall_core.ports import ParsedDocument
 DEEPEST = 16  # parts within parts, which the library reads by recursion
 MOST_PARTS = 10_000
 LONGEST_HEADER = 10_000  # code points; the rest is not read, since the library takes quadratic time for it
-LONGEST_CONTENT_HEADER = 1000  # of which every part has some
+LONGEST_CONTENT_HEADER = 1000  # every part has some of these
 MOST_NAMED = 10  # attachments that are named in a note
 
 _HEADERS = ("from", "to", "cc", "subject", "date", "message-id", "received", "content-type", "mime-version", "sender")
 _BROKEN = (AttributeError, HeaderParseError, IndexError, LookupError, OverflowError, TypeError, ValueError)
-"""What the library raises for headers that nobody should have written."""
+"""Exceptions of the library for malformed headers."""
 
 
 class _TooMany(Exception):
@@ -65,8 +65,7 @@ class Eml:
     is_foreign = False
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file. Every part of the message that holds no others is a `part`, in file
-        order.
+        """Return the one document of the file. Every part that contains no parts is a `part`, in file order.
 
         Raises IngestError `bad_eml` and `too_deep`.
         """
@@ -111,13 +110,13 @@ def _piece(piece: tuple[Any, str | None]) -> str:
     text, charset = piece
     if isinstance(text, str):
         return text
-    if charset is None:  # as the library gives what stands between encoded words
+    if charset is None:  # as the library returns what is between encoded words
         return str(text.decode("raw-unicode-escape", "replace")).encode("utf-8", "replace").decode()
     return decode_part(text, charset)[0]
 
 
 def _plain(text: str) -> str:
-    """Return a header in which bytes beyond ASCII stand as they are."""
+    """Return a header with bytes beyond ASCII decoded."""
     return decode_part(text.encode("utf-8", "surrogateescape"), None)[0]
 
 
@@ -161,7 +160,7 @@ def _leaves(message: Message) -> Iterator[_Leaf]:
 
 
 def _choose_alternative(alternatives: list[Message]) -> Message:
-    """Return of parts that say the same: the plain text, else the last that may have a text."""
+    """Return the plain text of alternative parts, else the last one that may have a text."""
     plain = [each for each in alternatives if each.get_content_type() == "text/plain" and _payload(each).strip()]
     others = [each for each in alternatives if each.get_content_maintype() in ("multipart", "text")]
     return (plain or others[-1:] or alternatives)[0]
@@ -186,7 +185,7 @@ class _MessageText:
         self._attached: list[str] = []
 
     def see(self, leaf: _Leaf) -> None:
-        """The next part."""
+        """Add the next part."""
         self._parts += 1
         inner = TextFlow()
         part = leaf.part
@@ -205,7 +204,7 @@ class _MessageText:
 
     def _is_attached(self, part: Message) -> bool:
         name = _name(part)
-        is_broken = part.get_content_maintype() == "multipart"  # its parts were not found: it is read as it stands
+        is_broken = part.get_content_maintype() == "multipart"  # its parts were not found: it is read as it is
         is_text = is_broken or part.get_content_type() in ("text/plain", "text/html")
         if is_text and part.get_content_disposition() != "attachment":
             return False
@@ -217,8 +216,8 @@ class _MessageText:
         """Return what was not read, and what was not read well."""
         named = ", ".join(self._attached[:MOST_NAMED])
         rest = len(self._attached) - MOST_NAMED
-        told = [f"not read: {named}{f' and {rest} more' if rest > 0 else ''}"] if named else []
-        return (*self._strange[:MOST_NAMED], *told)
+        unread = [f"not read: {named}{f' and {rest} more' if rest > 0 else ''}"] if named else []
+        return (*self._strange[:MOST_NAMED], *unread)
 
 
 def _charset(part: Message) -> str | None:

@@ -1,7 +1,7 @@
 """The Markdown parser: sections by their headings as CommonMark has them, code and tables that stay whole.
 
 A pattern goes from one line to the next that could begin something. What such a line is, is certain where no list and
-no quote can be open around it: at an indent of at most one space, which is no part of a list item, or where the line
+no quote can be open around it: at an indent of at most one space, which is not in a list item, or where the line
 above has ended everything. What is not certain is given to markdown-it, and no more of the text than from the last
 line before it at which nothing was open to the next such line behind it.
 """
@@ -54,7 +54,7 @@ _LINE = re.compile(
     )""",
     re.VERBOSE,
 )
-"""Lines that could begin or end something of which there is a mark."""
+"""Lines that could begin or end something that gets a mark."""
 _FENCE = re.compile(r"( *+)(`++|~++)")
 _CLOSING = re.compile(r"\n {0,3}(`{3,}+|~{3,}+)[ \t]*+(?=\n|\Z)")
 _CLOSING_ANYWHERE = re.compile(r"\n[ \t]*+(`{3,}+|~{3,}+)[ \t]*+(?=\n|\Z)")

@@ -25,7 +25,7 @@ class Notebook:
     """Reads Jupyter notebooks (.ipynb) of the formats 3 and 4.
 
     Markdown and raw cells are their text, code cells their source and below it what they have printed as text, up to
-    2,000 characters a cell. Cells stand apart by an empty line. The title is the first heading in Markdown.
+    2,000 characters a cell. An empty line separates cells. The title is the first heading in Markdown.
     """
 
     version = 2
@@ -75,7 +75,7 @@ def _notebook(raw: bytes, path: str) -> dict[str, Any]:
 
 
 def _cells(notebook: dict[str, Any], path: str) -> Iterator[Any]:
-    """Yield the cells; those of format 3 stand in worksheets."""
+    """Yield the cells; those of format 3 are in worksheets."""
     worksheets = notebook.get("worksheets")
     holders = worksheets if "cells" not in notebook and isinstance(worksheets, list) else [notebook]
     for holder in holders:
@@ -98,7 +98,7 @@ def _cell(cell: object, number: int, path: str) -> tuple[str, str]:
 
 
 def _units(cell: dict[str, Any], kind: str, text: str, offset: int) -> Iterator[Mark]:
-    """Yield the units within a cell whose text stands at that offset."""
+    """Yield the units within a cell whose text begins at that offset."""
     if kind == "markdown":
         yield from (mark._replace(offset=offset + mark.offset) for mark in MarkdownOutline(text, 0).marks)
     elif kind == "heading":
@@ -108,8 +108,7 @@ def _units(cell: dict[str, Any], kind: str, text: str, offset: int) -> Iterator[
 
 
 def _join_lines(lines: object) -> str | None:
-    """Return a text, as a string or as a list of its lines, whose ends early formats leave out; None for anything
-    else."""
+    """Return a text from a string or a list of lines (early formats omit their ends), None for anything else."""
     if isinstance(lines, str):
         return lines
     if not isinstance(lines, list):
@@ -145,8 +144,8 @@ def _about(notebook: dict[str, Any]) -> dict[str, str]:
     metadata = notebook.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     kernel, language = (_inner(metadata, key) for key in ("kernelspec", "language_info"))
-    told = {"language": language.get("name") or kernel.get("language"), "kernel": kernel.get("name")}
-    return {key: short(value) for key, value in told.items() if isinstance(value, str) and value.strip()}
+    found = {"language": language.get("name") or kernel.get("language"), "kernel": kernel.get("name")}
+    return {key: short(value) for key, value in found.items() if isinstance(value, str) and value.strip()}
 
 
 def _inner(metadata: dict[str, Any], key: str) -> dict[str, Any]:

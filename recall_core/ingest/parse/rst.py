@@ -22,8 +22,7 @@ from recall_core.ports import ParsedDocument
 
 
 class Rst:
-    """Reads reStructuredText. The title is that of the field list at the top, else the first heading, else the
-    file's name."""
+    """Reads reStructuredText. The title is that of a field list at the top, else the first heading, else the name."""
 
     version = 1
     reads = "text"
@@ -163,8 +162,7 @@ class _RstOutline:
         )
 
     def _simple_table(self, i: int) -> int:
-        """Return the first line behind a table: it ends with its third border, or with one that an empty line
-        follows."""
+        """Return the first line after a table, which ends with its third border, or one before an empty line."""
         borders = (k for k in range(i + 1, len(self._texts)) if _SIMPLE_TABLE.fullmatch(self._texts[k]))
         for count, k in enumerate(borders, start=2):
             if count == 3 or not self._text_at(k + 1):

@@ -18,7 +18,7 @@ _SPEAKER = re.compile(r"<v(?:\.[^\s<>]{0,80})?[ \t]([^<>\n]{1,200})>")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>|</?>|<\d[\d:.]{0,20}>|\{\\[^{}\n]{0,200}\}")
 _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:[ \t]|$)")
 _LANGUAGE = re.compile(r"Language:[ \t]*([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)[ \t]*$")
-_ROLLED = 8  # lines of a cue that may stand in the next one again
+_ROLLED = 8  # lines of a cue that the next one may repeat
 
 
 class _CueBlock(NamedTuple):
@@ -31,17 +31,17 @@ class _CueBlock(NamedTuple):
 class Subtitles:
     """Reads SubRip (.srt) and WebVTT (.vtt): the text of each cue on a line of its own, without times and tags.
 
-    Who speaks stands before a colon, where it is told. Captions that roll upwards are told once, although each cue
-    repeats the line above.
+    The speaker comes before a colon, if known. Captions that roll upwards are read once, although a cue repeats the
+    line above.
     """
 
     version = 1
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file, with a place `cue` for each cue; meta: `cues`, and `language` if told.
+        """Return the one document of the file, with a place `cue` for each cue; meta: `cues` and `language`.
 
-        What is no cue is passed over, with a note.  Raises IngestError `binary_file` and `not_utf8`.
+        Anything that is not a cue is left out, with a note.  Raises IngestError `binary_file` and `not_utf8`.
         """
         blocks = list(_blocks(decode(raw, path=path)))
         title, meta = _header(blocks)

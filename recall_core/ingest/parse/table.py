@@ -24,10 +24,10 @@ def row_marks(offsets: Iterable[int]) -> tuple[Mark, ...]:
     return tuple(map(_MADE, repeat(Mark), fields))
 
 
-_SNIFFED = 20  # lines by which the delimiter is told
+_SNIFFED = 20  # lines that decide the delimiter
 _SWALLOWED = 64 * 1024  # characters behind a quote that is never closed which are still taken for one value
-_MOST_COLUMNS = 500  # of which the names are kept
-_DELIMITERS = "\t;|,"  # a comma stands within values most often, and is asked last
+_MOST_COLUMNS = 500  # whose names are kept
+_DELIMITERS = "\t;|,"  # a comma is within values most often, and comes last
 _NUMBER = re.compile(r"[-+]?[.,]?\d")
 _SEPARATOR = re.compile(r"sep=([,;\t|:])[\r\n]*$", re.IGNORECASE)
 _LINE_ENDS = ("\n", "\r\n", "\r")
@@ -69,7 +69,7 @@ class DelimitedTable:
 
 @contextmanager
 def _any_length(most: int) -> Iterator[None]:
-    """Yield the interpreter's limit of a value's length, which is one for all readers, raised to that meanwhile."""
+    """Raise the limit of a value's length meanwhile; it is one for all readers of the interpreter."""
     before = csv.field_size_limit()
     csv.field_size_limit(max(before, most + 1))
     try:
@@ -79,16 +79,15 @@ def _any_length(most: int) -> Iterator[None]:
 
 
 def _delimiter(lines: Sequence[str], path: str) -> tuple[str, bool]:
-    """Return what stands between two values, and whether the first line says nothing but that, as Excel has it."""
+    """Return the delimiter, and True if the first line only declares it, as Excel writes."""
     if path.lower().endswith((".tsv", ".tab")):
         return "\t", False
-    told = _SEPARATOR.match(lines[0]) if lines else None
-    return (told[1], True) if told else (_sniff(lines), False)
+    declared = _SEPARATOR.match(lines[0]) if lines else None
+    return (declared[1], True) if declared else (_sniff(lines), False)
 
 
 def _sniff(lines: Sequence[str]) -> str:
-    """Return the delimiter that gives the first rows as many values as the very first; of several, the rarest in
-    texts."""
+    """Return the delimiter by which the first rows have as many values as the very first; of several, the rarest."""
     sizes = accumulate(map(len, islice(lines, _SNIFFED)))
     sample = [line for line, size in zip(lines, sizes, strict=False) if size <= _SWALLOWED] or lines[:1]
     shares = []
@@ -101,7 +100,7 @@ def _sniff(lines: Sequence[str]) -> str:
 
 
 def _rows(text: str, lines: Sequence[str], delimiter: str, path: str) -> tuple[list[int], tuple[str, ...]]:
-    """Return the lines at which rows begin, from 0, empty ones aside; and what is to be told of them."""
+    """Return the lines at which rows begin, from 0, without empty ones, and notes on them."""
     if '"' not in text:
         return _lines_as_rows(lines), ()
     reader = csv.reader(chain(lines, ("end",)), delimiter=delimiter)
@@ -115,7 +114,7 @@ def _rows(text: str, lines: Sequence[str], delimiter: str, path: str) -> tuple[l
     if final == len(lines):
         return rows, ()
     if delimiter == "\t":
-        return _lines_as_rows(lines), ()  # many programs put no quotes around values there, and some stand in them
+        return _lines_as_rows(lines), ()  # many programs put no quotes around values there
     where = f"{path}:{final + 1}"
     if sum(map(len, lines[final:])) > _SWALLOWED:
         details = {"path": path, "line": final + 1}

@@ -14,7 +14,7 @@ from recall_core.shell import flag
 
 _PROBE_BYTES = 8192  # where a NUL marks a file as binary, as git does
 
-_CONTROLS = bytes((*range(8), 11, *range(14, 27), *range(28, 32), 127))  # none of which text has much
+_CONTROLS = bytes((*range(8), 11, *range(14, 27), *range(28, 32), 127))  # rare in text
 _ENOUGH = 64  # bytes to tell by
 
 _BOM = b"\xef\xbb\xbf"

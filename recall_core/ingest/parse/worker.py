@@ -101,7 +101,7 @@ class Worker:
         except _Trouble as trouble:
             self.close()
             raise trouble.error(name, raw, path) from None
-        except BaseException:  # Ctrl-C among them: the process is in the middle of a file that nobody waits for
+        except BaseException:  # such as Ctrl-C: the process is in the middle of a file that is not wanted any more
             self.close()
             raise
         if isinstance(answer, FailureReply):
@@ -360,8 +360,8 @@ class WorkerPool:
     def wait_for(self, parser: str, *, key: str, digest: str) -> list[ParsedDocument] | None:
         """Wait for a file and return its documents, None if it is to be parsed again. Raises what its parser raises.
 
-        A file that was not begun, or has changed since, is parsed again; also one that crashed its worker, by itself and
-        with all the memory that a file may take.
+        A file that was not begun, or has changed since, is parsed again; also one that crashed its worker, by itself
+        and with all the memory that a file may take.
         """
         file = self._begun.get(key)
         if file is None or (file.parser, file.digest) != (parser, digest):

@@ -27,7 +27,7 @@ HEADER = struct.Struct("!Q")
 """Before each message: how many bytes it has."""
 
 _LOOK_SECONDS = 0.2
-_GRACE_SECONDS = 5  # beyond the time that a file is given: until then whoever waits for it has ended this process
+_GRACE_SECONDS = 5  # beyond the time of a file; by then the worker has ended this process
 _PR_SET_PDEATHSIG = 1
 _REPLY_CHARS = 1 << 20  # of text after which documents are sent, and the next ones go into another reply
 _DOCUMENT_CHARS = 500  # that a document counts for besides its text

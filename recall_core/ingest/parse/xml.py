@@ -23,7 +23,7 @@ _SUBSET = re.compile(
 
 
 class XmlHandler(Protocol):
-    """Who is told of a file's elements. Names are without their prefixes, of attributes too."""
+    """Receives a file's elements. Names are without their prefixes, of attributes too."""
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
         """An element begins."""
@@ -38,8 +38,8 @@ class XmlHandler(Protocol):
 class XmlEvents:
     """One reading of one file. code: of the error for what is not well formed.
 
-    encoding: what its bytes are in, whatever it declares itself. only: the names of the elements that the handler is
-    told of, None for all. unread: those that are left out with all they hold.
+    encoding: what its bytes are in, whatever it declares itself. only: the names of the elements that the handler
+    receives, None for all. unread: those that are left out with all that is in them.
     """
 
     def __init__(
@@ -56,7 +56,9 @@ class XmlEvents:
         self._only, self._unread = only, unread
         self._depth = 0
         self._unread_from = 0  # the depth of an element that is left out; 0 outside of all of them
-        self._names: dict[str, str | None] = {}  # of elements as they are told, None where they are not
+        self._names: dict[
+            str, str | None
+        ] = {}  # of elements without prefixes, None for those that the handler does not receive
         self._start, self._end, self._text = handler.start, handler.end, handler.text
         made = self._expat = expat.ParserCreate(encoding)
         made.buffer_text = True
@@ -68,7 +70,7 @@ class XmlEvents:
         made.DefaultHandler = self._other
 
     def read(self, raw: bytes) -> None:
-        """Tell the handler all of the file. Entities that it defines are left out, those of HTML are known.
+        """Pass the file to the handler. Entities that it defines are left out, those of HTML are known.
 
         Raises IngestError `too_deep` beyond 500 levels, and with the code for what is not well formed.
         """
@@ -81,7 +83,7 @@ class XmlEvents:
             raise bad_xml(self._path, str(error), self._code) from error
 
     def position(self) -> int:
-        """Return the byte at which the tag begins that a handler is told of; of text, the byte at which it ends."""
+        """Return the byte at which the handler's tag begins; of text, the byte at which it ends."""
         return self._expat.CurrentByteIndex
 
     def _doctype(self, name: str, system: str | None, public: str | None, has_definitions: int) -> None:
@@ -96,11 +98,11 @@ class XmlEvents:
         if self._unread_from:
             return
         try:
-            told = self._names[name]
+            local = self._names[name]
         except KeyError:
-            told = self._resolve(name)
-        if told is not None:
-            self._start(told, {_local(key): value for key, value in seen.items()} if seen else seen)
+            local = self._resolve(name)
+        if local is not None:
+            self._start(local, {_local(key): value for key, value in seen.items()} if seen else seen)
         elif self._unread and _local(name) in self._unread:
             self._unread_from = self._depth
             self._expat.CharacterDataHandler = None
@@ -108,18 +110,18 @@ class XmlEvents:
     def _on_end(self, name: str) -> None:
         self._depth -= 1
         if not self._unread_from:
-            told = self._names[name]
-            if told is not None:
-                self._end(told)
+            local = self._names[name]
+            if local is not None:
+                self._end(local)
         elif self._depth < self._unread_from:
             self._unread_from = 0
             self._expat.CharacterDataHandler = self._text
 
     def _resolve(self, name: str) -> str | None:
         local = _local(name)
-        is_told = local not in self._unread and (self._only is None or local in self._only)
-        told = self._names[name] = local if is_told else None
-        return told
+        is_passed = local not in self._unread and (self._only is None or local in self._only)
+        self._names[name] = local if is_passed else None
+        return self._names[name]
 
     def _other(self, text: str) -> None:
         if text[0] == "&" and self._depth and not self._unread_from:
@@ -135,12 +137,12 @@ def _local(name: str) -> str:
 
 
 def bad_xml(path: str, reason: str, code: str) -> IngestError:
-    """Return what is raised for a file that is not well formed."""
+    """Return the error for a file that is not well formed."""
     return IngestError(code, f"{path} is not well-formed XML: {reason}.", details={"path": path})
 
 
 def without_definitions(raw: bytes) -> bytes:
-    """UTF-8 XML with blanks where its document type defines entities, so that there are none to expand."""
+    """Return UTF-8 XML with blanks for the definitions of its document type: there are no entities to expand."""
     found = _SUBSET.match(raw)
     if not found:
         return raw
@@ -282,7 +284,7 @@ class _Elements:
             self.flow.words(text, at, self._at)
 
     def _settle(self, element: _OpenElement) -> None:
-        """What follows is no text of the element itself: its last child was a block."""
+        """Separate what follows: it is not the element's own text, and its last child was a block."""
         if element.pending:
             self.flow.separate(element.pending)
             element.pending = ""
@@ -324,7 +326,7 @@ class _Elements:
             begun = self.flow.open_heading()
             opened.close = lambda: self._close_title(begun, min(6, max(1, self._sections)), is_outermost)
         elif is_outermost:
-            begun = self.flow.opened()
+            begun = self.flow.begin_unit()
             opened.close = lambda: self._close_title(begun, 0, is_outermost)
 
     def _close_title(self, begun: Opened, level: int, is_outermost: bool) -> None:

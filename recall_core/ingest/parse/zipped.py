@@ -75,7 +75,7 @@ class Archive:
                 self._left -= len(piece)
                 if self._left < 0 or (size > RATIO_FROM and size > HIGHEST_RATIO * entry.compress_size):
                     most = f"{MOST_UNPACKED >> 20} MiB in all, or {HIGHEST_RATIO} times its packed size"
-                    raise Archive.refused(
+                    raise Archive.unreadable(
                         self._path,
                         f"its {entry.filename} unpacks to more than is read ({most})",
                         "unpacked_too_large",
@@ -84,9 +84,9 @@ class Archive:
 
     def bad(self, reason: str) -> IngestError:
         """Return the error for an archive that cannot be read, for that reason."""
-        return Archive.refused(self._path, reason, self._code)
+        return Archive.unreadable(self._path, reason, self._code)
 
     @staticmethod
-    def refused(path: str, reason: str, code: str) -> IngestError:
+    def unreadable(path: str, reason: str, code: str) -> IngestError:
         """Return the error for a file that cannot be read, for that reason."""
         return IngestError(code, f"{path} cannot be read: {reason}.", details={"path": path})
