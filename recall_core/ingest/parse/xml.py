@@ -56,9 +56,7 @@ class XmlEvents:
         self._only, self._unread = only, unread
         self._depth = 0
         self._unread_from = 0  # the depth of an element that is left out; 0 outside of all of them
-        self._names: dict[
-            str, str | None
-        ] = {}  # of elements without prefixes, None for those that the handler does not receive
+        self._names: dict[str, str | None] = {}  # without prefixes, None for elements that are not passed on
         self._start, self._end, self._text = handler.start, handler.end, handler.text
         made = self._expat = expat.ParserCreate(encoding)
         made.buffer_text = True
