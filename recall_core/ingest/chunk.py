@@ -180,18 +180,15 @@ def _cut_anywhere(work: _Work, last: int, least: int, reach: int) -> int:
     line = text.rfind("\n", least - 1, reach) + 1
     if line:
         return line
-    whole = _between_graphemes(text, last + 1, reach)
+    # the last position up to the reach that divides neither CR LF nor a letter and its marks
+    whole = next((end for end in range(reach, last, -1) if not _is_joined(text, end)), reach)
     tail = text[last:whole]
     word = whole if tail[-1].isspace() else whole - len(tail.split()[-1])
     return word if text[last:word].strip() else whole
 
 
-def _between_graphemes(text: str, least: int, position: int) -> int:
-    """Return the last position at or before this one that divides neither CR LF nor a letter and its marks."""
-    return next((end for end in range(position, least - 1, -1) if not _is_joined(text, end)), position)
-
-
 def _is_joined(text: str, position: int) -> bool:
+    """Return True if a cut there would divide CR LF, or a letter and its marks."""
     if not 0 < position < len(text):
         return False
     before, after = text[position - 1], text[position]

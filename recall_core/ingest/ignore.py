@@ -36,7 +36,8 @@ def find_personal_file(environ: Mapping[str, str]) -> Path | None:
     home = environ.get("HOME", "")
     own = environ.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
     named: str | None = None
-    for config in _configs(environ, own, home):
+    places = [Path(folder, name) for folder, name in ((own, "git/config"), (home, ".gitconfig")) if folder]
+    for config in [Path(environ["GIT_CONFIG_GLOBAL"])] if "GIT_CONFIG_GLOBAL" in environ else places:
         for value in _values(_text(config)):
             named = value
     if named is None:
@@ -52,12 +53,6 @@ def regular_bytes(place: str | Path) -> bytes:
     """
     with open(place, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as file:
         return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
-
-
-def _configs(environ: Mapping[str, str], own: str, home: str) -> list[Path]:
-    if "GIT_CONFIG_GLOBAL" in environ:
-        return [Path(environ["GIT_CONFIG_GLOBAL"])]
-    return [Path(folder, name) for folder, name in ((own, "git/config"), (home, ".gitconfig")) if folder]
 
 
 def _text(config: Path) -> str:
@@ -169,7 +164,8 @@ def above(folder: Path) -> tuple[Rules, ...]:
     """
     parents = [folder, *folder.parents]
     depth = next((i for i, parent in enumerate(parents) if os.path.exists(parent / ".git")), 0)  # noqa: PTH110 - Path.exists raises where one may not look
-    rules = (*_of_person(parents[depth]), *of_repository(parents[depth]))
+    personal = find_personal_file(os.environ)
+    rules = (*(_of_file(personal, parents[depth]) if personal else ()), *of_repository(parents[depth]))
     rules += tuple(found for parent in reversed(parents[1 : depth + 1]) for found in of_folder(parent))
     excluded = any(is_ignored(rules, str(parent), is_folder=True) for parent in parents[:depth])
     return () if excluded else rules
@@ -189,11 +185,6 @@ def of_repository(folder: Path) -> tuple[Rules, ...]:
     place = folder / _EXCLUDE
     real, top = os.path.realpath(place), os.path.realpath(folder)
     return _of_file(place, folder) if real.startswith(top.rstrip("/") + "/") else ()
-
-
-def _of_person(folder: Path) -> tuple[Rules, ...]:
-    place = find_personal_file(os.environ)
-    return () if place is None else _of_file(place, folder)
 
 
 def _of_file(place: Path, folder: Path) -> tuple[Rules, ...]:

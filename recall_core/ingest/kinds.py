@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -139,7 +139,11 @@ def missing_packages(paths: Iterable[str]) -> list[WantedPackage]:
         for kind, package in _missing(path):
             files[kind] += 1
             packages.setdefault(kind, set()).update(package)
-    return [WantedPackage(files[kind], kind, _install(_EXTRAS[kind], packages[kind])) for kind in sorted(files)]
+    wanted = []
+    for kind in sorted(files):
+        own = [each for each in requirements(_EXTRAS[kind]) if _NAME.match(each)[0] in packages[kind]]  # type: ignore[index]
+        wanted.append(WantedPackage(files[kind], kind, Hint(INSTALL, *(own or sorted(packages[kind])))))
+    return wanted
 
 
 def _missing(path: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -151,9 +155,3 @@ def _missing(path: str) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield kind, (package,)
     elif (language := language_of(path)) is not None and missing(language) is not None:
         yield "source file", ("tree-sitter", GRAMMARS[language].package)
-
-
-def _install(extra: str, packages: Collection[str]) -> str:
-    """Return the command that installs these packages of an extra."""
-    words = [each for each in requirements(extra) if _NAME.match(each)[0] in packages]  # type: ignore[index]
-    return Hint(INSTALL, *(words or sorted(packages)))

@@ -23,7 +23,8 @@ def why_unfit(metadata: Mapping[str, Any]) -> str | None:
             return f"its metadata is nested deeper than {DEEPEST} levels"
         if any(isinstance(each, int | float) and not abs(each) <= float_info.max for each in level):
             return "a number in its metadata is too large, or NaN"
-        level = [inner for each in level for inner in _inside(each)]
+        holders = (each for each in level if isinstance(each, dict | list | tuple))
+        level = [inner for each in holders for inner in (each.values() if isinstance(each, dict) else each)]
         deep += 1
     return None
 
@@ -61,9 +62,3 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         again = next(key for place, key in enumerate(keys) if key in keys[:place])
         raise KeyTwice(f"the key {again!r} comes twice")
     return found
-
-
-def _inside(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return list(value) if isinstance(value, list | tuple) else []

@@ -69,7 +69,9 @@ def standing_roots(roots: Iterable[Root], *, known: Mapping[str, Fingerprint], b
         place = base / root.folder
         if not is_gone(place):
             standing.append(root)
-        elif _is_missed(root, known) and (nfc(root.folder) not in known or is_gone(place.parent)):
+        elif any(file.os_path and belongs(root, path) for path, file in known.items()) and (
+            nfc(root.folder) not in known or is_gone(place.parent)
+        ):
             raise IngestError(
                 "root_missing",
                 f"{root.folder} was added and is not there any more; nothing was changed.",
@@ -155,10 +157,6 @@ def _status(place: Path) -> os.stat_result | None:
         return None
 
 
-def _is_missed(root: Root, known: Mapping[str, Fingerprint]) -> bool:
-    return any(file.os_path and belongs(root, path) for path, file in known.items())
-
-
 def _nearest(target: str) -> str:
     """Return the most similar name in the same folder as a hint, else a command that lists the folder."""
     place = Path(target)
@@ -180,28 +178,21 @@ def _named_root(target: str, template: Root, config: Config, base: Path) -> Root
     except OSError as error:
         raise _unreadable(target, error) from error
     folder = os_path_of(Path(target), base, is_added=True)
-    if stat.S_ISDIR(status.st_mode):
-        try:
-            os.scandir(target).close()
-        except OSError as error:
-            raise _unreadable(target, error) from error
-        return template._replace(folder=folder)
-    if not stat.S_ISREG(status.st_mode):
-        raise IngestError("not_a_file", f"{target} is neither a file nor a folder.")
-    if status.st_size > config.max_file_bytes:
-        raise too_large(target, status.st_size, config)
-    _check_file(target, template, config)
-    labels = {"tags": template.tags, "source": template.source, "meta": template.meta}
-    return Root(folder, parser=template.parser, encoding=template.encoding, **labels)  # type: ignore[arg-type]
-
-
-def _check_file(target: str, template: Root, config: Config) -> None:
     try:
+        if stat.S_ISDIR(status.st_mode):
+            os.scandir(target).close()
+            return template._replace(folder=folder)
+        if not stat.S_ISREG(status.st_mode):
+            raise IngestError("not_a_file", f"{target} is neither a file nor a folder.")
+        if status.st_size > config.max_file_bytes:
+            raise too_large(target, status.st_size, config)
         raw = read_raw(Path(target), path=target, config=config)
     except OSError as error:
         raise _unreadable(target, error) from error
     with FileReader(config) as reader:
         reader.read(raw.content, path=target, root=template, digest=raw.digest)
+    labels = {"tags": template.tags, "source": template.source, "meta": template.meta}
+    return Root(folder, parser=template.parser, encoding=template.encoding, **labels)  # type: ignore[arg-type]
 
 
 def _unreadable(target: str, error: OSError) -> IngestError:

@@ -93,7 +93,10 @@ def conversation_of(value: Mapping[str, Any]) -> Conversation | None:
 def _messages(value: Mapping[str, Any]) -> list[Any] | None:
     """Return the list in an object that holds turns."""
     lists = (value.get(key) for key in _LISTS)
-    return next((each for each in lists if isinstance(each, list) and _are_turns(each[:64])), None)
+    return next(
+        (each for each in lists if isinstance(each, list) and _are_turns(each[:64])),
+        None,
+    )
 
 
 def _are_turns(values: Sequence[object]) -> bool:

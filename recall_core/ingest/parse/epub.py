@@ -49,19 +49,16 @@ class Epub:
                 notes.append(f"chapter {number} ({cut_line(chapter.name, 200)}) {reason}")
         text = flow.text()
         notes += [] if text else ["its chapters have no text"]
+        if len(notes) > _MOST_NOTES:
+            notes[_MOST_NOTES:] = [f"and {len(notes) - _MOST_NOTES} more of its chapters"]
         title = package.first("title", 300) or path.rpartition("/")[2]
         tags = tuple(dict.fromkeys(cut_line(each, 100) for each in package.values.get("subject", ())[:50]))
         meta = package.meta()
         return (
             ParsedDocument(
-                None, text, title, digest, len(raw), meta, tuple(flow.marks), tags=tags, notes=_few(notes)
+                None, text, title, digest, len(raw), meta, tuple(flow.marks), tags=tags, notes=tuple(notes)
             ),
         )
-
-
-def _few(notes: list[str]) -> tuple[str, ...]:
-    rest = len(notes) - _MOST_NOTES
-    return tuple(notes) if rest <= 0 else (*notes[:_MOST_NOTES], f"and {rest} more of its chapters")
 
 
 class _Chapter(NamedTuple):

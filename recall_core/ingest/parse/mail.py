@@ -103,10 +103,10 @@ def header(message: Message, name: str, longest: int) -> str:
         pieces = decode_header(text)
     except _BROKEN:
         pieces = [(text, None)]
-    return cut_line("".join(map(_piece, pieces)), longest)
+    return cut_line("".join(map(_decode_piece, pieces)), longest)
 
 
-def _piece(piece: tuple[Any, str | None]) -> str:
+def _decode_piece(piece: tuple[Any, str | None]) -> str:
     text, charset = piece
     if isinstance(text, str):
         return text
@@ -121,9 +121,9 @@ def _plain(text: str) -> str:
 
 
 def _meta(message: Message) -> dict[str, Any]:
-    found = {name: header(message, name, 1000) for name in ("from", "to", "cc")}
-    found["date"] = _date(header(message, "date", 100))
-    return {key: value for key, value in found.items() if value}
+    values = {name: header(message, name, 1000) for name in ("from", "to", "cc")}
+    values["date"] = _date(header(message, "date", 100))
+    return {key: value for key, value in values.items() if value}
 
 
 def _date(text: str) -> str:
