@@ -14,9 +14,9 @@ from recall_core.config import RRF_K, Config, Settings, replace
 from recall_core.errors import UsageError, expect_choice
 from recall_core.ingest.chunk import chunk as spans_of
 from recall_core.ingest.metadata import why_unfit
-from recall_core.ingest.outline import outlined
-from recall_core.ingest.read import settings_of_pieces
-from recall_core.ingest.vectors import Pace, check_cut, cut_by, made_in_turn, missing_texts, with_vectors
+from recall_core.ingest.outline import outline_marks
+from recall_core.ingest.reader import settings_of_pieces
+from recall_core.ingest.vectors import Pace, check_cut, cut_by, embed_in_calls, missing_texts, with_vectors
 from recall_core.pack.compress import Excerpt, Passage, overlap
 from recall_core.pack.compress import compress as best_windows
 from recall_core.ports import Reranker
@@ -192,7 +192,7 @@ def chunk(text_or_segments: str | Iterable[Segment], policy: ChunkPolicy = Chunk
     reached: dict[str, tuple[int, int]] = {}
     for doc_id, text, title, tags, metadata in segments:
         start, first = reached.get(doc_id, (0, 0))
-        spans = spans_of(text, counter=counting, config=config, marks=outlined(text, markdown=policy.markdown))
+        spans = spans_of(text, counter=counting, config=config, marks=outline_marks(text, markdown=policy.markdown))
         pieces += [
             Piece(
                 doc_id, number, text[span.offset : span.end], start + span.offset, title, span.heading, tags, metadata
@@ -235,7 +235,7 @@ def index(chunks: Iterable[Piece], store: Recall, *, mtime_ns: int = 0) -> dict[
         missing = missing_texts(changed, store.store)
         made = {
             text_hash: one
-            for part in made_in_turn(missing, store.engine.embedder, Pace())
+            for part in embed_in_calls(missing, store.engine.embedder, Pace())
             for text_hash, one in part.items()
         }
         if changed:

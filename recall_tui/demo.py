@@ -17,7 +17,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract.store import IngestView
 from recall_core.contract.views import ContextBlock
-from recall_core.ingest.kinds import wanted
+from recall_core.ingest.kinds import missing_packages
 from recall_core.types import Root
 from recall_tui.app import run
 
@@ -123,7 +123,7 @@ def _index(store: Recall, corpora: Iterable[Corpus], streams: Streams) -> str:
     for corpus in corpora:
         streams.say(f"indexing the {corpus.name}: {Path(corpus.root.folder).resolve()}")
         reports.append(follow(store.add([corpus.root.folder], corpus.root), streams=streams)["ingest"])
-    for count, kind, install in wanted(path for path, _ in store.store.document_files()):
+    for count, kind, install in missing_packages(path for path, _ in store.store.document_files()):
         streams.say(f"{count:,} {kind}s are read by their lines; by their grammar with: {install}")
     embedded = sum(report["embedded"] for report in reports)
     reused = sum(report["reused"] for report in reports)

@@ -66,7 +66,7 @@ _INGEST = (
     "numpy",
     "recall_core.embed.local",
     "recall_core.embed.tokens",
-    "recall_core.ingest.ahead",
+    "recall_core.ingest.pipeline",
     "recall_core.ingest.ignore",
     "recall_core.ingest.parse.markdown",
     "recall_core.ingest.parse.text",

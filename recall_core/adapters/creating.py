@@ -39,7 +39,9 @@ def created(made: Response) -> Iterator[str]:
 def _wanted(folder: Path) -> Iterator[str]:
     """What the files of a folder would be read with that is not installed, as far as the first of them tell."""
     steps = islice(discover.walk(Root("."), folder, Config()), _LOOKED_AT)
-    for files, what, install in kinds.wanted(step.path for step in steps if isinstance(step, discover.Found)):
+    for files, what, install in kinds.missing_packages(
+        step.path for step in steps if isinstance(step, discover.Found)
+    ):
         yield f"{files:,} {what}{'s' * (files > 1)}: {install}"
 
 

@@ -15,7 +15,7 @@ from recall_core.contract import OK
 from recall_core.contract.views import WarmView
 from recall_core.embed.rescore import EmbedderReranker
 from recall_core.errors import UsageError
-from recall_core.ingest.vectors import Pace, made_in_turn
+from recall_core.ingest.vectors import Pace, embed_in_calls
 from recall_core.retrieve.asking import Ask
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.store.values import RerankVector
@@ -115,7 +115,7 @@ class _WarmRun:
         while (room := self._room()) and (
             texts := self.store.texts_to_rerank(self.kept.maker, after=after, limit=min(room, _BLOCK_TEXTS))
         ):
-            for answers in made_in_turn(texts, self.reranker.embedder, pace):
+            for answers in embed_in_calls(texts, self.reranker.embedder, pace):
                 yield [RerankVector(key, False, found.vector) for key, found in answers.items()]
             after = max(texts)
 

@@ -42,9 +42,9 @@ from recall_core.errors import IngestError, StoreLocked, UnknownTarget, UsageErr
 from recall_core.ingest import pipeline, skips
 from recall_core.ingest.decode import check_encoding
 from recall_core.ingest.discover import Found, walk
-from recall_core.ingest.kinds import wanted
+from recall_core.ingest.kinds import missing_packages
 from recall_core.ingest.parse import PLUG_INS, check_name, missing_plug_ins
-from recall_core.ingest.read import RawFile
+from recall_core.ingest.reader import RawFile
 from recall_core.ingest.targets import belongs, check_labels
 from recall_core.paths import os_path_of, typed
 from recall_core.rql.patterns import check_glob
@@ -479,7 +479,7 @@ def _missing_packages(skipped: Sequence[Skip], known: Mapping[str, int]) -> Iter
 
     known: how many files of the store were read by a plug-in of Recall's own that is missing, by its parser's name.
     """
-    for files, kind, install in wanted(skip.path for skip in skipped if skip.code == "parser_unavailable"):
+    for files, kind, install in missing_packages(skip.path for skip in skipped if skip.code == "parser_unavailable"):
         yield f"W_PARSER: {files:,} {kind}{'s' * (files > 1)} would be read with: {install}"
     waiting = Counter(skip.kind for skip in skipped if skip.code == "parser_missing")
     for name, plug_in in PLUG_INS.items():

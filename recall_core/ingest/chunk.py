@@ -19,6 +19,7 @@ from recall_core.types import Span
 _CLOSE_ENOUGH = 0.95  # of the token limit: a counter that is not `whitespace` is asked no further
 _CHARS_PER_TOKEN = 4  # a first guess; any value leads to the same limits
 
+_SPACE = re.compile(r"\s+")
 _BLANK = re.compile(r"\n(?:[ \t\r]*+\n)++")
 # Full stops of Latin and CJK scripts, with closing quotes, before whitespace that no lower-case letter follows.
 _SENTENCE = re.compile(r"(?:[.!?…][)\]\"'”’»*_]*+\s++(?![a-z])|[。！？｡][」』）〉》”’]*+\s*+)")
@@ -33,7 +34,7 @@ _JOINED = re.compile(
 
 
 def chunk(text: str, *, counter: Counter, config: Config, marks: Sequence[Mark]) -> tuple[Span, ...]:
-    """The spans of a text, in order; together they cover it without a gap, and neighbours may overlap.
+    """Return the spans of a text, in order; together they cover it without a gap, and neighbours may overlap.
 
     Offsets and ends both increase strictly. No span counts more than `chunk_tokens`, unless a single code point
     does, nor is longer than `max_chunk_chars`; no overlap counts more than `overlap_tokens` or reaches across the
@@ -66,7 +67,7 @@ class _Work(NamedTuple):
 
     @property
     def counts_words(self) -> bool:
-        """Whether tokens are words between white space: then the reach is exact."""
+        """True if tokens are words between white space: then the reach is exact."""
         return self.counter.name == "whitespace"
 
     def measure(self, start: int, end: int) -> int:
@@ -76,11 +77,11 @@ class _Work(NamedTuple):
         return end - start <= self.max_chars and self.measure(start, end) <= self.chunk_tokens
 
     def whole_around(self, position: int) -> Unit | None:
-        """The largest unit that a cut there would divide and that could stay whole."""
+        """Return the largest unit that a cut there would divide and that could stay whole."""
         return next((unit for unit in self.outline.units_around(position) if self.fits(*unit)), None)
 
     def divides(self, position: int) -> bool:
-        """True when a cut there goes through a letter with its marks, or a unit that could stay whole."""
+        """Return True if a cut there goes through a letter with its marks, or a unit that could stay whole."""
         return _is_joined(self.text, position) or self.whole_around(position) is not None
 
 
@@ -91,9 +92,9 @@ def _span(work: _Work, start: int, end: int, *, full: int) -> Span:
 
 
 def _tokens(work: _Work, start: int, end: int, full: int) -> int:
-    """The tokens of a span. full: up to there they are exactly `chunk_tokens` words, at start where nobody knows.
+    """Return the tokens of a span. full: up to there they are exactly `chunk_tokens` words; start if unknown.
 
-    Words that a cut leaves whole need not be counted again: only those between it and the reach, which are fewer.
+    If the cut divides no word, only the words between it and the reach are counted, which are fewer.
     """
     text = work.text
     if end == full or (end < full and (text[end - 1].isspace() or text[end].isspace())):
@@ -102,7 +103,7 @@ def _tokens(work: _Work, start: int, end: int, full: int) -> int:
 
 
 def _end(work: _Work, start: int, last: int, reach: int) -> int:
-    """Where the span that begins at start ends; beyond `last`, the end of the span before it."""
+    """Return where the span that begins at start ends; beyond `last`, the end of the span before it."""
     if reach == len(work.text):
         return reach
     unit = work.whole_around(reach)
@@ -119,7 +120,7 @@ def _end(work: _Work, start: int, last: int, reach: int) -> int:
 
 
 def _reach(work: _Work, start: int, last: int) -> tuple[int, bool]:
-    """The furthest end the limits allow: exact for `whitespace`, at least nearly so for other counters.
+    """Return the furthest end the limits allow: exact for `whitespace`, at least nearly so for other counters.
 
     And whether the text up to there has exactly `chunk_tokens` words, the next one beginning there.
     """
@@ -133,7 +134,7 @@ def _reach(work: _Work, start: int, last: int) -> tuple[int, bool]:
 
 
 def _search(work: _Work, start: int, low: int, stop: int) -> int:
-    """The furthest end that fits, from low, which is taken unasked, to stop."""
+    """Return the furthest end that fits, from low, which is taken unasked, to stop."""
     guess, high = start + _CHARS_PER_TOKEN * work.chunk_tokens, stop + 1
     for attempt in range(32):
         if high - low <= 1:
@@ -152,7 +153,7 @@ def _search(work: _Work, start: int, low: int, stop: int) -> int:
 
 
 def _cut(work: _Work, start: int, last: int, reach: int) -> int:
-    """The best place to end in (last, reach]: the last joint, else the last empty line, and so on downwards."""
+    """Return the best end in (last, reach]: a joint, else an empty line, the end of a sentence, and so on."""
     for joint in work.outline.joints_before(reach, max(last, start + (reach - start) // 4)):
         if not work.divides(joint):
             return joint
@@ -168,32 +169,26 @@ def _cut(work: _Work, start: int, last: int, reach: int) -> int:
 
 
 def _ends(work: _Work, pattern: re.Pattern[str], least: int, reach: int) -> list[int]:
-    """Where matches end in [least, reach]. One code point past reach is looked at, to see what follows."""
+    """Return where matches end in [least, reach]. One code point past reach is looked at, to see what follows."""
     found = pattern.finditer(work.text, max(0, least - 4), min(reach + 1, len(work.text)))
     return [match.end() for match in found if least <= match.end() <= reach]
 
 
 def _cut_anywhere(work: _Work, last: int, least: int, reach: int) -> int:
-    """The last line end in [least, reach], else the last beginning of a word, else the last whole letter."""
+    """Return the last line end in [least, reach], else the last beginning of a word, else the last whole letter."""
     text = work.text
     line = text.rfind("\n", least - 1, reach) + 1
     if line:
         return line
-    whole = _between_graphemes(text, last + 1, reach)
+    # the last position up to the reach that divides neither CR LF nor a letter and its marks
+    whole = next((end for end in range(reach, last, -1) if not _is_joined(text, end)), reach)
     tail = text[last:whole]
     word = whole if tail[-1].isspace() else whole - len(tail.split()[-1])
     return word if text[last:word].strip() else whole
 
 
-def _between_graphemes(text: str, least: int, position: int) -> int:
-    """The last position at or before this one that divides neither CR LF nor a letter and its marks."""
-    for end in range(position, least - 1, -1):
-        if not _is_joined(text, end):
-            return end
-    return position
-
-
 def _is_joined(text: str, position: int) -> bool:
+    """Return True if a cut there would divide CR LF, or a letter and its marks."""
     if not 0 < position < len(text):
         return False
     before, after = text[position - 1], text[position]
@@ -201,10 +196,10 @@ def _is_joined(text: str, position: int) -> bool:
 
 
 def _next_start(work: _Work, start: int, end: int) -> int:
-    """Where the span after [start, end) begins: in its last part, or at its end when nothing is worth repeating."""
+    """Return where the span after [start, end) begins: in its last part, or at its end if there is no overlap."""
     if not work.overlap_tokens or end == len(work.text):
         return end
-    if work.outline.is_joint(end) or _begins(work.outline.units_around(end + 1), end):
+    if work.outline.is_joint(end) or any(unit.start == end for unit in work.outline.units_around(end + 1)):
         return end
     chars = work.max_chars * work.overlap_tokens // work.chunk_tokens
     least = max(start + (end - start + 1) // 2, end - chars)
@@ -215,7 +210,7 @@ def _next_start(work: _Work, start: int, end: int) -> int:
 
 
 def _back(work: _Work, least: int, end: int) -> int:
-    """The earliest start from which the rest up to `end` counts at most `overlap_tokens`."""
+    """Return the earliest start from which the rest up to `end` counts at most `overlap_tokens`."""
     if work.counts_words:
         words = work.text[least:end].rsplit(None, work.overlap_tokens)
         return least + len(words[0]) if len(words) > work.overlap_tokens else least
@@ -226,7 +221,7 @@ def _back(work: _Work, least: int, end: int) -> int:
 
 
 def _overlap(work: _Work, least: int, end: int) -> int:
-    """The best start in [least, end): after an empty line, a sentence, a line, a word, or between code points."""
+    """Return the best start in [least, end): after an empty line, a sentence, a line, a word, else any letter."""
     middle = (least + end) // 2
     for pattern, most in ((_BLANK, middle), (_SENTENCE, end - 1)):
         starts = _ends(work, pattern, least, most) if least < most else []
@@ -244,10 +239,3 @@ def _overlap(work: _Work, least: int, end: int) -> int:
     while least < end and _is_joined(work.text, least):
         least += 1
     return least
-
-
-def _begins(units: Sequence[Unit], position: int) -> bool:
-    return any(unit.start == position for unit in units)
-
-
-_SPACE = re.compile(r"\s+")

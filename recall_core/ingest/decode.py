@@ -1,16 +1,17 @@
-"""Bytes as UTF-8 text: by a byte order mark, the encoding that a file declares, the one that is asked for, or UTF-8.
-
-Only on request (`guess_encoding`) an encoding is guessed; it is named with the document, so that a guess is seen.
-"""
+"""From a file's bytes to UTF-8 text: unpacked (.gz, .bz2, .xz, .zst), and decoded."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
 
 from recall_core.errors import IngestError, UsageError
-from recall_core.ingest import parse
+from recall_core.ingest.parse.magic import kind_of
 from recall_core.ingest.parse.text import decode as as_utf8
 from recall_core.ingest.parse.text import why_binary
 from recall_core.shell import flag, install_extra
@@ -64,35 +65,36 @@ class Decoded(NamedTuple):
 
 
 def check_encoding(name: str) -> str:
-    """The encoding as Python calls it, "" for none. Raises UsageError `unknown_encoding` for no text's."""
-    found = _codec(name)
-    if name and found is None:
+    """Return Python's name of an encoding, "" for "". Raises UsageError `unknown_encoding`."""
+    codec = _find_codec(name)
+    if name and codec is None:
         message = f"There is no encoding {name!r}."
         raise UsageError("unknown_encoding", message, hint=f"{flag('encoding')} utf-8, latin-1, cp1252, shift_jis")
-    return found or ""
+    return codec or ""
 
 
-def decoded(raw: bytes, *, path: str, parser: str, encoding: str = "", guess: bool = False) -> Decoded:
-    """The text of a file. parser: who reads it, which tells how it may declare its encoding. encoding: asked for.
+def decode_file(raw: bytes, *, path: str, parser: str, encoding: str = "", guess: bool = False) -> Decoded:
+    """Return the text of a file.
 
-    A declaration that is unknown, or that the bytes are not in, is passed over where they are UTF-8.
+    parser: its parser, which knows how it may declare its encoding.  encoding: the one that is asked for.  A wrong
+    declaration is ignored if the bytes are UTF-8.
     Raises IngestError `binary_file`, `not_utf8`, `encoding_mismatch`.
     """
     for mark, name in _BOMS:
         if raw.startswith(mark):
-            return _in(raw[len(mark) :], name, path, "its byte order mark")
+            return _decode_as(raw[len(mark) :], name, path, "its byte order mark")
     asked = check_encoding(encoding)
     if b"\0" in raw[:_PROBE_BYTES]:
-        return _wide(raw, asked, path)
-    declared = _declared(raw, parser)
+        return _decode_wide(raw, asked, path)
+    declared = _find_declaration(raw, parser)
     if declared:
-        own = _codec(declared)
+        own = _find_codec(declared)
         if parser == "html" and own in _AS_BROWSERS:
             own = _AS_BROWSERS[own]
-        return _as_declared(raw, own, declared, path)
+        return _decode_as_declared(raw, own, declared, path)
     if asked and not (asked.startswith(_WIDE) and _is_utf_8(raw)):
-        return _in(raw, asked, path, flag("encoding"))
-    return _utf8_or_guessed(raw, path, guess=guess)
+        return _decode_as(raw, asked, path, flag("encoding"))
+    return _decode_utf8_or_guess(raw, path, guess=guess)
 
 
 def _is_utf_8(raw: bytes) -> bool:
@@ -102,23 +104,21 @@ def _is_utf_8(raw: bytes) -> bool:
         return False
 
 
-def _wide(raw: bytes, asked: str, path: str) -> Decoded:
-    """A file with NUL bytes: text where an encoding that has them was asked for, and gives none of them back."""
-
-    kind = parse.magic.kind_of(raw, path=path)
+def _decode_wide(raw: bytes, asked: str, path: str) -> Decoded:
+    """Decode a file with NUL bytes, if an encoding with such bytes is asked for and the text has none."""
+    kind = kind_of(raw, path=path)
     if asked.startswith(_WIDE) and (kind is None or kind.label.startswith("UTF-")):
-        found = _in(raw, asked, path, flag("encoding"))
+        found = _decode_as(raw, asked, path, flag("encoding"))
         if b"\0" not in found.content[:_PROBE_BYTES]:
             return found
     raise why_binary(raw, path)
 
 
-def _as_declared(raw: bytes, own: str | None, declared: str, path: str) -> Decoded:
+def _decode_as_declared(raw: bytes, own: str | None, declared: str, path: str) -> Decoded:
     if own == UTF_8 or own is None:
-        found = _utf8_or_guessed(raw, path, guess=False)
-        return (
-            found if own else found._replace(notes=(f"it declares the unknown encoding {declared}: read as UTF-8",))
-        )
+        found = _decode_utf8_or_guess(raw, path, guess=False)
+        note = f"it declares the unknown encoding {declared}: read as UTF-8"
+        return found if own else found._replace(notes=(note,))
     try:
         return Decoded(raw.decode(own).encode(), own)
     except (UnicodeDecodeError, UnicodeEncodeError):
@@ -129,16 +129,12 @@ def _as_declared(raw: bytes, own: str | None, declared: str, path: str) -> Decod
         raise _mismatch(path, declared, "it declares", error.start) from error
 
 
-def _in(raw: bytes, encoding: str, path: str, source: str) -> Decoded:
+def _decode_as(raw: bytes, encoding: str, path: str, source: str) -> Decoded:
     try:
-        return Decoded(
-            raw if encoding == UTF_8 and raw.decode() is not None else raw.decode(encoding).encode(), encoding
-        )
-    except UnicodeDecodeError as error:
+        return Decoded(raw.decode(encoding).encode(), encoding)
+    except (UnicodeDecodeError, UnicodeEncodeError) as error:
         if encoding == UTF_8:
-            as_utf8(raw, path=path)
-        raise _mismatch(path, encoding, f"{source} says", error.start) from error
-    except UnicodeEncodeError as error:
+            as_utf8(raw, path=path)  # raises the error for a file that is not UTF-8
         raise _mismatch(path, encoding, f"{source} says", error.start) from error
 
 
@@ -147,14 +143,14 @@ def _mismatch(path: str, encoding: str, source: str, offset: int) -> IngestError
     return IngestError("encoding_mismatch", message, details={"path": path, "offset": offset})
 
 
-def _utf8_or_guessed(raw: bytes, path: str, *, guess: bool) -> Decoded:
+def _decode_utf8_or_guess(raw: bytes, path: str, *, guess: bool) -> Decoded:
     try:
         as_utf8(raw, path=path)
         return Decoded(raw, UTF_8)
     except IngestError as error:
         if error.code != "not_utf8":
             raise
-        if (found := _as_named_within(raw)) is not None:
+        if (found := _decode_as_named_within(raw)) is not None:
             return found
         if not guess:
             raise
@@ -166,7 +162,7 @@ def _utf8_or_guessed(raw: bytes, path: str, *, guess: bool) -> Decoded:
         raise IngestError("parser_unavailable", message, hint=hint, details={"path": path}) from error
 
     best = from_bytes(raw).best()
-    own = None if best is None else _codec(best.encoding)
+    own = None if best is None else _find_codec(best.encoding)
     if own is None:
         raise IngestError(
             "not_utf8", f"{path} is not UTF-8, and its encoding cannot be guessed.", details={"path": path}
@@ -174,26 +170,113 @@ def _utf8_or_guessed(raw: bytes, path: str, *, guess: bool) -> Decoded:
     return Decoded(raw.decode(own).encode(), own, (f"its encoding was guessed: {own}",))
 
 
-def _as_named_within(raw: bytes) -> Decoded | None:
-    """A text that is not UTF-8 in the encoding that its beginning or end names; None where that does not read it."""
+def _decode_as_named_within(raw: bytes) -> Decoded | None:
+    """Decode text that is not UTF-8 as its first or last lines say. Return None if they are wrong or say nothing."""
     found = _NAMED_WITHIN.search(raw[:_MARGIN]) or _NAMED_WITHIN.search(raw[-_MARGIN:])
-    own = _codec(next(filter(None, found.groups())).decode("ascii", "replace")) if found else None
+    own = _find_codec(next(filter(None, found.groups())).decode("ascii", "replace")) if found else None
     try:
         return None if own is None else Decoded(raw.decode(own).encode(), own)
     except (UnicodeDecodeError, UnicodeEncodeError):
         return None
 
 
-def _declared(raw: bytes, parser: str) -> str:
+def _find_declaration(raw: bytes, parser: str) -> str:
     pattern = _DECLARED.get(parser)
     found = pattern.search(raw[:1024]) if pattern else None
     return next((each.decode("ascii", "replace") for each in found.groups() if each), "") if found else ""
 
 
-def _codec(name: str) -> str | None:
-    """The name of a codec of texts; None for another."""
+def _find_codec(name: str) -> str | None:
+    """Return Python's name of a text encoding, None if there is none."""
     try:
         info = codecs.lookup(name)
     except (LookupError, ValueError):
         return None
     return info.name if getattr(info, "_is_text_encoding", True) and info.name not in _OF_NAMES else None
+
+
+_RATIO = 100  # unpacked bytes to packed ones, beyond _SMALL
+_SMALL = 1 << 20
+_STEP = 1 << 16  # bytes that are to come out at once
+_GIVEN = 1 << 10  # bytes that go in at once: of zstd at most some 40 MB come out, and little is left behind a stream
+
+_MAGIC = {b"\x1f\x8b\x08": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"(\xb5/\xfd": "zstd"}
+_LIBRARIES = {"gzip": "zlib", "bzip2": "bz2", "xz": "lzma", "zstd": "zstandard"}  # few files need one of them
+_SUFFIXES = {"gzip": ("gz", "tgz"), "bzip2": ("bz2", "tbz2"), "xz": ("xz", "txz"), "zstd": ("zst", "tzst")}
+
+
+class Unpacked(NamedTuple):
+    """A file as it is inside. packing: `gzip`, or "" for a file that is not compressed."""
+
+    content: bytes
+    path: str
+    """Its name without the suffix of the packing."""
+    packing: str
+
+
+def unpack(raw: bytes, *, path: str, most: int) -> Unpacked:
+    """Unpack a compressed file; return any other as it is. most: bytes that may come out.
+
+    Raises IngestError `bad_archive`, `unpacked_too_large`, `not_read` for an archive of several files, and
+    `parser_unavailable` if zstandard is missing.
+    """
+    packing = next((name for magic, name in _MAGIC.items() if raw.startswith(magic)), "")
+    stem, _, suffix = path.rpartition(".")
+    if not packing or suffix.lower() not in _SUFFIXES[packing]:
+        return Unpacked(raw, path, "")
+    if suffix.lower().startswith("t") or stem.lower().endswith(".tar"):
+        details = {"path": path, "kind": "archive (.tar)"}
+        raise IngestError("not_read", f"{path} is an archive of several files, which is not read.", details=details)
+    most = min(most, max(_SMALL, _RATIO * len(raw)))
+    return Unpacked(_unpack_streams(raw, packing, path, most), stem, packing)
+
+
+def _unpack_streams(raw: bytes, packing: str, path: str, most: int) -> bytes:
+    """Return the content of all streams of a file. Zeros behind the last one are padding."""
+    open_stream, damage, bound = _decompression(packing, path)
+    pieces: list[bytes] = []
+    size, position, end = 0, 0, len(raw.rstrip(b"\0"))
+    try:
+        while position < end:
+            stream = open_stream()
+            while not stream.eof:
+                given = raw[position : position + _GIVEN] if _needs_input(stream) else b""
+                position += len(given)
+                piece = stream.decompress(getattr(stream, "unconsumed_tail", b"") or given, *bound)
+                size += len(piece)
+                pieces.append(piece)
+                if size > most:
+                    message, hint = f"{path} unpacks to more than {most} bytes.", "max_file_bytes in recall.toml"
+                    raise IngestError("unpacked_too_large", message, hint=hint, details={"path": path})
+                if not given and not piece and _needs_input(stream) and not stream.eof:
+                    raise _bad_archive(path, "it ends too early")
+            position -= len(stream.unused_data)
+    except (OSError, EOFError, ValueError, damage) as error:
+        raise _bad_archive(path, str(error)) from error
+    return b"".join(pieces)
+
+
+def _needs_input(stream: Any) -> bool:
+    """Return True if a decompressor has used all bytes. Only zlib's hands back the others (`unconsumed_tail`)."""
+    return not getattr(stream, "unconsumed_tail", b"") and getattr(stream, "needs_input", True)
+
+
+def _decompression(packing: str, path: str) -> tuple[Callable[[], Any], type[Exception], tuple[int, ...]]:
+    """Return what starts a stream, the error that it raises for damage, and how a call is bound, where it can be."""
+    if packing == "zstd" and find_spec("zstandard") is None:
+        message = f"{path} is compressed by zstd, which takes the package zstandard."
+        details = {"path": path, "kind": "compressed (.zst)"}
+        raise IngestError("parser_unavailable", message, hint=install_extra("files"), details=details)
+    library: Any = import_module(_LIBRARIES[packing])
+    match packing:
+        case "gzip":
+            return partial(library.decompressobj, wbits=31), library.error, (_STEP,)
+        case "bzip2":
+            return library.BZ2Decompressor, OSError, (_STEP,)
+        case "xz":
+            return partial(library.LZMADecompressor, memlimit=1 << 28), library.LZMAError, (_STEP,)
+    return library.ZstdDecompressor(max_window_size=1 << 27).decompressobj, library.ZstdError, ()
+
+
+def _bad_archive(path: str, reason: str) -> IngestError:
+    return IngestError("bad_archive", f"{path} cannot be unpacked: {reason}.", details={"path": path})

@@ -41,7 +41,7 @@ class Found(NamedTuple):
 
 
 def walk(root: Root, base: Path, config: Config) -> Iterator[Found | Skip]:
-    """The files below a root in code-point order of their paths, each found or skipped with its reason.
+    """Yield the files below a root in code-point order of their paths, each found or skipped with its reason.
 
     What a rule excludes (hidden names, `.gitignore`, globs, built-in folders, virtual environments, bare
     repositories, the store's own files) is not mentioned. A link is read only where it leads to a file inside the
@@ -60,7 +60,7 @@ def walk(root: Root, base: Path, config: Config) -> Iterator[Found | Skip]:
 
 
 def find_one(root: Root, base: Path, config: Config, path: str) -> Found | Skip | None:
-    """What `walk` would say of the file of that path, which lies below the root; None where a rule excludes it."""
+    """Return what `walk` yields for the file of that path below the root, None if a rule excludes it."""
     walker = _Walker(root, base, config)
     node = walker.top()
     while node.is_folder:
@@ -68,7 +68,7 @@ def find_one(root: Root, base: Path, config: Config, path: str) -> Found | Skip 
         for skip in skips:
             if _is_below(path, skip.path):
                 return skip
-        named = [child for child in children if _is_below(path, nfc(walker.name(child)))]
+        named = [child for child in children if _is_below(path, nfc(walker.os_path(child.relative)))]
         if not named:
             return None
         node = named[0]
@@ -76,7 +76,7 @@ def find_one(root: Root, base: Path, config: Config, path: str) -> Found | Skip 
 
 
 def single(root: Root, base: Path) -> Found | Skip:
-    """The file that a root is, when it is no folder."""
+    """Return the file of a root that is not a folder."""
     path = nfc(root.folder)
     try:
         status = (base / root.folder).stat()
@@ -90,7 +90,7 @@ def single(root: Root, base: Path) -> Found | Skip:
 
 
 def covers(root: Root, path: str) -> bool:
-    """True when a document's path lies below the root's folder and its globs ask for it."""
+    """Return True if a document's path lies below the root's folder and its globs ask for it."""
     folder = nfc(root.folder)
     if folder == ".":
         return not path.startswith("/") and _is_asked_for(root, path)
@@ -99,7 +99,7 @@ def covers(root: Root, path: str) -> bool:
 
 
 def is_own(place: str, store: str) -> bool:
-    """True for Recall's own files: settings and unfinished files anywhere, this store, its log and its backups."""
+    """Return True for Recall's own files: settings, unfinished files, this store, its log and its backups."""
     if place.startswith(store) and _BESIDE_STORE.fullmatch(place, len(store)):
         return True
     name = place.rpartition("/")[2]
@@ -107,12 +107,12 @@ def is_own(place: str, store: str) -> bool:
 
 
 def matches_any(patterns: Sequence[str], relative: str) -> bool:
-    """True when one of the globs, in whatever form of Unicode it was typed, matches a path below a root."""
+    """Return True if one of the globs, in whatever form of Unicode it was typed, matches a path below a root."""
     return any(glob_match(nfc(pattern), relative) for pattern in patterns)
 
 
 def printable(name: str) -> str:
-    """A name that can be shown: what is not UTF-8 becomes backslash escapes."""
+    """Return a name that can be shown: what is not UTF-8 becomes backslash escapes."""
     try:
         return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     except UnicodeEncodeError:  # half a surrogate pair that stands for no byte
@@ -144,7 +144,7 @@ class _Walker:
         return _Node(self.folder, "", is_folder=True, rules=rules)
 
     def children(self, node: _Node) -> tuple[list[_Node], list[Skip]]:
-        """What is in a folder, sorted as whole paths sort, and what of it cannot be read."""
+        """Return what is in a folder, sorted as whole paths sort, and what of it cannot be read."""
         try:
             with os.scandir(node.place) as entries:
                 found = {entry.name: entry for entry in entries}
@@ -161,13 +161,16 @@ class _Walker:
         skips: list[Skip] = []
         for name, entry in found.items():
             child = _Node(entry.path, f"{node.relative}/{name}" if node.relative else name, False, rules)
-            if (kept := self._sorted_out(child, entry)) is not None:
-                (skips if isinstance(kept, Skip) else nodes).append(kept)  # type: ignore[arg-type]
+            match self._classify(child, entry):
+                case Skip() as skip:
+                    skips.append(skip)
+                case _Node() as node_below:
+                    nodes.append(node_below)
         nodes.sort(key=lambda child: child.relative + "/" * child.is_folder)
         return nodes, sorted(skips)
 
     def file(self, node: _Node) -> Found | Skip:
-        """A file that the rules let through, as far as its status allows."""
+        """Return a file that the rules let through, or a Skip if its status does not allow to read it."""
         try:
             status = os.stat(node.place)  # noqa: PTH116 - a Path for each of many files costs more than the call
         except OSError as error:
@@ -180,15 +183,11 @@ class _Walker:
         if status.st_size > self.config.max_file_bytes:
             reason = f"{status.st_size} bytes are more than max_file_bytes ({self.config.max_file_bytes})"
             return self._skip(node.relative, "file_too_large", reason)
-        os_path = self._os_path(node.relative)
+        os_path = self.os_path(node.relative)
         return Found(nfc(os_path), os_path, status.st_size, status.st_mtime_ns)
 
-    def name(self, node: _Node) -> str:
-        """A node's path as `Found.os_path` spells it."""
-        return self._os_path(node.relative)
-
-    def _sorted_out(self, node: _Node, entry: os.DirEntry[str]) -> _Node | Skip | None:
-        """The node to go on with, a Skip, or None where a rule excludes it."""
+    def _classify(self, node: _Node, entry: os.DirEntry[str]) -> _Node | Skip | None:
+        """Return the node to go on with, a Skip, or None where a rule excludes it."""
         try:
             node.relative.encode()
         except UnicodeEncodeError:
@@ -204,7 +203,7 @@ class _Walker:
         if failure:
             return self._skip(node.relative, "symlink_loop", f"the link leads nowhere: {failure}")
         try:
-            return self._linked(node) if is_link else node
+            return self._follow_link(node) if is_link else node
         except OSError as error:  # it went while it was looked at
             return self._skip(node.relative, "unreadable", f"the link cannot be read: {error.strerror}")
 
@@ -217,8 +216,8 @@ class _Walker:
             return matches_any(self.root.ignores, nfc(node.relative))
         return is_own(node.place, self.store) or not _is_asked_for(self.root, nfc(node.relative))
 
-    def _linked(self, node: _Node) -> _Node | Skip | None:
-        """A link: to a file it is followed inside the folder, to a folder only out of it and when asked to."""
+    def _follow_link(self, node: _Node) -> _Node | Skip | None:
+        """Follow a link: to a file inside the folder, and with `follow` to files and folders outside of it."""
         real = os.path.realpath(node.place)
         around = next((folder for folder in self.inside if _is_below(real, folder)), None)
         if not node.is_folder:
@@ -234,13 +233,14 @@ class _Walker:
         self.inside.append(real)
         return node
 
-    def _os_path(self, relative: str) -> str:
+    def os_path(self, relative: str) -> str:
+        """Return a path below the root as `Found.os_path` spells it."""
         if self.root.folder == ".":
             return relative
         return f"{self.root.folder.rstrip('/')}/{relative}" if relative else self.root.folder
 
     def _skip(self, relative: str, code: str, reason: str) -> Skip:
-        return Skip(nfc(printable(self._os_path(relative))), code, reason)
+        return Skip(nfc(printable(self.os_path(relative))), code, reason)
 
 
 def _leaves(real: str) -> str:
@@ -248,7 +248,7 @@ def _leaves(real: str) -> str:
 
 
 def _is_asked_for(root: Root, relative: str) -> bool:
-    """True when a glob (if there are any) and no ignore pattern matches a path below the root."""
+    """Return True if a glob (if there are any) and no ignore pattern matches a path below the root."""
     if root.globs and not matches_any(root.globs, relative):
         return False
     return not matches_any(root.ignores, relative)

@@ -1,10 +1,10 @@
-"""`.gitignore` files: the rules of a folder, of the folders above it in its repository, and what they exclude.
+"""Rules of `.gitignore` files, of a repository, and of the person's own file: what they exclude.
 
 Every line is one rule, and the last one that matches a place decides on it, the innermost file first; what lies below
-an excluded folder is never asked about, so nothing in there can be let in again. Beyond the outermost stand the lines
+an excluded folder is never asked about, so nothing in there can be let in again. Beyond the outermost are the lines
 of the repository's `.git/info/exclude`, and beyond these the person's own. A line becomes a GLOB pattern: of a
 name where it holds no `/` but a last one, else of the path below the file's folder. git compares bytes, and so do we,
-as Latin-1 code points. One quirk is left out: where literal text stands straight before `**` (`foo**/bar`), git lets
+as Latin-1 code points. One quirk is left out: where literal text comes straight before `**` (`foo**/bar`), git lets
 the `**` cross folders.
 """
 
@@ -12,13 +12,96 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from recall_core.errors import UsageError
-from recall_core.ingest import global_ignore
 from recall_core.rql.patterns import compiled_glob
+
+_SECTION = re.compile(r'\[\s*+([-.\w]++)\s*+("(?:\\.|[^"\\])*+")?\s*+\]\s*', re.ASCII)
+_KEY = re.compile(r"([a-z][-a-z0-9]*)\s*=\s*(.*)", re.ASCII | re.IGNORECASE | re.DOTALL)
+_VALUE_TOKEN = re.compile(r"\\.|.", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "b": "\b"}
+
+
+def find_personal_file(environ: Mapping[str, str]) -> Path | None:
+    """Return the file whose rules hold in every folder of this person, which may be missing; None if there is none.
+
+    As git looks for it: the last value in `~/.gitconfig` and, before that, `git/config` below XDG_CONFIG_HOME, or
+    `GIT_CONFIG_GLOBAL` in the place of both; without a value `git/ignore` below XDG_CONFIG_HOME. A value that begins
+    neither at the root nor at a home folder names nothing, and other files that the settings include are not read.
+    """
+    home = environ.get("HOME", "")
+    own = environ.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
+    named: str | None = None
+    places = [Path(folder, name) for folder, name in ((own, "git/config"), (home, ".gitconfig")) if folder]
+    for config in [Path(environ["GIT_CONFIG_GLOBAL"])] if "GIT_CONFIG_GLOBAL" in environ else places:
+        for value in _values(_text(config)):
+            named = value
+    if named is None:
+        named = f"{own}/git/ignore" if own else ""
+    found = Path(home + named[1:] if home and named.startswith("~/") else os.path.expanduser(named))  # noqa: PTH111
+    return found if found.is_absolute() else None
+
+
+def regular_bytes(place: str | Path) -> bytes:
+    """Return the content of a file; nothing of a pipe or device, at which a reader may wait for ever.
+
+    Raises OSError.
+    """
+    with open(place, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as file:
+        return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+
+
+def _text(config: Path) -> str:
+    try:
+        return regular_bytes(config).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    except (OSError, ValueError):
+        return ""
+
+
+def _values(text: str) -> Iterator[str]:
+    """Yield every value of `core.excludesFile`, in order."""
+    section = ""
+    for line in _lines(text):
+        rest = line
+        while header := _SECTION.match(rest):
+            section = "" if header[2] else header[1].lower()
+            rest = rest[header.end() :]
+        pair = _KEY.match(rest)
+        if pair and (section, pair[1].lower()) == ("core", "excludesfile"):
+            yield _parse_value(pair[2])
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield lines without their indent; one that ends in a backslash goes on in the next, unless it is a comment."""
+    whole = ""
+    for line in text.replace("\r\n", "\n").split("\n"):
+        whole += line if whole else line.lstrip()
+        if not whole.startswith(("#", ";")) and (len(whole) - len(whole.rstrip("\\"))) % 2 == 1:
+            whole = whole[:-1]
+            continue
+        yield whole
+        whole = ""
+    yield whole
+
+
+def _parse_value(raw: str) -> str:
+    """Return a value as git understands it: quotes, escapes, and a comment that ends it."""
+    kept, quoted, length = "", False, 0
+    for each in _VALUE_TOKEN.findall(raw):
+        if each == '"':
+            quoted = not quoted
+        elif each in "#;" and not quoted:
+            break
+        else:
+            kept += _ESCAPED.get(each[1], each[1]) if len(each) == 2 else each
+        if quoted or not each.isspace():
+            length = len(kept)
+    return kept[:length]
+
 
 _NAME = ".gitignore"
 _EXCLUDE = Path(".git", "info", "exclude")
@@ -58,7 +141,7 @@ class Rule(NamedTuple):
     text: str
 
     def decides_on(self, relative: str, *, is_folder: bool) -> bool:
-        """True when the line matches a place below its file's folder."""
+        """Return True if the line matches a place below its file's folder."""
         if self.folders_only and not is_folder:
             return False
         return self.matching.fullmatch(relative.rpartition("/")[2] if self.by_name else relative) is not None
@@ -74,53 +157,52 @@ class Rules(NamedTuple):
 
 
 def above(folder: Path) -> tuple[Rules, ...]:
-    """The rules from above a folder, outermost first: the person's own, its repository's, those of the folders there.
+    """Return the rules from above a folder, outermost first: the person's, the repository's, and of each folder.
 
-    None of them count when they exclude the folder itself: who names an ignored folder wants what is in it. Where
-    there is no repository, the person's own rules are of the folder.
+    None of them count if they exclude the folder itself: who names an ignored folder wants what is in it. Without a
+    repository, the person's rules apply to the folder.
     """
     parents = [folder, *folder.parents]
     depth = next((i for i, parent in enumerate(parents) if os.path.exists(parent / ".git")), 0)  # noqa: PTH110 - Path.exists raises where one may not look
-    rules = (*_of_person(parents[depth]), *of_repository(parents[depth]))
+    personal = find_personal_file(os.environ)
+    rules = (*(_of_file(personal, parents[depth]) if personal else ()), *of_repository(parents[depth]))
     rules += tuple(found for parent in reversed(parents[1 : depth + 1]) for found in of_folder(parent))
     excluded = any(is_ignored(rules, str(parent), is_folder=True) for parent in parents[:depth])
     return () if excluded else rules
 
 
 def of_folder(folder: Path) -> tuple[Rules, ...]:
-    """The rules of a folder's own `.gitignore`; none where it is missing or cannot be read."""
+    """Return the rules of a folder's own `.gitignore`; none where it is missing or cannot be read."""
     return _of_file(folder / _NAME, folder)
 
 
 def of_repository(folder: Path) -> tuple[Rules, ...]:
-    """The rules that a repository keeps to itself, in `.git/info/exclude`; none where the folder is no repository's
-    top, or where a link or a `.git` that is a file would lead out of the folder to them."""
+    """Return the rules of a repository's `.git/info/exclude`.
+
+    There are none if the folder is not the top of a repository, or if a link or a `.git` file would lead out of the
+    folder to them.
+    """
     place = folder / _EXCLUDE
     real, top = os.path.realpath(place), os.path.realpath(folder)
     return _of_file(place, folder) if real.startswith(top.rstrip("/") + "/") else ()
 
 
-def _of_person(folder: Path) -> tuple[Rules, ...]:
-    place = global_ignore.place(os.environ)
-    return () if place is None else _of_file(place, folder)
-
-
 def _of_file(place: Path, folder: Path) -> tuple[Rules, ...]:
     try:
-        content = global_ignore.regular_bytes(place)
+        content = regular_bytes(place)
     except (OSError, ValueError):
         return ()
     return (Rules(str(folder).rstrip("/") + "/", tuple(_rules(content))[::-1], str(place)),)
 
 
 def is_ignored(rules: tuple[Rules, ...], place: str, *, is_folder: bool) -> bool:
-    """True when the rule that decides on this place, if there is one, excludes it."""
+    """Return True if the rule that decides on this place, if there is one, excludes it."""
     decisive = decided_by(rules, place, is_folder=is_folder)
     return decisive is not None and decisive[1].excludes
 
 
 def decided_by(rules: tuple[Rules, ...], place: str, *, is_folder: bool) -> tuple[Rules, Rule] | None:
-    """The last rule of the innermost `.gitignore` that has an opinion on this place."""
+    """Return the last rule of the innermost `.gitignore` that has an opinion on this place."""
     for file in reversed(rules):
         if place.startswith(file.folder):
             relative = place[len(file.folder) :].encode("utf-8", "surrogateescape").decode("latin-1")
@@ -143,14 +225,14 @@ def _rules(content: bytes) -> Iterator[Rule]:
 
 
 def _without_trailing_spaces(line: bytes) -> bytes:
-    r"""The line as git keeps it: `\ ` at its end is a space of the pattern, and a tab always is one."""
+    r"""Return the line as git keeps it: `\ ` at its end is a space of the pattern, and a tab always is one."""
     bare = line.rstrip(b" ")
     is_escaped = (len(bare) - len(bare.rstrip(b"\\"))) % 2 == 1
     return line[: len(bare) + 1] if is_escaped else bare
 
 
 def _matching(body: str) -> re.Pattern[str] | None:
-    """The expression of a pattern; None for one that matches nothing, which git passes over in silence."""
+    """Return the expression of a pattern; None for one that matches nothing, which git passes over in silence."""
     tokens = [*map(_as_glob, _tokens(body.removeprefix("/")))]
     try:
         return compiled_glob("".join(tokens)) if tokens and "" not in tokens else None
@@ -167,7 +249,7 @@ def _tokens(body: str) -> Iterator[str]:
 
 
 def _as_glob(token: str) -> str:
-    """A character, an escape, a bracket or a run of `*` in the words of GLOB; empty where nothing can match it."""
+    """Return a character, an escape, a bracket or a run of `*` as GLOB spells it, "" if nothing can match it."""
     if token in ("[", "\\"):
         return ""
     if token in ("{", "}"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -55,7 +55,7 @@ _NOT_READ = {
 """What is known by name and not read."""
 
 _NAME = re.compile(r"[\w.-]+")
-_HEAD = 4096  # bytes of a file by which its kind is told
+_HEAD = 4096  # bytes of a file that decide its kind
 _HTML = re.compile(rb"(?:\s+|<!--.*?-->)*+<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
 
 _PROSE = re.compile(
@@ -80,10 +80,10 @@ _EXTRAS = {"PDF": "pdf", "file compressed by zstd": "files", "source file": "cod
 
 
 def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str, str]]) -> str:
-    """The name of the parser for a file of these bytes. parser: as the root asks. overrides: (glob, name), in order.
+    """Return the name of the parser for a file of these bytes.
 
-    A glob without a slash is of the file's name alone. Raises IngestError `not_read` for a kind of file that is known
-    and has no parser.
+    parser: as the root asks.  overrides: (glob, name), in order; a glob without a slash matches the name of the file.
+    Raises IngestError `not_read` for a kind of file that is known and has no parser.
     """
     if parser != AUTO:
         return parser
@@ -103,7 +103,7 @@ def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str,
 
 
 def _own_parser(name: str) -> str:
-    """A parser that settings may name, which were perhaps found: none that loads others' code."""
+    """Return the name of a parser of Recall's own: settings that were found may not load others' code."""
     if is_own(name):
         return name
     message = f"[parsers] in recall.toml names {name!r}, which is none of Recall's own."
@@ -154,19 +154,23 @@ class WantedPackage(NamedTuple):
     install: str
 
 
-def wanted(paths: Iterable[str]) -> list[WantedPackage]:
-    """What these files want that is not installed, as far as their names tell; by kind."""
+def missing_packages(paths: Iterable[str]) -> list[WantedPackage]:
+    """Return the packages that would read these files and are not installed, by kind of file."""
     files: Counter[str] = Counter()
     packages: dict[str, set[str]] = {}
     for path in paths:
         for kind, package in _missing(path):
             files[kind] += 1
             packages.setdefault(kind, set()).update(package)
-    return [WantedPackage(files[kind], kind, _install(_EXTRAS[kind], packages[kind])) for kind in sorted(files)]
+    wanted = []
+    for kind in sorted(files):
+        own = [each for each in requirements(_EXTRAS[kind]) if _NAME.match(each)[0] in packages[kind]]  # type: ignore[index]
+        wanted.append(WantedPackage(files[kind], kind, Hint(INSTALL, *(own or sorted(packages[kind])))))
+    return wanted
 
 
 def _missing(path: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What a file is called, and the packages that would read it, where one is not installed."""
+    """Yield what a file is called, and the packages that would read it, where one is not installed."""
     suffix = path.rpartition(".")[2].lower()
     if suffix in _PACKAGES:
         kind, package = _PACKAGES[suffix]
@@ -174,9 +178,3 @@ def _missing(path: str) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield kind, (package,)
     elif (language := language_of(path)) is not None and missing(language) is not None:
         yield "source file", ("tree-sitter", GRAMMARS[language].package)
-
-
-def _install(extra: str, packages: Collection[str]) -> str:
-    """What installs these packages of an extra."""
-    told = [each for each in requirements(extra) if _NAME.match(each)[0] in packages]  # type: ignore[index]
-    return Hint(INSTALL, *(told or sorted(packages)))

@@ -11,7 +11,7 @@ DEEPEST = 500  # levels; SQLite reads 1,000, and so does Python where nothing el
 
 
 def why_unfit(metadata: Mapping[str, Any]) -> str | None:
-    """Why no store can keep this, in words that follow a colon and end without a full stop; None where one can."""
+    """Return why no store can keep this, None if one can. The words follow a colon and end without a full stop."""
     try:
         json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True).encode()
     except (TypeError, ValueError, RecursionError) as error:
@@ -23,13 +23,14 @@ def why_unfit(metadata: Mapping[str, Any]) -> str | None:
             return f"its metadata is nested deeper than {DEEPEST} levels"
         if any(isinstance(each, int | float) and not abs(each) <= float_info.max for each in level):
             return "a number in its metadata is too large, or NaN"
-        level = [inner for each in level for inner in _inside(each)]
+        holders = (each for each in level if isinstance(each, dict | list | tuple))
+        level = [inner for each in holders for inner in (each.values() if isinstance(each, dict) else each)]
         deep += 1
     return None
 
 
 class KeyTwice(ValueError):
-    """A key stands twice in one object: which of its values were meant?"""
+    """A key comes twice in one object, so that its value is unclear."""
 
 
 _FAULTS = (
@@ -47,23 +48,17 @@ _FAULTS = (
 
 
 def why_no_json(error: ValueError | RecursionError) -> str:
-    """What Python's decoder found wrong, in plain words that follow a colon and end without a full stop."""
+    """Return what Python's decoder found wrong, in plain words that follow a colon and end without a full stop."""
     if isinstance(error, json.JSONDecodeError):
         return next((words for begin, words in _FAULTS if error.msg.startswith(begin)), "it ends or goes on wrongly")
     return "it is nested too deep" if isinstance(error, RecursionError) else "a number in it has too many digits"
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, as the `object_pairs_hook` of `json.loads`. Raises KeyTwice with the key."""
+    """Return an object of JSON, as the `object_pairs_hook` of `json.loads`. Raises KeyTwice with the key."""
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         again = next(key for place, key in enumerate(keys) if key in keys[:place])
         raise KeyTwice(f"the key {again!r} comes twice")
     return found
-
-
-def _inside(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return list(value) if isinstance(value, list | tuple) else []

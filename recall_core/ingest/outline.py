@@ -13,8 +13,8 @@ from recall_core.marks import Mark
 _BLOCK_LEVEL = 7  # below every heading
 
 
-def outlined(text: str, *, markdown: bool) -> tuple[Mark, ...]:
-    """The marks of a text: of Markdown, or else of source code."""
+def outline_marks(text: str, *, markdown: bool) -> tuple[Mark, ...]:
+    """Return the marks of a text: of Markdown, or else of source code."""
     return markdown_marks(text) if markdown else source_marks(text)
 
 
@@ -30,12 +30,12 @@ def markdown_marks(text: str) -> tuple[Mark, ...]:
 
 
 def first_heading(text: str) -> str:
-    """The first Markdown heading that is not empty, or ""."""
+    """Return the first Markdown heading that is not empty, or ""."""
     return next((value for kind, _, value in _marks(text) if kind == "heading" and value), "")
 
 
 def source_marks(text: str) -> tuple[Mark, ...]:
-    """Lines that look like a definition at column 0, below an empty line or at the very top.
+    """Return lines that look like a definition at column 0, below an empty line or at the very top.
 
     A definition, with the comments and decorators directly above it, ends where the next begins.
     """
@@ -89,7 +89,7 @@ def _atx_title(rest: str) -> str:
 
 
 def _setext(text: str, underline: int) -> Iterator[tuple[str, int, str]]:
-    """The heading whose underline begins there: exactly one line of text between it and an empty line."""
+    """Yield the heading whose underline begins there: exactly one line of text between it and an empty line."""
     start = text.rfind("\n", 0, max(0, underline - 1)) + 1
     title = text[start:underline].strip()
     above = text[text.rfind("\n", 0, max(0, start - 1)) + 1 : start].strip()

@@ -1,27 +1,37 @@
-"""The pipeline: discover, read, chunk, embed and commit files, told as a stream of Progress events."""
+"""The pipeline: discover, read, chunk, embed and commit files, as a stream of Progress events."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
 from recall_core import shell
 from recall_core.config import COMMIT_SECONDS, Config
-from recall_core.errors import IngestError, UsageError
-from recall_core.ingest import content, discover, kinds, read
-from recall_core.ingest.ahead import ReadAhead
-from recall_core.ingest.batch import Batch
-from recall_core.ingest.discover import Found
+from recall_core.errors import IngestError, RecallError, UsageError
+from recall_core.ingest import discover, kinds
+from recall_core.ingest.discover import Found, printable
 from recall_core.ingest.parse import AUTO, identity, is_earlier, missing_plug_ins, name_of
-from recall_core.ingest.reader import FileReader
+from recall_core.ingest.reader import (
+    FileDocuments,
+    FileReader,
+    RawFile,
+    asked_of,
+    is_edited,
+    parser_in_settings,
+    read_documents,
+    read_raw,
+    settings_by,
+    too_large,
+)
 from recall_core.ingest.skips import skip_of
 from recall_core.ingest.targets import (
     are_two,
     as_remembered,
     belongs,
-    inherited,
+    inherit_options,
     is_as_read,
     is_gone,
     is_no_file,
@@ -31,22 +41,29 @@ from recall_core.ingest.targets import (
     standing_roots,
 )
 from recall_core.ingest.vectors import (
+    TEXT_CHARS,
     Pace,
     TextVector,
     check_cut,
     check_embedder,
     cut_by,
-    made_in_turn,
+    embed_in_calls,
     missing_texts,
     tokens_of,
     with_vectors,
 )
+from recall_core.paths import typed
 from recall_core.ports import Embedder
+from recall_core.shell import Hint, flag
 from recall_core.store.port import Store
+from recall_core.store.writing import Writer
 from recall_core.text import counter, nfc
-from recall_core.types import Fingerprint, NewFile, Progress, Root, Skip, Stage, is_granted
+from recall_core.types import Fingerprint, NewDocument, NewFile, Progress, Root, Skip, Stage, is_granted
 
-EVENT_SECONDS = 0.05  # between two events about files, so that nobody drowns in them
+EVENT_SECONDS = 0.05  # at least, between two events about files
+_COMMIT_CHARS = 4_000_000  # at most: a slow embedder reads fewer within COMMIT_SECONDS
+_COMMIT_CHUNKS = 512
+_WINDOW = 64  # files after the current one that may be begun before their turn
 _FIRST_COMMIT_CHARS = 20_000  # before anything is known of the embedder's pace
 
 
@@ -74,11 +91,12 @@ def ingest(
     run.mtime_only = mtime_only
     run.batch.roots = [root for root in roots if root not in run.remembered]
     run.take_back(roots)
-    yield from run.all_of(roots, swept=[root for root in roots if root in run.remembered])
+    with run.reader:
+        yield from run.read_roots(roots, swept=[root for root in roots if root in run.remembered])
 
 
 def ingest_content(
-    raw: read.RawFile,
+    raw: RawFile,
     name: str,
     *,
     template: Root,
@@ -89,11 +107,12 @@ def ingest_content(
 ) -> Iterator[Progress]:
     """Read content that no file holds into the store, under a name of its own; it takes the place of what had it.
 
-    template: parser and labels.  Raises IngestError as a named file does; UsageError `bad_value` for what is no path
-    below the store's directory, `name_taken` for that of a file or of a document from one.
+    template: parser and labels.  Raises IngestError as a named file does; UsageError `bad_value` for a name that is
+    not a path below the store's directory, `name_taken` for that of a file or of a document from one.
     """
     run = _IngestRun(store, embedder, config, base)
-    yield from run.read_content(raw, nfc(name), template)
+    with run.reader:
+        yield from run.read_content(raw, nfc(name), template)
 
 
 def sync(
@@ -101,8 +120,8 @@ def sync(
 ) -> Iterator[Progress]:
     """Bring every remembered folder and file up to date; what vanished from disk is taken out.
 
-    reparse: read and parse every file, also those that did not change: what is told of texts by now, and was not when
-    they were read, comes in. A text that stays keeps its vector.
+    reparse: also read files that did not change, as a newer parser may find more in them. A text that stays keeps its
+    vector.
     Where several roots find the same file, the one that was added last gives it its labels.  Raises IngestError
     `root_missing` before anything is written.
     """
@@ -110,7 +129,8 @@ def sync(
     run.is_sync = True
     run.reparse = reparse
     standing = standing_roots(run.remembered, known=run.known, base=base)
-    yield from run.all_of(standing, swept=run.remembered)
+    with run.reader:
+        yield from run.read_roots(standing, swept=run.remembered)
 
 
 class _IngestRun:
@@ -135,7 +155,7 @@ class _IngestRun:
         self.batch = Batch()
         self.pace = Pace()
         self.tokens_before = tokens_of(embedder)
-        self.told = monotonic()
+        self.last_event = monotonic()
         self.jobs: dict[str, tuple[Found, Root]] = {}
         self.options: dict[str, Root] = {}
         self.skips: dict[str, Skip] = {}
@@ -145,12 +165,11 @@ class _IngestRun:
         self.unchanged = self.added = self.updated = self.removed = self.without_text = 0
         self.is_discovered = False
 
-    def all_of(self, roots: Sequence[Root], *, swept: Sequence[Root]) -> Iterator[Progress]:
-        """The whole run. A file belongs to the first root that finds it; vanished files of `swept` are taken out."""
-        with self.reader:
-            yield from self._all_of(roots, swept)
+    def read_roots(self, roots: Sequence[Root], *, swept: Sequence[Root]) -> Iterator[Progress]:
+        """Yield the whole run.
 
-    def _all_of(self, roots: Sequence[Root], swept: Sequence[Root]) -> Iterator[Progress]:
+        A file belongs to the first root that finds it; vanished files of `swept` are taken out.
+        """
         for root in roots:
             yield from self._discover(root)
         self.skips = {path: skip for path, skip in self.skips.items() if path not in self.jobs}
@@ -165,27 +184,23 @@ class _IngestRun:
             self.reader.forget(path)
             self.files_done += 1
             yield from self._tell("read", path)
-            if self.batch.is_due(self._chars_in_time()):
+            if self.batch.is_due(self.pace.chars_per_second * COMMIT_SECONDS or _FIRST_COMMIT_CHARS):
                 yield from self._commit(path)
         yield from self._commit("")
         yield self._event("done", "")
 
-    def read_content(self, raw: read.RawFile, name: str, options: Root) -> Iterator[Progress]:
-        """The whole run of content without a file."""
-        with self.reader:
-            yield from self._read_content(raw, name, options)
-
-    def _read_content(self, raw: read.RawFile, name: str, options: Root) -> Iterator[Progress]:
-        content.check_name(name)
+    def read_content(self, raw: RawFile, name: str, options: Root) -> Iterator[Progress]:
+        """Yield the whole run of content without a file."""
+        _check_content_name(name)
         if raw.size > self.config.max_file_bytes:
-            raise read.too_large(name, raw.size, self.config)
+            raise too_large(name, raw.size, self.config)
         self.is_discovered = True
         found = Found(name, "", raw.size, raw.mtime_ns)
         made = self._documents(found, raw, options)
-        content.check_free(name, made.documents, store=self.store, base=self.base)
+        _check_free(name, made.documents, store=self.store, base=self.base)
         known = self._as_known(found)
         is_same = known is not None and (known.hash, known.settings) == (raw.digest, made.settings)
-        if known and is_same and content.is_as_kept(known, made.documents, store=self.store):
+        if known and is_same and _is_unchanged(known, made.documents, store=self.store):
             self.unchanged, self.documents = 1, known.documents
         else:
             self._put(found, raw, None, made)
@@ -195,7 +210,7 @@ class _IngestRun:
         yield self._event("done", "")
 
     def take_back(self, roots: Sequence[Root]) -> None:
-        """Files that are named themselves are read again, whatever folder left them out."""
+        """Read files again that are named themselves, whatever folder left them out."""
         left_out = {path for paths in self.left_out.values() for path in paths}
         for name in {nfc(root.folder) for root in roots}:
             if back := {path for path in left_out if path == name or is_record(path, name, self.base)}:
@@ -234,14 +249,14 @@ class _IngestRun:
         self.jobs.setdefault(found.path, (found, root))
 
     def _sweep(self, roots: Sequence[Root]) -> None:
-        """What these roots read once and find no more: taken out where no file is left, else told when it changed.
+        """Take out files of these roots that are gone, and report those that changed but that a rule excludes now.
 
         What a program brought was never read from a file, and stays.
         """
         for path, file in self.known.items():
             if not file.os_path or path in self.jobs:
                 continue
-            if self.is_sync and read.is_edited(file) and not self._is_held_up(path):
+            if self.is_sync and is_edited(file) and not self._is_held_up(path):
                 self.batch.gone.append(path)
                 self.removed += 1
                 continue
@@ -255,10 +270,10 @@ class _IngestRun:
                 continue
             elif not is_as_read(file, place, self.config):
                 reason = "a rule leaves it out by now, and what was read of it stays"
-                self._skip(path, "excluded", f"{reason} (recall rm {shell.quote(path)})")
+                self.skips[path] = Skip(path, "excluded", f"{reason} (recall rm {shell.quote(path)})")
 
     def _is_held_up(self, path: str) -> bool:
-        """Whether a file was not met for another reason than that no root asks for it."""
+        """Return True if a file may have been missed because it or a folder above it cannot be read."""
         skip = self.skips.get(path)
         if skip is not None:
             return skip.code != "symlink_outside"
@@ -266,7 +281,7 @@ class _IngestRun:
         return any(folder in self.skips and self.skips[folder].code == "unreadable" for folder in above)
 
     def _take(self, found: Found, root: Root) -> None:
-        """One file: left alone, refreshed, put into the batch, or skipped with its reason."""
+        """Leave a file alone, refresh it, put it into the batch, or skip it with its reason."""
         options = self._options(found, root)
         del self.options[found.path]
         self._renew(root, found.path)
@@ -275,7 +290,7 @@ class _IngestRun:
             self._leave(known, root)
             return
         try:
-            raw = read.read_raw(self.base / found.os_path, path=found.path, config=self.config)
+            raw = read_raw(self.base / found.os_path, path=found.path, config=self.config)
             if known and self._is_same(known, raw, options):
                 if (known.size, known.mtime_ns) != (raw.size, raw.mtime_ns):
                     self.batch.touched.append((found.path, raw))
@@ -285,7 +300,7 @@ class _IngestRun:
             else:
                 self._put(found, raw, root, self._documents(found, raw, options))
         except OSError as error:
-            self._skip(found.path, "unreadable", f"it cannot be read: {error.strerror}")
+            self.skips[found.path] = Skip(found.path, "unreadable", f"it cannot be read: {error.strerror}")
         except (IngestError, UsageError) as error:
             if isinstance(error, UsageError) and (options.parser, options.encoding) == (AUTO, ""):
                 raise  # recall.toml is wrong, and with it every root
@@ -296,48 +311,48 @@ class _IngestRun:
         known = self._as_known(found)
         if known and self._is_as_before(known, found, options):
             return
-        raw = read.read_raw(self.base / found.os_path, path=found.path, config=self.config)
+        raw = read_raw(self.base / found.os_path, path=found.path, config=self.config)
         if not (known and self._is_same(known, raw, options)):
             self.reader.begin(raw.content, path=found.path, root=options, digest=raw.digest)
 
     def _options(self, found: Found, root: Root) -> Root:
-        """The root of a file with all that it inherits, found out once."""
+        """Return the root of a file with all options that it inherits."""
         if found.path not in self.options:
-            self.options[found.path] = inherited(root, found.path, self.remembered)
+            self.options[found.path] = inherit_options(root, found.path, self.remembered)
         return self.options[found.path]
 
     def _renew(self, root: Root, path: str) -> None:
-        """A root that is added again is the last one added, if that makes a difference to what a sync reads."""
+        """Put a root that is added again before the others, if that makes a difference to what a sync reads."""
         if not self.is_sync and root not in self.renewed and is_overruled(root, path, self.remembered):
             self.renewed.add(root)
             self.batch.renewed.append(root)
 
     def _as_known(self, found: Found) -> Fingerprint | None:
-        """The file as last read, provided that it may stay so."""
+        """Return the file as last read, None if it has to be read again."""
         known = None if self.reparse or found.path in self.taken_back else self.known.get(found.path)
         return known if known and known.os_path == found.os_path else None
 
-    def _is_same(self, known: Fingerprint, raw: read.RawFile, options: Root) -> bool:
-        """Whether a file has the bytes that it had, and would be read the same way."""
+    def _is_same(self, known: Fingerprint, raw: RawFile, options: Root) -> bool:
+        """Return True if a file has the bytes that it had, and would be read the same way."""
         own = self.reader.parser_of(raw.content, path=known.path, root=options) if known.hash == raw.digest else None
         return own is not None and self._is_read_by(own, known, options)
 
     def _is_as_before(self, known: Fingerprint, found: Found, options: Root) -> bool:
-        """Whether a file has the size and time it had, and would be read the same way as far as its name tells."""
+        """Return True if a file has the size and time it had, and by its name would be read the same way."""
         if (known.size, known.mtime_ns) != (found.size, found.mtime_ns):
             return False
         name = kinds.choose(known.path, b"", parser=options.parser, overrides=self.config.parsers)
-        before = read.read_by(known.settings)
+        before = parser_in_settings(known.settings)
         is_free = options.parser == AUTO and name == "text" and not is_earlier(before)
         own = before.partition(";")[0] if is_free else identity(name)
         return self._is_read_by(own, known, options)
 
     def _is_read_by(self, own: str, known: Fingerprint, options: Root) -> bool:
         """Return True if that parser has read the file, or any version of it where the plug-in is not installed."""
-        before = read.read_by(known.settings).partition(";")[0]
+        before = parser_in_settings(known.settings).partition(";")[0]
         if name_of(own) == name_of(before) and missing_plug_ins({own: 1}):
             own = before
-        return known.settings == read.settings_by(read.asked_of(own, options), self.config)
+        return known.settings == settings_by(asked_of(own, options), self.config)
 
     def _leave(self, known: Fingerprint, root: Root) -> None:
         self.unchanged += 1
@@ -345,14 +360,14 @@ class _IngestRun:
         if not self.is_sync and (root.tags or root.source is not None or root.meta):
             self.batch.labelled.append((known.path, root))
 
-    def _documents(self, found: Found, raw: read.RawFile, options: Root) -> read.FileDocuments:
-        made = read.documents(
+    def _documents(self, found: Found, raw: RawFile, options: Root) -> FileDocuments:
+        made = read_documents(
             raw, path=found.path, root=options, reader=self.reader, counter=self.counter, config=self.config
         )
         self.notes += [(found.path, note) for note in made.notes]
         return made
 
-    def _put(self, found: Found, raw: read.RawFile, root: Root | None, made: read.FileDocuments) -> None:
+    def _put(self, found: Found, raw: RawFile, root: Root | None, made: FileDocuments) -> None:
         documents = made.documents
         is_back = root is None or found.path in self.taken_back
         left_out = frozenset() if is_back else self.left_out.get(root, frozenset())  # type: ignore[arg-type]
@@ -378,13 +393,6 @@ class _IngestRun:
             self.updated += 1
         else:
             self.added += 1
-
-    def _skip(self, path: str, code: str, reason: str) -> None:
-        self.skips[path] = Skip(path, code, reason)
-
-    def _chars_in_time(self) -> float:
-        """How many characters the embedder reads in the time between two commits."""
-        return self.pace.chars_per_second * COMMIT_SECONDS or _FIRST_COMMIT_CHARS
 
     def _commit(self, path: str) -> Iterator[Progress]:
         """Embed what is new and write the batch in one transaction; nothing of it when a vector is not fit."""
@@ -423,12 +431,12 @@ class _IngestRun:
         return writing
 
     def _embed(self, missing: Mapping[bytes, str], made: dict[bytes, TextVector], path: str) -> Iterator[Progress]:
-        """Fill `made`; what takes longer than a commit may, or is stopped, is kept for the next run on the way."""
+        """Fill `made`. Vectors are stored on the way if it takes longer than a commit may, or is stopped."""
         self.batch.waiting = len(missing)
         unkept: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
-            for answers in made_in_turn(missing, self.embedder, self.pace):
+            for answers in embed_in_calls(missing, self.embedder, self.pace):
                 made |= answers
                 unkept |= answers
                 self.embedded += len(answers)
@@ -449,12 +457,12 @@ class _IngestRun:
                 writer.keep_vectors(made)
 
     def _tell(self, stage: Stage, path: str) -> Iterator[Progress]:
-        """An event, unless the last one was only just told."""
-        if monotonic() - self.told >= EVENT_SECONDS:
+        """Yield an event, unless another one was yielded just before."""
+        if monotonic() - self.last_event >= EVENT_SECONDS:
             yield self._event(stage, path)
 
     def _event(self, stage: Stage, path: str) -> Progress:
-        self.told = monotonic()
+        self.last_event = monotonic()
         tokens = tokens_of(self.embedder)
         return Progress(
             stage=stage,
@@ -480,3 +488,140 @@ class _IngestRun:
 def _as_read(file: NewFile | Fingerprint | None) -> tuple[str, str, str] | None:
     """Return what makes two readings of a file one: its place, its bytes, and how they were read."""
     return None if file is None else (file.os_path, file.hash, file.settings)
+
+
+class Batch:
+    """What the next commit will write."""
+
+    def __init__(self) -> None:
+        self.since = monotonic()
+        self.roots: list[Root] = []
+        self.renewed: list[Root] = []
+        self.files: list[NewFile] = []
+        self.touched: list[tuple[str, RawFile]] = []
+        self.settled: list[tuple[str, RawFile]] = []
+        self.labelled: list[tuple[str, Root]] = []
+        self.gone: list[str] = []
+        self.taken_back: list[str] = []
+        self.chunks = 0
+        self.waiting = 0
+        self.chars = 0
+
+    def add(self, file: NewFile) -> None:
+        """Put a file among what is written, once its texts have their vectors."""
+        self.files.append(file)
+        chunks = sum(len(document.chunks) for document in file.documents)
+        self.chunks += chunks
+        self.waiting += chunks
+        self.chars += file.size
+
+    def is_empty(self) -> bool:
+        """Return True if there is nothing to write."""
+        names = (self.touched, self.settled, self.labelled, self.gone, self.taken_back)
+        return not any((self.roots, self.renewed, self.files, *names))
+
+    def is_due(self, chars: float) -> bool:
+        """Return True if it is time to write. chars: how many the embedder reads between two commits."""
+        if self.is_empty():
+            return False
+        late = monotonic() - self.since >= COMMIT_SECONDS
+        read = self.chars + TEXT_CHARS * self.chunks
+        return late or self.chunks >= _COMMIT_CHUNKS or read >= min(chars, _COMMIT_CHARS)
+
+    def write(self, writer: Writer, files: Sequence[NewFile]) -> None:
+        """Write all of it. files: those of the batch, with their vectors."""
+        for root in self.roots:
+            writer.put_root(root)
+        for root in self.renewed:
+            writer.renew_root(root)
+        for path, raw in self.touched:
+            writer.refresh(path, size=raw.size, mtime_ns=raw.mtime_ns)
+        for path, raw in (*self.touched, *self.settled):
+            writer.settle(path, raw.digest, raw.stamp)
+        for path, root in self.labelled:
+            writer.relabel(path, tags=root.tags or None, source=root.source, meta=dict(root.meta) or None)
+        writer.tombstone(self.gone)
+        writer.take_back(self.taken_back)
+        for file in files:
+            writer.put(file)
+
+
+def _check_content_name(name: str) -> None:
+    """Raise UsageError `bad_value` if no document below the store's directory could have this name."""
+    try:
+        name.encode()
+        is_path = "\0" not in name and not {"", ".", ".."} & {*name.split("/")}
+    except UnicodeEncodeError:
+        is_path = False
+    if not is_path:
+        message = f"{printable(name)!r} is no path that a document below the store's folder could have."
+        raise UsageError("bad_value", message, hint=f"{flag('name')} notes/today.md")
+
+
+def _check_free(name: str, documents: Sequence[NewDocument], *, store: Store, base: Path) -> None:
+    """Raise UsageError `name_taken` if a file has the name, or a document of a file the path of one of these."""
+    if os.path.lexists(base / name) or any(_is_of_file(each.path, name, store) for each in documents):
+        message = f"{name} is the name of a file, or of a document that came from one."
+        raise UsageError("name_taken", message, hint=Hint("add", typed(base / name)))
+
+
+def _is_unchanged(known: Fingerprint, documents: Sequence[NewDocument], *, store: Store) -> bool:
+    """Return True if the store has exactly these documents under that name, with these labels."""
+    ids = {each.path: each.id for each in documents}
+    if len(documents) != known.documents or any(store.document_at(path) != ids[path] for path in ids):
+        return False
+    stored = store.documents([store.rowid("doc", doc_id) for doc_id in ids.values()]).values()
+    labels = {each.path: (each.title, each.tags, each.source, dict(each.meta)) for each in stored}
+    return all(labels[each.path] == (each.title, each.tags, each.source, dict(each.meta)) for each in documents)
+
+
+def _is_of_file(path: str, name: str, store: Store) -> bool:
+    """Return True if the live document of that path came from a file, or from content of another name."""
+    doc_id = store.document_at(path)
+    sources = store.sources([doc_id]).values() if doc_id else ()
+    return any(source.os_path or source.path != name for source in sources)
+
+
+class ReadAhead:
+    """Has files parsed before their turn, in processes of their own and several at a time.
+
+    The run reads them as it would without: only what their parser makes of the same bytes is there already.
+    files: in their order, each with the root that it is read for.  options: that root with all that it inherits.
+    begin: has a file parsed, unless it stays as it is.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[tuple[Found, Root]],
+        *,
+        reader: FileReader,
+        options: Callable[[Found, Root], Root],
+        begin: Callable[[Found, Root], None],
+    ) -> None:
+        self._files = files
+        self._reader = reader
+        self._options = options
+        self._begin = begin
+        self._next = 0
+
+    def turn(self, at: int) -> None:
+        """Begin files that may be begun at the turn of the file of that number.
+
+        A file that cannot be read, or is alone within reach, waits for its turn.
+        """
+        end = min(at + _WINDOW, len(self._files))
+        for i in range(max(self._next, at), end):
+            found, root = self._files[i]
+            if self._may_begin(i):
+                if not self._reader.has_room(found.size):
+                    return
+                if i > at or any(map(self._may_begin, range(at + 1, end))):
+                    with suppress(RecallError, OSError):
+                        self._begin(found, self._options(found, root))
+            self._next = i + 1
+
+    def _may_begin(self, i: int) -> bool:
+        found, root = self._files[i]
+        with suppress(RecallError):
+            return self._reader.may_begin(found.path, found.size, self._options(found, root))
+        return False

@@ -1,4 +1,4 @@
-"""Skips, told by their reason: how many files of each kind, which of them come first, and what was told before."""
+"""Skips by their reason: how many files of each kind, which of them come first, and which are new."""
 
 from __future__ import annotations
 
@@ -60,30 +60,33 @@ class SkipGroup(NamedTuple):
     kind: str
     files: int
     new: int
-    """How many of them nobody was told of before."""
+    """How many of them were not reported before."""
     first: tuple[str, ...]
     """The first paths of those that are new, else of all."""
 
 
 def skip_of(path: str, error: RecallError) -> Skip:
-    """What is told of a file that an error keeps from being read."""
+    """Return the skip of a file that an error keeps from being read."""
     reason = error.message.removeprefix(path).lstrip(": ")
     details = error.details if isinstance(error.details, dict) else {}
     reason = f"{reason} ({error.hint})" if error.hint else reason
     return Skip(path, error.code, reason, str(details.get("kind", "")))
 
 
-def by_reason(skips: Iterable[Skip], told: Collection[str] = ()) -> tuple[SkipGroup, ...]:
-    """The groups of these skips, the largest first, ties by kind and code. told: `key` of those told before."""
+def by_reason(skips: Iterable[Skip], reported: Collection[str] = ()) -> tuple[SkipGroup, ...]:
+    """Return the groups of these skips, the largest first, ties by kind and code.
+
+    reported: `key` of those that were reported before.
+    """
     groups: dict[tuple[str, str], list[Skip]] = {}
     for skip in skips:
         groups.setdefault((kind_of(skip), skip.code), []).append(skip)
-    found = [_group(code, kind, members, told) for (kind, code), members in groups.items()]
-    return tuple(sorted(found, key=lambda group: (-group.files, group.kind, group.code)))
+    ordered = [_group(code, kind, members, reported) for (kind, code), members in groups.items()]
+    return tuple(sorted(ordered, key=lambda group: (-group.files, group.kind, group.code)))
 
 
 def kind_of(skip: Skip) -> str:
-    """What was skipped, in words: by its first bytes, else by the reason; a plug-in's reason is its code."""
+    """Return what was skipped, in words: by its first bytes, else by the reason; a plug-in's reason is its code."""
     return (
         (skip.code in _SAY_MORE and _KINDS[skip.code])
         or skip.kind
@@ -93,11 +96,11 @@ def kind_of(skip: Skip) -> str:
 
 
 def key(skip: Skip) -> str:
-    """What a skip is remembered by: the path and its reason, of which nothing can be read."""
+    """Return a hash of a skip's path and reason, by which it is remembered."""
     return sha256(f"{skip.path}\0{skip.code}".encode()).hexdigest()[:16]
 
 
-def _group(code: str, kind: str, members: Sequence[Skip], told: Collection[str]) -> SkipGroup:
-    new = [skip for skip in members if key(skip) not in told] if told else members
+def _group(code: str, kind: str, members: Sequence[Skip], reported: Collection[str]) -> SkipGroup:
+    new = [skip for skip in members if key(skip) not in reported] if reported else members
     first = tuple(sorted(skip.path for skip in new or members)[:NAMED])
     return SkipGroup(code, kind, len(members), len(new), first)

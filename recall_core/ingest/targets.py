@@ -16,8 +16,7 @@ from recall_core.ingest.decode import check_encoding
 from recall_core.ingest.discover import covers, printable
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.parse import AUTO, check_name
-from recall_core.ingest.read import read_raw, too_large
-from recall_core.ingest.reader import FileReader
+from recall_core.ingest.reader import FileReader, read_raw, too_large
 from recall_core.paths import os_path_of
 from recall_core.rql.patterns import check_glob
 from recall_core.shell import Hint, flag
@@ -26,7 +25,7 @@ from recall_core.types import Fingerprint, Root, Stamp
 
 
 def named_roots(targets: Sequence[str], *, template: Root, config: Config, base: Path) -> tuple[Root, ...]:
-    """A root for every named folder or file: the template with its place filled in.
+    """Return a root for every named folder or file: the template with its place filled in.
 
     A file is read and parsed here to see that it can be.  Raises IngestError `missing_path`, `unreadable`,
     `not_a_file`, `bad_name`, `file_too_large` and whatever the parser raises; UsageError `unknown_parser`,
@@ -42,8 +41,10 @@ def named_roots(targets: Sequence[str], *, template: Root, config: Config, base:
 
 
 def check_labels(root: Root) -> None:
-    """Raises UsageError `bad_value` for a tag, a source or a pattern that no store can keep, IngestError
-    `bad_metadata` for such metadata."""
+    """Check that a store can keep the tags, source, patterns and metadata of a root.
+
+    Raises UsageError `bad_value`, IngestError `bad_metadata`.
+    """
     texts = {
         flag("tag"): root.tags,
         flag("source"): (root.source or "",),
@@ -58,7 +59,7 @@ def check_labels(root: Root) -> None:
 
 
 def standing_roots(roots: Iterable[Root], *, known: Mapping[str, Fingerprint], base: Path) -> tuple[Root, ...]:
-    """The remembered roots that are still there; a single file that vanished from its folder is left out.
+    """Return the remembered roots that are still there; a single file that vanished from its folder is left out.
 
     Raises IngestError `root_missing` for a folder that is gone while documents were read from it: an unmounted disk
     must not empty the store.
@@ -68,7 +69,9 @@ def standing_roots(roots: Iterable[Root], *, known: Mapping[str, Fingerprint], b
         place = base / root.folder
         if not is_gone(place):
             standing.append(root)
-        elif _is_missed(root, known) and (nfc(root.folder) not in known or is_gone(place.parent)):
+        elif any(file.os_path and belongs(root, path) for path, file in known.items()) and (
+            nfc(root.folder) not in known or is_gone(place.parent)
+        ):
             raise IngestError(
                 "root_missing",
                 f"{root.folder} was added and is not there any more; nothing was changed.",
@@ -79,12 +82,12 @@ def standing_roots(roots: Iterable[Root], *, known: Mapping[str, Fingerprint], b
 
 
 def belongs(root: Root, path: str) -> bool:
-    """True when a file's path is the root itself or lies below it as its globs ask."""
+    """Return True if a file's path is the root itself or lies below it as its globs ask."""
     return path == nfc(root.folder) or covers(root, path)
 
 
-def inherited(root: Root, path: str, older: Sequence[Root]) -> Root:
-    """The root with every option it leaves open taken from an older root that holds the path, newest first.
+def inherit_options(root: Root, path: str, older: Sequence[Root]) -> Root:
+    """Return the root with every option it leaves open taken from an older root that holds the path, newest first.
 
     So `add docs --tag guide` and then `add .` reads a changed guide with its tag, and records stay records.
     """
@@ -101,14 +104,16 @@ def inherited(root: Root, path: str, older: Sequence[Root]) -> Root:
 
 
 def is_overruled(root: Root, path: str, remembered: Sequence[Root]) -> bool:
-    """True when a sync would read this file otherwise than a remembered root asks, because a newer one holds it too.
+    """Return True if a sync would not read this file as the root asks, because a newer root contains it too.
 
     remembered: newest first.
     """
     newest = next((other for other in remembered if belongs(other, path)), root)
     if newest == root or root not in remembered:
         return False
-    return _asked_for(inherited(newest, path, remembered)) != _asked_for(inherited(root, path, remembered))
+    return _asked_for(inherit_options(newest, path, remembered)) != _asked_for(
+        inherit_options(root, path, remembered)
+    )
 
 
 def _asked_for(root: Root) -> tuple[object, ...]:
@@ -116,7 +121,7 @@ def _asked_for(root: Root) -> tuple[object, ...]:
 
 
 def is_gone(place: Path) -> bool:
-    """True when there is nothing at this place; not being allowed to look, or not able to spell it, is not gone."""
+    """Return True if there is nothing at this place. A place that one may not look at is not gone."""
     try:
         place.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -127,13 +132,13 @@ def is_gone(place: Path) -> bool:
 
 
 def is_no_file(place: Path) -> bool:
-    """True when something stands at this place that is not a file: a folder, a pipe."""
+    """Return True if there is something else than a file at this place: a folder, a pipe."""
     status = _status(place)
     return status is not None and not stat.S_ISREG(status.st_mode)
 
 
 def is_as_read(file: Fingerprint, place: Path, config: Config) -> bool:
-    """True when a file has the bytes that were read, by its status or else by their hash, or it cannot be told."""
+    """Return True if a file has the bytes that were read, by its status or else by their hash, or it is unknown."""
     status = _status(place)
     if status is None or file.may_be(Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)):
         return True
@@ -152,13 +157,8 @@ def _status(place: Path) -> os.stat_result | None:
         return None
 
 
-def _is_missed(root: Root, known: Mapping[str, Fingerprint]) -> bool:
-    return any(file.os_path and belongs(root, path) for path, file in known.items())
-
-
 def _nearest(target: str) -> str:
-    """The name in the same folder that is most like this one, as a hint; else what shows the folder."""
-
+    """Return the most similar name in the same folder as a hint, else a command that lists the folder."""
     place = Path(target)
     with suppress(OSError, ValueError):
         near = difflib.get_close_matches(place.name, [each.name for each in place.parent.iterdir()], n=1, cutoff=0.75)
@@ -178,33 +178,21 @@ def _named_root(target: str, template: Root, config: Config, base: Path) -> Root
     except OSError as error:
         raise _unreadable(target, error) from error
     folder = os_path_of(Path(target), base, is_added=True)
-    if stat.S_ISDIR(status.st_mode):
-        _check_folder(target)
-        return template._replace(folder=folder)
-    if not stat.S_ISREG(status.st_mode):
-        raise IngestError("not_a_file", f"{target} is neither a file nor a folder.")
-    if status.st_size > config.max_file_bytes:
-        raise too_large(target, status.st_size, config)
-    _check_file(target, template, config)
-    labels = {"tags": template.tags, "source": template.source, "meta": template.meta}
-    return Root(folder, parser=template.parser, encoding=template.encoding, **labels)  # type: ignore[arg-type]
-
-
-def _check_folder(target: str) -> None:
     try:
-        with os.scandir(target):
-            pass
-    except OSError as error:
-        raise _unreadable(target, error) from error
-
-
-def _check_file(target: str, template: Root, config: Config) -> None:
-    try:
+        if stat.S_ISDIR(status.st_mode):
+            os.scandir(target).close()
+            return template._replace(folder=folder)
+        if not stat.S_ISREG(status.st_mode):
+            raise IngestError("not_a_file", f"{target} is neither a file nor a folder.")
+        if status.st_size > config.max_file_bytes:
+            raise too_large(target, status.st_size, config)
         raw = read_raw(Path(target), path=target, config=config)
     except OSError as error:
         raise _unreadable(target, error) from error
     with FileReader(config) as reader:
         reader.read(raw.content, path=target, root=template, digest=raw.digest)
+    labels = {"tags": template.tags, "source": template.source, "meta": template.meta}
+    return Root(folder, parser=template.parser, encoding=template.encoding, **labels)  # type: ignore[arg-type]
 
 
 def _unreadable(target: str, error: OSError) -> IngestError:
@@ -212,14 +200,14 @@ def _unreadable(target: str, error: OSError) -> IngestError:
 
 
 def as_remembered(root: Root, remembered: Sequence[Root]) -> Root:
-    """The root that a folder has which was added before files chose their parser: it goes on to be read as text."""
+    """Return the root of a folder that was added before files chose their parser: it is still read as text."""
     as_text = root._replace(parser="text")
     is_before = root.parser == AUTO and root not in remembered and as_text in remembered
     return as_text if is_before else root
 
 
 def are_two(place: Path, other: Path) -> bool:
-    """Whether there are two files of these names; some disks have one name for both."""
+    """Return True if there are two files of these names; some disks have one name for both."""
     try:
         return not place.samefile(other)
     except (OSError, ValueError):
@@ -227,5 +215,5 @@ def are_two(place: Path, other: Path) -> bool:
 
 
 def is_record(path: str, file: str, base: Path) -> bool:
-    """Whether a document of this path came from this file: `file#record` may be a file of its own."""
+    """Return True if a document of this path came from this file: `file#record` may be a file of its own."""
     return path.startswith(f"{file}#") and not os.path.lexists(base / path)

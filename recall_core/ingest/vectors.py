@@ -44,7 +44,7 @@ class Pace:
         self._least = 1
 
     def next_call(self, texts: Sequence[str]) -> int:
-        """How many of these texts, from the first on, to ask for: at least one."""
+        """Return how many of these texts, from the first on, to ask for: at least one."""
         chars = 0
         for count, text in enumerate(texts[:BATCH_TEXTS]):
             chars += cost((text,))
@@ -69,11 +69,11 @@ class Pace:
 
 
 def cost(texts: Sequence[str]) -> int:
-    """What these texts cost an embedder, in characters."""
+    """Return what these texts cost an embedder, in characters."""
     return sum(map(len, texts)) + TEXT_CHARS * len(texts)
 
 
-def made_in_turn(texts: Mapping[bytes, str], embedder: Embedder, pace: Pace) -> Iterator[dict[bytes, TextVector]]:
+def embed_in_calls(texts: Mapping[bytes, str], embedder: Embedder, pace: Pace) -> Iterator[dict[bytes, TextVector]]:
     """text_hash to vector, a call of the embedder at a time, in order. Raises EmbedError, see `embed`."""
     hashes, waiting = list(texts), list(texts.values())
     while waiting:
@@ -98,7 +98,7 @@ def missing_texts(files: Sequence[NewFile], store: Store) -> dict[bytes, str]:
 
 
 def with_vectors(file: NewFile, made: Mapping[bytes, TextVector]) -> NewFile:
-    """The file with these vectors in its chunks; a chunk whose text is not among them gets None."""
+    """Return the file with these vectors in its chunks; a chunk whose text is not among them gets None."""
     documents = tuple(
         document._replace(
             chunks=tuple(
@@ -114,7 +114,7 @@ def with_vectors(file: NewFile, made: Mapping[bytes, TextVector]) -> NewFile:
 
 
 def embed(texts: Sequence[str], embedder: Embedder) -> list[TextVector]:
-    """The embedder's vectors, one a text, fit to be stored.
+    """Return the embedder's vectors, one a text, fit to be stored.
 
     Raises EmbedError `embed_invalid` for a wrong number or dimension, NaN, infinity or a length other than 1.
     """
@@ -129,13 +129,13 @@ def embed(texts: Sequence[str], embedder: Embedder) -> list[TextVector]:
 
 
 def tokens_of(embedder: Embedder) -> int | None:
-    """Tokens that the embedder's provider has charged so far, where it counts them."""
+    """Return the tokens that the embedder's provider has charged so far, None if it does not count them."""
     tokens: int | None = getattr(embedder, "tokens_used", None)
     return tokens
 
 
 def check_embedder(store: Store, embedder: Embedder) -> None:
-    """Raises StoreError `embedder_changed` where the store's vectors have another embedder by now.
+    """Raise StoreError `embedder_changed` if the store has another embedder now.
 
     Asked inside a write transaction: otherwise a reembed that ends meanwhile would mix two embedders' vectors.
     """
@@ -156,13 +156,13 @@ class CutBy(NamedTuple):
 
 
 def cut_by(store: Store) -> CutBy:
-    """What the store has texts cut and counted by at this moment."""
+    """Return what the store cuts and counts texts by now."""
     info = store.info()
     return CutBy(info.chunker, info.counter)
 
 
 def check_cut(store: Store, before: CutBy) -> None:
-    """Raises StoreError `chunker_changed` where the store has its texts cut otherwise by now.
+    """Raise StoreError `chunker_changed` if the store cuts its texts differently now.
 
     Asked inside a write transaction: otherwise what was cut before a rechunk would come in behind it.
     """

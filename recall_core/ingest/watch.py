@@ -33,13 +33,13 @@ class Stop(Protocol):
 def changes(
     roots: Sequence[Root], *, base: Path, config: Config, stop: Stop | None = None, rest_ms: int = WATCH_REST_MS
 ) -> Iterator[tuple[str, ...]]:
-    """The places that changed, sorted, each time after they have rested; ends when `stop` is set.
+    """Yield the places that changed, sorted, each time after they have rested; ends when `stop` is set.
 
-    The first answer comes as soon as the watch stands, and may be empty: who syncs then has missed nothing.
+    The first answer comes as soon as the watch has begun, and may be empty: who syncs then has missed nothing.
     roots, base, config: as the store has them. What `sync` would never read is passed over: the store's own files,
     hidden names unless the root reads them, folders such as `.git`. A single file is looked at by its status, because
     editors put a new file in the place of the old one. Ctrl-C raises KeyboardInterrupt.
-    rest_ms: how long nothing may change before that is told, unless it never rests.
+    rest_ms: how long nothing may change before places are yielded, unless they never rest.
     Raises IngestError `nothing_to_watch` when no root is there, `cannot_watch` when any folder cannot be followed.
     """
     folders = {str(base / root.folder): root for root in roots if (base / root.folder).is_dir()}
@@ -51,7 +51,7 @@ def changes(
     matters = _Matters(folders, base, config)
     before, is_first = _states(files), True
     # Without a folder there has to be something that is waited for; the store's own directory is there.
-    for found in _found(folders or (str(base),), matters if folders else None, stop, rest_ms):
+    for found in _watch(folders or (str(base),), matters if folders else None, stop, rest_ms):
         after = _states(files)
         changed = {place for _, place in found} | {place for place in after if after[place] != before[place]}
         before = after
@@ -60,17 +60,17 @@ def changes(
             yield tuple(sorted(changed))
 
 
-def _found(
+def _watch(
     folders: Iterable[str], matters: Callable[[Change, str], bool] | None, stop: Stop | None, rest_ms: int
 ) -> Iterator[set[FileChange]]:
-    """What watchfiles finds below the folders, or without `matters` that time goes by. Raises IngestError."""
+    """Yield what watchfiles finds below the folders; without `matters` only wake up now and then."""
     from watchfiles import watch  # noqa: PLC0415 - 20 ms that only a watch needs
 
     try:
         # To ignore what is denied means, to watchfiles, to ignore whatever fails, and all that comes after it.
         yield from watch(
             *folders,
-            watch_filter=matters or _nothing,
+            watch_filter=matters or (lambda _change, _place: False),
             debounce=max(WATCH_MOST_MS, 4 * rest_ms),
             step=rest_ms,
             stop_event=stop,
@@ -109,19 +109,15 @@ class _Matters:
 
 
 def _is_read(names: list[str], *, hidden: bool) -> bool:
-    """A `.gitignore` is never a document, and still decides what is."""
+    """Return True if a place may lead to a document. A `.gitignore` never is one, but decides what is."""
     *_, name = names
     if not NEVER_READ.isdisjoint(names):
         return False
     return hidden or name == ".gitignore" or not any(each.startswith(".") for each in names)
 
 
-def _nothing(_change: Change, _place: str) -> bool:
-    return False
-
-
 def _states(files: Sequence[Path]) -> dict[str, Stamp | None]:
-    """What tells each file from another in its place; None where there is none."""
+    """Return the stamp of each file, None if it is missing."""
     states: dict[str, Stamp | None] = {}
     for file in files:
         try:

@@ -21,9 +21,8 @@ from recall_core.errors import IngestError, UsageError
 from recall_core.ingest import discover
 from recall_core.ingest.discover import Found
 from recall_core.ingest.parse import is_earlier, name_of
-from recall_core.ingest.read import read_by, read_raw
-from recall_core.ingest.reader import FileReader
-from recall_core.ingest.targets import belongs, inherited, is_gone, standing_roots
+from recall_core.ingest.reader import FileReader, parser_in_settings, read_raw
+from recall_core.ingest.targets import belongs, inherit_options, is_gone, standing_roots
 from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder
 from recall_core.retrieve.answer import embedded_of
@@ -77,7 +76,7 @@ def unchanged_files(store: Store, *, base: Path, config: Config) -> Finding:
     stale: list[_Stale] = []
     for file in files:
         state: _State | None = file_state(file, base, may_read=may_read)
-        if state is not None or is_earlier(read_by(file.settings)):
+        if state is not None or is_earlier(parser_in_settings(file.settings)):
             stale.append(_Stale(file, state or "earlier"))
     if not stale:
         return Finding("ok", f"{len(files)} files are as they were read")
@@ -160,7 +159,7 @@ def _read_again(files: Sequence[Fingerprint], store: Store, base: Path) -> list[
     for file in files:
         number = next((number for number, root in waiting.items() if belongs(root, file.path)), None)
         if number is None:
-            named.setdefault(name_of(read_by(file.settings)), []).append(str(base / file.os_path))
+            named.setdefault(name_of(parser_in_settings(file.settings)), []).append(str(base / file.os_path))
         else:
             accepted[number] = None
     hints: list[str] = [Hint("roots", "accept", *map(str, accepted)), _SYNC] if accepted else []
@@ -189,7 +188,7 @@ def _is_synced(stale: _Stale, met: Mapping[str, _Met | None], roots: Iterable[Ro
 
 def _is_readable(met: _Met, roots: Sequence[Root], base: Path, config: Config) -> bool:
     """Whether a sync would not skip the file for what is in it."""
-    root = inherited(met.root, met.found.path, roots)
+    root = inherit_options(met.root, met.found.path, roots)
     return _can_be_read(base / met.found.os_path, met.found.path, root, config)
 
 

@@ -22,7 +22,7 @@ from recall_core.embed.providers.remote import RemoteKind
 from recall_core.embed.registry import AUTO, HASH_NOTE, agrees, kinds, new_embedder, resolve_auto, vector_weight
 from recall_core.embed.trust import EMBEDDER, Act, FoundSettings
 from recall_core.errors import EmbedError, StoreError, UsageError
-from recall_core.ingest.vectors import Pace, TextVector, cost, embed, made_in_turn, tokens_of
+from recall_core.ingest.vectors import Pace, TextVector, cost, embed, embed_in_calls, tokens_of
 from recall_core.maintain.settings import settle
 from recall_core.ports import Embedder, EmbedderKind
 from recall_core.shell import Hint, flag
@@ -264,7 +264,7 @@ class _ReembedRun:
     def _embed_in_blocks(self) -> Iterator[dict[bytes, TextVector]]:
         after = b""
         while texts := self.store.texts_to_reembed(after=after, limit=_BLOCK_TEXTS):
-            yield from made_in_turn(texts, self.embedder, self.pace)
+            yield from embed_in_calls(texts, self.embedder, self.pace)
             after = max(texts)
 
     def _save(self, made: Mapping[bytes, TextVector]) -> bool:

@@ -9,8 +9,7 @@ from pathlib import Path
 from recall_core.config import Config
 from recall_core.errors import IngestError, StoreCorrupt, UsageError
 from recall_core.ingest.parse import PLUG_INS, missing_plug_ins, name_of
-from recall_core.ingest.read import PIECES, RawFile, read_by, read_raw
-from recall_core.ingest.reader import FileReader
+from recall_core.ingest.reader import PIECES, FileReader, RawFile, parser_in_settings, read_raw
 from recall_core.ports import ParsedDocument
 from recall_core.retrieve.freshness import file_state
 from recall_core.shell import Hint
@@ -40,7 +39,11 @@ def read_again(store: Store, *, base: Path, config: Config) -> Finding:
     behind it, has changed. Up to 40 files are read, spread evenly over their paths. Never raises for a file.
     """
     may_read = partial(is_granted, store.roots())
-    files = [file for file in store.files() if file.os_path and file.documents and read_by(file.settings) != PIECES]
+    files = [
+        file
+        for file in store.files()
+        if file.os_path and file.documents and parser_in_settings(file.settings) != PIECES
+    ]
     sample = files[:: max(1, len(files) // _SAMPLE)][:_SAMPLE]
     sample = [file for file in sample if may_read(file.path) and file_state(file, base, may_read=may_read) is None]
     with FileReader(config) as reader:
@@ -68,7 +71,7 @@ def _is_as_stored(file: Fingerprint, reader: FileReader, store: Store, base: Pat
 
 
 def _parse(raw: RawFile, file: Fingerprint, reader: FileReader) -> Sequence[ParsedDocument]:
-    asked = read_by(file.settings)
+    asked = parser_in_settings(file.settings)
     root = Root(file.path, parser=name_of(asked), encoding=asked.partition(";")[2])
     return reader.read(raw.content, path=file.path, root=root, digest=raw.digest).documents
 

@@ -28,10 +28,10 @@ from recall_core.config.toml import written
 from recall_core.contract.store import CutView, RechunkView
 from recall_core.embed.trust import FoundSettings
 from recall_core.errors import UsageError
-from recall_core.ingest.outline import outlined
+from recall_core.ingest.outline import outline_marks
 from recall_core.ingest.parse import is_markdown
-from recall_core.ingest.read import PIECES, chunks_of, read_by, settings_by, settings_of_pieces
-from recall_core.ingest.vectors import Pace, TextVector, check_embedder, made_in_turn, missing_texts, tokens_of
+from recall_core.ingest.reader import PIECES, chunks_of, parser_in_settings, settings_by, settings_of_pieces
+from recall_core.ingest.vectors import Pace, TextVector, check_embedder, embed_in_calls, missing_texts, tokens_of
 from recall_core.maintain.settings import settle
 from recall_core.marks import Mark, Places
 from recall_core.ports import Embedder, ParsedDocument
@@ -145,7 +145,7 @@ class _Cutter:
 
         is_checked: first hold each document against its digest; StoreCorrupt where a part of it is missing.
         """
-        parser = read_by(file.settings)
+        parser = parser_in_settings(file.settings)
         settings = settings_by(parser, self.config) + _mark(file)
         if file.settings == settings:
             return None
@@ -171,7 +171,7 @@ class _Cutter:
             return document._replace(chunks=self._chunks(document, text, document.marks))
         known = is_markdown(parser, path)
         found = [
-            self._chunks(document, text, outlined(text, markdown=markdown))
+            self._chunks(document, text, outline_marks(text, markdown=markdown))
             for markdown in ((False, True) if known is None else (known,))
         ]
         return document._replace(chunks=found[0]) if found[0] == found[-1] else None
@@ -305,7 +305,7 @@ class _RechunkRun:
         unkept: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
-            for answers in made_in_turn(texts, self.embedder, self.pace) if texts else ():
+            for answers in embed_in_calls(texts, self.embedder, self.pace) if texts else ():
                 unkept |= answers
                 self.embedded += len(answers)
                 self.waiting -= len(answers)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.ingest.chunk import chunk
-from recall_core.ingest.outline import outlined
+from recall_core.ingest.outline import outline_marks
 from recall_core.marks import Mark, Outline
 from recall_core.text import Counter, counter
 from recall_core.types import Span
@@ -45,7 +45,7 @@ COUNTERS = st.sampled_from(
 
 
 def chunked(text: str, config: Config, ruler: Counter, *, markdown: bool) -> tuple[Span, ...]:
-    return chunk(text, counter=ruler, config=config, marks=outlined(text, markdown=markdown))
+    return chunk(text, counter=ruler, config=config, marks=outline_marks(text, markdown=markdown))
 
 
 @given(TEXTS, CONFIGS, COUNTERS, st.booleans())
@@ -80,7 +80,7 @@ def test_no_overlap_exceeds_its_limit(text: str, config: Config, ruler: Counter,
 
 @given(TEXTS, CONFIGS, COUNTERS)
 def test_no_overlap_reaches_across_a_heading(text: str, config: Config, ruler: Counter) -> None:
-    joints = Outline(outlined(text, markdown=True), len(text)).joints
+    joints = Outline(outline_marks(text, markdown=True), len(text)).joints
 
     spans = chunked(text, config, ruler, markdown=True)
 
@@ -90,7 +90,7 @@ def test_no_overlap_reaches_across_a_heading(text: str, config: Config, ruler: C
 
 @given(TEXTS, CONFIGS, COUNTERS, st.booleans())
 def test_a_block_that_fits_is_never_divided(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
-    marks = outlined(text, markdown=markdown)
+    marks = outline_marks(text, markdown=markdown)
 
     spans = chunked(text, config, ruler, markdown=markdown)
 
@@ -156,7 +156,7 @@ SPANS = """
 import random
 from recall_core.config import Config
 from recall_core.ingest.chunk import chunk
-from recall_core.ingest.outline import outlined
+from recall_core.ingest.outline import outline_marks
 from recall_core.marks import Mark, Outline
 from recall_core.text import counter
 from tests.property.test_chunk import PIECES

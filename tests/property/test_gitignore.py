@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.config import Config
-from recall_core.ingest import global_ignore
+from recall_core.ingest import ignore
 from recall_core.ingest.discover import Found, walk
 from recall_core.types import Root
 
@@ -179,7 +179,7 @@ def test_the_settings_of_git_mean_what_they_mean_to_git(tmp_path: Path) -> None:
             continue  # to git these are no settings
         value = said.stdout.decode().removesuffix("\n") if said.returncode == 0 else str(tmp_path / "own/git/ignore")
 
-        place = global_ignore.place(environment)
+        place = ignore.find_personal_file(environment)
 
         assert (str(place) if place else "") == (value if value.startswith("/") else ""), settings.read_text()
         found += said.returncode == 0

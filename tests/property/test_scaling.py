@@ -28,11 +28,13 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.errors import RecallError
-from recall_core.ingest import global_ignore, ignore, kinds
+from recall_core.ingest import ignore, kinds
 from recall_core.ingest.chunk import chunk
-from recall_core.ingest.decode import decoded
+from recall_core.ingest.decode import decode_file
 from recall_core.ingest.parse import BUILT_IN, parser
-from recall_core.ingest.parse.lightmarkup.names import asciidoc_name, org_name, rst_name
+from recall_core.ingest.parse.asciidoc import asciidoc_name
+from recall_core.ingest.parse.org import org_name
+from recall_core.ingest.parse.rst import rst_name
 from recall_core.rql.complete import NoVocabulary, complete
 from recall_core.rql.filters import parse_filter
 from recall_core.rql.highlight import highlight
@@ -111,9 +113,9 @@ def check(name: str, call: Call, strings: Iterator[tuple[str, str, str]], cap: i
 # Regular expressions.
 
 BOUNDED = {
-    "lightmarkup.names._RST": "titles are cut",
-    "lightmarkup.names._ASCIIDOC": "titles are cut",
-    "lightmarkup.names._ORG": "titles are cut",
+    "rst._TITLE_MARKUP": "titles are cut",
+    "asciidoc._TITLE_MARKUP": "titles are cut",
+    "org._TITLE_MARKUP": "titles are cut",
 }
 """Patterns that take more than linear time on texts that they are never given; their callers are in CALLS."""
 
@@ -383,12 +385,12 @@ VALUES = ("a", "a/", "/a", "aa/", "/", "b", "%", "a.", "\n")
 CALLS: dict[str, Call] = {
     "chunk by words": lambda text: chunk(text, counter=counter("whitespace"), config=Config(), marks=()),
     "chunk by tokens": lambda text: chunk(text, counter=counter("approx"), config=Config(), marks=()),
-    "decode": lambda text: decoded(text.encode() + b"\xff", path="a.html", parser="html"),
+    "decode": lambda text: decode_file(text.encode() + b"\xff", path="a.html", parser="html"),
     "choose": lambda text: [
         kinds.choose(path, text.encode(), parser="auto", overrides=()) for path in ("a", "a.xml", "a.1")
     ],
     "gitignore": lambda text: [*ignore._rules(text.encode())],
-    "git's settings": lambda text: [*global_ignore._values(text)],
+    "git's settings": lambda text: [*ignore._values(text)],
     "title of AsciiDoc": asciidoc_name,
     "title of Org": org_name,
     "title of reStructuredText": rst_name,

@@ -21,7 +21,7 @@ import pytest
 from recall_core import Ask, Recall, RecallError
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
-from recall_core.ingest import read
+from recall_core.ingest import reader
 from recall_core.retrieve import freshness
 from recall_core.steps import Segment, chunk, index
 from recall_core.types import Root
@@ -100,7 +100,7 @@ def opened_at(base: Path) -> Iterator[Recall]:
 
 @pytest.fixture(autouse=True)
 def _no_file_is_young(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (read, freshness):
+    for module in (reader, freshness):
         monkeypatch.setattr(module, "time_ns", lambda: time_ns() + 10**10)
 
 

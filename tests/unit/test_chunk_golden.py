@@ -9,7 +9,7 @@ from typing import Any
 
 from recall_core.config import CHUNKER_VERSION, Config, chunker_identity
 from recall_core.ingest.chunk import chunk
-from recall_core.ingest.outline import outlined
+from recall_core.ingest.outline import outline_marks
 from recall_core.text import counter
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "chunks.json").read_text(encoding="utf-8"))
@@ -31,7 +31,7 @@ def test_every_text_is_cut_where_the_golden_file_says() -> None:
         ruler, markdown = counter(settings.pop("counter")), settings.pop("markdown")
         text = text_of(case)
 
-        spans = chunk(text, counter=ruler, config=Config(**settings), marks=outlined(text, markdown=markdown))
+        spans = chunk(text, counter=ruler, config=Config(**settings), marks=outline_marks(text, markdown=markdown))
 
         shown = isinstance(case["text"], str)
         assert [[*span[:4], *([text[span.offset : span.end]] if shown else [])] for span in spans] == case["spans"], (

@@ -12,7 +12,7 @@ import pytest
 
 from recall_core import Recall
 from recall_core.config import Config
-from recall_core.ingest import read
+from recall_core.ingest import reader
 from recall_core.retrieve import freshness
 from recall_core.retrieve.freshness import file_state, tick_ns
 from recall_core.types import Fingerprint, Stamp
@@ -45,7 +45,7 @@ def at(base: Path, monkeypatch: pytest.MonkeyPatch) -> At:
 
     def at(seconds: float) -> None:
         now_ns = ctime_of(base) + int(seconds * SECOND_NS)
-        for module in (read, freshness):
+        for module in (reader, freshness):
             monkeypatch.setattr(module, "time_ns", lambda: now_ns)
 
     return at
@@ -123,7 +123,7 @@ class SlowlyRead:
 def test_a_file_is_as_old_as_it_was_when_reading_it_began(base: Path, at: At) -> None:
     at(1)
 
-    raw = read.read_raw(cast("Path", SlowlyRead(base / "docs" / "a.txt", at)), path="a.txt", config=Config())
+    raw = reader.read_raw(cast("Path", SlowlyRead(base / "docs" / "a.txt", at)), path="a.txt", config=Config())
 
     assert raw.ctime_ns == 0
 

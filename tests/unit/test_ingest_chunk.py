@@ -2,7 +2,7 @@
 
 from recall_core.config import Config, chunker_identity
 from recall_core.ingest.chunk import chunk
-from recall_core.ingest.outline import outlined
+from recall_core.ingest.outline import outline_marks
 from recall_core.text import Counter, counter
 from recall_core.types import Span
 
@@ -11,7 +11,7 @@ def spans(
     text: str, *, tokens: int = 20, overlap: int = 0, chars: int = 6000, markdown: bool = True
 ) -> tuple[Span, ...]:
     config = Config(chunk_tokens=tokens, overlap_tokens=overlap, max_chunk_chars=chars)
-    return chunk(text, counter=counter("whitespace"), config=config, marks=outlined(text, markdown=markdown))
+    return chunk(text, counter=counter("whitespace"), config=config, marks=outline_marks(text, markdown=markdown))
 
 
 def pieces(text: str, **options: int | bool) -> list[str]:
@@ -53,7 +53,7 @@ def test_a_cut_that_counts_more_than_what_it_cut_moves_back_a_little() -> None:
     open_ended = Counter("open-ended", lambda text: len(text.split()) + 30 * text.endswith(" "))
     text, config = words(50), Config(chunk_tokens=20, overlap_tokens=0)
 
-    found = chunk(text, counter=open_ended, config=config, marks=outlined(text, markdown=True))
+    found = chunk(text, counter=open_ended, config=config, marks=outline_marks(text, markdown=True))
 
     counts = [open_ended.count(text[span.offset : span.end]) for span in found]
     assert max(counts) <= 20
@@ -110,7 +110,7 @@ def test_a_fenced_block_of_exactly_the_limit_stays_whole() -> None:
         config = Config(chunk_tokens=approximate.count(fence), overlap_tokens=0)
         text = f"{fence}\n{words(200)}"
 
-        found = chunk(text, counter=approximate, config=config, marks=outlined(text, markdown=True))
+        found = chunk(text, counter=approximate, config=config, marks=outline_marks(text, markdown=True))
 
         assert found[0].end >= len(fence), count
 

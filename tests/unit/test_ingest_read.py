@@ -11,7 +11,7 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.errors import IngestError
-from recall_core.ingest.read import asked_of, read_raw, settings_by
+from recall_core.ingest.reader import asked_of, read_raw, settings_by
 from recall_core.types import Root
 
 

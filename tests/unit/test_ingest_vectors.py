@@ -12,7 +12,7 @@ from recall_core.ingest.vectors import (
     TextVector,
     cost,
     embed,
-    made_in_turn,
+    embed_in_calls,
 )
 from tests.embedders import CountingEmbedder, WindowedEmbedder
 
@@ -91,7 +91,7 @@ def test_texts_are_answered_in_order_call_by_call() -> None:
     embedder = CountingEmbedder()
     texts = {bytes([n]): f"text {n} ".ljust(500, "x") for n in range(50)}
 
-    answers = list(made_in_turn(texts, embedder, Pace()))
+    answers = list(embed_in_calls(texts, embedder, Pace()))
 
     assert [key for each in answers for key in each] == list(texts)
     assert embedder.calls == [4, 8, 16, 22]

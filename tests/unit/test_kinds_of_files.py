@@ -18,8 +18,7 @@ from recall_core.api.recall import Recall
 from recall_core.config import Config, load, render
 from recall_core.errors import ConfigError, IngestError, UsageError
 from recall_core.ingest import kinds
-from recall_core.ingest.decode import check_encoding, decoded
-from recall_core.ingest.packed import unpacked
+from recall_core.ingest.decode import check_encoding, decode_file, unpack
 from recall_core.ingest.parse.code import languages
 from recall_core.ingest.reader import FileReader
 from recall_core.text import document_id
@@ -172,7 +171,7 @@ def test_a_table_of_parsers_that_is_none_is_refused(tmp_path: Path, text: str) -
 
 
 def text_of(raw: bytes, *, parser: str = "text", encoding: str = "", guess: bool = False) -> tuple[str, str]:
-    found = decoded(raw, path="a.txt", parser=parser, encoding=encoding, guess=guess)
+    found = decode_file(raw, path="a.txt", parser=parser, encoding=encoding, guess=guess)
     return found.content.decode(), found.encoding
 
 
@@ -210,8 +209,8 @@ def test_a_file_may_declare_its_encoding() -> None:
 
 
 def test_a_declaration_that_is_wrong_is_told_where_the_file_is_utf_8() -> None:
-    found = decoded('<meta charset="ascii"><p>ü 漢'.encode(), path="a.html", parser="html")
-    other = decoded('<meta charset="klingon"><p>ü'.encode(), path="a.html", parser="html")
+    found = decode_file('<meta charset="ascii"><p>ü 漢'.encode(), path="a.html", parser="html")
+    other = decode_file('<meta charset="klingon"><p>ü'.encode(), path="a.html", parser="html")
 
     assert found.encoding in ("cp1252", "utf-8")
     assert (other.encoding, other.notes) == ("utf-8", ("it declares the unknown encoding klingon: read as UTF-8",))
@@ -235,7 +234,7 @@ def test_a_declaration_in_the_way_of_its_kind_comes_after_what_is_asked_for_and_
 
 @pytest.mark.parametrize("name", ["undefined", "idna", "punycode"])
 def test_a_codec_that_is_of_no_texts_is_no_encoding_of_a_file(name: str) -> None:
-    found = decoded(f"# coding: {name}\nx = 1\n".encode(), path="a.py", parser="code")
+    found = decode_file(f"# coding: {name}\nx = 1\n".encode(), path="a.py", parser="code")
 
     assert (found.encoding, found.notes) == ("utf-8", (f"it declares the unknown encoding {name}: read as UTF-8",))
     with pytest.raises(IngestError, match="is not UTF-8"):
@@ -289,7 +288,7 @@ def test_an_encoding_is_guessed_on_request_alone() -> None:
         text_of(raw)
     assert caught.value.code == "not_utf8"
 
-    found = decoded(raw, path="a.txt", parser="text", guess=True)
+    found = decode_file(raw, path="a.txt", parser="text", guess=True)
 
     assert "fährt über die Brücke" in found.content.decode()
     assert found.notes == (f"its encoding was guessed: {found.encoding}",)
@@ -310,7 +309,7 @@ def test_a_guess_without_its_package_says_what_to_install(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
 def test_a_packed_file_is_read_through(suffix: str, pack: Callable[[bytes], bytes]) -> None:
-    whole = unpacked(pack(b"one ") + pack(b"two"), path=f"a.md.{suffix}", most=100)
+    whole = unpack(pack(b"one ") + pack(b"two"), path=f"a.md.{suffix}", most=100)
 
     assert (whole.content, whole.path) == (b"one two", "a.md")
 
@@ -333,11 +332,11 @@ def test_a_file_packed_by_zstd_is_read_through() -> None:
     zstandard = pytest.importorskip("zstandard")
     raw = zstandard.compress(b"one ") + zstandard.compress(b"two" * 50_000)
 
-    whole = unpacked(raw, path="a.txt.zst", most=1 << 20)
+    whole = unpack(raw, path="a.txt.zst", most=1 << 20)
 
     assert whole.content == b"one " + b"two" * 50_000
     with pytest.raises(IngestError, match="ends too early"):
-        unpacked(raw[:-5], path="a.txt.zst", most=1 << 20)
+        unpack(raw[:-5], path="a.txt.zst", most=1 << 20)
 
 
 ZLIB = zlib.decompressobj
@@ -368,7 +367,7 @@ def test_of_twice_as_many_members_twice_as_many_bytes_are_copied(monkeypatch: py
     def copied(members: int) -> int:
         counts.clear()
         raw = gzip.compress(b"word ") * members
-        assert unpacked(raw, path="a.txt.gz", most=1 << 20).content == b"word " * members
+        assert unpack(raw, path="a.txt.gz", most=1 << 20).content == b"word " * members
         return sum(counts)
 
     assert copied(2000) <= 2.1 * copied(1000)
@@ -379,7 +378,7 @@ def test_zeros_behind_a_packed_file_are_padding() -> None:
         for padding in [1, 1023, 5000]:
             suffix = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
 
-            whole = unpacked(pack(b"one ") + pack(b"two") + b"\0" * padding, path=f"a.txt.{suffix}", most=100)
+            whole = unpack(pack(b"one ") + pack(b"two") + b"\0" * padding, path=f"a.txt.{suffix}", most=100)
 
             assert whole.content == b"one two", (pack, padding)
 
@@ -390,7 +389,7 @@ def test_what_unpacks_to_too_much_is_refused(pack: Callable[[bytes], bytes]) -> 
     bomb = pack(b"\0" * ((16 if pack is gzip.compress else 4) << 20))
 
     with pytest.raises(IngestError) as caught:
-        unpacked(bomb, path=f"a.{suffix}", most=1 << 30)
+        unpack(bomb, path=f"a.{suffix}", most=1 << 30)
 
     assert caught.value.code == "unpacked_too_large"
 
@@ -402,14 +401,14 @@ def test_a_damaged_archive_is_named(pack: Callable[[bytes], bytes]) -> None:
 
     for harmed in (raw[: len(raw) // 2], raw[:30] + b"\x5a\x00\xa5" + raw[33:]):
         with pytest.raises(IngestError) as caught:
-            unpacked(harmed, path=f"a.{suffix}", most=1 << 20)
+            unpack(harmed, path=f"a.{suffix}", most=1 << 20)
         assert caught.value.code == "bad_archive"
 
 
 def test_an_archive_of_several_files_is_named_and_not_read() -> None:
     for path in ("a.tar.gz", "a.tgz"):
         with pytest.raises(IngestError) as caught:
-            unpacked(gzip.compress(b"x"), path=path, most=100)
+            unpack(gzip.compress(b"x"), path=path, most=100)
         assert caught.value.code == "not_read"
 
 
@@ -591,7 +590,7 @@ def test_what_is_not_installed_is_named_with_what_brings_it(monkeypatch: pytest.
     for module in (kinds, languages):
         monkeypatch.setattr(module, "find_spec", lambda _name: None)
 
-    found = kinds.wanted(["a.pdf", "b.PDF", "c.go", "d.py", "e.md", "f.dart"])
+    found = kinds.missing_packages(["a.pdf", "b.PDF", "c.go", "d.py", "e.md", "f.dart"])
 
     assert [(each.files, each.kind) for each in found] == [(2, "PDF"), (2, "source file")]
     assert "pypdfium2" in found[0].install
@@ -603,7 +602,7 @@ def test_nothing_is_wanted_where_all_is_installed() -> None:
     pytest.importorskip("pypdfium2")
     pytest.importorskip("tree_sitter_python")
 
-    assert kinds.wanted(["a.pdf", "d.py", "README"]) == []
+    assert kinds.missing_packages(["a.pdf", "d.py", "README"]) == []
 
 
 def test_a_folder_that_is_read_as_text_stays_one_root_when_it_is_added_again(recall: Recall, home: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_core.ingest import batch, pipeline
+from recall_core.ingest import pipeline
 from recall_core.types import Document, Root
 from tests.examples import mostly_nightly
 from tests.ingest_folder import IngestFolder
@@ -215,7 +215,7 @@ def test_with_mtime_only_labels_are_given_to_a_file_that_is_not_read(folder: Ing
 def test_labels_that_were_interrupted_are_given_when_the_command_runs_again(
     folder: IngestFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "COMMIT_SECONDS", 0.0)  # each file is a commit
+    monkeypatch.setattr(pipeline, "COMMIT_SECONDS", 0.0)  # each file is a commit
     events = pipeline.ingest(
         [str(folder.base / "docs")],
         template=CASES["all"][0],

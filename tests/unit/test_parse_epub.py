@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from recall_core.errors import IngestError
 from recall_core.ingest.parse import parser, zipped
-from recall_core.ingest.parse.charsets import decoded
+from recall_core.ingest.parse.text import decode_part
 from recall_core.marks import Outline, Places
 from recall_core.ports import ParsedDocument
 from recall_core.testing.parsers import told
@@ -190,7 +190,7 @@ def test_bytes_of_any_declared_charset_become_text() -> None:
         (b"a", "\0", "a"),
         (b"+2AA-", "utf-7", "?"),
     ]:
-        assert decoded(raw, charset)[0] == text, (raw, charset, text)
+        assert decode_part(raw, charset)[0] == text, (raw, charset, text)
 
 
 @examples(50)

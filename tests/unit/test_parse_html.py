@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from recall_core.errors import IngestError
 from recall_core.ingest.parse import parser
-from recall_core.ingest.parse.flow import TextFlow, collapsed
-from recall_core.ingest.parse.html_page import MOST_ANCHORS
-from recall_core.ingest.parse.html_text import HtmlReader
+from recall_core.ingest.parse.flow import TextFlow, collapse_spaces
+from recall_core.ingest.parse.html import MOST_ANCHORS, HtmlReader
 from recall_core.marks import ANCHOR, Mark, Outline, Places, anchor_at, anchor_unit, why_unfit
 from recall_core.ports import ParsedDocument
 from tests.unit.test_parse_elsewhere import NightlyElsewhere
@@ -479,4 +478,4 @@ def test_style_tags_take_time_in_proportion_to_length() -> None:
 def test_white_space_of_any_kind_is_one_blank_however_long_the_text() -> None:
     blanks = [chr(each) for each in range(0x11000) if chr(each).isspace()]
     for text in (f"{a}{'x' * 300}{a}{b}y{a}" for a in ("", *blanks) for b in blanks):
-        assert collapsed(text) == " ".join(text.split())
+        assert collapse_spaces(text) == " ".join(text.split())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recall_core.errors import IngestError
 from recall_core.ingest.parse import parser
-from recall_core.ingest.parse.rawjson import decoded, elements, is_deeper, mended
+from recall_core.ingest.parse.json_records import decode_json, elements, is_deeper, mend_surrogates
 from recall_core.marks import Mark, why_unfit
 from recall_core.ports import ParsedDocument
 from recall_core.text import is_storable
@@ -234,8 +234,8 @@ def test_halves_of_surrogate_pairs_are_replaced_in_place() -> None:
         (rb'"\ud83d\ude00\uDE00\\\ud83d"', rb'"\ud83d\ude00\ufffd\\\ufffd"'),
         (rb'"\ud83d\u0041"', rb'"\ufffd\u0041"'),
     ]:
-        assert mended(raw) == expected, (raw, expected)
-        assert is_storable(decoded(raw)), (raw, expected)
+        assert mend_surrogates(raw) == expected, (raw, expected)
+        assert is_storable(decode_json(raw)), (raw, expected)
 
 
 def test_levels_are_counted() -> None:

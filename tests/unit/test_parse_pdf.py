@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.errors import IngestError
-from recall_core.ingest.parse import parser, pdf_pages
+from recall_core.ingest.parse import parser
 from recall_core.ingest.parse import pdf as module
-from recall_core.ingest.parse.pdf_pages import Bookmark, lines_of, marks_of, without_running
+from recall_core.ingest.parse.pdf import Bookmark, lines_of, marks_of, without_running
 from recall_core.ingest.parse.worker import Worker
 from recall_core.marks import Mark, Outline, Places, why_unfit
 from recall_core.ports import ParsedDocument
@@ -388,7 +388,7 @@ def test_everything_that_was_opened_is_closed(monkeypatch: pytest.MonkeyPatch) -
 
     parsed(BOOK)
     refused(pdf([""]))
-    monkeypatch.setattr(pdf_pages, "_SPECIAL", None)
+    monkeypatch.setattr(module, "_SPECIAL", None)
     with pytest.raises(AttributeError):
         parsed(BOOK)
 

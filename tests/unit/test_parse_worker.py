@@ -283,7 +283,7 @@ def test_what_others_take_of_the_processor_is_not_laid_to_a_file(monkeypatch: py
 
 def test_where_processor_time_is_not_told_the_clock_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_module, "_PATIENCE", 1_000)
-    monkeypatch.setattr(worker_module, "_busy_seconds", lambda _: None)
+    monkeypatch.setattr(worker_module._WorkerProcess, "busy_seconds", lambda _: None)
     with Worker(seconds=0.5) as worker:
         found = error(worker, "sleep")
 

@@ -19,8 +19,7 @@ from recall_core.api.serving.pool import StoreSettings
 from recall_core.config import Config
 from recall_core.errors import IngestError
 from recall_core.ingest import watch
-from recall_core.ingest.parse.pool import WorkerPool
-from recall_core.ingest.parse.worker import Worker
+from recall_core.ingest.parse.worker import Worker, WorkerPool
 from recall_core.ingest.reader import SHORT_LINE_BYTES, SMALL_BYTES, FileReader, FileText
 from recall_core.types import Progress, Root
 from tests.ingest_folder import IngestFolder

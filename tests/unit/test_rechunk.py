@@ -12,7 +12,7 @@ import pytest
 from recall_core import config as settings
 from recall_core.api.recall import Recall
 from recall_core.config import Config
-from recall_core.ingest import read
+from recall_core.ingest import reader
 from recall_core.store.sqlite.check import counts, fulltext
 from recall_core.types import Progress, Root
 from tests.builders import memory_store, new_file, put
@@ -99,7 +99,7 @@ def test_a_text_that_both_limits_cut_alike_is_not_embedded_again(folder: IngestF
 
 @pytest.mark.parametrize(
     ("module", "constant", "value"),
-    [(settings, "CHUNKER_VERSION", 99), (read, "EMBEDDED", "bare")],
+    [(settings, "CHUNKER_VERSION", 99), (reader, "EMBEDDED", "bare")],
     ids=["chunker", "embedded"],
 )
 def test_a_new_version_of_what_makes_chunks_reads_every_file_again(

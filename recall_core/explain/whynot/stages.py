@@ -16,8 +16,7 @@ from recall_core.explain.whynot.target import Sought, Target
 from recall_core.ingest import ignore
 from recall_core.ingest.discover import NEVER_READ, Found, find_one, matches_any, printable, single
 from recall_core.ingest.parse import is_earlier
-from recall_core.ingest.read import read_by, read_raw
-from recall_core.ingest.reader import FileReader
+from recall_core.ingest.reader import FileReader, parser_in_settings, read_raw
 from recall_core.paths import path_of, typed
 from recall_core.rank.bm25 import IDF_FLOOR
 from recall_core.rank.columns import Scores
@@ -126,7 +125,7 @@ def _without_text(asker: Asker, path: str) -> Stage:
     """Explain a document without a chunk; an earlier version of its parser may have missed its text."""
     files = asker.store.sources([asker.store.document_at(path) or ""]).values()
     detail = f"{path} is empty: it has no chunk"
-    if any(file.os_path and is_earlier(read_by(file.settings)) for file in files):
+    if any(file.os_path and is_earlier(parser_in_settings(file.settings)) for file in files):
         detail = f"{path} has no chunk, and was read by an earlier version of its parser"
         return fail_stage("indexed", "not_indexed", detail, hint=Hint("sync"))
     return fail_stage("indexed", "not_indexed", detail)

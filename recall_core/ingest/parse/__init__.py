@@ -12,38 +12,32 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from recall_core._lazy import attach, metadata
+from recall_core._lazy import metadata
 from recall_core.errors import IngestError, UsageError
 from recall_core.installing import locate_plug_in
 from recall_core.named import NamedTuple
 from recall_core.ports import Parser
 from recall_core.shell import INSTALL, Hint
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from recall_core.ingest.parse import jsonfile, magic, pool
-else:
-    __getattr__ = attach(__name__)
-
 BUILT_IN = {
     "text": "recall_core.ingest.parse.text:Text",
-    "jsonl": "recall_core.ingest.parse.jsonl:Jsonl",
+    "jsonl": "recall_core.ingest.parse.json_records:Jsonl",
     "pdf": "recall_core.ingest.parse.pdf:Pdf",
     "code": "recall_core.ingest.parse.code.parsers:Code",
     "outline": "recall_core.ingest.parse.code.parsers:SourceOutline",
     "markdown": "recall_core.ingest.parse.markdown:Markdown",
-    "rst": "recall_core.ingest.parse.lightmarkup.rst:Rst",
-    "asciidoc": "recall_core.ingest.parse.lightmarkup.asciidoc:Asciidoc",
-    "org": "recall_core.ingest.parse.lightmarkup.org:Org",
-    "html": "recall_core.ingest.parse.html_page:HtmlPage",
-    "xml": "recall_core.ingest.parse.xml_text:XmlText",
-    "json": "recall_core.ingest.parse.jsonfile:JsonFile",
-    "transcript": "recall_core.ingest.parse.transcript:Transcript",
+    "rst": "recall_core.ingest.parse.rst:Rst",
+    "asciidoc": "recall_core.ingest.parse.asciidoc:Asciidoc",
+    "org": "recall_core.ingest.parse.org:Org",
+    "html": "recall_core.ingest.parse.html:HtmlPage",
+    "xml": "recall_core.ingest.parse.xml:XmlText",
+    "json": "recall_core.ingest.parse.json_records:JsonFile",
+    "transcript": "recall_core.ingest.parse.json_records:Transcript",
     "notebook": "recall_core.ingest.parse.notebook:Notebook",
     "table": "recall_core.ingest.parse.table:DelimitedTable",
     "subtitles": "recall_core.ingest.parse.subtitles:Subtitles",
     "epub": "recall_core.ingest.parse.epub:Epub",
-    "eml": "recall_core.ingest.parse.eml:Eml",
+    "eml": "recall_core.ingest.parse.mail:Eml",
     "docx": "recall_core.ingest.parse.docx:Docx",
 }
 
@@ -66,20 +60,20 @@ PLUG_INS = {"man": PlugIn("recall-man", "manual page")}
 """By name. They are trusted as the built-in ones are, and run as every plug-in."""
 
 AUTO = "auto"
-"""What stands in the place of a parser where each file has the one that its name or content asks for."""
+"""In place of a parser: each file has the one that its name or content asks for."""
 
 GROUP = "recall.parser"
 
 
 def parser(name: str) -> Parser:
-    """The parser of that name.
+    """Return the parser of that name.
 
     Raises UsageError `unknown_parser` for a name that is neither built in nor installed, `parser_unavailable` when
     an installed one cannot be imported; IngestError `parser_missing` for one of `PLUG_INS` that is not installed.
     """
     target = BUILT_IN.get(name)
     if target is None:
-        return _installed(name)
+        return _load_installed(name)
     module, _, attribute = target.partition(":")
     made: Parser = getattr(import_module(module), attribute)()
     return made
@@ -102,51 +96,53 @@ def missing_plug_ins(files: Mapping[str, int]) -> dict[str, int]:
 
 
 def check_name(name: str) -> None:
-    """Raises what `parser` raises for a name that no file can be read by; AUTO is one of those that can."""
+    """Raise what `parser` raises, unless the name is AUTO."""
     if name != AUTO:
         parser(name)
 
 
 def identity(name: str) -> str:
-    """The parser of that name as files remember it that it has read: its name, and its version from 2 on."""
+    """Return what files that a parser has read keep of it: its name, and its version from 2 on."""
     version = _version(name)
     return f"{name}@{version}" if version > 1 else name
 
 
 def name_of(read_by: str) -> str:
-    """The parser's name in what a file was read by."""
+    """Return the parser's name in an identity."""
     return read_by.partition(";")[0].partition("@")[0]
 
 
 def is_earlier(read_by: str) -> bool:
-    """Whether an identity is that of an earlier version of its parser."""
+    """Return True if an identity is that of an earlier version of its parser."""
     name, _, version = read_by.partition(";")[0].partition("@")
     return is_own(name) and (int(version) if version.isdecimal() else 1) < _version(name)
 
 
 def is_markdown(read_by: str, path: str) -> bool | None:
-    """Whether the parser of that identity has texts without marks, of such a file, cut as Markdown; None where it
-    alone can tell."""
+    """Return True if texts without marks are cut as Markdown, as this parser reads such a file. None if unknown."""
     match name_of(read_by):
         case "text":
-            from recall_core.ingest.parse import text  # noqa: PLC0415 - it imports this package
-
-            return text.is_markdown(path)
+            return is_markdown_name(path)
         case name if is_own(name):
             return False
         case _:
             return None
 
 
+def is_markdown_name(path: str) -> bool:
+    """Return True if the parser `text` reads a file of this name as Markdown."""
+    return path.lower().endswith((".md", ".markdown"))
+
+
 def _version(name: str) -> int:
-    """Of its class; 1 for one that is not installed any more."""
+    """Return the version of a parser's class, 1 if the parser is not installed any more."""
     try:
         return int(getattr(parser(name), "version", 1))
     except (IngestError, UsageError):
         return 1
 
 
-def _installed(name: str) -> Parser:
+def _load_installed(name: str) -> Parser:
     points = _entry_points(tuple(sys.path))
     if name not in points and name in PLUG_INS:
         plug_in = PLUG_INS[name]

@@ -8,8 +8,8 @@ from typing import Any
 
 from recall_core.ingest.parse.docx_styles import Styles
 from recall_core.ingest.parse.docx_text import READ, UNREAD, DocxBody, NoteTexts
-from recall_core.ingest.parse.html_head import line
-from recall_core.ingest.parse.xml_events import XmlEvents, XmlHandler
+from recall_core.ingest.parse.html import cut_line
+from recall_core.ingest.parse.xml import XmlEvents, XmlHandler
 from recall_core.ingest.parse.zipped import Archive
 from recall_core.ports import ParsedDocument
 
@@ -54,7 +54,7 @@ class _DocxPackage:
         self._path = path
         if raw.startswith(_OLE):
             reason = "it is protected by a password" if _ENCRYPTED in raw else "it is an older Word file, no .docx"
-            raise Archive.refused(path, reason, _CODE)
+            raise Archive.unreadable(path, reason, _CODE)
         self.archive = Archive(raw, path=path, code=_CODE)
         of_all = self._related("")
         self.document = of_all.get("officeDocument", _DOCUMENT)
@@ -137,7 +137,7 @@ class _Properties:
 
     def end(self, name: str) -> None:
         """It ends."""
-        self._values.setdefault(name, line("".join(self._value), 2000))
+        self._values.setdefault(name, cut_line("".join(self._value), 2000))
         self._value = []
 
     def text(self, text: str) -> None:
@@ -159,4 +159,4 @@ class _Properties:
     def tags(self) -> tuple[str, ...]:
         """Its keywords."""
         words = self.first("keywords", 2000).replace(";", ",").split(",")
-        return tuple(dict.fromkeys(tag for tag in (line(word, 100) for word in words[:50]) if tag))
+        return tuple(dict.fromkeys(tag for tag in (cut_line(word, 100) for word in words[:50]) if tag))

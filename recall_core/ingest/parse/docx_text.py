@@ -171,11 +171,11 @@ class DocxBody(_Paragraphs):
             name = flow.close_heading(opened, level)
             self._first_heading = self._first_heading or name
         else:
-            flow.parted(LINE if is_item and self._was_item else PARAGRAPH)
+            flow.separate(LINE if is_item and self._was_item else PARAGRAPH)
             if is_item:
                 flow.bullet(paragraph.depth)
             self._put(text)
-            flow.parted(LINE if is_item else PARAGRAPH)
+            flow.separate(LINE if is_item else PARAGRAPH)
         self._was_item = is_item
         if self._styles.is_title(paragraph.style):
             self._title = self._title or short_name(text)
@@ -195,7 +195,7 @@ class DocxBody(_Paragraphs):
         if self._referred:
             self.flow.add("", (Mark(0, "end"),))
         for key, number in self._referred.items():
-            self.flow.parted()
+            self.flow.separate()
             self._put(f"[{number}] {' '.join(self._notes[key])}".rstrip())
 
     def other(self, name: str, seen: Mapping[str, str]) -> None:

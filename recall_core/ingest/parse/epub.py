@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from recall_core.ingest.parse.charsets import declared_in_xml, decoded
 from recall_core.ingest.parse.flow import TextFlow
-from recall_core.ingest.parse.html_head import line
-from recall_core.ingest.parse.html_text import HtmlReader
-from recall_core.ingest.parse.xml_events import XmlEvents
+from recall_core.ingest.parse.html import HtmlReader, cut_line
+from recall_core.ingest.parse.text import declared_in_xml, decode_part
+from recall_core.ingest.parse.xml import XmlEvents
 from recall_core.ingest.parse.zipped import MOST_ENTRIES, Archive
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
@@ -19,7 +18,7 @@ from recall_core.ports import ParsedDocument
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
-"""Algorithms that hide fonts alone, and are no protection of the text."""
+"""Algorithms that hide fonts alone, and do not protect the text."""
 _TYPES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 _CODE = "bad_epub"
 _MOST_NOTES = 20
@@ -34,35 +33,32 @@ class Epub:
     is_foreign = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file, a chapter for each item of the spine, in its order.
+        """Return the one document of the file, a chapter for each item of the spine, in its order.
 
         Raises IngestError `bad_epub` (also for a book under DRM), `unpacked_too_large` and `too_deep`.
         """
         archive = Archive(raw, path=path, code=_CODE)
         package = _package(archive, path)
-        protected = _protected(archive, path)
+        protected = _find_protected(archive, path)
         flow, notes = TextFlow(), list[str]()
         for number, chapter in enumerate(package.chapters(), start=1):
             if chapter.name in protected:
                 raise archive.bad("it is protected by DRM, its chapters are encrypted")
             reason = _read_chapter(archive, chapter, flow, path)
             if reason:
-                notes.append(f"chapter {number} ({line(chapter.name, 200)}) {reason}")
+                notes.append(f"chapter {number} ({cut_line(chapter.name, 200)}) {reason}")
         text = flow.text()
         notes += [] if text else ["its chapters have no text"]
+        if len(notes) > _MOST_NOTES:
+            notes[_MOST_NOTES:] = [f"and {len(notes) - _MOST_NOTES} more of its chapters"]
         title = package.first("title", 300) or path.rpartition("/")[2]
-        tags = tuple(dict.fromkeys(line(each, 100) for each in package.values.get("subject", ())[:50]))
+        tags = tuple(dict.fromkeys(cut_line(each, 100) for each in package.values.get("subject", ())[:50]))
         meta = package.meta()
         return (
             ParsedDocument(
-                None, text, title, digest, len(raw), meta, tuple(flow.marks), tags=tags, notes=_few(notes)
+                None, text, title, digest, len(raw), meta, tuple(flow.marks), tags=tags, notes=tuple(notes)
             ),
         )
-
-
-def _few(notes: list[str]) -> tuple[str, ...]:
-    rest = len(notes) - _MOST_NOTES
-    return tuple(notes) if rest <= 0 else (*notes[:_MOST_NOTES], f"and {rest} more of its chapters")
 
 
 class _Chapter(NamedTuple):
@@ -72,7 +68,7 @@ class _Chapter(NamedTuple):
 
 
 def _read_chapter(archive: Archive, chapter: _Chapter, flow: TextFlow, path: str) -> str:
-    """Adds it, and says why it has no text, or some of it is missing; "" where all is well."""
+    """Add a chapter. Return why it has no text, or some of it is missing; "" if all is well."""
     inner = TextFlow()
     reason = ""
     if not chapter.is_page:
@@ -81,7 +77,7 @@ def _read_chapter(archive: Archive, chapter: _Chapter, flow: TextFlow, path: str
         reason = "is missing"
     else:
         raw = archive.read(chapter.name)
-        source, is_whole = decoded(raw, declared_in_xml(raw))
+        source, is_whole = decode_part(raw, declared_in_xml(raw))
         reason = "" if is_whole else "has bytes that are not in its character set"
         HtmlReader(inner, path=path, is_xml=True).read(source)
     is_headed = any(mark.kind == "heading" and mark.offset == 0 for mark in inner.marks)
@@ -102,7 +98,7 @@ def _package(archive: Archive, path: str) -> _Package:
     return package
 
 
-def _protected(archive: Archive, path: str) -> frozenset[str]:
+def _find_protected(archive: Archive, path: str) -> frozenset[str]:
     if _ENCRYPTION not in archive:
         return frozenset()
     encryption = _Encryption()
@@ -111,7 +107,7 @@ def _protected(archive: Archive, path: str) -> frozenset[str]:
 
 
 class _EpubElements:
-    """Of a file of which attributes alone count."""
+    """Receives the elements of a file in which only attributes count."""
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
         """An element begins."""
@@ -170,7 +166,7 @@ class _Package(_EpubElements):
         if name == "metadata":
             self._is_in_metadata = False
         elif self._is_in_metadata and self._value:
-            value = line("".join(self._value), 1000)
+            value = cut_line("".join(self._value), 1000)
             if value:
                 self.values.setdefault(name, []).append(value)
         self._value = []
@@ -180,11 +176,11 @@ class _Package(_EpubElements):
             self._value.append(text)
 
     def first(self, name: str, longest: int) -> str:
-        """The first value of that name, "" where there is none."""
+        """Return the first value of that name, "" where there is none."""
         return self.values.get(name, [""])[0][:longest]
 
     def chapters(self) -> Iterator[_Chapter]:
-        """Those of the spine, in order, each once."""
+        """Yield those of the spine, in order, each once."""
         for name in [*dict.fromkeys(self._spine)][:MOST_ENTRIES]:
             yield self._manifest.get(name, _Chapter(name, is_page=True))
 
@@ -201,5 +197,5 @@ class _Package(_EpubElements):
 
 
 def _entry(folder: str, href: str) -> str:
-    """The name of an entry by a link to it from a folder of the archive."""
+    """Return the name of an entry by a link to it from a folder of the archive."""
     return posixpath.normpath(posixpath.join(folder, unquote(href.partition("#")[0]))) if href else ""

@@ -1,4 +1,4 @@
-"""Text put together from the blocks of a marked-up file: what stands between them, its marks, and its places.
+"""Text put together from the blocks of a marked-up file: what separates them, its marks, and its places.
 
 A reader of markup says what begins and ends; the flow decides on white space, list markers and the bars of tables.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from recall_core.ingest.parse.text import short
 from recall_core.marks import Mark
 
 BLOCK_LEVEL = 7  # below every heading
-LONGEST_NAME = 120  # code points of a heading's name
 LONG_CELL = 500  # code points; a longer cell with breaks in it is page layout, not a row
 MOST_BARS = 50  # of empty cells in a row
 NEAR = 200  # code points from the last place within which only a paragraph has a place of its own
@@ -61,30 +61,30 @@ class TextFlow:
         self._anchor_around: Mark | None = None  # the last one that was marked, while its element is open
 
     def text(self) -> str:
-        """All of it."""
+        """Return the whole text."""
         return "".join(self._parts)
 
-    def marked(self, byte_at: Callable[[int], int]) -> tuple[Mark, ...]:
-        """Its marks with its places as `bytes`, by a function that is asked for increasing positions."""
+    def marks_with_places(self, byte_at: Callable[[int], int]) -> tuple[Mark, ...]:
+        """Return the marks, and places as `bytes`. byte_at: called with increasing positions."""
         found = [Mark(offset, "bytes", str(byte_at(at))) for offset, at in self.places]
         if found:
             found.append(Mark(self.size, "bytes", str(byte_at(self._until))))
         return tuple(sorted(found + self.marks, key=lambda mark: mark.offset))
 
     def words(self, text: str, at: int, until: int) -> None:
-        """Text whose white space means nothing: runs of it are one blank."""
+        """Add text in which a run of white space is one blank."""
         if not text:
             return
         if text[0].isspace() and self.size and not self._gap:
             self._gap = " "
         if text.isspace():
             return
-        self._put(collapsed(text), at, until)
+        self._put(collapse_spaces(text), at, until)
         if text[-1].isspace():
             self._gap = " "
 
     def verbatim(self, text: str, at: int, until: int) -> None:
-        """Text whose white space counts, but for empty lines at the beginning of preformatted text."""
+        """Add text with its white space, but for empty lines at the beginning of preformatted text."""
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         if self._pre and len(self._parts) == self._pre.parts:
@@ -113,17 +113,17 @@ class TextFlow:
         self._until = until
 
     def add(self, text: str, marks: Sequence[Mark], at: int = 0, until: int = 0) -> None:
-        """A text that is whole already, with its marks."""
-        self.parted()
+        """Add a text that is whole already, with its marks."""
+        self.separate()
         before = self.size
         if text:
             before += len(self._gap) + len(self._marker)
             self._put(text, at, until)
-            self.parted()
+            self.separate()
         self.marks += (mark._replace(offset=before + mark.offset) for mark in marks)
 
-    def parted(self, gap: str = PARAGRAPH) -> None:
-        """What follows stands on a line of its own, or behind an empty one."""
+    def separate(self, gap: str = PARAGRAPH) -> None:
+        """Begin a new line, or with `PARAGRAPH` leave an empty one."""
         cell = self._cell
         if cell:
             if self.size == cell.cell_size:
@@ -138,22 +138,22 @@ class TextFlow:
             self._gap = gap
 
     def line_break(self) -> None:
-        """A new line; a second one in a row is an empty line."""
+        """Add a line break; a second one in a row is an empty line."""
         if self._pre:
             self.verbatim("\n", self._until, self._until)
         else:
-            self.parted(PARAGRAPH if self._gap == LINE else LINE)
+            self.separate(PARAGRAPH if self._gap == LINE else LINE)
 
-    def opened(self) -> Opened:
-        """What `close_heading` is given at the end of what begins here."""
+    def begin_unit(self) -> Opened:
+        """Return the position of a unit that begins here."""
         return Opened(self.size, len(self._parts), len(self.marks))
 
     def since(self, opened: Opened) -> str:
-        """The text since then."""
+        """Return the text since then."""
         return "".join(self._parts[opened.parts :])
 
     def _first(self, opened: Opened) -> int | None:
-        """The offset of the first text of a unit, without the gap before it; None where it has none."""
+        """Return the offset of the first text of a unit, without the gap before it; None where it has none."""
         if len(self._parts) == opened.parts:
             return None
         first = self._parts[opened.parts]
@@ -181,11 +181,11 @@ class TextFlow:
         self._loose_anchor = None
 
     def open_heading(self) -> Opened:
-        """A heading begins."""
+        """Begin a heading."""
         self._lay_out()
-        self.parted()
+        self.separate()
         self._marker = ""
-        return self.opened()
+        return self.begin_unit()
 
     def close_heading(self, opened: Opened, level: int, anchor: str = "", depth: int = 1) -> str:
         """End a heading. Return its name, "" if it has no text and no mark. anchor: its id, so many elements deep.
@@ -207,24 +207,24 @@ class TextFlow:
         elif anchor:
             self.open_anchor(anchor, depth)
             self.close_anchors(depth - 1)
-        self.parted()
+        self.separate()
         return name
 
     def open_pre(self) -> None:
-        """Preformatted text begins."""
+        """Begin preformatted text."""
         if not self._pre:
             self._lay_out()
-            self.parted()
-            self._pre = self.opened()
+            self.separate()
+            self._pre = self.begin_unit()
 
     def close_pre(self) -> None:
-        """It ends; white space at its end is left out."""
+        """End preformatted text, without white space at its end."""
         opened, self._pre = self._pre, None
         if opened:
             self._trim(opened)
             self._block(opened)
             self._gap = ""
-            self.parted()
+            self.separate()
 
     def _trim(self, opened: Opened) -> None:
         while len(self._parts) > opened.parts:
@@ -247,14 +247,14 @@ class TextFlow:
             self.marks.append(Mark(self.size, "end", "", BLOCK_LEVEL))
 
     def _insert(self, opened: Opened, mark: Mark) -> None:
-        """Puts the mark of a unit that has ended before all those of what it holds."""
+        """Put the mark of a unit that has ended before all those of what it holds."""
         i = opened.marks
         while i < len(self.marks) and self.marks[i].offset < mark.offset:
             i += 1
         self.marks.insert(i, mark)
 
     def number(self, kind: str, *, is_empty: bool) -> None:
-        """A place by number begins: at the text that follows, or where nothing of it follows."""
+        """Mark a place by number at the text that follows, or here if the place is empty."""
         self.marks.append(Mark(self.size if is_empty else self.size + len(self._gap), kind))
 
     @property
@@ -263,17 +263,17 @@ class TextFlow:
         return self._cell is not None
 
     def bullet(self, depth: int) -> None:
-        """An item of a list that nobody has opened. depth: from 0."""
+        """Begin an item of a list that is not open. depth: from 0."""
         self._marker = f"{'  ' * min(max(0, depth), 10)}- "
 
     def open_list(self, first: int | None = None) -> None:
-        """A list begins. first: the number of its first item, None for one without numbers."""
-        self.parted(LINE if self._lists else PARAGRAPH)
+        """Begin a list. first: the number of its first item, None for one without numbers."""
+        self.separate(LINE if self._lists else PARAGRAPH)
         self._lists.append(first)
 
     def open_item(self, number: int | None = None) -> None:
-        """An item begins. number: its own, where it does not follow the item before."""
-        self.parted(LINE)
+        """Begin an item. number: its own, if it does not follow the item before."""
+        self.separate(LINE)
         follows = self._lists[-1] if self._lists else None
         if follows is not None:
             follows = follows if number is None else number
@@ -282,31 +282,31 @@ class TextFlow:
         self._marker = f"{indent}- " if follows is None else f"{indent}{follows}. "
 
     def close_list(self) -> None:
-        """It ends."""
+        """End a list."""
         self._lists.pop()
         self._marker = ""
-        self.parted(LINE if self._lists else PARAGRAPH)
+        self.separate(LINE if self._lists else PARAGRAPH)
 
     def open_table(self) -> None:
-        """A table begins. What holds it is no row."""
+        """Begin a table. A row around it lays out the page."""
         self._lay_out()
-        self.parted()
-        self._tables.append(_TableRows(self.opened()))
+        self.separate()
+        self._tables.append(_TableRows(self.begin_unit()))
         self._cell = None
 
     def open_row(self) -> None:
-        """A row of the innermost table begins."""
+        """Begin a row of the innermost table."""
         table = self._tables[-1]
         self._cell = None
         self._marker = ""
-        self.parted(LINE)
+        self.separate(LINE)
         table.cells, table.bars, table.row_size = 0, 0, self.size
 
     def open_cell(self) -> None:
-        """A cell of it begins."""
+        """Begin a cell of the row."""
         table = self._tables[-1]
         if not table.is_plain:
-            self.parted(LINE)
+            self.separate(LINE)
             return
         if table.cells:
             table.bars = 1 if self.size > table.cell_size else min(table.bars + 1, MOST_BARS)
@@ -319,36 +319,36 @@ class TextFlow:
         self._cell = table
 
     def close_cell(self) -> None:
-        """It ends."""
+        """End a cell."""
         if self._cell and self.size > self._cell.cell_size:
             self._gap = ""
         self._cell = None
 
     def close_table(self) -> None:
-        """It ends."""
+        """End a table."""
         table = self._tables.pop()
         self._cell, self._marker, self._gap = None, "", ""
         if table.is_plain:
             for i in table.breaks:
                 self._parts[i] = " "
             self._block(table.opened)
-        self.parted()
+        self.separate()
 
     def _lay_out(self) -> None:
-        """The text is in no plain cell from here on: a table that had one serves to lay out a page."""
+        """Leave the plain cell, if any: its table only lays out the page."""
         table = self._cell
         if table:
             table.is_plain = False
             self._cell = None
             if self.size == table.cell_size:
                 self._gap, self._marker = "", ""
-            self.parted(LINE)
+            self.separate(LINE)
 
 
-def collapsed(text: str) -> str:
-    """The words of a text with one blank between them, as `" ".join(text.split())` has them.
+def collapse_spaces(text: str) -> str:
+    """Return the words of a text with one blank between them, as `" ".join(text.split())`.
 
-    A long one mostly has them already, but for its line ends; that is found out in a third of the time.
+    A long text mostly has only line ends to replace, which takes a third of the time.
     """
     if len(text) > SHORT:
         line = " ".join(text.splitlines())
@@ -358,6 +358,5 @@ def collapsed(text: str) -> str:
 
 
 def short_name(text: str) -> str:
-    """A name on one line that is not too long, without the sign of a link to it."""
-    name = " ".join(text.split()).rstrip("¶ ")
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"
+    """Return a name on one line that is not too long, without the sign of a link to it."""
+    return short(" ".join(text.split()).rstrip("¶ "))

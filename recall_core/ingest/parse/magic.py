@@ -1,4 +1,4 @@
-"""What a file is that is no UTF-8 text, as far as its first bytes tell."""
+"""The kind of a file that is not UTF-8 text, as far as its first bytes tell."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _INSIDE = {
     (b"\0\0", 4, b"ftypM4A"): FileKind("a recording", "audio"),
     (b"\0\0", 4, b"ftyp"): FileKind("a video or a recording", "video"),
 }
-"""By how the file begins, and by what stands further on."""
+"""By how the file begins, and by what comes further on."""
 
 _PIXELS = re.compile(rb"P[4-6]\s+[0-9]+\s+[0-9]+\s")
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -95,13 +95,13 @@ _OFFICE_SUFFIXES = ("doc", "dot", "xls", "xlt", "ppt", "pps")
 _OLD_OFFICE = FileKind("an Office document of the old kind", "Office (.doc, .xls)")
 _COMPOUND = FileKind("a compound file of Windows", "compound (OLE)")
 _UTF_16 = FileKind("text in UTF-16 without a byte order mark", "UTF-16")
-_PROBE = 256  # bytes by which that is told
+_PROBE = 256  # bytes that decide it
 _ZIP = b"PK\x03\x04"
 _ZIPPED = {"docx": "Word", "xlsx": "Excel", "pptx": "PowerPoint", "odt": "Writer", "ods": "Calc", "odp": "Impress"}
 
 
 def kind_of(raw: bytes, *, path: str) -> FileKind | None:
-    """What a file is by its first bytes, where they tell it; None for bytes that are any other.
+    """Return what a file is by its first bytes, where they tell it; None for bytes that are any other.
 
     path: its suffix tells apart what lies in a ZIP archive.  What is UTF-8 text in fact may begin so as well.
     """
@@ -123,7 +123,7 @@ def kind_of(raw: bytes, *, path: str) -> FileKind | None:
 
 
 def instead(raw: bytes, *, path: str) -> str:
-    """What a file is that is not what its name says, behind `is`; "" where nobody knows."""
+    """Return what a file is instead of what its name says, as words after `is`; "" if unknown."""
     if not raw.strip(b"\0 \t\r\n"):
         return "empty"
     if (kind := kind_of(raw, path=path)) is not None:
@@ -135,7 +135,7 @@ def instead(raw: bytes, *, path: str) -> str:
 
 
 def _by_form(raw: bytes, suffix: str) -> FileKind | None:
-    """What is told by more than fixed bytes at a fixed place."""
+    """Return the kind of a file without fixed bytes at a fixed place."""
     if raw.startswith(_OLE):
         return _OLD_OFFICE if suffix in _OFFICE_SUFFIXES else _COMPOUND
     if _PIXELS.match(raw):
@@ -144,7 +144,7 @@ def _by_form(raw: bytes, suffix: str) -> FileKind | None:
 
 
 def _is_utf_16(head: bytes) -> bool:
-    """Whether every other byte of the first ones is a NUL, as in plain text of two bytes a letter."""
+    """Return True if every other byte of the first ones is a NUL, as in plain text of two bytes a letter."""
     nuls = head[::2].count(0), head[1::2].count(0)
     return len(head) >= 8 and min(nuls) == 0 and max(nuls) > 0.45 * len(head)
 

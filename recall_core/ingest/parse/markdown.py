@@ -1,7 +1,7 @@
 """The Markdown parser: sections by their headings as CommonMark has them, code and tables that stay whole.
 
 A pattern goes from one line to the next that could begin something. What such a line is, is certain where no list and
-no quote can be open around it: at an indent of at most one space, which is no part of a list item, or where the line
+no quote can be open around it: at an indent of at most one space, which is not in a list item, or where the line
 above has ended everything. What is not certain is given to markdown-it, and no more of the text than from the last
 line before it at which nothing was open to the next such line behind it.
 """
@@ -9,14 +9,12 @@ line before it at which nothing was open to the next such line behind it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from recall_core.ingest.parse.front_matter import NONE, front_matter
-from recall_core.ingest.parse.lightmarkup.document import document
-from recall_core.ingest.parse.lightmarkup.lines import BLOCK_LEVEL, with_line_feeds
-from recall_core.ingest.parse.lightmarkup.names import markdown_name
+from recall_core.ingest.parse.markup import BLOCK_LEVEL, MOST, document, short_name, with_line_feeds
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
@@ -39,7 +37,7 @@ class Markdown:
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         front = front_matter(text) or NONE
         outline = MarkdownOutline(text, front.end)
@@ -56,7 +54,7 @@ _LINE = re.compile(
     )""",
     re.VERBOSE,
 )
-"""Lines that could begin or end something of which there is a mark."""
+"""Lines that could begin or end something that gets a mark."""
 _FENCE = re.compile(r"( *+)(`++|~++)")
 _CLOSING = re.compile(r"\n {0,3}(`{3,}+|~{3,}+)[ \t]*+(?=\n|\Z)")
 _CLOSING_ANYWHERE = re.compile(r"\n[ \t]*+(`{3,}+|~{3,}+)[ \t]*+(?=\n|\Z)")
@@ -124,7 +122,7 @@ class MarkdownOutline:
         line, end = found.span()
         mark = _FENCE.match(found["fence"])
         if mark and self._is_outermost(line, len(mark[1])):
-            return self._begin_at(self._add_block(line, self._closed(_CLOSING, mark[2], end)))
+            return self._begin_at(self._add_block(line, self._find_closing(_CLOSING, mark[2], end)))
         return self._ask(found)
 
     def _html(self, found: re.Match[str]) -> int:
@@ -132,7 +130,10 @@ class MarkdownOutline:
         content = found["html"].lstrip(" ")
         if not self._is_outermost(line, end - line - 1 - len(content)):
             return self._ask(found)
-        kind = next((kind for kind in _html_kinds() if kind[0].match(content)), None)
+        from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - most texts need no markdown-it
+
+        # how HTML blocks begin and end, and whether they interrupt a paragraph
+        kind = next((kind for kind in HTML_SEQUENCES if kind[0].match(content)), None)
         if kind is None:
             return end
         _, closing, interrupts = kind
@@ -178,7 +179,9 @@ class MarkdownOutline:
     def _add_tokens(self, start: int, stop: int) -> int:
         """Add what markdown-it finds in a stretch; where to go on, before its end where a last block may go on."""
         stretch = self._lines[start + 1 : stop + 1]
-        tokens = _blocks_of(stretch)
+        tokens: list[Token] = []
+        library = _library(_BLOCK_RULES)
+        library.block.parse(stretch, library, {}, tokens)
         starts = [start]
         while (after := stretch.find("\n", starts[-1] - start)) >= 0:
             starts.append(start + 1 + after)
@@ -202,7 +205,7 @@ class MarkdownOutline:
         if found["atx"]:
             self._add_heading(line, found["atx"].count("#"), _without_closing(found["title"] or ""))
         elif found["fence"] and (mark := _FENCE.match(found["fence"])):
-            end = self._add_block(line, self._closed(_CLOSING_ANYWHERE, mark[2], end))
+            end = self._add_block(line, self._find_closing(_CLOSING_ANYWHERE, mark[2], end))
         return self._begin_at(end)
 
     def _begin_at(self, line: int) -> int:
@@ -224,22 +227,22 @@ class MarkdownOutline:
         return self._lines[self._lines.rfind("\n", 0, line) + 1 : line]
 
     def _is_outermost(self, line: int, indent: int) -> bool:
-        """Whether what begins there is in no list and no quote, for certain."""
+        """Return True if what begins there is certainly in no list and no quote."""
         return indent <= 1 or (line == self._fresh and indent <= 3)
 
     def _is_first(self, line: int) -> bool:
-        """Whether no paragraph is open above the line."""
+        """Return True if no paragraph is open above the line."""
         return line == self._fresh or not self._line_above(line).strip(" \t")
 
-    def _closed(self, pattern: re.Pattern[str], mark: str, position: int) -> int:
-        """Where the fence that began with that mark ends."""
+    def _find_closing(self, pattern: re.Pattern[str], mark: str, position: int) -> int:
+        """Return where the fence that began with that mark ends."""
         for found in pattern.finditer(self._lines, position):
             if found[1][0] == mark[0] and len(found[1]) >= len(mark):
                 return self._end_of_line(found.end())
         return self._size
 
     def _fresh_line_before(self, line: int) -> int:
-        """The last line up to this one at which no list and no quote was open."""
+        """Return the last line up to this one at which no list and no quote was open."""
         while line > self._fresh:
             found = _FRESH.match(self._lines, line)
             if found and (not found["other"] or not self._line_above(line).strip(" \t")):
@@ -248,7 +251,7 @@ class MarkdownOutline:
         return self._fresh
 
     def _labels(self) -> Mapping[str, Any]:
-        """Every label to which a link may refer; where it leads to is of no interest."""
+        """Return every label to which a link may refer; where it leads to is of no interest."""
         if self._definitions is None:
             from markdown_it.common.utils import normalizeReference  # noqa: PLC0415 - most texts need no markdown-it
 
@@ -258,7 +261,7 @@ class MarkdownOutline:
 
 
 def _without_closing(title: str) -> str:
-    """The title of a heading without the # signs at its end."""
+    """Return the title of a heading without the # signs at its end."""
     title = title.rstrip(" \t")
     if not title.endswith("#"):
         return title
@@ -266,27 +269,63 @@ def _without_closing(title: str) -> str:
     return bare if bare[-1] in " \t" else title
 
 
+_BLOCK_RULES = (
+    *("table", "code", "fence", "blockquote", "hr"),
+    *("list", "reference", "html_block", "heading", "lheading"),
+)
+_INLINE_RULES = (
+    *("autolink", "backticks", "emphasis", "entity", "escape"),
+    *("html_inline", "image", "link", "strikethrough"),
+)
+
+
 @cache
-def _library() -> MarkdownIt:
+def _library(rules: tuple[str, ...]) -> MarkdownIt:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - most texts need no markdown-it
 
-    rules = ["table", "code", "fence", "blockquote", "hr", "list", "reference", "html_block", "heading", "lheading"]
-    return MarkdownIt("zero", {"html": True}).enable(rules)
+    return MarkdownIt("zero", {"html": True}).enable([*rules])
 
 
-def _blocks_of(text: str) -> list[Token]:
-    library = _library()
-    tokens: list[Token] = []
-    library.block.parse(text, library, {}, tokens)
-    return tokens
+_MOST_LINKS = 20
+"""Brackets of a Markdown title that are looked at; with more of them it stays as it is."""
+
+_SPECIAL = re.compile(r"[*\[\\<&~_]")
+_SIMPLE = re.compile(
+    r"(?<!`)`([^`]++)`(?!`)"  # code
+    r"|!?\[((?:[^\[\]`*_\\<&~!]|`[^`\[\]]++`)*+)\]\([^()\s\\<>`]*+\)"  # a link or an image
+)
+_HAS_MARKUP = re.compile(r"[*\[`\\]|<[A-Za-z/!?]|&[#A-Za-z]|~~|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
+_ATTRIBUTES = re.compile(r"\{:?[ \t]*[#.][^{}]*\}\Z")
 
 
-_HtmlKind: TypeAlias = tuple[re.Pattern[str], re.Pattern[str], bool]
+def markdown_name(title: str, definitions: Callable[[], Mapping[str, Any]]) -> str:
+    """Return a Markdown title without emphasis, code ticks, links, HTML, and attributes at its end.
+
+    definitions: returns the link definitions of the text, by their normalised label.
+    """
+    title = title[:MOST]
+    if title.endswith("}"):
+        found = _ATTRIBUTES.search(title, title.rfind("{"))
+        title = title[: found.start()] if found else title
+    if not _SPECIAL.search(title) and "``" not in title and not title.count("`") % 2:
+        return short_name(title.replace("`", ""))
+    pieces = _SIMPLE.split(title)  # in threes: text, code, words of a link
+    if not _HAS_MARKUP.search(" ".join(pieces[::3])):
+        pieces[2::3] = [words.replace("`", "") if words else "" for words in pieces[2::3]]
+        return short_name("".join(filter(None, pieces)))
+    if title.count("[") > _MOST_LINKS:
+        return short_name(title)
+    environment = {"references": definitions()} if "[" in title else {}
+    library = _library(_INLINE_RULES)
+    return short_name("".join(_texts(library.inline.parse(title, library, environment, []))))
 
 
-@cache
-def _html_kinds() -> Sequence[_HtmlKind]:
-    """How HTML blocks begin and end, and whether they interrupt a paragraph."""
-    from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - most texts need no markdown-it
-
-    return HTML_SEQUENCES
+def _texts(tokens: Sequence[Token]) -> Iterator[str]:
+    """Yield the text of inline tokens, also the words for images."""
+    waiting = [*tokens][::-1]
+    while waiting:
+        token = waiting.pop()
+        if token.type in ("text", "text_special", "code_inline"):
+            yield token.content
+        elif token.type == "image":
+            waiting += (token.children or [])[::-1]

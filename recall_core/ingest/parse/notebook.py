@@ -8,10 +8,9 @@ from typing import Any
 
 from recall_core.errors import IngestError
 from recall_core.ingest.metadata import DEEPEST
+from recall_core.ingest.parse.json_records import decode_json, is_deeper
 from recall_core.ingest.parse.markdown import MarkdownOutline
-from recall_core.ingest.parse.rawjson import decoded, is_deeper
-from recall_core.ingest.parse.short import short
-from recall_core.ingest.parse.text import decode
+from recall_core.ingest.parse.text import decode, short
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 
@@ -26,14 +25,14 @@ class Notebook:
     """Reads Jupyter notebooks (.ipynb) of the formats 3 and 4.
 
     Markdown and raw cells are their text, code cells their source and below it what they have printed as text, up to
-    2,000 characters a cell. Cells stand apart by an empty line. The title is the first heading in Markdown.
+    2,000 characters a cell. An empty line separates cells. The title is the first heading in Markdown.
     """
 
     version = 2
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file, with a place `cell` for each cell.
+        """Return the one document of the file, with a place `cell` for each cell.
 
         Raises IngestError `bad_notebook` with what is wrong, `too_deep`, `binary_file` and `not_utf8`.
         """
@@ -63,7 +62,7 @@ def _bad(path: str, reason: str, **details: int) -> IngestError:
 def _notebook(raw: bytes, path: str) -> dict[str, Any]:
     too_deep = IngestError("too_deep", f"{path} is nested deeper than {DEEPEST} levels.", details={"path": path})
     try:
-        notebook = decoded(raw)
+        notebook = decode_json(raw)
     except RecursionError:
         raise too_deep from None
     except ValueError as error:
@@ -76,7 +75,7 @@ def _notebook(raw: bytes, path: str) -> dict[str, Any]:
 
 
 def _cells(notebook: dict[str, Any], path: str) -> Iterator[Any]:
-    """The cells; those of format 3 stand in worksheets."""
+    """Yield the cells; those of format 3 are in worksheets."""
     worksheets = notebook.get("worksheets")
     holders = worksheets if "cells" not in notebook and isinstance(worksheets, list) else [notebook]
     for holder in holders:
@@ -87,19 +86,19 @@ def _cells(notebook: dict[str, Any], path: str) -> Iterator[Any]:
 
 
 def _cell(cell: object, number: int, path: str) -> tuple[str, str]:
-    """What a cell is, and its text."""
+    """Return what a cell is, and its text."""
     if not isinstance(cell, dict):
         raise _bad(path, f"cell {number} is no object", cell=number)
-    source = _joined(cell.get("source", cell.get("input", "")))
+    source = _join_lines(cell.get("source", cell.get("input", "")))
     if source is None:
         raise _bad(path, f"the source of cell {number} is no text", cell=number)
     if cell.get("cell_type") != "code":
         return str(cell.get("cell_type")), source
-    return "code", "\n\n".join(filter(None, (source, _printed(cell.get("outputs")))))
+    return "code", "\n\n".join(filter(None, (source, _collect_output(cell.get("outputs")))))
 
 
 def _units(cell: dict[str, Any], kind: str, text: str, offset: int) -> Iterator[Mark]:
-    """The units within a cell whose text stands at that offset."""
+    """Yield the units within a cell whose text begins at that offset."""
     if kind == "markdown":
         yield from (mark._replace(offset=offset + mark.offset) for mark in MarkdownOutline(text, 0).marks)
     elif kind == "heading":
@@ -108,8 +107,8 @@ def _units(cell: dict[str, Any], kind: str, text: str, offset: int) -> Iterator[
         yield Mark(offset, "heading", short(text), level)
 
 
-def _joined(lines: object) -> str | None:
-    """A text, as a string or as a list of its lines, whose ends early formats leave out; None for anything else."""
+def _join_lines(lines: object) -> str | None:
+    """Return a text from a string or a list of lines (early formats omit their ends), None for anything else."""
     if isinstance(lines, str):
         return lines
     if not isinstance(lines, list):
@@ -120,8 +119,8 @@ def _joined(lines: object) -> str | None:
         return None
 
 
-def _printed(outputs: object) -> str:
-    """What a cell has printed as text, without the colours of a terminal."""
+def _collect_output(outputs: object) -> str:
+    """Return what a cell has printed as text, without the colours of a terminal."""
     found, room = [], 4 * PRINTED  # colours are taken out of what is printed, and are longer than its words at times
     for output in outputs if isinstance(outputs, list) else ():
         text = _output(output)[:room] if isinstance(output, dict) and room else ""
@@ -137,7 +136,7 @@ def _output(output: dict[str, Any]) -> str:
         return ": ".join(each for each in (name, value) if isinstance(each, str) and each)
     shown = output.get("data")
     text = shown.get("text/plain") if isinstance(shown, dict) else output.get("text")
-    return _joined(text) or ""
+    return _join_lines(text) or ""
 
 
 def _about(notebook: dict[str, Any]) -> dict[str, str]:
@@ -145,8 +144,8 @@ def _about(notebook: dict[str, Any]) -> dict[str, str]:
     metadata = notebook.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     kernel, language = (_inner(metadata, key) for key in ("kernelspec", "language_info"))
-    told = {"language": language.get("name") or kernel.get("language"), "kernel": kernel.get("name")}
-    return {key: short(value) for key, value in told.items() if isinstance(value, str) and value.strip()}
+    found = {"language": language.get("name") or kernel.get("language"), "kernel": kernel.get("name")}
+    return {key: short(value) for key, value in found.items() if isinstance(value, str) and value.strip()}
 
 
 def _inner(metadata: dict[str, Any], key: str) -> dict[str, Any]:

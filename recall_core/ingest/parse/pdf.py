@@ -1,15 +1,16 @@
 """The PDF parser: the text of a PDF page by page, with its outline as headings.
 
-What a PDF holds is glyphs and where they stand. PDFium makes lines of them; here the lines lose what belongs to the
-paper alone: hyphens at line ends, ligatures, headers and footers. PDFium is used by its own C interface, so that
-everything is closed here and now.
+PDFium makes lines of the glyphs of a page; the parser removes what belongs to the paper alone: hyphens at line ends,
+ligatures, headers and footers. PDFium is used by its C interface, so that everything is closed at once.
 """
 
 from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from importlib import import_module
@@ -17,25 +18,19 @@ from typing import Any, NamedTuple
 
 from recall_core.errors import IngestError
 from recall_core.ingest.parse.magic import instead
-from recall_core.ingest.parse.pdf_pages import (
-    Bookmark,
-    laid_out,
-    lines_of,
-    marks_of,
-    on_one_line,
-    shortened,
-    without_running,
-)
+from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 from recall_core.shell import install_extra
 
+_LONGEST_NAME = 120
+_LONGEST_LINE = 300  # that may be a title
 _MOST_PAGES = 5_000
 _MOST_CHARS = 64 << 20
 _MOST_BOOKMARKS = 20_000
 _DEEPEST = 500  # of an outline
 _LONGEST_TITLE = 300
 _LONGEST_STRING = 8_192  # bytes of a title or an author, as UTF-16
-_TOLD_PAGES = 10  # of those that a note names
+_NAMED_PAGES = 10  # of those that a note names
 
 
 class Pdf:
@@ -47,27 +42,28 @@ class Pdf:
     is_foreign = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument]:
-        """The one document of the file.
+        """Return the one document of the file.
 
         Raises IngestError `bad_pdf`, `pdf_encrypted`, `no_text` where no page has a letter or a digit, and
         `parser_unavailable` where the package pypdfium2 is missing.
         """
         api = _pdfium(path)
-        with _opened(api, raw, path) as document:
+        with _open(api, raw, path) as document:
             count = api.FPDF_GetPageCount(document)
             if not 0 < count <= _MOST_PAGES:
                 reason = f"has {count} pages, more than {_MOST_PAGES}" if count > 0 else "is a PDF without a page"
                 raise _bad(path, reason)
             read = _read_pages(api, document, count, path)
             outline = list(_outline(api, document))
-            told = {key: _string(api.FPDF_GetMetaText, document, key.encode()) for key in _TOLD}
+            info = {key: _string(api.FPDF_GetMetaText, document, key.encode()) for key in _INFO_KEYS}
         pages = without_running([page.lines for page in read], outline)
         text, offsets = laid_out(pages)
         if not _WORDS.search(text):
             raise _no_text(path, count)
         marks = marks_of(outline, pages, offsets)
-        meta = {"pages": count, **_meta(told)}
-        title = _title(told["Title"]) or path.rpartition("/")[2]
+        about = {"author": _title(info["Author"]), "created": _parse_date(info["CreationDate"])}
+        meta = {"pages": count, **{key: value for key, value in about.items() if value}}
+        title = _title(info["Title"]) or path.rpartition("/")[2]
         return (ParsedDocument(None, text, title, digest, len(raw), meta, marks, notes=tuple(_notes(read))),)
 
 
@@ -79,14 +75,14 @@ class _PdfPage(NamedTuple):
     is_picture: bool = False
 
 
-_TOLD = ("Title", "Author", "CreationDate")
+_INFO_KEYS = ("Title", "Author", "CreationDate")
 _WORDS = re.compile(r"[^\W_]")
 
 _NO_FONTS: list[object] = []
 
 
 def _pdfium(path: str) -> Any:
-    """The functions of PDFium. It is told that there are no fonts but its own, so that every machine reads alike."""
+    """Return the functions of PDFium, restricted to its own fonts, so that every machine reads alike."""
     try:
         api = import_module("pypdfium2.raw")
     except ImportError as error:
@@ -103,17 +99,18 @@ def _pdfium(path: str) -> Any:
 
 
 @contextmanager
-def _opened(api: Any, raw: bytes, path: str) -> Iterator[Any]:
+def _open(api: Any, raw: bytes, path: str) -> Iterator[Any]:
+    """Open a document of PDFium, and close it at the end."""
     document = api.FPDF_LoadMemDocument64(raw, len(raw), None)
     if not document:
-        raise _unopened(api, raw, path)
+        raise _open_error(api, raw, path)
     try:
         yield document
     finally:
         api.FPDF_CloseDocument(document)
 
 
-def _unopened(api: Any, raw: bytes, path: str) -> IngestError:
+def _open_error(api: Any, raw: bytes, path: str) -> IngestError:
     match api.FPDF_GetLastError():
         case api.FPDF_ERR_PASSWORD:
             reason = "is encrypted: it needs a password"
@@ -164,7 +161,7 @@ def _read_page(api: Any, document: Any, i: int) -> _PdfPage:
 
 
 def _page_text(api: Any, page: Any) -> str:
-    """What stands on a page, in the order of the file; not what lies outside of its edges."""
+    """Return the text of a page, in the order of the file, without what lies outside of its edges."""
     text_page = api.FPDFText_LoadPage(page)
     if not text_page:
         return ""
@@ -189,7 +186,7 @@ def _has_picture(api: Any, page: Any) -> bool:
 
 
 def _string(function: Any, *words: Any) -> str:
-    """A string that PDFium hands out, on one line; "" for one that is too long to be a name of anything."""
+    """Return a string of PDFium on one line, "" if it is too long to be a name."""
     size = function(*words, None, 0)
     if not 2 < size <= _LONGEST_STRING:
         return ""
@@ -199,7 +196,7 @@ def _string(function: Any, *words: Any) -> str:
 
 
 def _outline(api: Any, document: Any) -> Iterator[Bookmark]:
-    """The entries that lead to a page, in the order of the file; each object once, whatever points to it."""
+    """Yield the entries that lead to a page, in the order of the file, each object once."""
     ahead = [(api.FPDFBookmark_GetFirstChild(document, None), 1)]
     seen: set[int] = set()
     while ahead and len(seen) < _MOST_BOOKMARKS:
@@ -227,20 +224,15 @@ _DATE = re.compile(
 )
 
 
-def _title(told: str) -> str:
-    """A title or an author; "" for what only the program that made the file has put there."""
-    is_title = _WORDS.search(told) and not _NO_TITLE.fullmatch(told)
-    return shortened(told, _LONGEST_TITLE) if is_title else ""
+def _title(text: str) -> str:
+    """Return a title or an author; "" if only the program that made the file has put it there."""
+    is_title = _WORDS.search(text) and not _NO_TITLE.fullmatch(text)
+    return shorten(text, _LONGEST_TITLE) if is_title else ""
 
 
-def _meta(told: dict[str, str]) -> dict[str, str]:
-    found = {"author": _title(told["Author"]), "created": _created(told["CreationDate"])}
-    return {key: value for key, value in found.items() if value}
-
-
-def _created(told: str) -> str:
-    """A date of PDF as ISO 8601 has it; "" where it is none."""
-    found = _DATE.match(told)
+def _parse_date(text: str) -> str:
+    """Return a date of PDF in ISO 8601, "" if it is not a date."""
+    found = _DATE.match(text)
     if not found:
         return ""
     *parts, utc, sign, hours, minutes = found.groups()
@@ -264,6 +256,224 @@ def _notes(pages: Sequence[_PdfPage]) -> Iterator[str]:
 
 
 def _pages(numbers: Sequence[int]) -> str:
-    told = ", ".join(map(str, numbers[:_TOLD_PAGES]))
-    more = ", …" if len(numbers) > _TOLD_PAGES else ""
-    return f"{len(numbers)} {'page' if len(numbers) == 1 else 'pages'} ({told}{more})"
+    named = ", ".join(map(str, numbers[:_NAMED_PAGES]))
+    more = ", …" if len(numbers) > _NAMED_PAGES else ""
+    return f"{len(numbers)} {'page' if len(numbers) == 1 else 'pages'} ({named}{more})"
+
+
+class Bookmark(NamedTuple):
+    """An entry of the outline. level: from 1.  page: from 0."""
+
+    name: str
+    level: int
+    page: int
+
+
+_SPECIAL = re.compile("\rc\\b|[-\u2010\xad]\n|[\0-\x08\x0b-\x1f\x7f-\x9f\xad\ufb00-\ufb06\ufeff\ufffe\uffff]")
+_PLAIN = dict(zip("\ufb00\ufb01\ufb02\ufb03\ufb04\ufb05\ufb06\x88", "ff fi fl ffi ffl st st •".split(), strict=True))
+_PLAIN["\rc"] = "©"  # TeX sets it as a circle around a c
+_OLD_TEX = {"\x0b": "ff", "\x0c": "fi", "\r": "fl", "\x0e": "ffi", "\x0f": "ffl"}
+"""Where fonts of TeX have ligatures, in files that do not say so: they are such within a word."""
+_HYPHENS = ("\x02", "\ufffe")
+"""PDFium's, for a hyphen with the line end behind it."""
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a page without hyphens at their ends, ligatures and control characters."""
+    text = _SPECIAL.sub(_plain, text.replace("\r\n", "\n")).strip()
+    return [line.rstrip() for line in text.split("\n")] if text else []
+
+
+def on_one_line(text: str) -> str:
+    """Return a name, cleaned as `lines_of` does."""
+    return " ".join(_SPECIAL.sub(_plain, text.replace("\r", " ")).split())
+
+
+def _plain(found: re.Match[str]) -> str:
+    """Return the replacement of a special character, or of a hyphen at the end of a line."""
+    text, what = found.string, found[0]
+    before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+    if what in _HYPHENS or what.endswith("\n"):
+        if before.isalpha() and after.islower():
+            return ""
+        return "-" if what in _HYPHENS else what.replace("\xad", "")
+    if what in _OLD_TEX and (after.islower() or before.islower()):
+        return _OLD_TEX[what] if after.islower() or what in "\x0b\x0c" else ""
+    return _PLAIN.get(what, "")
+
+
+_LEAST_PAGES = 5
+_SHARE = 0.6
+_EDGE = 2  # lines at the top, and as many at the bottom
+_LONGEST_RUNNING = 200
+_NUMBER = re.compile(r"[0-9]+")
+_AT_ENDS = re.compile(r"^[^\w]*([0-9]+)\b|\b([0-9]+)[^\w]*$")
+
+_Running = frozenset[tuple[str, int]]
+"""What lines that repeat have in common, each with the side (0, 1) of the sheet on which they do."""
+
+
+def without_running(pages: list[list[str]], outline: Iterable[Bookmark] = ()) -> list[list[str]]:
+    """Return the pages without the lines at their edges that most pages have, or most left or most right ones.
+
+    A page that has no others keeps them: where all pages are alike, they are the text. So does a line that the
+    outline names.
+    """
+    running = _running(pages)
+    if not running:
+        return pages
+    titles: dict[int, set[str]] = {}
+    for entry in outline:
+        titles.setdefault(entry.page, set()).add(_key(entry.name))
+    return [_strip_running(lines, i, running, titles.get(i, set())) or lines for i, lines in enumerate(pages)]
+
+
+def _running(pages: list[list[str]]) -> _Running:
+    both: Counter[str] = Counter()
+    one: Counter[tuple[str, int]] = Counter()
+    inner_counts: Counter[str] = Counter()
+    for i, lines in enumerate(pages):
+        inside = lines[_EDGE:-_EDGE]
+        outer = _patterns(lines[:_EDGE], i, "^") | _patterns(lines[_EDGE:][-_EDGE:], i, "$")
+        both.update(outer)
+        one.update((each, i % 2) for each in outer)
+        inner_counts.update(_patterns(inside[:_EDGE], i, "^") | _patterns(inside[-_EDGE:], i, "$"))
+    sides = [sum(1 for lines in pages[side::2] if lines) for side in (0, 1)]
+    return frozenset(
+        (each, side)
+        for each, side in one
+        if (_is_most(both[each], sum(sides)) or _is_most(one[each, side], sides[side]))
+        and inner_counts[each] * 2 < both[each]  # else it is a row of a table
+    )
+
+
+def _is_most(count: int, pages: int) -> bool:
+    return pages >= _LEAST_PAGES and count >= _SHARE * pages
+
+
+def _patterns(lines: Sequence[str], i: int, edge: str) -> set[str]:
+    """Return what lines at an edge of a page may have in common with those of other pages."""
+    fitting = [line for line in lines if len(line) <= _LONGEST_RUNNING]
+    return {each for line in fitting for each in (_mask_numbers(line, edge), *_distances(line, i, edge)) if each}
+
+
+def _mask_numbers(line: str, edge: str) -> str:
+    """Return a line without its numbers; "" where it has nothing else."""
+    return edge + _NUMBER.sub("#", line) if any(map(str.isalpha, line)) else ""
+
+
+def _distances(line: str, i: int, edge: str) -> list[str]:
+    """Return how far the numbers at its ends are from the page's own: a page's number keeps its distance."""
+    return [f"{edge}{int(first or last) - i}" for first, last in _AT_ENDS.findall(line)]
+
+
+def _strip_running(lines: list[str], i: int, running: _Running, titles: set[str]) -> list[str]:
+    top = _repeating(lines[:_EDGE], i, "^", running, titles)
+    bottom = _repeating(lines[top:][-_EDGE:][::-1], i, "$", running, titles)
+    return lines[top : len(lines) - bottom]
+
+
+def _repeating(lines: Sequence[str], i: int, edge: str, running: _Running, titles: set[str]) -> int:
+    """Return how many of the lines repeat, from the first on. Only one of them has the number of the page."""
+    is_numbered = False
+    for count, line in enumerate(lines):
+        if len(line) > _LONGEST_RUNNING or (titles and _key(line) in titles):
+            return count
+        has_number = any((each, i % 2) in running for each in _distances(line, i, edge))
+        if (_mask_numbers(line, edge), i % 2) not in running and (is_numbered or not has_number):
+            return count
+        is_numbered |= has_number
+    return len(lines)
+
+
+def laid_out(pages: Sequence[Sequence[str]]) -> tuple[str, list[int]]:
+    """Return the text, pages with an empty line between them, and where each page begins."""
+    parts: list[str] = []
+    offsets: list[int] = []
+    size = 0
+    for lines in pages:
+        offsets.append(size)
+        part = "\n".join(lines)
+        if part:
+            parts.append(part)
+            size += len(part) + 2
+    text = "\n\n".join(parts)
+    return text, [min(offset, len(text)) for offset in offsets]
+
+
+_NUMBERING = re.compile(
+    r"(?:(?i:appendix|chapter|part|section)\s+)?(?:(?:[0-9]+|[A-Z]|[IVXLC]+)(?:\.[0-9]+)*[.:]?\s+)+"
+)
+_NO_LETTER = re.compile(r"[\W_]+")
+
+
+def marks_of(outline: Iterable[Bookmark], pages: Sequence[Sequence[str]], offsets: Sequence[int]) -> tuple[Mark, ...]:
+    """Pages, and the outline: each entry at the line that it names, or where its page begins, or the last one there.
+
+    offsets: where the pages begin.
+    """
+    marks = [Mark(offset, "page") for offset in offsets]
+    known: dict[int, _PageLines] = {}
+    page, reached, least = -1, 0, 0
+    for entry in outline:
+        if entry.page >= len(pages):
+            continue
+        if entry.page not in known:
+            known[entry.page] = _PageLines(pages[entry.page], offsets[entry.page])
+        if entry.page != page:
+            page = entry.page
+            reached = least = offsets[page]
+        place = known[page].place(_key(entry.name), least)
+        if place is not None:
+            reached, least = place, place + 1
+        marks.append(Mark(reached, "heading", shorten(entry.name, _LONGEST_NAME), min(entry.level, 6)))
+    return tuple(sorted(marks, key=lambda mark: mark.offset))
+
+
+_LOOKED_AT = 500  # lines of a page
+_LEAST_KEY = 4
+_LONG_KEY = 20
+
+
+class _PageLines:
+    """Where the lines of one page begin, by what is compared of them."""
+
+    def __init__(self, lines: Sequence[str], offset: int) -> None:
+        keys = [_key(line) if len(line) <= _LONGEST_LINE else "" for line in lines]
+        self._whole: dict[str, list[int]] = {}
+        self._first: list[tuple[int, str]] = []
+        for line, key, after in zip(lines, keys, [*keys, ""][1:], strict=True):
+            if key:
+                self._whole.setdefault(key, []).append(offset)
+                self._whole.setdefault(key + after, []).append(offset)
+                self._first.append((offset, key))
+            offset += len(line) + 1
+        del self._first[_LOOKED_AT:]
+
+    def place(self, key: str, least: int) -> int | None:
+        """Return the first line from there on that is the title, alone or with the next line.
+
+        Else one that begins with the title, or that the title begins with.
+        """
+        whole = self._whole.get(key, ())
+        i = bisect_left(whole, least)
+        if i < len(whole):
+            return whole[i]
+        if len(key) < _LEAST_KEY:
+            return None
+        begun = (
+            offset
+            for offset, line in self._first
+            if offset >= least and (line.startswith(key) or (len(line) > _LONG_KEY and key.startswith(line)))
+        )
+        return next(begun, None)
+
+
+def _key(name: str) -> str:
+    numbering = _NUMBERING.match(name)
+    return _NO_LETTER.sub("", name[numbering.end() :] if numbering else name).casefold()
+
+
+def shorten(name: str, most: int) -> str:
+    """Return the name, or the beginning of a longer one."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"

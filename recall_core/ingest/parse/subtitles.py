@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 from typing import Any, NamedTuple
 
-from recall_core.ingest.parse.short import short
-from recall_core.ingest.parse.text import decode
+from recall_core.ingest.parse.text import decode, short
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 
@@ -19,7 +18,7 @@ _SPEAKER = re.compile(r"<v(?:\.[^\s<>]{0,80})?[ \t]([^<>\n]{1,200})>")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>|</?>|<\d[\d:.]{0,20}>|\{\\[^{}\n]{0,200}\}")
 _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:[ \t]|$)")
 _LANGUAGE = re.compile(r"Language:[ \t]*([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)[ \t]*$")
-_ROLLED = 8  # lines of a cue that may stand in the next one again
+_ROLLED = 8  # lines of a cue that the next one may repeat
 
 
 class _CueBlock(NamedTuple):
@@ -32,17 +31,17 @@ class _CueBlock(NamedTuple):
 class Subtitles:
     """Reads SubRip (.srt) and WebVTT (.vtt): the text of each cue on a line of its own, without times and tags.
 
-    Who speaks stands before a colon, where it is told. Captions that roll upwards are told once, although each cue
-    repeats the line above.
+    The speaker comes before a colon, if known. Captions that roll upwards are read once, although a cue repeats the
+    line above.
     """
 
     version = 1
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file, with a place `cue` for each cue; meta: `cues`, and `language` if told.
+        """Return the one document of the file, with a place `cue` for each cue; meta: `cues` and `language`.
 
-        What is no cue is passed over, with a note.  Raises IngestError `binary_file` and `not_utf8`.
+        Anything that is not a cue is left out, with a note.  Raises IngestError `binary_file` and `not_utf8`.
         """
         blocks = list(_blocks(decode(raw, path=path)))
         title, meta = _header(blocks)
@@ -57,7 +56,7 @@ class Subtitles:
                     unknown.append(block.line)
                 continue
             shown = [line for line in map(_plain, block.lines[at + 1 :]) if line]
-            text = " ".join(_unrolled(shown, above))
+            text = " ".join(_drop_repeated(shown, above))
             above = shown or above
             marks.append(Mark(offset, "cue"))
             if text:
@@ -70,7 +69,7 @@ class Subtitles:
 
 
 def _blocks(text: str) -> Iterator[_CueBlock]:
-    """The blocks between empty lines; a time begins one too, with the number above it."""
+    """Yield the blocks between empty lines; a time begins one too, with the number above it."""
     block = _CueBlock(1, [])
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
         is_time = "-->" in line and _TIME.match(line) is not None
@@ -86,12 +85,12 @@ def _blocks(text: str) -> Iterator[_CueBlock]:
 
 
 def _is_name(lines: Sequence[str]) -> bool:
-    """Whether these lines above a time are what the cue is called."""
+    """Return True if these lines above a time are what the cue is called."""
     return len(lines) == 1 and not lines[0].startswith("WEBVTT") and not _TIME.match(lines[0])
 
 
 def _header(blocks: Sequence[_CueBlock]) -> tuple[str, dict[str, Any] | None]:
-    """The title and the metadata of a WebVTT file; None in their place where it has no header."""
+    """Return the title and the metadata of a WebVTT file; None in their place where it has no header."""
     lines = blocks[0].lines if blocks else []
     if not lines or not lines[0].startswith("WEBVTT"):
         return "", None
@@ -101,14 +100,14 @@ def _header(blocks: Sequence[_CueBlock]) -> tuple[str, dict[str, Any] | None]:
 
 
 def _plain(line: str) -> str:
-    """A line without tags, its white space collapsed."""
+    """Return a line without tags, its white space collapsed."""
     if "<" in line or "{" in line:
         line = _TAG.sub("", _SPEAKER.sub(r"\1: ", line))
     return " ".join((unescape(line) if "&" in line else line).split())
 
 
-def _unrolled(shown: list[str], above: list[str]) -> list[str]:
-    """The lines of a cue without those at its beginning that the cue above it ends in."""
+def _drop_repeated(shown: list[str], above: list[str]) -> list[str]:
+    """Return the lines of a cue without those at its beginning that the cue above it ends in."""
     for count in range(min(len(shown), len(above), _ROLLED), 0, -1):
         if above[-count:] == shown[:count]:
             return shown[count:]

@@ -1,16 +1,20 @@
-"""The text parser: UTF-8 bytes become the text of one document; Markdown is known by its suffix."""
+"""Text: bytes of a file, or of a part of one, become text."""
 
 from __future__ import annotations
 
+import codecs
+import re
+
 from recall_core.errors import IngestError
-from recall_core.ingest import parse
-from recall_core.ingest.outline import first_heading, outlined
+from recall_core.ingest.outline import first_heading, outline_marks
+from recall_core.ingest.parse import is_markdown_name
+from recall_core.ingest.parse.magic import kind_of
 from recall_core.ports import ParsedDocument
 from recall_core.shell import flag
 
 _PROBE_BYTES = 8192  # where a NUL marks a file as binary, as git does
 
-_CONTROLS = bytes((*range(8), 11, *range(14, 27), *range(28, 32), 127))  # none of which text has much
+_CONTROLS = bytes((*range(8), 11, *range(14, 27), *range(28, 32), 127))  # rare in text
 _ENOUGH = 64  # bytes to tell by
 
 _BOM = b"\xef\xbb\xbf"
@@ -18,10 +22,10 @@ _RESAVE = f"re-save it as UTF-8, or {flag('encoding')} NAME"
 
 
 def decode(raw: bytes, *, path: str) -> str:
-    """The text of UTF-8 bytes without their byte order mark; line ends stay as they are.
+    """Decode UTF-8 bytes without their byte order mark; line ends stay as they are.
 
     Raises IngestError `binary_file` for a NUL in the first 8 KiB, `not_utf8` with the offset of the first bad byte;
-    either says what the file is where its first bytes tell, with the `kind` among its details.
+    both say what kind of file it is if its first bytes tell.
     """
     if b"\0" in raw[:_PROBE_BYTES]:
         raise why_binary(raw, path)
@@ -29,7 +33,7 @@ def decode(raw: bytes, *, path: str) -> str:
         return raw.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         offset = error.start + (len(_BOM) if raw.startswith(_BOM) else 0)
-        known = _no_text("not_utf8", raw, path, offset=offset)
+        known = _error_by_kind("not_utf8", raw, path, offset=offset)
         if known is None and _is_full_of_controls(raw[:_PROBE_BYTES]):
             message = f"{path} is a binary file: many of its bytes are control characters."
             raise IngestError("binary_file", message) from error
@@ -42,34 +46,25 @@ def decode(raw: bytes, *, path: str) -> str:
 
 
 def why_binary(raw: bytes, path: str) -> IngestError:
-    """The error for a file with a NUL byte, which says what it is where its first bytes tell."""
+    """Return the error for a file with a NUL byte, with its kind if its first bytes tell."""
     message = f"{path} is a binary file: it has a NUL byte."
-    return _no_text("binary_file", raw, path) or IngestError("binary_file", message)
+    return _error_by_kind("binary_file", raw, path) or IngestError("binary_file", message)
 
 
 def _is_full_of_controls(head: bytes) -> bool:
-    """Whether these are bytes of no text in any encoding; compressed ones have one in ten."""
+    """Return True if no text in any encoding has so many control characters; of compressed bytes 1 in 10 is one."""
     return len(head) >= _ENOUGH and len(head) - len(head.translate(None, _CONTROLS)) > len(head) / 16
 
 
-def _no_text(code: str, raw: bytes, path: str, **details: int) -> IngestError | None:
-    """What the file is instead; None where nobody knows."""
-
-    kind = parse.magic.kind_of(raw, path=path)
+def _error_by_kind(code: str, raw: bytes, path: str, **details: int) -> IngestError | None:
+    """Return the error that says what kind of file it is, None if its first bytes do not tell."""
+    kind = kind_of(raw, path=path)
     if kind is None:
         return None
-    told = {"path": path, **details, "kind": kind.label}
-    if kind.label.startswith("UTF-"):
-        return IngestError(code, f"{path} is {kind.name}, not in UTF-8.", hint=_RESAVE, details=told)
-    return IngestError(code, f"{path} is {kind.name}, not text.", details=told)
-
-
-_MARKDOWN = (".md", ".markdown")
-
-
-def is_markdown(path: str) -> bool:
-    """Whether a file of this name is read as Markdown."""
-    return path.lower().endswith(_MARKDOWN)
+    is_text = kind.label.startswith("UTF-")
+    message = f"{path} is {kind.name}, {'not in UTF-8' if is_text else 'not text'}."
+    hint = _RESAVE if is_text else None
+    return IngestError(code, message, hint=hint, details={"path": path, **details, "kind": kind.label})
 
 
 class Text:
@@ -79,8 +74,55 @@ class Text:
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
-        markdown = is_markdown(path)
+        markdown = is_markdown_name(path)
         title = (first_heading(text) if markdown else "") or path.rpartition("/")[2]
-        return (ParsedDocument(None, text, title, digest, len(raw), {}, outlined(text, markdown=markdown)),)
+        return (ParsedDocument(None, text, title, digest, len(raw), {}, outline_marks(text, markdown=markdown)),)
+
+
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_WIDER = {"ascii": "utf-8", "iso8859-1": "cp1252"}
+"""Character sets that are declared where a wider one is meant, as browsers and mail programs know."""
+_NO_TEXT = frozenset(("idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape"))
+_DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}[\"']([A-Za-z0-9._-]{1,40})")
+
+
+def decode_part(raw: bytes, charset: str | None) -> tuple[str, bool]:
+    """Return the text of a part of a file, and whether every byte of it was read; others are replaced.
+
+    charset: the declared one; UTF-8 if it is unknown or None. A byte order mark overrides it.
+    """
+    bom, name = next((pair for pair in _BOMS if raw.startswith(pair[0])), (b"", _find_codec(charset)))
+    raw = raw[len(bom) :]
+    try:
+        text, is_whole = raw.decode(name), True
+    except UnicodeDecodeError:
+        text, is_whole = raw.decode(name, "replace"), False
+    except (LookupError, ValueError):  # a codec that makes no text, or fails in a way of its own
+        text, is_whole = raw.decode("utf-8", "replace"), False
+    return text.encode("utf-8", "replace").decode().replace("\0", ""), is_whole
+
+
+def declared_in_xml(raw: bytes) -> str | None:
+    """Return the encoding that an XML declaration names."""
+    found = _DECLARED.match(raw[:400].lstrip())
+    return found[1].decode("ascii") if found else None
+
+
+def _find_codec(charset: str | None) -> str:
+    try:
+        name = codecs.lookup(charset or "utf-8").name
+    except (LookupError, ValueError):
+        return "utf-8"
+    return "utf-8" if name in _NO_TEXT else _WIDER.get(name, name)
+
+
+LONGEST_NAME = 120
+"""Characters of a name, about as many as are shown."""
+
+
+def short(text: str, most: int = LONGEST_NAME) -> str:
+    """Return the beginning of a text on one line, with an ellipsis if it is cut."""
+    line = " ".join(text.lstrip()[: 8 * most].split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"

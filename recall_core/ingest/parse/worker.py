@@ -1,8 +1,4 @@
-"""A worker: parsers are called in a process of their own, which may crash, hang or swell.
-
-One process reads many files, one after the other. It is started for the first file, and again for the next one after
-a file that ended it; whatever the foreign code prints goes nowhere, and Ctrl-C in the terminal is not for it.
-"""
+"""Workers: parsers are called in processes of their own, which may crash, hang or swell."""
 
 from __future__ import annotations
 
@@ -16,13 +12,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
+from queue import SimpleQueue
 from signal import SIGKILL, Signals
+from threading import Event, Thread
 from time import monotonic
 from typing import Self, TypeAlias
 
 import msgspec
 
-from recall_core.errors import IngestError, RecallError, UsageError
+from recall_core.errors import IngestError, UsageError
 from recall_core.ingest.parse.magic import kind_of
 from recall_core.ingest.parse.worker_process import (
     HEADER,
@@ -30,8 +28,8 @@ from recall_core.ingest.parse.worker_process import (
     ErrorReply,
     FailureReply,
     FileTask,
-    packed,
-    size_told,
+    format_size,
+    pack,
     too_long,
 )
 from recall_core.ports import ParsedDocument
@@ -92,7 +90,7 @@ class Worker:
             process.end()
 
     def parse(self, name: str, raw: bytes, *, path: str, digest: str) -> list[ParsedDocument]:
-        """The documents that the parser of that name makes of a file, in file order.
+        """Return the documents that the parser of that name makes of a file, in file order.
 
         Raises what the parser raises, IngestError or UsageError, with its code, message, hint and details;
         IngestError `parser_timeout` for a file that takes longer than `seconds`, `parser_crashed` for one that ends
@@ -103,25 +101,30 @@ class Worker:
         except _Trouble as trouble:
             self.close()
             raise trouble.error(name, raw, path) from None
-        except BaseException:  # Ctrl-C among them: the process is in the middle of a file that nobody waits for
+        except BaseException:  # such as Ctrl-C: the process is in the middle of a file that is not wanted any more
             self.close()
             raise
         if isinstance(answer, FailureReply):
             raise _Trouble(f"the parser {name} failed ({answer.reason})").error(name, raw, path)
         if isinstance(answer, ErrorReply):
-            raise _as_raised(answer)
+            kind = UsageError if answer.kind == "UsageError" else IngestError
+            raise kind(answer.code, answer.message, hint=answer.hint, details=answer.details)
         return answer
 
     def _answer(self, task: FileTask) -> list[ParsedDocument] | ErrorReply | FailureReply:
-        process = self._started()
+        process = self._start()
         before = process.busy_seconds()
         deadline = monotonic() + self.seconds * (1 if before is None else _PATIENCE)
 
         def look() -> None:
-            self._look(process, before or 0.0, deadline)
+            self._check_stop()
+            if monotonic() > deadline or (process.busy_seconds() or 0.0) > (before or 0.0) + self.seconds:
+                raise _Trouble(f"took more than {self.seconds:g} s to read", code="parser_timeout")
+            if process.memory() > self.memory_bytes:
+                raise _Trouble(f"took more than {format_size(self.memory_bytes)} of memory to read")
 
         documents: list[ParsedDocument] = []
-        message = packed(task)
+        message = pack(task)
         while True:
             answer = process.answer(message, most=self.reply_bytes, look=look)
             message = bytearray()
@@ -137,31 +140,25 @@ class Worker:
             self.close()  # what it did not give back is not the next file's fault
         return documents if isinstance(reply, DocumentsReply) else reply
 
-    def _started(self) -> _WorkerProcess:
+    def _start(self) -> _WorkerProcess:
         if self._process is not None and not self._process.is_alive():
             self.close()
         if self._process is None:
             is_main = threading.current_thread() is threading.main_thread()
             self._process = _WorkerProcess(self.reply_bytes, dies_with_thread=is_main or self._stop is not None)
             deadline = monotonic() + _START_SECONDS
-            self._process.answer(b"", most=0, look=lambda: self._check_start(deadline))
-        return self._process
 
-    def _check_start(self, deadline: float) -> None:
-        self._check_stop()
-        if monotonic() > deadline:
-            raise _Trouble(f"no process for it has started within {_START_SECONDS:g} s")
+            def look() -> None:
+                self._check_stop()
+                if monotonic() > deadline:
+                    raise _Trouble(f"no process for it has started within {_START_SECONDS:g} s")
+
+            self._process.answer(b"", most=0, look=look)
+        return self._process
 
     def _check_stop(self) -> None:
         if self._stop is not None and self._stop.is_set():
             raise _Trouble("it was given up")
-
-    def _look(self, process: _WorkerProcess, before: float, deadline: float) -> None:
-        self._check_stop()
-        if monotonic() > deadline or (process.busy_seconds() or 0.0) > before + self.seconds:
-            raise _Trouble(f"took more than {self.seconds:g} s to read", code="parser_timeout")
-        if process.memory() > self.memory_bytes:
-            raise _Trouble(f"took more than {size_told(self.memory_bytes)} of memory to read")
 
 
 class _Trouble(Exception):
@@ -172,11 +169,11 @@ class _Trouble(Exception):
         self.reason, self.code = reason, code
 
     def error(self, name: str, raw: bytes, path: str) -> IngestError:
-        """The error that names the file."""
+        """Return the error that names the file."""
         kind = kind_of(raw, path=path)
-        told = " " if self.reason.startswith("took ") else " cannot be read: "
+        words = " " if self.reason.startswith("took ") else " cannot be read: "
         details = {"path": path, "kind": kind.label if kind else name}
-        return IngestError(self.code, f"{path}{told}{self.reason}.", details=details)
+        return IngestError(self.code, f"{path}{words}{self.reason}.", details=details)
 
 
 class _WorkerProcess:
@@ -207,16 +204,28 @@ class _WorkerProcess:
             os.close(theirs_out)
 
     def is_alive(self) -> bool:
-        """Whether it has not ended since its last answer."""
+        """Return True if it has not ended since its last answer."""
         return self._process.poll() is None
 
     def busy_seconds(self) -> float | None:
-        """The processor time that it has had, None where the system does not tell."""
-        return _busy_seconds(self._process.pid)
+        """Return the processor time that it has used, None if the system is not Linux."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError, IndexError):
+            return None
 
     def memory(self) -> int:
-        """Bytes that it has in memory; 0 where the system does not tell."""
-        return _resident(self._process.pid)
+        """Return the bytes that it has in memory; 0 if the system does not tell."""
+        pid = self._process.pid
+        try:
+            statm = Path(f"/proc/{pid}/statm")
+            if statm.exists():
+                return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            done = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=False)
+            return int(done.stdout) * 1024
+        except (OSError, ValueError, IndexError):
+            return 0
 
     def end(self) -> None:
         """Kill it, and whatever it has started."""
@@ -241,19 +250,22 @@ class _WorkerProcess:
             while filled < len(into):
                 for key, _ in selector.select(_LOOK_SECONDS):
                     if key.fileobj is self._out:
-                        left = self._written(left)
+                        left = self._write(left)
                         if not left:
                             selector.unregister(self._out)
                     else:
                         filled += self._read(into, filled, look)
                 if is_header and filled == len(into):
-                    into, filled, is_header = _body(into, most), 0, False
+                    (size,) = HEADER.unpack(into)
+                    if size > most:
+                        raise _Trouble(too_long(most))
+                    into, filled, is_header = bytearray(size), 0, False
                 if monotonic() - self._looked > _LOOK_SECONDS:  # also where replies come at shorter intervals
                     look()
                     self._looked = monotonic()
         return into
 
-    def _written(self, left: memoryview) -> memoryview:
+    def _write(self, left: memoryview) -> memoryview:
         try:
             return left[os.write(self._out.fileno(), left) :]
         except BrokenPipeError:
@@ -266,7 +278,7 @@ class _WorkerProcess:
         return count
 
     def _why_ended(self, look: Callable[[], None]) -> str:
-        """How it ended, now that it has closed its pipe. look: called until it has."""
+        """Return how it ended, now that it has closed its pipe. look: called until it has."""
         while (code := self._process.poll()) is None:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_LOOK_SECONDS)
@@ -279,33 +291,101 @@ class _WorkerProcess:
             return f"its process crashed (signal {-code})"
 
 
-def _body(header: bytearray, most: int) -> bytearray:
-    (size,) = HEADER.unpack(header)
-    if size > most:
-        raise _Trouble(too_long(most))
-    return bytearray(size)
+MOST_WORKERS = 4
+MOST_WAITING = 16
+"""Files that are parsed, or wait for it, before their turn."""
+AHEAD_REPLY_BYTES = 8 << 20
+"""Of what is made of one of them: more than that is made at its turn."""
 
 
-def _as_raised(answer: ErrorReply) -> RecallError:
-    kind = UsageError if answer.kind == "UsageError" else IngestError
-    return kind(answer.code, answer.message, hint=answer.hint, details=answer.details)
+def cores() -> int:
+    """Return how many workers may work at the same time: one for each processor that this process may use."""
+    usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()
+    return min(usable or 1, MOST_WORKERS)
 
 
-def _busy_seconds(pid: int) -> float | None:
-    """Processor time of a process, as Linux tells it; None elsewhere."""
-    try:
-        told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError):
-        return None
+class _FileAhead:
+    """A file that is to be parsed, and in the end what was made of it, or why it was not."""
+
+    def __init__(self, parser: str, raw: bytes, path: str, digest: str) -> None:
+        self.parser, self.raw, self.path, self.digest = parser, raw, path, digest
+        self.is_done = Event()
+        self.documents: list[ParsedDocument] | None = None
+        self.error: Exception | None = None
+
+    def run(self, worker: Worker) -> None:
+        try:
+            self.documents = worker.parse(self.parser, self.raw, path=self.path, digest=self.digest)
+        except Exception as error:  # noqa: BLE001 - it is raised where the file is asked for
+            self.error = error
+        finally:
+            self.raw = b""
+            self.is_done.set()
 
 
-def _resident(pid: int) -> int:
-    try:
-        statm = Path(f"/proc/{pid}/statm")
-        if statm.exists():
-            return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, check=False).stdout
-        return int(told) * 1024
-    except (OSError, ValueError, IndexError):
-        return 0
+class WorkerPool:
+    """Parses files in the order in which they are begun, at most `workers` at a time; of one thread.
+
+    seconds: for each file.  Nothing is started before the first file, and a further worker only where a file waits.
+    """
+
+    def __init__(self, workers: int, *, seconds: float = SECONDS) -> None:
+        self._workers = workers
+        self._seconds = seconds
+        self._begun: dict[str, _FileAhead] = {}
+        self._queue: SimpleQueue[_FileAhead | None] = SimpleQueue()
+        self._threads: list[Thread] = []
+        self._stop = Event()
+
+    def has_room(self, size: int) -> bool:
+        """Return True if another file of so many bytes may be begun."""
+        waiting = sum(len(file.raw) for file in self._begun.values())
+        return len(self._begun) < MOST_WAITING and waiting + size <= AHEAD_BYTES
+
+    def begin(self, parser: str, raw: bytes, *, key: str, path: str, digest: str) -> None:
+        """Have a file parsed, if there is room. key: its name for `wait_for`; the rest is as in `Worker.parse`."""
+        if not self.has_room(len(raw)):
+            return
+        file = _FileAhead(parser, raw, path, digest)
+        at_work = sum(not each.is_done.is_set() for each in self._begun.values())
+        if len(self._threads) <= min(at_work, self._workers - 1):
+            with suppress(RuntimeError):  # the system has no more threads: those that there are do it
+                thread = Thread(target=self._work, name="recall-parse", daemon=True)
+                thread.start()
+                self._threads.append(thread)
+        if self._threads:
+            self._begun[key] = file
+            self._queue.put(file)
+
+    def wait_for(self, parser: str, *, key: str, digest: str) -> list[ParsedDocument] | None:
+        """Wait for a file and return its documents, None if it is to be parsed again. Raises what its parser raises.
+
+        A file that was not begun, or has changed since, is parsed again; also one that crashed its worker, by itself
+        and with all the memory that a file may take.
+        """
+        file = self._begun.get(key)
+        if file is None or (file.parser, file.digest) != (parser, digest):
+            return None
+        file.is_done.wait()
+        if file.error is None:
+            return file.documents
+        if isinstance(file.error, IngestError) and file.error.code == "parser_crashed":
+            return None
+        raise file.error
+
+    def forget(self, key: str) -> None:
+        """Make room for other files; the turn of this one is over."""
+        self._begun.pop(key, None)
+
+    def close(self) -> None:
+        """End all workers, whatever they are at, and wait until they have ended."""
+        self._stop.set()
+        for _ in self._threads:
+            self._queue.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self) -> None:
+        with Worker(seconds=self._seconds, reply_bytes=AHEAD_REPLY_BYTES, stop=self._stop) as worker:
+            while (file := self._queue.get()) is not None and not self._stop.is_set():
+                file.run(worker)

@@ -1,7 +1,7 @@
 """The process in which a `Worker` has files parsed: reads one task after the other, and answers each.
 
-Its end follows from that of whoever started it, also where that one is killed: the pipe ends between two tasks, a
-thread looks for it during one, and the system's own clock ends a task that lets no thread run.
+It ends with the process that started it, also if that one is killed: the pipe ends between two tasks, a thread looks
+for the parent during one, and an alarm of the system ends a task that lets no thread run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HEADER = struct.Struct("!Q")
 """Before each message: how many bytes it has."""
 
 _LOOK_SECONDS = 0.2
-_GRACE_SECONDS = 5  # beyond the time that a file is given: until then whoever waits for it has ended this process
+_GRACE_SECONDS = 5  # beyond the time of a file; by then the worker has ended this process
 _PR_SET_PDEATHSIG = 1
 _REPLY_CHARS = 1 << 20  # of text after which documents are sent, and the next ones go into another reply
 _DOCUMENT_CHARS = 500  # that a document counts for besides its text
@@ -67,8 +67,8 @@ class FailureReply(msgspec.Struct, array_like=True, tag="failure", frozen=True):
     reason: str
 
 
-def packed(message: msgspec.Struct) -> bytearray:
-    """A message behind its header."""
+def pack(message: msgspec.Struct) -> bytearray:
+    """Return a message with its header."""
     buffer = bytearray(HEADER.size)
     msgspec.msgpack.Encoder().encode_into(message, buffer, HEADER.size)
     HEADER.pack_into(buffer, 0, len(buffer) - HEADER.size)
@@ -76,12 +76,12 @@ def packed(message: msgspec.Struct) -> bytearray:
 
 
 def too_long(most: int) -> str:
-    """Why a reply is refused."""
-    return f"its text takes more than {size_told(most)}"
+    """Return why a reply is refused."""
+    return f"its text takes more than {format_size(most)}"
 
 
-def size_told(count: int) -> str:
-    """Bytes, for a person."""
+def format_size(count: int) -> str:
+    """Return a number of bytes as a person reads it."""
     return f"{count / (1 << 30):g} GiB" if count >= 1 << 30 else f"{count / (1 << 20):g} MiB"
 
 
@@ -128,17 +128,17 @@ def _replies(task: FileTask, parsers: dict[str, Parser], most: int) -> Iterator[
     left = most
     try:
         for reply in _documents(task, parsers):
-            message = packed(reply)
+            message = pack(reply)
             left -= len(message) - HEADER.size
             if left < 0:
-                yield packed(FailureReply(too_long(most)))
+                yield pack(FailureReply(too_long(most)))
                 return
             yield message
     except RecallError as error:
         hint = None if error.hint is None else str(error.hint)
-        yield packed(ErrorReply(type(error).__name__, error.code, error.message, hint, error.details))
+        yield pack(ErrorReply(type(error).__name__, error.code, error.message, hint, error.details))
     except Exception as error:  # noqa: BLE001 - of foreign code; the caller reports it and goes on
-        yield packed(FailureReply(_told(error)))
+        yield pack(FailureReply(_describe(error)))
 
 
 def _documents(task: FileTask, parsers: dict[str, Parser]) -> Iterator[DocumentsReply]:
@@ -155,6 +155,6 @@ def _documents(task: FileTask, parsers: dict[str, Parser]) -> Iterator[Documents
     yield DocumentsReply(documents, is_last=True)
 
 
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     message = " ".join(str(error).split()).encode(errors="replace").decode()[:_LONGEST_MESSAGE]
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

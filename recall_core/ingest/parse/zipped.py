@@ -54,18 +54,18 @@ class Archive:
         return name in self._entries
 
     def read(self, name: str) -> bytes:
-        """The bytes of an entry; of two of one name the last."""
+        """Return the bytes of an entry; of two of one name the last."""
         entry = self._entries.get(name)
         if entry is None:
             raise self.bad(f"it has no {name}")
         if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             raise self.bad(f"its {name} is packed in a way that is not read")
         try:
-            return self._unpacked(entry)
+            return self._unpack(entry)
         except _BROKEN as error:
             raise self.bad(f"its {name} is damaged or encrypted") from error
 
-    def _unpacked(self, entry: ZipInfo) -> bytes:
+    def _unpack(self, entry: ZipInfo) -> bytes:
         pieces: list[bytes] = []
         size = 0
         with self._zip.open(entry) as stream:
@@ -74,21 +74,19 @@ class Archive:
                 size += len(piece)
                 self._left -= len(piece)
                 if self._left < 0 or (size > RATIO_FROM and size > HIGHEST_RATIO * entry.compress_size):
-                    raise self._too_large(entry.filename)
+                    most = f"{MOST_UNPACKED >> 20} MiB in all, or {HIGHEST_RATIO} times its packed size"
+                    raise Archive.unreadable(
+                        self._path,
+                        f"its {entry.filename} unpacks to more than is read ({most})",
+                        "unpacked_too_large",
+                    )
         return b"".join(pieces)
 
     def bad(self, reason: str) -> IngestError:
-        """What is raised for an archive that is not what it should be."""
-        return Archive.refused(self._path, reason, self._code)
+        """Return the error for an archive that cannot be read, for that reason."""
+        return Archive.unreadable(self._path, reason, self._code)
 
     @staticmethod
-    def refused(path: str, reason: str, code: str) -> IngestError:
-        """The same for a file that is not even an archive."""
+    def unreadable(path: str, reason: str, code: str) -> IngestError:
+        """Return the error for a file that cannot be read, for that reason."""
         return IngestError(code, f"{path} cannot be read: {reason}.", details={"path": path})
-
-    def _too_large(self, name: str) -> IngestError:
-        most = f"{MOST_UNPACKED >> 20} MiB in all, or {HIGHEST_RATIO} times its packed size"
-        reason = f"its {name} unpacks to more than is read ({most})"
-        return IngestError(
-            "unpacked_too_large", f"{self._path} cannot be read: {reason}.", details={"path": self._path}
-        )

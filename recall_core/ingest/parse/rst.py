@@ -7,24 +7,29 @@ from array import array
 from itertools import accumulate
 
 from recall_core.ingest.parse.front_matter import Value
-from recall_core.ingest.parse.lightmarkup.document import document
-from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, MarkupBlock, marks_of, with_line_feeds
-from recall_core.ingest.parse.lightmarkup.names import rst_name
+from recall_core.ingest.parse.markup import (
+    DEEPEST_HEADING,
+    MarkupBlock,
+    document,
+    marks_of,
+    short_name,
+    strip_markup,
+    with_line_feeds,
+)
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 
 
 class Rst:
-    """Reads reStructuredText. The title is that of the field list at the top, else the first heading, else the
-    file's name."""
+    """Reads reStructuredText. The title is that of a field list at the top, else the first heading, else the name."""
 
     version = 1
     reads = "text"
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         outline = _RstOutline(text)
         marks = marks_of(outline.headings, outline.blocks)
@@ -60,9 +65,6 @@ class _RstOutline:
             self._texts[i] = line.rstrip()
         self._styles: dict[str, int] = {}
         self._is_top = True  # nothing but titles and comments so far
-        self._read()
-
-    def _read(self) -> None:
         i = 0
         while i < len(self._texts):
             i = self._group(i) if self._texts[i] else i + 1
@@ -127,7 +129,9 @@ class _RstOutline:
             if text.endswith("::") and not found:
                 return self._literal(i)
             if _GRID.fullmatch(text):
-                return self._block(i, self._after(i, "+|"))
+                rows = range(i, len(self._texts))
+                after = (k for k in rows if not self._texts[k].lstrip().startswith(("+", "|")))
+                return self._block(i, next(after, len(self._texts)))
             if _SIMPLE_TABLE.fullmatch(text):
                 return self._block(i, self._simple_table(i))
             i += 1
@@ -150,20 +154,15 @@ class _RstOutline:
         return after
 
     def _below(self, i: int) -> int:
-        """The first line behind this one that is neither empty nor indented deeper."""
+        """Return the first line behind this one that is neither empty nor indented deeper."""
         indent = _width(self._texts[i])
         return next(
             (k for k in range(i + 1, len(self._texts)) if (each := self._texts[k]) and _width(each) <= indent),
             len(self._texts),
         )
 
-    def _after(self, i: int, marks: str) -> int:
-        """The first line from this one on that begins with none of the marks."""
-        rows = range(i, len(self._texts))
-        return next((k for k in rows if not self._texts[k].lstrip().startswith((*marks,))), len(self._texts))
-
     def _simple_table(self, i: int) -> int:
-        """The first line behind a table: it ends with its third border, or with one that an empty line follows."""
+        """Return the first line after a table, which ends with its third border, or one before an empty line."""
         borders = (k for k in range(i + 1, len(self._texts)) if _SIMPLE_TABLE.fullmatch(self._texts[k]))
         for count, k in enumerate(borders, start=2):
             if count == 3 or not self._text_at(k + 1):
@@ -175,6 +174,23 @@ class _RstOutline:
 
 
 def _width(text: str) -> int:
-    """How far a line is indented, tabs to every eighth column."""
+    """Return how far a line is indented, tabs to every eighth column."""
     blanks = text[: len(text) - len(text.lstrip(" \t"))]
     return len(blanks.expandtabs(8)) if "\t" in blanks else len(blanks)
+
+
+_TITLE_HAS_MARKUP = re.compile(r"[`*|\\]|_(?!\w)")
+_TITLE_MARKUP = [
+    re.compile(r"``([^`\n]+)``"),
+    re.compile(r"(?::[\w:+.-]{1,40}:)?`([^`<\n]*[^`<\s])[ ]*(?:<[^`>]*>)?`_{0,2}"),
+    re.compile(r"\*\*([^*\n]+)\*\*"),
+    re.compile(r"(?<![\w*])\*([^*\s](?:[^*\n]*[^*\s])?)\*(?![\w*])"),
+    re.compile(r"(?<![\w|])\|([^|\s](?:[^|\n]*[^|\s])?)\|_{0,2}(?![\w|])"),
+    re.compile(r"(?<![\w.-])([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)__?(?=[\s'\")\]}>/:.,;!?-]|\Z)"),
+    re.compile(r"\\(.)"),
+]
+
+
+def rst_name(title: str) -> str:
+    """Return a reStructuredText title without emphasis, roles, targets of links and backslashes."""
+    return strip_markup(title, _TITLE_MARKUP) if _TITLE_HAS_MARKUP.search(title) else short_name(title)

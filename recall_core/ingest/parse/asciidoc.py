@@ -7,9 +7,17 @@ from collections.abc import Mapping
 from itertools import chain, pairwise
 
 from recall_core.ingest.parse.front_matter import NONE, Value, front_matter
-from recall_core.ingest.parse.lightmarkup.document import document
-from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, MarkupBlock, MarkupLine, lines_of, marks_of
-from recall_core.ingest.parse.lightmarkup.names import asciidoc_name
+from recall_core.ingest.parse.markup import (
+    DEEPEST_HEADING,
+    MarkupBlock,
+    MarkupLine,
+    document,
+    emphasis,
+    lines_of,
+    marks_of,
+    short_name,
+    strip_markup,
+)
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
@@ -23,7 +31,7 @@ class Asciidoc:
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         front = front_matter(text) or NONE
         outline = _AsciidocOutline(text, front.end)
@@ -58,7 +66,7 @@ class _AsciidocOutline:
         self.blocks += [MarkupBlock(start, len(text)) for start in self._open.values()]
 
     def _line(self, line: MarkupLine, below: str) -> bool:
-        """Read a line; whether the line below is read with it."""
+        """Read a line. Return True if the line below is read with it."""
         text = line.text
         if text in self._open:
             self._close(text, line.end)
@@ -70,7 +78,8 @@ class _AsciidocOutline:
         elif text.startswith("//") and not text.startswith("///"):
             return False
         elif self._is_header and text[0] == ":" and (found := _ATTRIBUTE.fullmatch(text)):
-            self._attribute(found[1], found[2] or "")
+            if value := (found[2] or "").strip():
+                self.attributes["title" if found[1] in ("doctitle", "title") else found[1]] = value
         elif self._in_paragraph and not (text[0] == "[" and text[-1] == "]"):
             self._opens(line)
         else:
@@ -102,7 +111,7 @@ class _AsciidocOutline:
         self._in_paragraph = False
 
     def _opens(self, line: MarkupLine) -> bool:
-        """Whether a delimited block begins at the line."""
+        """Return True if a delimited block begins at the line."""
         text = line.text
         if not _DELIMITER.fullmatch(text) or len(self._open) >= _DEEPEST:
             return False
@@ -119,20 +128,33 @@ class _AsciidocOutline:
                 break
         self._in_paragraph = False
 
-    def _attribute(self, key: str, value: str) -> None:
-        value = value.strip()
-        if value:
-            self.attributes["title" if key in ("doctitle", "title") else key] = value
-
 
 def _is_block_attribute(text: str) -> bool:
-    """Whether the line belongs to the block below it: attributes, an anchor or a title."""
+    """Return True if the line belongs to the block below it: attributes, an anchor or a title."""
     return (text[0] == "[" and text[-1] == "]") or (text[0] == "." and text[1:2] not in ("", ".", " "))
 
 
 def _level_below(text: str, below: str) -> int:
-    """The level of a title by the line below it, 0 where it is none."""
+    """Return the level of a title by the line below it, 0 where it is none."""
     if not _UNDERLINE.fullmatch(below) or abs(len(text) - len(below)) > 1:
         return 0
     is_title = text[0] not in " \t.:[|/" and any(map(str.isalnum, text))
     return _UNDERLINES[below[0]] if is_title else 0
+
+
+_TITLE_HAS_MARKUP = re.compile(r"[\[<`*_#]")
+_TITLE_MARKUP = [
+    re.compile(r"\[\[[^\[\]]*\]\]()"),
+    re.compile(r"<<[^<>,]*+,[ ]*+([^<>]*+)>>"),
+    re.compile(r"<<([^<>,]*)>>"),
+    re.compile(r"(?<!\w)(?:link|xref|mailto|kbd|btn|footnote):[^\s\[\]]{0,200}\[([^\]]*)\]"),
+    re.compile(r"(?<!\w)https?://[^\s\[\]]{1,200}\[([^\]]+)\]"),
+    re.compile(r"(?<!\w)(?:image|icon):[^\s\[\]]{0,200}\[[^\]]*\]()"),
+    *emphasis("`*_#"),
+    re.compile(r"([`*_#])\1(?=\S)([^`*_#\n]+)\1\1"),
+]
+
+
+def asciidoc_name(title: str) -> str:
+    """Return an AsciiDoc title without emphasis, anchors, and macros other than their text."""
+    return strip_markup(title, _TITLE_MARKUP) if _TITLE_HAS_MARKUP.search(title) else short_name(title)

@@ -1,18 +1,17 @@
-"""Conversations kept as JSON: what each of their turns says, in the shapes that chat programs write.
-
-They are those of OpenAI's and Anthropic's interfaces, of what ChatGPT and Claude export, of the session files of
-coding agents, of ShareGPT's data sets. What is no part of the conversation for its readers is left out: pictures,
-reasoning, ids.
-"""
+"""Conversations: what each of their turns says, in the shapes that chat programs write, and as one text."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
-from recall_core.ingest.parse.short import short
+from recall_core.ingest.parse.text import short
+from recall_core.marks import Mark
+from recall_core.ports import ParsedDocument
 
 ARGUMENTS = 200
 """Characters of the arguments of a tool call that are kept."""
@@ -57,9 +56,9 @@ class Conversation(NamedTuple):
 
 
 def shape_of(values: Sequence[object]) -> Shape | None:
-    """What most of the objects are, of which these are the first; None where it is none of that.
+    """Return the shape that most of a file's objects have, by the first ones; None if it is none of these.
 
-    The lines of a session are told by any one that is a turn, because most may be of the program's own.
+    One turn makes a session, because most of its lines may be of the program's own.
     """
     kinds = [_shape(value) for value in values if isinstance(value, dict)]
     if "session" in kinds:
@@ -79,7 +78,7 @@ def _shape(value: dict[str, Any]) -> str:
 
 
 def conversation_of(value: Mapping[str, Any]) -> Conversation | None:
-    """The conversation that an object holds; None where it holds none."""
+    """Return the conversation that an object holds; None where it holds none."""
     is_tree = _is_tree(value.get("mapping"))
     messages = _branch(value) if is_tree else _messages(value)
     if messages is None:
@@ -87,14 +86,17 @@ def conversation_of(value: Mapping[str, Any]) -> Conversation | None:
     system = _text(value.get("system"))
     title = value.get("title") or value.get("name")
     turns = [Turn("system", system)] if system else []
-    told = _told(messages, turns, title=title if isinstance(title, str) else "", meta=_about(value))
-    return told._replace(turns=[turn for turn in told.turns if turn.text]) if is_tree else told
+    whole = _read_turns(messages, turns, title=title if isinstance(title, str) else "", meta=_about(value))
+    return whole._replace(turns=[turn for turn in whole.turns if turn.text]) if is_tree else whole
 
 
 def _messages(value: Mapping[str, Any]) -> list[Any] | None:
-    """The list in an object that holds turns."""
+    """Return the list in an object that holds turns."""
     lists = (value.get(key) for key in _LISTS)
-    return next((each for each in lists if isinstance(each, list) and _are_turns(each[:64])), None)
+    return next(
+        (each for each in lists if isinstance(each, list) and _are_turns(each[:64])),
+        None,
+    )
 
 
 def _are_turns(values: Sequence[object]) -> bool:
@@ -106,11 +108,11 @@ def _is_turn(value: object) -> bool:
 
 
 def conversation_in(values: Iterable[object]) -> Conversation:
-    """The one that these turns make; whatever else is among them is passed over, but for a title."""
-    return _told(values, [], title="", meta={})
+    """Return the conversation of these turns. Other values among them are ignored, but for a title."""
+    return _read_turns(values, [], title="", meta={})
 
 
-def _told(values: Iterable[object], turns: list[Turn], *, title: str, meta: dict[str, str]) -> Conversation:
+def _read_turns(values: Iterable[object], turns: list[Turn], *, title: str, meta: dict[str, str]) -> Conversation:
     for number, value in enumerate(values):
         if not isinstance(value, dict):
             continue
@@ -130,7 +132,7 @@ def _told(values: Iterable[object], turns: list[Turn], *, title: str, meta: dict
 
 
 def _message(value: dict[str, Any]) -> dict[str, Any]:
-    """What a line of a session file says, which stands within it; of any other object, itself."""
+    """Return the message in a line of a session file; any other object as it is."""
     inner = value.get("message", value.get("payload")) if "type" in value else None
     if not isinstance(inner, dict):
         return value
@@ -146,7 +148,7 @@ def _role(message: Mapping[str, Any]) -> str:
 
 
 def _turn(message: dict[str, Any]) -> Turn | None:
-    """What a message says; None where it is none."""
+    """Return what a message says; None where it is none."""
     role = _role(message)
     if not role:
         return _function(message)
@@ -167,7 +169,7 @@ def _turn(message: dict[str, Any]) -> Turn | None:
 
 
 def _function(message: dict[str, Any]) -> Turn | None:
-    """A tool call that is a line of its own, or its answer."""
+    """Return a tool call that is a line of its own, or its answer."""
     match message.get("type"):
         case "function_call":
             return Turn("assistant", _call(message))
@@ -177,12 +179,12 @@ def _function(message: dict[str, Any]) -> Turn | None:
 
 
 def _is_results(parts: Sequence[object]) -> bool:
-    """Whether a message of a user holds answers of tools alone."""
+    """Return True if a message of a user holds answers of tools alone."""
     return bool(parts) and all(isinstance(part, dict) and part.get("type") == "tool_result" for part in parts)
 
 
 def _text(content: object, *, is_within: bool = False) -> str:
-    """What a content says: a string, a part, or a list of them."""
+    """Return what a content says: a string, a part, or a list of them."""
     if isinstance(content, dict):
         inner = content.get("parts")
         content = inner if isinstance(inner, list) else [content]
@@ -207,7 +209,7 @@ def _part(part: object, *, is_within: bool) -> str:
 
 
 def _call(call: object) -> str:
-    """A tool call on one line."""
+    """Return a tool call on one line."""
     if not isinstance(call, dict):
         return ""
     inner = call.get("function")
@@ -220,8 +222,8 @@ def _call(call: object) -> str:
             given = json.dumps(given, ensure_ascii=False)
         except RecursionError:
             given = "…"
-    told = f"{short(name, 60) if isinstance(name, str) else 'tool'}: {short(given, ARGUMENTS)}"
-    return f"[tool {told.rstrip(': ')}]"
+    words = f"{short(name, 60) if isinstance(name, str) else 'tool'}: {short(given, ARGUMENTS)}"
+    return f"[tool {words.rstrip(': ')}]"
 
 
 def _cut(text: str) -> str:
@@ -229,14 +231,14 @@ def _cut(text: str) -> str:
 
 
 def _is_tree(mapping: object) -> bool:
-    """Whether it is the tree of messages of a conversation with ChatGPT."""
+    """Return True if it is the tree of messages of a conversation with ChatGPT."""
     if not isinstance(mapping, dict) or not mapping:
         return False
     return all(isinstance(node, dict) and "message" in node and "parent" in node for node in mapping.values())
 
 
 def _branch(value: Mapping[str, Any]) -> list[Any]:
-    """The messages from the root of a tree to its current node."""
+    """Return the messages from the root of a tree to its current node."""
     nodes = value["mapping"]
     node_id = value.get("current_node")
     if not isinstance(node_id, str) or node_id not in nodes:
@@ -263,3 +265,61 @@ def _about(value: Mapping[str, Any]) -> dict[str, str]:
             date = None
     found = {"model": model, "date": date}
     return {key: short(each) for key, each in found.items() if isinstance(each, str) and each.strip()}
+
+
+_FIRST_LINE = 80  # characters of what the user says first, where it is the title
+_BOM = b"\xef\xbb\xbf"
+
+_NAME = r"[^\s:<>\[\]][^:<>\[\]\n]{0,59}"
+_CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[ \u00a0\u202f]?[AaPp]\.?[Mm]\.?)?"
+_DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
+_FORMS = (
+    rf"^[\u200e\u200f]?\[?{_DAY},? {_CLOCK}\]?(?: -)? (?P<name>{_NAME}):",  # 12/03/24, 09:15 - Name: text
+    rf"^(?:\[?(?:{_DAY}[T ])?{_CLOCK}\]? ?)?<[ @+%&~]?(?P<name>[^\s<>]{{1,60}})> ",  # [12:03] <nick> text
+    rf"^\[(?:{_DAY}[T ])?{_CLOCK}\] (?P<name>{_NAME}):",  # [12:03] Name: text
+    rf"^(?P<name>{_NAME}?) {{1,2}}\[?{_CLOCK}\]?[ \r]*$",  # Name 9:15 AM, and the text below it
+    r"^(?P<name>(?=[^\s:])[^:\n]{1,40}):(?=[ \r\n])",  # Name: text
+)
+
+
+def render(
+    conversation: Conversation,
+    *,
+    path: str,
+    digest: str,
+    size: int,
+    record: str | None = None,
+    place: str | None = None,
+    notes: tuple[str, ...] = (),
+) -> ParsedDocument:
+    """Return a conversation as a document: each turn below a line that names its speaker."""
+    pieces: list[str] = []
+    marks: list[Mark] = []
+    offset = 0
+    for turn in conversation.turns:
+        marks += (Mark(offset, "turn"), Mark(offset, "heading", turn.speaker, 1))
+        pieces.append(f"{turn.speaker}:\n{turn.text}\n\n" if turn.text else f"{turn.speaker}:\n\n")
+        offset += len(pieces[-1])
+    title = short(conversation.title) or short(conversation.opening, _FIRST_LINE) or path.rpartition("/")[2]
+    meta = dict(conversation.meta)
+    return ParsedDocument(record, "".join(pieces), title, digest, size, meta, tuple(marks), place=place, notes=notes)
+
+
+def chat_marks(text: str) -> tuple[Mark, ...]:
+    """Return a turn for each message of a chat, in the form that most of its lines have; a form needs two of them.
+
+    In the form that is only a name and a colon, a speaker is who says something twice, if anyone does.
+    """
+    found = max(([*re.finditer(form, text, re.MULTILINE)] for form in _FORMS[:-1]), key=len)
+    if len(found) < 2:
+        found = _find_named_turns(text)
+    if len(found) < 2:
+        return ()
+    turns = ((turn.start(), short(turn["name"], 60)) for turn in found)
+    return tuple(mark for at, name in turns for mark in (Mark(at, "turn"), Mark(at, "heading", name, 1)))
+
+
+def _find_named_turns(text: str) -> list[re.Match[str]]:
+    found = [*re.finditer(_FORMS[-1], text, re.MULTILINE)]
+    often = Counter(turn["name"] for turn in found)
+    return [turn for turn in found if often[turn["name"]] > 1 or max(often.values()) == 1]

@@ -1,19 +1,152 @@
-"""The XML parser: the text of its elements, block by block. DocBook, RSS and Atom are known by their elements' names.
-
-Of any other XML an element is a block where its parent has no text of its own beside it, and part of a line where it
-has; an element that holds nothing reads as the values of its attributes.
-"""
+"""XML: the text of its elements, block by block. DocBook, RSS and Atom are known by their elements' names."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import lru_cache
+from html.entities import html5
+from typing import Any, Protocol
+from xml.parsers import expat
 
+from recall_core.errors import IngestError
 from recall_core.ingest.parse.flow import LINE, PARAGRAPH, Opened, TextFlow, short_name
-from recall_core.ingest.parse.html_head import line
-from recall_core.ingest.parse.html_text import HtmlReader
-from recall_core.ingest.parse.xml_events import XmlEvents
+from recall_core.ingest.parse.html import HtmlReader, cut_line
 from recall_core.ports import ParsedDocument
+
+DEEPEST = 500  # open elements
+
+_SUBSET = re.compile(
+    rb"(?s)(?:\s++|<!--.*?-->|<\?.*?\?>)*+<!DOCTYPE(?:[^\[>\"']++|\"[^\"]*+\"|'[^']*+')*+"
+    rb"(\[(?:[^\]\"'<]++|\"[^\"]*+\"|'[^']*+'|<!--.*?-->|<\?.*?\?>|<(?!!--|\?))*+\])"
+)
+
+
+class XmlHandler(Protocol):
+    """Receives a file's elements. Names are without their prefixes, of attributes too."""
+
+    def start(self, name: str, seen: Mapping[str, str]) -> None:
+        """An element begins."""
+
+    def end(self, name: str) -> None:
+        """The element that began last and is open ends."""
+
+    def text(self, text: str) -> None:
+        """Text of the element that is open; a run of it may come in pieces."""
+
+
+class XmlEvents:
+    """One reading of one file. code: of the error for what is not well formed.
+
+    encoding: what its bytes are in, whatever it declares itself. only: the names of the elements that the handler
+    receives, None for all. unread: those that are left out with all that is in them.
+    """
+
+    def __init__(
+        self,
+        handler: XmlHandler,
+        *,
+        path: str,
+        code: str,
+        encoding: str | None = None,
+        only: frozenset[str] | None = None,
+        unread: frozenset[str] = frozenset(),
+    ) -> None:
+        self._path, self._code = path, code
+        self._only, self._unread = only, unread
+        self._depth = 0
+        self._unread_from = 0  # the depth of an element that is left out; 0 outside of all of them
+        self._names: dict[str, str | None] = {}  # without prefixes, None for elements that are not passed on
+        self._start, self._end, self._text = handler.start, handler.end, handler.text
+        made = self._expat = expat.ParserCreate(encoding)
+        made.buffer_text = True
+        made.UseForeignDTD(True)  # what is not defined here may be defined elsewhere: it is left out
+        made.StartDoctypeDeclHandler = self._doctype
+        made.StartElementHandler = self._on_start
+        made.EndElementHandler = self._on_end
+        made.CharacterDataHandler = self._text
+        made.DefaultHandler = self._other
+
+    def read(self, raw: bytes) -> None:
+        """Pass the file to the handler. Entities that it defines are left out, those of HTML are known.
+
+        Raises IngestError `too_deep` beyond 500 levels, and with the code for what is not well formed.
+        """
+        try:
+            self._expat.Parse(without_definitions(raw), True)
+        except expat.ExpatError as error:
+            reason = f"{expat.errors.messages.get(error.code, 'an error')} in line {error.lineno}"
+            raise bad_xml(self._path, reason, self._code) from error
+        except (LookupError, ValueError) as error:
+            raise bad_xml(self._path, str(error), self._code) from error
+
+    def position(self) -> int:
+        """Return the byte at which the handler's tag begins; of text, the byte at which it ends."""
+        return self._expat.CurrentByteIndex
+
+    def _doctype(self, name: str, system: str | None, public: str | None, has_definitions: int) -> None:
+        if has_definitions:
+            raise bad_xml(self._path, "it defines entities of its own", self._code)
+
+    def _on_start(self, name: str, seen: Mapping[str, str]) -> None:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            reason = f"its elements are nested more than {DEEPEST} deep"
+            raise IngestError("too_deep", f"{self._path} is not read: {reason}.", details={"path": self._path})
+        if self._unread_from:
+            return
+        try:
+            local = self._names[name]
+        except KeyError:
+            local = self._resolve(name)
+        if local is not None:
+            self._start(local, {_local(key): value for key, value in seen.items()} if seen else seen)
+        elif self._unread and _local(name) in self._unread:
+            self._unread_from = self._depth
+            self._expat.CharacterDataHandler = None
+
+    def _on_end(self, name: str) -> None:
+        self._depth -= 1
+        if not self._unread_from:
+            local = self._names[name]
+            if local is not None:
+                self._end(local)
+        elif self._depth < self._unread_from:
+            self._unread_from = 0
+            self._expat.CharacterDataHandler = self._text
+
+    def _resolve(self, name: str) -> str | None:
+        local = _local(name)
+        is_passed = local not in self._unread and (self._only is None or local in self._only)
+        self._names[name] = local if is_passed else None
+        return self._names[name]
+
+    def _other(self, text: str) -> None:
+        if text[0] == "&" and self._depth and not self._unread_from:
+            known = html5.get(text[1:])
+            if known:
+                self._text(known)
+
+
+@lru_cache(maxsize=2048)
+def _local(name: str) -> str:
+    """Return a name without its prefix."""
+    return name.rpartition(":")[2]
+
+
+def bad_xml(path: str, reason: str, code: str) -> IngestError:
+    """Return the error for a file that is not well formed."""
+    return IngestError(code, f"{path} is not well-formed XML: {reason}.", details={"path": path})
+
+
+def without_definitions(raw: bytes) -> bytes:
+    """Return UTF-8 XML with blanks for the definitions of its document type: there are no entities to expand."""
+    found = _SUBSET.match(raw)
+    if not found:
+        return raw
+    start, end = found.span(1)
+    return raw[:start] + re.sub(rb"[^\n]", b" ", raw[start:end]) + raw[end:]
+
 
 _SECTIONS = frozenset(
     """appendix article bibliography book chapter colophon dedication entry glossary index item part preface
@@ -49,7 +182,7 @@ class XmlText:
     is_foreign = False
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `bad_xml` and `too_deep`."""
+        """Return the one document of the file.  Raises IngestError `bad_xml` and `too_deep`."""
         elements = _Elements(path)
         events = XmlEvents(elements, path=path, code="bad_xml", encoding="UTF-8")
         elements.position = events.position
@@ -59,7 +192,7 @@ class XmlText:
         title = elements.title or path.rpartition("/")[2]
         meta: dict[str, Any] = {"lang": elements.lang} if elements.lang else {}
         notes = () if text else ("its elements have no text",)
-        return (ParsedDocument(None, text, title, digest, len(raw), meta, flow.marked(int), notes=notes),)
+        return (ParsedDocument(None, text, title, digest, len(raw), meta, flow.marks_with_places(int), notes=notes),)
 
 
 class _OpenElement:
@@ -99,7 +232,7 @@ class _Elements:
         if len(self._stack) == 1:
             self._is_feed = name in _FEEDS
             self._is_data = not self._is_feed and name not in _SECTIONS
-            self.lang = line(seen.get("lang", ""), 100)
+            self.lang = cut_line(seen.get("lang", ""), 100)
         self._stack.append(opened)
         self._settle(parent)
         is_inline = name in _INLINE and not self._is_data
@@ -109,7 +242,7 @@ class _Elements:
         parent.has_blocks = True
         if self._is_data and seen:
             opened.at, opened.values = self._at, " ".join(seen.values())
-        self.flow.parted(PARAGRAPH if name in _PARAGRAPHS or self._is_section(name) else LINE)
+        self.flow.separate(PARAGRAPH if name in _PARAGRAPHS or self._is_section(name) else LINE)
         self._open(name, opened, parent)
         if self._is_feed and name in _PAGES and seen.get("type") != "xhtml":
             self._page, self._page_at = [], self._at
@@ -149,9 +282,9 @@ class _Elements:
             self.flow.words(text, at, self._at)
 
     def _settle(self, element: _OpenElement) -> None:
-        """What follows is no text of the element itself: its last child was a block."""
+        """Separate what follows: it is not the element's own text, and its last child was a block."""
         if element.pending:
-            self.flow.parted(element.pending)
+            self.flow.separate(element.pending)
             element.pending = ""
 
     def _open(self, name: str, opened: _OpenElement, parent: _OpenElement) -> None:
@@ -191,7 +324,7 @@ class _Elements:
             begun = self.flow.open_heading()
             opened.close = lambda: self._close_title(begun, min(6, max(1, self._sections)), is_outermost)
         elif is_outermost:
-            begun = self.flow.opened()
+            begun = self.flow.begin_unit()
             opened.close = lambda: self._close_title(begun, 0, is_outermost)
 
     def _close_title(self, begun: Opened, level: int, is_outermost: bool) -> None:

@@ -13,22 +13,21 @@ from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 from recall_core.errors import IngestError
-from recall_core.ingest.parse.charsets import decoded
 from recall_core.ingest.parse.flow import TextFlow, short_name
-from recall_core.ingest.parse.html_head import line
-from recall_core.ingest.parse.html_text import HtmlReader
+from recall_core.ingest.parse.html import HtmlReader, cut_line
+from recall_core.ingest.parse.text import decode_part
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 
 DEEPEST = 16  # parts within parts, which the library reads by recursion
 MOST_PARTS = 10_000
 LONGEST_HEADER = 10_000  # code points; the rest is not read, since the library takes quadratic time for it
-LONGEST_CONTENT_HEADER = 1000  # of which every part has some
+LONGEST_CONTENT_HEADER = 1000  # every part has some of these
 MOST_NAMED = 10  # attachments that are named in a note
 
 _HEADERS = ("from", "to", "cc", "subject", "date", "message-id", "received", "content-type", "mime-version", "sender")
 _BROKEN = (AttributeError, HeaderParseError, IndexError, LookupError, OverflowError, TypeError, ValueError)
-"""What the library raises for headers that nobody should have written."""
+"""Exceptions of the library for malformed headers."""
 
 
 class _TooMany(Exception):
@@ -66,7 +65,7 @@ class Eml:
     is_foreign = False
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file. Every part of the message that holds no others is a `part`, in file order.
+        """Return the one document of the file. Every part that contains no parts is a `part`, in file order.
 
         Raises IngestError `bad_eml` and `too_deep`.
         """
@@ -97,34 +96,34 @@ def _message(raw: bytes, path: str) -> Message:
 
 
 def header(message: Message, name: str, longest: int) -> str:
-    """The first header of that name on one line, its encoded words resolved; "" where there is none."""
+    """Return the first header of that name on one line, its encoded words resolved; "" where there is none."""
     values = (value for key, value in message.raw_items() if key.lower() == name)
     text = _plain(str(next(values, ""))[: 10 * longest])
     try:
         pieces = decode_header(text)
     except _BROKEN:
         pieces = [(text, None)]
-    return line("".join(map(_piece, pieces)), longest)
+    return cut_line("".join(map(_decode_piece, pieces)), longest)
 
 
-def _piece(piece: tuple[Any, str | None]) -> str:
+def _decode_piece(piece: tuple[Any, str | None]) -> str:
     text, charset = piece
     if isinstance(text, str):
         return text
-    if charset is None:  # as the library gives what stands between encoded words
+    if charset is None:  # as the library returns what is between encoded words
         return str(text.decode("raw-unicode-escape", "replace")).encode("utf-8", "replace").decode()
-    return decoded(text, charset)[0]
+    return decode_part(text, charset)[0]
 
 
 def _plain(text: str) -> str:
-    """A header in which bytes beyond ASCII stand as they are."""
-    return decoded(text.encode("utf-8", "surrogateescape"), None)[0]
+    """Return a header with bytes beyond ASCII decoded."""
+    return decode_part(text.encode("utf-8", "surrogateescape"), None)[0]
 
 
 def _meta(message: Message) -> dict[str, Any]:
-    found = {name: header(message, name, 1000) for name in ("from", "to", "cc")}
-    found["date"] = _date(header(message, "date", 100))
-    return {key: value for key, value in found.items() if value}
+    values = {name: header(message, name, 1000) for name in ("from", "to", "cc")}
+    values["date"] = _date(header(message, "date", 100))
+    return {key: value for key, value in values.items() if value}
 
 
 def _date(text: str) -> str:
@@ -145,7 +144,7 @@ class _Leaf(NamedTuple):
 
 
 def _leaves(message: Message) -> Iterator[_Leaf]:
-    """The parts that hold no others, in file order."""
+    """Yield the parts that hold no others, in file order."""
     waiting: list[tuple[Message, bool, str | None]] = [(message, True, None)]
     while waiting:
         part, is_read, subject = waiting.pop()
@@ -156,12 +155,12 @@ def _leaves(message: Message) -> Iterator[_Leaf]:
             continue
         if part.get_content_maintype() == "message":
             subject = short_name(header(inner[0], "subject", 200)) or "message"
-        chosen = _chosen(inner) if part.get_content_type() == "multipart/alternative" else None
+        chosen = _choose_alternative(inner) if part.get_content_type() == "multipart/alternative" else None
         waiting += reversed([(each, is_read and chosen in (None, each), subject) for each in inner])
 
 
-def _chosen(alternatives: list[Message]) -> Message:
-    """Of parts that say the same: the plain text, else the last that may have a text."""
+def _choose_alternative(alternatives: list[Message]) -> Message:
+    """Return the plain text of alternative parts, else the last one that may have a text."""
     plain = [each for each in alternatives if each.get_content_type() == "text/plain" and _payload(each).strip()]
     others = [each for each in alternatives if each.get_content_maintype() in ("multipart", "text")]
     return (plain or others[-1:] or alternatives)[0]
@@ -186,15 +185,15 @@ class _MessageText:
         self._attached: list[str] = []
 
     def see(self, leaf: _Leaf) -> None:
-        """The next part."""
+        """Add the next part."""
         self._parts += 1
         inner = TextFlow()
         part = leaf.part
         if not self._is_attached(part) and leaf.is_read:
             charset = _charset(part)
-            text, is_whole = decoded(_payload(part), charset)
+            text, is_whole = decode_part(_payload(part), charset)
             if not is_whole:
-                self._strange.append(f"part {self._parts} has bytes that are not {line(charset or 'utf-8', 40)}")
+                self._strange.append(f"part {self._parts} has bytes that are not {cut_line(charset or 'utf-8', 40)}")
             if part.get_content_type() == "text/html":
                 HtmlReader(inner, path=self._path).read(text)
             elif text.strip():
@@ -205,7 +204,7 @@ class _MessageText:
 
     def _is_attached(self, part: Message) -> bool:
         name = _name(part)
-        is_broken = part.get_content_maintype() == "multipart"  # its parts were not found: it is read as it stands
+        is_broken = part.get_content_maintype() == "multipart"  # its parts were not found: it is read as it is
         is_text = is_broken or part.get_content_type() in ("text/plain", "text/html")
         if is_text and part.get_content_disposition() != "attachment":
             return False
@@ -214,11 +213,11 @@ class _MessageText:
         return True
 
     def notes(self) -> tuple[str, ...]:
-        """What was not read, and what was not read well."""
+        """Return what was not read, and what was not read well."""
         named = ", ".join(self._attached[:MOST_NAMED])
         rest = len(self._attached) - MOST_NAMED
-        told = [f"not read: {named}{f' and {rest} more' if rest > 0 else ''}"] if named else []
-        return (*self._strange[:MOST_NAMED], *told)
+        unread = [f"not read: {named}{f' and {rest} more' if rest > 0 else ''}"] if named else []
+        return (*self._strange[:MOST_NAMED], *unread)
 
 
 def _charset(part: Message) -> str | None:
@@ -230,6 +229,6 @@ def _charset(part: Message) -> str | None:
 
 def _name(part: Message) -> str:
     try:
-        return line(_plain(part.get_filename() or ""), 200)
+        return cut_line(_plain(part.get_filename() or ""), 200)
     except _BROKEN:
         return ""

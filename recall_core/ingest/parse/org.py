@@ -5,9 +5,17 @@ from __future__ import annotations
 import re
 
 from recall_core.ingest.parse.front_matter import Value
-from recall_core.ingest.parse.lightmarkup.document import document
-from recall_core.ingest.parse.lightmarkup.lines import DEEPEST_HEADING, MarkupBlock, MarkupLine, lines_of, marks_of
-from recall_core.ingest.parse.lightmarkup.names import org_name, short_name
+from recall_core.ingest.parse.markup import (
+    DEEPEST_HEADING,
+    MarkupBlock,
+    MarkupLine,
+    document,
+    emphasis,
+    lines_of,
+    marks_of,
+    short_name,
+    strip_markup,
+)
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
@@ -21,7 +29,7 @@ class Org:
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         outline = _OrgOutline(text)
         marks = marks_of(outline.headings, outline.blocks)
@@ -52,15 +60,12 @@ class _OrgOutline:
         self._open: dict[str, int] = {}  # where blocks and drawers began that may end before the next heading
         self._table = -1
         for line in lines_of(text):
-            self._read_states(line.text)
+            found = _KEYWORD.fullmatch(line.text) if "#+" in line.text else None
+            if found and found[1].lower() in _STATES:
+                self._states |= {each.partition("(")[0] for each in found[2].split() if each != "|"}
         for line in lines_of(text):
             self._line(line)
         self._end_table(len(text))
-
-    def _read_states(self, text: str) -> None:
-        found = _KEYWORD.fullmatch(text) if "#+" in text else None
-        if found and found[1].lower() in _STATES:
-            self._states |= {each.partition("(")[0] for each in found[2].split() if each != "|"}
 
     def _line(self, line: MarkupLine) -> None:
         text = line.text
@@ -74,7 +79,10 @@ class _OrgOutline:
         elif first == "#":
             self._sharp(line)
         elif first == ":" and (drawer := _DRAWER.fullmatch(text)):
-            self._drawer(drawer[1].lower(), line)
+            if drawer[1].lower() == "end":
+                self._close(":", line.end)
+            elif not self._open:
+                self._open[":"] = line.start
         elif first == "|" and self._table < 0 and not self._open:
             self._table = line.start
 
@@ -85,13 +93,6 @@ class _OrgOutline:
             self._close(f"_{(found[1] or '').lower()}", line.end)
         elif not self._open and (found := _KEYWORD.fullmatch(line.text)):
             self._keyword(found[1].lower(), found[2])
-
-    def _drawer(self, name: str, line: MarkupLine) -> None:
-        if name != "end":
-            if not self._open:
-                self._open[":"] = line.start
-        else:
-            self._close(":", line.end)
 
     def _close(self, key: str, end: int) -> None:
         """End a block, and forget what began in it and has not ended."""
@@ -124,7 +125,7 @@ class _OrgOutline:
             self.keywords.setdefault(key, day[1] if day else value)
 
     def _name(self, title: str) -> str:
-        """A heading without its state, its priority and its tags."""
+        """Return a heading without its state, its priority and its tags."""
         if title.endswith(":"):
             last = max(title.rfind(" "), title.rfind("\t"), 0)
             title = title[:last] if _HEADING_TAGS.fullmatch(title, last) else title
@@ -133,6 +134,18 @@ class _OrgOutline:
             title = rest.lstrip()
         if priority := _PRIORITY.match(title):
             title = title[priority.end() :]
-        if title.startswith("COMMENT "):
-            title = title.removeprefix("COMMENT ")
-        return org_name(title)
+        return org_name(title.removeprefix("COMMENT "))
+
+
+_TITLE_HAS_MARKUP = re.compile(r"[\[<=~*/_+]")
+_TITLE_MARKUP = [
+    re.compile(r"\[\[[^\[\]]*\]\[([^\[\]]*)\]\]"),
+    re.compile(r"\[\[([^\[\]]*)\]\]"),
+    re.compile(r"<<<?([^<>]*)>>>?"),
+    *emphasis("=~*/_+"),
+]
+
+
+def org_name(title: str) -> str:
+    """Return an Org title without emphasis and the targets of links."""
+    return strip_markup(title, _TITLE_MARKUP) if _TITLE_HAS_MARKUP.search(title) else short_name(title)

@@ -1,1 +1,0 @@
-"""Parsers of markup that is read line by line: reStructuredText, AsciiDoc and Org; and what Markdown shares."""
