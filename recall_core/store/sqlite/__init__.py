@@ -5,7 +5,6 @@ from recall_core._lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recall_core.store.sqlite import (
-        catalog,
         check,
         copying,
         funnel,
@@ -14,10 +13,7 @@ if TYPE_CHECKING:
         lsh,
         mend,
         neighbours,
-        postings,
         reranked,
-        schema,
-        store,
         sums,
         write,
     )

@@ -125,7 +125,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         self, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
     ) -> list[tuple[Instance, ...]]:
         """Where each phrase counts in the texts and titles of these rows. terms: `term_stats` of the same query."""
-        return sqlite.postings.instances(self.execute, query, terms, rows)
+        return postings.instances(self.execute, query, terms, rows)
 
     def _words_in_memory(self, query: LexicalQuery) -> WordSearch | None:
         """Return the query over what is in memory, or None if it has to be asked of FTS5."""
