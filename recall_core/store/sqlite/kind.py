@@ -91,7 +91,7 @@ class SqliteKind:
     ) -> tuple[Store, tuple[Lost, ...]]:
         """A new store at target of what can be read of the one at where, and what cannot."""
 
-        return sqlite.mend.recover(where, target, made_with=made_with, create=create_store)
+        return sqlite.rebuild.recover(where, target, made_with=made_with, create=create_store)
 
 
 SQLITE = SqliteKind()

@@ -393,6 +393,5 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return tuple(row[3] for row in rows)
 
     def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
-        """Put a new store of what can be read of this one in its place, in one step; what cannot."""
-
-        return sqlite.mend.rebuild_in_place(self, copy=copy, made_with=made_with, create=sqlite.kind.create_store)
+        """Put a new store of what can be read of this one in its place, in one step. Return what is lost."""
+        return sqlite.rebuild.rebuild(self, copy=copy, made_with=made_with, create=sqlite.kind.create_store)
