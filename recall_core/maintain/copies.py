@@ -142,8 +142,8 @@ def recover(old: Path, new: Path, *, kind: StoreKind, config: Config | None) -> 
     config: the settings that stand beside the old one, or None; they tell what it was made with where it cannot.
     Vectors that are lost are made anew where that sends no text off this machine. Nothing stands at the new name
     until all of it is there.
-    Raises StoreError `no_store`, `store_exists`, `disk_full`, StoreCorrupt where nothing can be read, RecallError
-    `out_unwritable`.
+    Raises StoreError `no_store`, `store_exists`, `no_room`, `disk_full`, StoreCorrupt where nothing can be read,
+    RecallError `out_unwritable`.
     """
     if not old.is_file():
         raise StoreError("no_store", f"There is no store at {old}.", hint=Hint("recover", "OLD", "NEW"))

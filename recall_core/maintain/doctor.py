@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from itertools import chain
 from pathlib import Path
 
 from recall_core import installing
@@ -53,10 +52,10 @@ def doctor(
 
     base: the store's directory.  own: the store's own embedder, when it is wanted; else that of `config`.
     is_known: `config` names who makes the vectors.  dups: hold every two chunks against each other too.
-    fix: where an error can be mended, copy the store's file to `….bak-<generation>`, mend it, and check anew; the
-    copy is named by a check of its own, and so is what is lost. What follows from the texts is computed again; a file
-    whose indexes are damaged gets new ones, and one whose tables are is made anew of what can be read of it. Where
-    there is nothing to mend, nothing is written, so that a second run changes nothing.
+    fix: if an error can be mended, copy the store's file to `….bak-<generation>`, mend it, and check again. A check
+    of its own names the copy, and another what is lost. Indexes, full text and counts are rebuilt in place; where
+    that is not enough, the store is rebuilt from what can be read. Then missing vectors are made. If there is nothing
+    to mend, nothing is written, so that a second run changes nothing. Raises StoreError `no_room`.
     """
     own = cache(own or (lambda: embedder_of(store.embedder(), config)))
     if fix:
@@ -71,13 +70,11 @@ def doctor(
     }
     if not fix or not (errors.keys() & _DAMAGE or _REPAIR in errors.values()):
         return found
-    is_damaged = bool(errors.keys() & _DAMAGE) or _has_lost_rows(store, errors)
-    made = {} if is_damaged else _vectors_anew(store, own)
     backup = store.back_up()
-    rebuild = partial(store.rebuild, copy=backup, made_with=partial(made_with, config if is_known else None))
-    lost = _mended(store, rebuild, made, is_damaged=is_damaged, is_index=not errors.keys() & _TABLES)
-    if is_damaged or lost is not None:
-        make_vectors(store, own)
+    lost = None
+    if not errors.keys() <= _VECTORS and not (errors.keys() <= _VECTORS | _INDEXES and store.reindex()):
+        lost = store.rebuild(copy=backup, made_with=partial(made_with, config if is_known else None))
+    make_vectors(store, own)
     vector_index.make_anew(store, config)
     found = [_ask(store, own, *question) for question in questions]
     if backup:
@@ -95,39 +92,17 @@ def _end_purge(store: Store) -> None:
             store.purge()
 
 
-def _has_lost_rows(store: Store, errors: Collection[str]) -> bool:
-    """Whether rows are missing that others point at, vectors aside, or that an index has."""
-    return ("foreign_keys" in errors and "orphan_vectors" not in errors) or store.has_lost_rows()
-
-
-def _mended(
-    store: Store,
-    rebuild: Callable[[], tuple[Lost, ...]],
-    made: Mapping[int, TextVector],
-    *,
-    is_damaged: bool,
-    is_index: bool,
-) -> tuple[Lost, ...] | None:
-    """Mend what is broken; what was lost where that took a new store, else None.
-
-    made: as `Store.repair` takes it. is_damaged: of the file, and not only what follows from the texts. is_index: it
-    may be an index alone.
-    """
-    if not is_damaged:
-        with suppress(StoreCorrupt):  # the index of words cannot even be emptied, say
-            store.repair(embedder=store.embedder(), made=made)
-            return None
-    return None if is_index and store.reindex() else rebuild()
-
-
 def make_vectors(store: Store, own: Own) -> None:
-    """Make anew what vectors a store lacks and drop what is none, where its embedder is at hand, and may be asked."""
+    """Embed the texts that lack a vector, where the store's embedder is at hand, and may be asked."""
+    made: dict[int, TextVector] = {}
     try:
-        made = _vectors_anew(store, own)
-    except (EmbedError, ConfigError):  # doctor tells how many, and what is missing
+        for rows in store.without_vector():
+            answers = embed([text for _, text in rows], own())
+            made |= {rowid: answer for (rowid, _), answer in zip(rows, answers, strict=True) if answer.vector}
+    except (EmbedError, ConfigError):  # doctor says how many, and what is missing
         return
-    if made or store.check("vector_values").severity == "error":
-        store.repair(embedder=store.embedder(), made=made)
+    if made:
+        store.put_vectors(embedder=store.embedder(), made=made)
 
 
 def made_with(config: Config | None) -> MadeWith | None:
@@ -218,15 +193,6 @@ def _index_questions(config: Config) -> tuple[Question, ...]:
     if config.vector_index != "lsh":
         return ()
     return (("vector_index", partial(vector_index.check, config=config), _REPAIR),)
-
-
-def _vectors_anew(store: Store, own: Own) -> dict[int, TextVector]:
-    """chunk rowid to vector where one is missing or broken; the embedder is not loaded where none is."""
-    made: dict[int, TextVector] = {}
-    for rows in chain(store.without_vector(), store.broken_vectors()):
-        answers = embed([text for _, text in rows], own())
-        made |= zip((rowid for rowid, _ in rows), answers, strict=True)
-    return made
 
 
 def _ask(
@@ -357,7 +323,10 @@ _QUESTIONS: tuple[Question, ...] = (
 _DAMAGE = frozenset(("integrity", "texts", "ids"))
 """Checks by which what is stored is known to be damaged, and not what follows from it."""
 
-_TABLES = frozenset(("texts", "foreign_keys", "documents", "ids", "slices", "digest"))
-"""Checks by which a table is, and not an index alone."""
+_INDEXES = frozenset(("integrity", "fulltext", "fulltext_rows", "counts"))
+"""Checks of what may be rebuilt in place."""
+
+_VECTORS = frozenset(("vectors", "vector_index"))
+"""Checks of what is made of sound texts and vectors."""
 
 _HELD = frozenset(code for code, _, _ in _QUESTIONS) - {"vectors", "space", "duplicates", "reembed", "embedder"}

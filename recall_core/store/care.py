@@ -66,7 +66,10 @@ class Maintenance(Protocol):
 
     def back_up(self) -> str | None:
         """A copy of the store beside it as it lies there, damage and all, named by its generation; its path, or None
-        where there is none to make."""
+        where there is none to make.
+
+        Raises StoreError `no_room` before anything is written where the disk has no room for it and a rebuilt store.
+        """
 
     def copy(self, target: str) -> Iterator[tuple[int, int]]:
         """Copy the store of one moment into a new file of this kind, for its owner alone, beside readers and writers.
@@ -78,27 +81,24 @@ class Maintenance(Protocol):
     def without_vector(self) -> Iterator[list[tuple[int, str]]]:
         """(chunk rowid, embedded text) of every live chunk that has no vector, in lists of bounded length."""
 
-    def broken_vectors(self) -> Iterator[list[tuple[int, str]]]:
-        """The same of every live chunk whose vector cannot be one."""
-
-    def has_lost_rows(self) -> bool:
-        """Whether rows are known to have been there that are not there any more."""
-
     def reindex(self) -> bool:
-        """Make every index anew where the tables hold all that there is; whether the store is whole by that."""
+        """Rebuild every index, the full text and the counts in place. Return True if the store is whole then.
 
-    def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
-        """Put a new store of what can be read of this one in its place, in one step; what cannot.
-
-        No text that is not what was stored is in it. copy: what `back_up` has just made, to be looked through too.
-        made_with: asked where the store cannot say it any more.
+        Nothing is changed if it is not, nor where a table has lost rows.
         """
 
-    def repair(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
-        """Rebuild what is derived from the text, in one transaction that is one step of the generation.
+    def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
+        """Put a new store of what can be read of this one in its place, in one step. Return what is lost.
 
-        made: chunk rowid to (vector, windows) by the embedder of that identity, for chunks whose vector is missing or
-        cannot be one; they are left out where the store has another embedder by now.
+        No text that is not what was stored is in it, and every vector is whose check holds. copy: what `back_up` has
+        just made, to look for rows that no table leads to any more. made_with: asked where the store cannot say it.
+        """
+
+    def put_vectors(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
+        """Put vectors of chunks that have none, in one transaction that is one step of the generation.
+
+        made: chunk rowid to (vector, windows) by the embedder of that identity; left out where the store has another
+        embedder now.
         """
 
     def compact(self) -> int:

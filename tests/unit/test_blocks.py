@@ -102,8 +102,10 @@ def test_a_block_that_is_lost_is_found_by_doctor_and_no_other_vector_is_taken_fo
     assert [*store.cosines(vector(1), where=None)] == [17, 18, 19, 20]
     assert store.check("vector_values").severity == "error"
 
-    made = {row: (vector(row - 1), 1) for rows in store.broken_vectors() for row, _ in rows}
-    store.repair(embedder=store.embedder(), made=made)
+    store.rebuild(copy=None, made_with=lambda: None)
+    made = {row: (vector(row - 1), 1) for rows in store.without_vector() for row, _ in rows}
+    assert [*made] == [*range(1, 17)]
+    store.put_vectors(embedder=store.embedder(), made=made)
     assert held(store) == {number + 1: number for number in range(20)}
     assert store.check("vector_values").severity == "ok"
 

@@ -16,7 +16,6 @@ from recall_core.adapters import hits
 from recall_core.api.compare import DiffRequest
 from recall_core.api.engine import Engine, result_of
 from recall_core.config import Config
-from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import RqlError, UsageError
 from recall_core.evaluate.tune_question import PinTarget
 from recall_core.pack.greedy import pack
@@ -451,7 +450,7 @@ def test_doctor_finds_a_copy_that_is_not_kept_and_keeps_it_again() -> None:
     with store.unlock():
         store.execute("DELETE FROM chunk_copy WHERE chunk = 1")
     assert store.check("counts").evidence == "wrong: copies"
-    store.repair(embedder=HashEmbedder().identity, made={})
+    store.rebuild(copy=None, made_with=lambda: None)
     assert store.check("counts").severity == "ok"
     assert_kept(store)
 

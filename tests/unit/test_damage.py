@@ -245,15 +245,16 @@ def test_a_repair_never_makes_a_changed_letter_official(recall: Recall) -> None:
 WRONG_COUNT = "UPDATE meta SET value = '99' WHERE key = 'documents'"
 
 
-def test_a_repair_in_place_makes_no_changed_label_official(recall: Recall) -> None:
-    damage(recall, "UPDATE doc SET source = 'forged' WHERE rowid = 2", WRONG_COUNT)
+def test_a_repair_makes_no_changed_label_official(recall: Recall) -> None:
+    label(recall)
+    damage(recall, "UPDATE doc SET source = 'forged' WHERE rowid = 1", WRONG_COUNT)
     assert errors(recall) == {"counts", "digest"}
 
     recall.doctor(fix=True)
 
     assert errors(recall) == {"digest"}
     (check,) = (check for check in recall.doctor()["checks"] if check["code"] == "digest")
-    assert "the first in docs/b.md" in check["evidence"]
+    assert "the first in docs/a.md" in check["evidence"]
 
 
 def test_digests_that_were_spoiled_are_made_anew_of_documents_that_are_right(recall: Recall) -> None:

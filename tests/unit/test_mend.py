@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+from array import array
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,8 @@ import pytest
 
 from recall_core import Recall
 from recall_core.errors import StoreCorrupt, StoreError
+from recall_core.store.sqlite import blocks
+from recall_core.store.sqlite.schema import vector_checksum
 from recall_core.store.sqlite.store import SqliteStore
 from tests import damage
 from tests.examples import mostly_nightly
@@ -37,6 +40,9 @@ DATA = {"doc", "doc_reading", "file", "left_out", "judged_query", "judgement"}
 were read, what was left out, and what people judged. So does that of the texts, but its pages are found without their
 root. All the others follow from these and from the settings."""
 
+VECTORS = {"vec_block", "vec_place"}
+"""Tables without which no vector can be checked, on one page each here."""
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -47,6 +53,36 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def before(made: Path) -> tuple[list[str], list[Any]]:
     return damage.exported(made), damage.judged(made)
+
+
+@pytest.fixture(scope="module")
+def turned(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return that store with sound vectors that its embedder would not make: each points the other way."""
+    base = damage.copied(made, tmp_path_factory.mktemp("turned") / "store")
+    turn_vectors(base)
+    return base
+
+
+def turn_vectors(base: Path) -> None:
+    with Recall.open(str(base)) as recall:
+        store = recall.store
+        assert isinstance(store, SqliteStore)
+        rows = store.execute("SELECT chunk, embedding, windows FROM vec ORDER BY chunk")
+        turned = [(chunk, array("f", (-part for part in array("f", vector))), n) for chunk, vector, n in rows]
+        with store.transaction():
+            blocks.clear(store.execute)
+            store.execute("DELETE FROM vec_cache")
+            put = [(chunk, bytes(vector), n, vector_checksum(bytes(vector), n)) for chunk, vector, n in turned]
+            blocks.put(store.execute, store.execute_many, put)
+
+
+@pytest.fixture(scope="module")
+def known(turned: Path) -> tuple[list[str], list[Any]]:
+    return damage.exported(turned), damage.judged(turned)
+
+
+def without_vectors(exported: list[str]) -> list[dict[str, Any]]:
+    return [{name: each for name, each in json.loads(line).items() if name != "vector"} for line in exported]
 
 
 @pytest.fixture
@@ -75,9 +111,9 @@ class Mended(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def fixed(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Mended]:
-    """Return the store that was mended after these trees were spoiled, which tests only read."""
-    return cache(lambda *trees: Mended.of(damage.copied(made, tmp_path_factory.mktemp("fixed") / "store"), *trees))
+def fixed(turned: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Mended]:
+    """Return the turned store that was mended after these trees were spoiled, which tests only read."""
+    return cache(lambda *trees: Mended.of(damage.copied(turned, tmp_path_factory.mktemp("fixed") / "store"), *trees))
 
 
 def leaves(path: Path, tree: str) -> list[int]:
@@ -107,18 +143,22 @@ def test_the_trees_are_those_of_a_store(made: Path) -> None:
     assert set(damage.trees(made / "recall.db")) == set(TREES)
 
 
-@pytest.mark.parametrize("tree", mostly_nightly(TREES, *DATA, "meta"))
+@pytest.mark.parametrize("tree", mostly_nightly(TREES, *DATA, "meta", "chunk", "vec_place"))
 def test_a_spoiled_root_page_is_mended_and_leaves_what_could_be_read(
-    fixed: Callable[..., Mended], before: tuple[list[str], list[Any]], tree: str
+    fixed: Callable[..., Mended], known: tuple[list[str], list[Any]], tree: str
 ) -> None:
+    """No vector is made again whose check holds: it would point the other way."""
     store = fixed(tree)
 
     assert errors(store.checks) == set()
-    if tree not in DATA:
-        assert (store.exported, store.judged) == before
-    if tree != "doc":
+    if tree in VECTORS:
+        assert (without_vectors(store.exported), store.judged) == (without_vectors(known[0]), known[1])
+        assert store.exported != known[0]
+    elif tree not in DATA:
+        assert (store.exported, store.judged) == known
+    if tree != "doc" and tree not in VECTORS:
         for kind in ("chunk",) if tree == "doc_reading" else ("document", "chunk"):
-            assert lines(store.exported, kind) == lines(before[0], kind)
+            assert lines(store.exported, kind) == lines(known[0], kind)
     assert ("lost" in store.checks.get("rebuilt", {})) == (tree in DATA - {"file", "doc_reading"} | {"root"})
 
 
@@ -141,27 +181,24 @@ SEVERAL = TREES[4::4]
 
 
 def test_several_spoiled_root_pages_are_mended_at_once(
-    fixed: Callable[..., Mended], before: tuple[list[str], list[Any]]
+    fixed: Callable[..., Mended], known: tuple[list[str], list[Any]]
 ) -> None:
-    store = fixed(*(tree for tree in SEVERAL if tree not in DATA))
+    store = fixed(*(tree for tree in SEVERAL if tree not in DATA | VECTORS))
 
     assert errors(store.checks) == set()
-    assert (store.exported, store.judged) == before
+    assert (store.exported, store.judged) == known
     assert "lost" not in store.checks["rebuilt"]
 
 
-def test_the_backup_of_a_fix_is_the_damaged_file(fixed: Callable[..., Mended]) -> None:
-    store = fixed("meta")
+def test_a_fix_leaves_the_damaged_file_as_a_backup_and_no_other_file(fixed: Callable[..., Mended]) -> None:
+    for tree in ("meta", "chunk"):  # the pages of a copy are looked through for chunks
+        store = fixed(tree)
 
-    (backup,) = store.base.glob("recall.db.bak-*")
-    assert str(backup) in store.checks["backup"]["evidence"]
-    assert backup.read_bytes() == store.content
-
-
-def test_a_fix_leaves_no_other_file(fixed: Callable[..., Mended]) -> None:
-    left = [path.name for path in fixed("meta").base.iterdir() if path.is_file()]
-
-    assert sorted(name for name in left if ".bak-" not in name) == ["recall.db", "recall.toml"]
+        (backup,) = store.base.glob("recall.db.bak-*")
+        assert str(backup) in store.checks["backup"]["evidence"], tree
+        assert backup.read_bytes() == store.content, tree
+        left = sorted(path.name for path in store.base.iterdir() if path.is_file())
+        assert left == ["recall.db", backup.name, "recall.toml"], tree
 
 
 def test_marks_that_are_lost_come_back_with_the_next_sync(
@@ -424,6 +461,47 @@ def test_long_texts_are_found_without_the_root_of_their_table(tmp_path: Path) ->
     assert damage.exported(tmp_path) == known
 
 
+def test_vectors_outlast_the_root_of_their_table(tmp_path: Path) -> None:
+    """Each is taken from a page that nothing leads to any more, where its check holds."""
+    whole = tmp_path / "whole"
+    (whole / "docs").mkdir(parents=True)
+    records = (json.dumps({"id": f"r{n}", "text": f"quokka {n}"}) for n in range(800))
+    (whole / "docs" / "all.jsonl").write_text("\n".join(records))
+    Recall.init(str(whole), settings={"embedding_dim": 64})
+    with Recall.open(str(whole)) as recall:
+        recall.index(str(whole / "docs"))
+    turn_vectors(whole)
+    known = damage.exported(whole)
+    for tree in VECTORS:
+        base = damage.copied(whole, tmp_path / tree)
+        assert len(leaves(base / "recall.db", tree)) > 1, tree
+        damage.spoil(base / "recall.db", damage.trees(base / "recall.db")[tree])
+
+        assert errors(mended(base)) == set(), tree
+
+        assert damage.exported(base) == known, tree
+
+
+def test_without_room_nothing_is_mended_and_nothing_written(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = base / "recall.db"
+    damage.spoil(path, damage.trees(path)["doc"])
+    content, needed, usage = path.read_bytes(), 3 * path.stat().st_size, shutil.disk_usage(base)
+    for free in (0, needed - 1):
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
+        for mend in (lambda: mended(base), lambda: Recall.recover(path, tmp_path / "new.db")):
+            with pytest.raises(StoreError, match=f"needs {needed} free bytes .*there are {free}") as refused:
+                mend()
+
+            assert (refused.value.code, refused.value.exit_code) == ("no_room", 1)
+            assert refused.value.details == {"needed_bytes": needed, "free_bytes": free}
+    assert (path.read_bytes(), [each.name for each in tmp_path.iterdir()]) == (content, ["store"])
+    assert not [*base.glob("*.bak-*")]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=needed))
+    assert errors(mended(base)) == set()
+
+
 def test_a_purge_that_a_damaged_file_cannot_end_is_ended_by_mending(base: Path) -> None:
     path = base / "recall.db"
     with Recall.open(str(base)) as recall, recall.store.writer() as writer:
@@ -436,6 +514,9 @@ def test_a_purge_that_a_damaged_file_cannot_end_is_ended_by_mending(base: Path) 
 
     assert errors(checks) == set()
     assert text not in path.read_bytes()
+    db = apsw.Connection(str(path))
+    assert db.execute("SELECT count(*) FROM vec_cache").fetchall() == [(0,)]
+    db.close()
 
 
 # Into another file.

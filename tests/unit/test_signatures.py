@@ -174,7 +174,7 @@ def test_a_shortlist_holds_live_rows_alone(store: SqliteStore) -> None:
     assert gone not in (found or [])
 
 
-WRITES = ("put", "tombstone", "compact", "purge", "reembed", "repair", "refresh")
+WRITES = ("put", "tombstone", "compact", "purge", "reembed", "put_vectors", "refresh")
 
 
 @pytest.mark.parametrize("seed", range(4 if IS_NIGHT else 1))
@@ -196,13 +196,13 @@ def test_signatures_follow_whatever_is_written(store: SqliteStore, seed: int) ->
                 store.purge()
             case "reembed":
                 reembed(store, step)
-            case "repair":
+            case "put_vectors":
                 vectors = store.vectors([key.rowid for key in store.candidates(None)])
                 with store.transaction():
                     some = random.sample(sorted(vectors), 5)
                     store.execute_many("DELETE FROM vec_place WHERE chunk = ?", [(rowid,) for rowid in some])
                 made = {rowid: (vectors[rowid], 1) for rowid in some}
-                store.repair(embedder=store.embedder(), made=made)
+                store.put_vectors(embedder=store.embedder(), made=made)
             case _:
                 put(store, *[some_file(Random(1), 1)])
         assert kept(store) == fresh(store), (step, write)

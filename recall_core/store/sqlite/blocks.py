@@ -201,16 +201,6 @@ def clear(execute: Execute) -> None:
     execute("DELETE FROM vec_free")
 
 
-def free_again(execute: Execute) -> None:
-    """Work out anew which places are free."""
-    execute("DELETE FROM vec_free")
-    slots = ", ".join(f"({slot})" for slot in range(IN_BLOCK))
-    execute(
-        f"INSERT INTO vec_free(place) SELECT (block << {BITS}) + column1 FROM vec_block, (VALUES {slots}) "
-        f"WHERE (block << {BITS}) + column1 NOT IN (SELECT place FROM vec_place)"
-    )
-
-
 def pack(execute: Execute, execute_many: ExecuteMany) -> None:
     """Put the vectors into new blocks in the order of their chunks, where places in between are free."""
     if not execute(_IS_LOOSE)[0][0]:

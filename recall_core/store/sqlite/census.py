@@ -93,6 +93,14 @@ def recount(execute: Execute, generation: int) -> dict[str, str]:
     return {**counts, KEY: spell(generation, take_census(execute))}
 
 
+def advance(execute: Execute) -> None:
+    """Record that the open transaction changed the store: one more generation, and every count taken again."""
+    execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+    generation = int(execute("SELECT value FROM meta WHERE key = 'generation'")[0][0])
+    for pair in recount(execute, generation).items():
+        execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", pair)
+
+
 def find_wrong(execute: Execute, meta: Mapping[str, str]) -> list[str]:
     """Names of what is kept otherwise than it is counted."""
     found = [name for name, sql in COUNTS.items() if meta.get(name) != str(_one(execute, sql))]

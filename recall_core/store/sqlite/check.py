@@ -162,7 +162,7 @@ def texts(store: SqliteCatalog) -> Finding:
             count += 1
             unverified += kept is None
             is_titled = _is_titled(title, own_title) or (not title and _is_title(text, offset, own_title))
-            if not (is_titled and _is_text(text, kept) and _is_metadata(meta)):
+            if not (is_titled and _is_text(text, kept) and is_metadata(meta)):
                 wrong[path] = None
     for rows in blocks(store, _READINGS):
         wrong |= {path: None for path, read_by, marks, kept in rows if not _is_reading(read_by, marks, kept)}
@@ -214,7 +214,8 @@ def _is_title(text: bytes, offset: int, own: bytes) -> bool:
         return False
 
 
-def _is_metadata(stored: bytes) -> bool:
+def is_metadata(stored: bytes) -> bool:
+    """Return True if these bytes are a JSON object."""
     try:
         return isinstance(metadata(stored.decode()), dict)
     except ValueError:

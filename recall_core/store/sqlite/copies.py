@@ -105,9 +105,3 @@ def twins(execute: Execute, rowids: Sequence[int]) -> dict[int, list[int]]:
 def are_wrong(execute: Execute) -> bool:
     """Whether the table holds others than there are."""
     return are_kept(execute) and bool(execute(_WRONG)[0][0])
-
-
-def keep_again(execute: Execute) -> None:
-    """Make the table anew."""
-    execute("DELETE FROM chunk_copy")
-    execute(FILL)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from recall_core.store.sqlite.opened import OpenStore
 
 STEP_PAGES = 2_048  # 16 MiB, between two reports of how far a copy is
+MENDING_COPIES = 3
+"""The damaged file, the new one, and its pages once more in the log of the one or the other."""
 _TRIES = 5  # to copy a file in a moment in which nobody writes to it
 
 # What is run in a process of its own: closing a database file drops every lock that the closing process holds on it,
@@ -62,6 +64,18 @@ try:
 except OSError as error:
     sys.exit(f"{error.errno} {error.strerror}")
 """
+
+
+def expect_room(path: str, folder: Path, *, copies: int, doing: str, code: str = "no_room") -> None:
+    """Raise StoreError with this code if the disk of a folder has no room for so many copies of a store's file."""
+    needed, free = copies * (_size_of(path) + _size_of(f"{path}-wal")), shutil.disk_usage(folder).free
+    if free < needed:
+        raise StoreError(
+            code,
+            f"{doing} {path} needs {needed} free bytes in {folder}; there are {free}.",
+            hint=f"df -h {shell.quote(str(folder))}",
+            details={"needed_bytes": needed, "free_bytes": free},
+        )
 
 
 def copy_bytes(path: str, target: str) -> None:

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 import recall_core
 from recall_core import store
-from recall_core._lazy import shutil
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store import sqlite
-from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite import blocks, census, copies
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, making_sense
-from recall_core.store.sqlite.records import digest_of, text_of
+from recall_core.store.sqlite.records import text_of
 from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, vector_checksum
 from recall_core.text import embedded_text
 from recall_core.types import Vector
@@ -34,11 +32,6 @@ _COPIES = 2  # VACUUM writes the file once to a temporary file and once to the l
 _WITHOUT_VECTOR = """
 SELECT c.rowid, d.path, iif(c.title = '', '', d.title), c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
 WHERE c.deleted = 0 AND c.rowid > ? AND c.rowid NOT IN (SELECT chunk FROM vec) ORDER BY c.rowid LIMIT ?
-"""
-
-_BROKEN = """
-SELECT c.rowid, d.path, iif(c.title = '', '', d.title), c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
-WHERE c.deleted = 0 AND c.rowid IN (SELECT value FROM json_each(?)) ORDER BY c.rowid
 """
 
 _MISSING = """
@@ -85,6 +78,8 @@ class SqliteMaintenance(SqliteCatalog):
         if not self.writable:
             raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
 
+        folder = Path(self.path).absolute().parent
+        sqlite.copying.expect_room(self.path, folder, copies=sqlite.copying.MENDING_COPIES, doing="Mending")
         path = f"{self.path}.bak-{self._name_of_now()}"
         self.fold()
         with self.without_writers():
@@ -108,48 +103,30 @@ class SqliteMaintenance(SqliteCatalog):
             last = rows[-1][0]
             yield [(rowid, embedded_text(*parts)) for rowid, *parts in rows]
 
-    def broken_vectors(self) -> Iterator[list[tuple[int, str]]]:
-        """(chunk rowid, embedded text) of every live chunk whose vector cannot be one, in lists of bounded length."""
-        bad = sqlite.check.bad_vectors(self)
-        for start in range(0, len(bad), _EMBED_BATCH):
-            rows = self.execute(_BROKEN, (json.dumps(bad[start : start + _EMBED_BATCH]),))
-            if rows:
-                yield [(rowid, embedded_text(*parts)) for rowid, *parts in rows]
-
-    def has_lost_rows(self) -> bool:
-        """Whether a table cannot be read to its end, or has fewer rows than one of its indexes."""
-        return sqlite.mend.has_lost_rows(self)
-
     def reindex(self) -> bool:
-        """Make every index anew where the tables hold all that there is; whether the store is whole by that."""
-        return sqlite.mend.is_reindexed(self)
+        """Rebuild every index, the full text and the counts in place. Return True if the store is whole then."""
+        return sqlite.rebuild.reindex(self)
 
-    def repair(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
-        """Rebuild what is derived from the text, in one transaction that is one step of the generation.
+    def put_vectors(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
+        """Put vectors of chunks that have none, in one transaction that is one step of the generation.
 
-        made: chunk rowid to (vector, windows) by the embedder of that identity, for chunks whose vector is missing or
-        cannot be one; they are left out where the store has another embedder by now.
+        made: chunk rowid to (vector, windows) by the embedder of that identity; left out where the store has another
+        embedder now.
         """
-        broken = sqlite.check.bad_vectors(self)
-        kept = {table: sqlite.check.bad_kept(self, table) for table in ("vec_cache", "vec_next")}
         with self.transaction():
-            self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
-            self.execute(f"DELETE FROM vec_place WHERE chunk IN ({sqlite.check.ORPHANS})")
-            self.execute_many("DELETE FROM vec_place WHERE chunk = ?", [(rowid,) for rowid in broken])
-            blocks.free_again(self.execute)
-            for table, hashes in kept.items():
-                for text_hash in hashes:
-                    self.execute(f"DELETE FROM {table} WHERE text_hash = ?", (text_hash,))
-            sqlite.reranked.drop_bad(self.execute)
-            if self.embedder() == embedder:
-                self._put_vectors(made)
-            self._digest_again()
-            copies.keep_again(self.execute)
-            self._next_generation()
+            if self.embedder() != embedder:
+                return
+            wanted = self.execute(_MISSING, (json.dumps(list(made)),))
+            rows = [(rowid, *made[rowid]) for (rowid,) in wanted if made[rowid][0]]
+            checked = [(rowid, vector, windows, vector_checksum(vector, windows)) for rowid, vector, windows in rows]
+            blocks.put(self.execute, self.execute_many, checked)
+            census.advance(self.execute)
 
     def compact(self) -> int:
         """Drop tombstones and the vectors kept for them, refresh the planner's statistics, write the file anew."""
-        self._make_sure_of_room()
+        if self.path != MEMORY:
+            folder = Path(self.path).absolute().parent
+            sqlite.copying.expect_room(self.path, folder, copies=_COPIES, doing="Compacting", code="disk_full")
         gone = self._drop_tombstones()
         with self.transaction():
             with making_sense(self.path):
@@ -157,19 +134,6 @@ class SqliteMaintenance(SqliteCatalog):
             self.execute("ANALYZE")
         self.purge()
         return gone
-
-    def _make_sure_of_room(self) -> None:
-        if self.path == MEMORY:
-            return
-        folder = Path(self.path).absolute().parent
-        needed, free = _COPIES * self.size_bytes(), shutil.disk_usage(folder).free
-        if free < needed:
-            raise StoreError(
-                "disk_full",
-                f"Compacting {self.path} needs {needed} free bytes in {folder}; there are {free}.",
-                hint=f"df -h {folder}",
-                details={"needed_bytes": needed, "free_bytes": free},
-            )
 
     def told_skips(self) -> frozenset[str]:
         """The skips that were told, each as `ingest.skips.key` has it."""
@@ -355,43 +319,13 @@ class SqliteMaintenance(SqliteCatalog):
             self._clear()
             self.execute("UPDATE meta SET value = ? WHERE key = 'embedder'", (target.embedder,))
             self.execute("UPDATE meta SET value = ? WHERE key = 'dimension'", (str(target.dimension),))
-            self._next_generation()
+            census.advance(self.execute)
         return True
 
     def _is_next(self, target: ReembedTarget) -> bool:
         """Whether the vectors that come in are the target's."""
         found = self.reembed_target()
         return found is not None and (found.embedder, found.dimension) == (target.embedder, target.dimension)
-
-    def _next_generation(self) -> None:
-        """Record that the open transaction changed the store: one more generation, and every count taken anew."""
-        self.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
-        for pair in census.recount(self.execute, self.generation()).items():
-            self.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", pair)
-
-    def _put_vectors(self, made: Mapping[int, tuple[Vector, int]]) -> None:
-        named = json.dumps(list(made))
-        wanted = self.execute(_MISSING, (named,))
-        rows = [(rowid, *made[rowid]) for (rowid,) in wanted if made[rowid][0]]
-        checked = [(rowid, vector, windows, vector_checksum(vector, windows)) for rowid, vector, windows in rows]
-        blocks.put(self.execute, self.execute_many, checked)
-
-    def _digest_again(self) -> None:
-        """Of the documents where their sum agrees with them; else the sum, of what the documents were: one that has
-        another digest by now is damaged, and not to be made official."""
-        kept = self.execute("SELECT value FROM meta WHERE key = 'digest_sum'")[0][0]
-        rows = self.execute("SELECT rowid, digest FROM doc WHERE deleted = 0")
-        try:
-            with making_sense(self.path):
-                found = {rowid: digest_of(self.execute, rowid) for rowid, _ in rows}
-        except StoreCorrupt:
-            return  # a title or a label is damaged, and no digest can tell what it was
-        if digest_sum(found.values()) == kept:
-            for rowid, digest in found.items():
-                self.execute("UPDATE doc SET digest = ? WHERE rowid = ?", (digest, rowid))
-            return
-        total = digest_sum(own for _, own in rows)
-        self.execute("UPDATE meta SET value = ? WHERE key = 'digest_sum'", (total,))
 
     def _clear(self) -> None:
         self.execute("DELETE FROM vec_next")

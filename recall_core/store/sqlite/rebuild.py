@@ -1,244 +1,322 @@
-"""A new store of what can still be read of a damaged one: each text held against its hash, each index made anew.
+"""Mend a damaged store: rebuild its indexes in place, or the store from what can still be read of it.
 
-Labels that do not agree with their digest are tried as other tables tell them. Where none agrees they are kept, and
-the document gets a digest that no document has, as one does of which a text is lost: doctor goes on to name it, and
-it is not shown as a whole. Tombstones stay behind.
+A text goes into the new store if it agrees with its hash. Labels that do not agree with their digest are tried as
+other tables have them. Where none agrees they are kept, and the document gets a digest that no document has, as does
+one with a lost text: doctor goes on to name it, and it is not shown as a whole. Tombstones are dropped.
 """
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, suppress
 from hashlib import sha256
 from itertools import groupby, islice, product
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import apsw
 
-from recall_core.errors import StoreCorrupt
+from recall_core import files
+from recall_core.config import BUSY_TIMEOUT_MS
+from recall_core.errors import StoreCorrupt, StoreError, StoreLocked
 from recall_core.marks import loaded
+from recall_core.parts import part_of
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
-from recall_core.store.sqlite import blocks, census, sums
-from recall_core.store.sqlite.leaves import chunk_rows
-from recall_core.store.sqlite.records import metadata, root_of
-from recall_core.store.sqlite.remains import REREAD, OldDocument, OldFile, Remains, chunk_of, completed, whole
-from recall_core.store.sqlite.salvage import Row, Salvage, text_of, vectors
-from recall_core.store.sqlite.schema import reading_hash, titles_of, vector_checksum, with_encoding, without_names
-from recall_core.store.values import Lost, MadeWith, find_flaws
+from recall_core.store.sqlite import blocks, census, records, reranked, schema, sums
+from recall_core.store.sqlite.catalog import SqliteCatalog
+from recall_core.store.sqlite.check import CHECKS, is_metadata
+from recall_core.store.sqlite.connect import MEMORY, damage_error, discard, making_sense, reaching, translated
+from recall_core.store.sqlite.copying import MENDING_COPIES, STEP_PAGES, copy_aside, expect_room
+from recall_core.store.sqlite.salvage import OldDocument, OldFile, Remains, Row, Salvage, chunk_of, text_of, whole
+from recall_core.store.sqlite.schema import titles_of, without_names
+from recall_core.store.values import Lost, MadeWith, StoreCheck, find_flaws
 from recall_core.text import embedded_hash, spaced, utc
 
-_SAMPLE = 100  # vectors, of which some may be damaged
+New = TypeVar("New", bound=SqliteCatalog)
+Making = Callable[[], MadeWith | None]
 
-if TYPE_CHECKING:
-    from recall_core.store.sqlite.store import SqliteStore
-
-_NEXT = ("next_embedder", "next_dimension", "next_command")
-
-_CHUNK = (
-    *("id", "doc", "offset", "end_offset", "line_start", "line_end", "tokens", "heading", "text", "text_hash"),
-    *("hash", "title", "place"),
+_INDEXED = ("root", "file", "doc", "doc_tag", "chunk", "vec_place")
+_OF_INDEXES: tuple[StoreCheck, ...] = ("integrity", "fulltext_rows", "counts")
+_SOUND: tuple[StoreCheck, ...] = (
+    *("integrity", "foreign_keys", "fulltext", "fulltext_rows", "orphan_vectors", "vector_values"),
+    *("texts", "documents", "ids", "counts"),
 )
+"""Checks that a new store passes, whatever the old one has lost."""
 
-_PUT_FILE = """
-INSERT OR IGNORE INTO file(rowid, path, os_path, size, mtime_ns, hash, settings, root, ctime_ns, inode)
-VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
+_HEAD = b"SQLite format 3\0" + schema.PAGE_SIZE.to_bytes(2, "big") + bytes((2, 2, 0, 64, 32, 32))
+"""Of every store: the name of the format, the size of a page, that there may be a log, and three constants."""
 
-_PUT_DOC = """
-INSERT OR IGNORE INTO doc(rowid, id, path, file, mtime, size, hash, title, source, meta, digest)
-VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
+_TRIES = 5
+_SAMPLE = 100  # vectors, some of them damaged
+_NEXT = ("next_embedder", "next_dimension", "next_command")
+_PLACES = "SELECT rowid, offset, end_offset, tokens, line_start, line_end, text FROM chunk WHERE doc = ? ORDER BY 2"
+_SPANS = "SELECT doc, rowid, offset, end_offset, text, title FROM chunk ORDER BY doc, offset"
 
-_PUT_READING = "INSERT INTO doc_reading(doc, read_by, marks, hash) VALUES(?, ?, ?, ?)"
 
-_PUT_CHUNK = """
-INSERT OR IGNORE INTO chunk(rowid, id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text,
-  search_text, text_hash, hash, place) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING rowid
-"""
+def reindex(store: SqliteCatalog) -> bool:
+    """Rebuild every index, the full text and the counts in place. Return True if the store is whole then.
 
-_PLACES = """
-SELECT rowid, offset, end_offset, tokens, line_start, line_end, text FROM chunk WHERE doc = ? ORDER BY offset
-"""
+    Where a table has lost rows nothing is changed: its indexes tell which rows these were.
+    """
+    try:
+        with store.transaction(), making_sense(store.path):
+            if _has_lost_rows(store):
+                return False
+            store.execute("REINDEX")
+            store.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
+            census.advance(store.execute)
+            if any(CHECKS[code](store).severity == "error" for code in _OF_INDEXES):
+                raise damage_error(store.path, "more than its indexes")
+    except StoreError as error:
+        if not isinstance(error, StoreCorrupt) and error.code != "store_failed":  # two rows where an index takes one
+            raise
+        return False
+    return True
 
-_SPANS = "SELECT doc, rowid, offset, end_offset FROM chunk ORDER BY doc, offset"
 
-_KEPT = "SELECT embedding, windows, checksum FROM vec_cache WHERE text_hash = ?"
-
-_LISTED = "SELECT rowid, doc, offset FROM chunk INDEXED BY chunk_natural WHERE deleted = 0"
+def _has_lost_rows(store: SqliteCatalog) -> bool:
+    """Return True if a table has fewer rows than an index of it. Raises StoreCorrupt if it cannot be read whole."""
+    for table in _INDEXED:
+        for _, index, _, origin, _ in store.execute(f"PRAGMA index_list({table})"):
+            if origin == "pk":
+                continue
+            definition = str(store.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (index,))[0][0])
+            where = definition.partition(" WHERE ")[2] or "1"
+            held = store.execute(f"SELECT count(*) FROM {table} NOT INDEXED WHERE {where}")
+            with suppress(StoreCorrupt):  # of the index
+                if store.execute(f"SELECT count(*) FROM {table} INDEXED BY {index} WHERE {where}") > held:
+                    return True
+    return False
 
 
 def rebuild(
-    db: apsw.Connection,
-    target: str,
-    *,
-    base: Path,
-    copy: str | None,
-    made_with: Callable[[], MadeWith | None],
-    create: Callable[..., SqliteStore],
-) -> tuple[SqliteStore, tuple[Lost, ...]]:
-    """A new store at target of what can be read through a connection, and what cannot.
+    store: SqliteCatalog, *, copy: str | None, made_with: Making, create: Callable[..., SqliteCatalog]
+) -> tuple[Lost, ...]:
+    """Replace a store by a new one of what can be read of it, in one transaction. Return what is lost.
 
-    base: the folder that paths start from. copy: the same file's bytes, in another one that nobody writes. made_with:
-    asked where the old store cannot say what it was made with; where nobody can, StoreCorrupt is raised.
+    No other process writes from the first row that is read to the last page that is written. copy, made_with: as
+    `Maintenance.rebuild` takes them. create: makes an empty store.
     """
-    old = Salvage(db)
-    pairs = [(text_of(key), text_of(value)) for key, value in old.keyed("meta", ("key", "value"), "key")]
+    place = Path(os.path.realpath(store.path))
+    for _ in range(_TRIES):
+        part = MEMORY if store.path == MEMORY else str(part_of(place))
+        try:
+            with store.without_writers(), translated(store.path):
+                new, lost = _build_from(Salvage(store.db, copy), store.path, part, made_with, create)
+            seen = store.changes()
+            with closing(new):
+                new.fold()
+                if _is_written_over(store, new.db, seen):
+                    return lost
+        finally:
+            if part != MEMORY:
+                discard(part)
+    raise StoreLocked(
+        "store_locked", f"{store.path} is being written all the time.", hint="wait for it and try again"
+    )
+
+
+def _is_written_over(store: SqliteCatalog, source: apsw.Connection, seen: int) -> bool:
+    """Write the content of another database over a store's. Return False if another process has written since."""
+    is_file = store.path != MEMORY
+    with translated(store.path), ExitStack() as opened:
+        target = store.db
+        if is_file:
+            target = opened.enter_context(closing(apsw.Connection(store.path, flags=apsw.SQLITE_OPEN_READWRITE)))
+            target.set_busy_timeout(BUSY_TIMEOUT_MS)
+        with target.backup("main", source, "main") as work:
+            work.step(0)  # from here on no other process writes
+            if is_file and store.changes() != seen:
+                return False
+            while not work.done:
+                work.step(STEP_PAGES)
+        target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return True
+
+
+def recover(
+    where: str, target: str, *, made_with: Making, create: Callable[..., New]
+) -> tuple[New, tuple[Lost, ...]]:
+    """Make a new store at target of what can be read of the file at where. Return it, and what is lost.
+
+    The file is copied byte for byte, and only the copy is opened. Raises StoreError `no_room` before that.
+    """
+    expect_room(where, Path(target).absolute().parent, copies=MENDING_COPIES, doing="Recovering")
+    with reaching(Path(target)), files.scratch(Path(target).absolute()) as folder:
+        copy = str(folder / "old.db")
+        copy_aside(where, copy)
+        with suppress(apsw.Error, UnicodeDecodeError):
+            _redefine(copy)
+        with translated(where), closing(apsw.Connection(copy, flags=apsw.SQLITE_OPEN_READWRITE)) as db:
+            db.pragma("writable_schema", True)  # a damaged definition does not hide the others
+            if not {row[0] for row in db.execute("SELECT name FROM sqlite_schema")} & {"doc", "chunk"}:
+                raise damage_error(where, "it has no table of documents")
+            return _build_from(Salvage(db, copy), where, target, made_with, create)
+
+
+def _redefine(copy: str) -> None:
+    """Write the head of the file, and the definitions of tables and indexes, as they are in every store."""
+    with Path(copy).open("r+b") as file:
+        file.write(_HEAD)
+        file.seek(56)
+        file.write(b"\0\0\0\1")  # UTF-8
+    with closing(apsw.Connection(copy)) as db, closing(apsw.Connection(MEMORY)) as model:
+        db.pragma("writable_schema", True)
+        schema.migrate(model, version=0, steps=schema.MIGRATIONS[: max(0, db.pragma("user_version")) or None])
+        rows = model.execute("SELECT name, type, tbl_name, sql FROM sqlite_schema")
+        made = {name: (name, kind, table, sql) for name, kind, table, sql in rows}
+        found = db.execute("SELECT rowid, CAST(name AS BLOB), CAST(sql AS BLOB) FROM sqlite_schema").fetchall()
+        missing = made.keys() - {text_of(name) for _, name, _ in found}
+        for rowid, raw, sql in found:
+            name = text_of(raw)
+            if name not in made:  # its name may be what is damaged
+                name = next((each for each in missing if sql and made[each][3] == text_of(sql)), None)
+            if name is not None:
+                columns = "name = ?, type = ?, tbl_name = ?, sql = ?"
+                db.execute(f"UPDATE sqlite_schema SET {columns} WHERE rowid = ?", (*made[name], rowid))
+
+
+def _build_from(
+    old: Salvage, where: str, target: str, made_with: Making, create: Callable[..., New]
+) -> tuple[New, tuple[Lost, ...]]:
+    """Make a new store at target of what can be read of the old one at where. Return it, and what is lost.
+
+    made_with: asked where the old store cannot say how it was made. Raises StoreCorrupt if neither can.
+    """
+    pairs = [(text_of(key), text_of(value)) for key, value in old.rows_by_key("meta", ("key", "value"), "key")]
     meta = {key: value for key, value in pairs if key and value}
-    made = _made_with(meta)
-    if made is None or not _is_maker(made, old):
-        told = made_with()
-        made = told if told is not None and _is_maker(told, old) else made
-    if made is None:
-        message = "What the store was made with cannot be read, nor be told by its settings."
-        raise StoreCorrupt("store_corrupt", message)
-    new = create(target, **made._asdict())
+    values = [meta.get(name, "") for name in MadeWith._fields]
+    is_known = all(values) and values[1].isdigit()
+    own = MadeWith(values[0], int(values[1]), values[2], values[3]) if is_known else None
+    lengths = {len(row[1]) for row in islice(old.vectors(), _SAMPLE) if isinstance(row[1], bytes)}
+
+    def fits(made: MadeWith | None) -> bool:
+        return made is not None and (not lengths or 4 * made.dimension in lengths)
+
+    if not fits(own) and fits(other := made_with()):
+        own = other
+    if own is None:
+        raise StoreCorrupt("store_corrupt", "Neither the store nor its settings say what it was made with.")
+    new = create(target, **own._asdict())
     try:
         with new.transaction():
-            lost = _Rebuild(old, new, meta, base, copy).run()
+            lost = _Rebuild(old, new, meta, Path(os.path.realpath(where)).parent).run()
+        for code in _SOUND:
+            if (finding := CHECKS[code](new)).severity == "error":
+                raise damage_error(where, f"what can be read of it makes no store: {finding.evidence} ({code})")
     except BaseException:
         new.close()
         raise
     return new, lost
 
 
-def _made_with(meta: Mapping[str, str]) -> MadeWith | None:
-    told = [meta.get(name, "") for name in MadeWith._fields]
-    return MadeWith(told[0], int(told[1]), told[2], told[3]) if all(told) and told[1].isdigit() else None
-
-
-def _is_maker(made: MadeWith, old: Salvage) -> bool:
-    """Whether one of the first vectors that can be read is as long as its vectors are; or there is none."""
-    lengths = {len(row[1]) for row in islice(vectors(old), _SAMPLE) if isinstance(row[1], bytes)}
-    return not lengths or 4 * made.dimension in lengths
-
-
 class _Rebuild:
-    """One run: what was read, what was put, and what was lost on the way."""
+    """One run: what was read, what was put, and what is lost."""
 
-    def __init__(self, old: Salvage, new: SqliteStore, meta: Mapping[str, str], base: Path, copy: str | None) -> None:
+    def __init__(self, old: Salvage, new: SqliteCatalog, meta: Mapping[str, str], base: Path) -> None:
         self.old = old
         self.put, self.put_many = new.execute, new.execute_many
         self.dimension = new.info().dimension
         self.meta = meta
         self.base = base
-        self.copy = copy
         self.lost: list[Lost] = []
-        self.roots: set[int] = set()
-        self.has_earlier_roots = False
-        """They are spelled otherwise by now, and have another sum."""
         self.text_hashes: dict[int, bytes] = {}
         """Of the chunks that were put, by rowid."""
-        self.listed: dict[int, set[int]] = {}
-        """doc rowid to the offsets of its chunks, as an index has them."""
 
     def run(self) -> tuple[Lost, ...]:
-        """Everything, in the order in which one thing helps to check another."""
+        """Put everything, in the order in which one thing helps to check another."""
         (trigger,) = self.put("SELECT sql FROM sqlite_schema WHERE name = 'chunk_text_is_immutable'")
-        self.put("DROP TRIGGER chunk_text_is_immutable")  # a title is found out when its chunks are in
-        self._put_roots()
+        self.put("DROP TRIGGER chunk_text_is_immutable")  # a title is known once its chunks are in
+        self.put("PRAGMA defer_foreign_keys = ON")
+        has_earlier_roots = self._put_roots()
         remains = Remains(self.old)
-        self.documents, self.files = remains.documents, remains.files
-        for document in remains.without_reading():
-            self._reread(document)
+        self.documents, self.files, self.read_again = remains.documents, remains.files, remains.read_again
         self.lost += [Lost("document", path) for path in remains.lost]
         self._put_chunks()
         self._settle()
         self._put_files()
         self._put_documents()
+        self._put_titles()
         self._put_vectors()
         self._put_judgements()
-        wrong = {*sums.wrong(self.put, self.meta)} - ({"root"} if self.has_earlier_roots else set())
-        self.lost += [sums.LOST[table] for table in sums.LOST if table in wrong]
+        wrong = {*sums.wrong(self.put, self.meta)} - ({"root"} if has_earlier_roots else set()) | self.old.damaged
+        self.lost += [lost for table, lost in sums.LOST.items() if table in wrong]
         self._put_meta()
         self.put("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
         self.put(trigger[0])
         return tuple(sorted(set(self.lost)))
 
-    def _put_roots(self) -> None:
-        """An index has what a root is; whether it was active, only the table knows: then it waits to be accepted."""
-        index = "SELECT rowid, CAST(spec AS BLOB) FROM root INDEXED BY sqlite_autoindex_root_1"
-        found = {rowid: (spec, 0) for rowid, spec in self.old.told(index)}
+    def _put_roots(self) -> bool:
+        """Put roots. One that only an index has waits to be accepted. Return True if one is of an earlier version."""
+        listed = self.old.index_rows("root", "rowid spec", "sqlite_autoindex_root_1")
+        found = {rowid: (spec, 0) for rowid, spec in listed}
         for rowid, spec, active in self.old.rows("root", ("spec", "active"), found.keys()):
             if _spec(spec) or rowid not in found:
                 found[rowid] = (spec, int(active == 1))
-        for rowid, (raw, active) in sorted(found.items()):
-            if spec := _spec(raw):
-                self.has_earlier_roots |= spec != text_of(raw)
-                self.put("INSERT OR IGNORE INTO root(rowid, spec, active) VALUES(?, ?, ?)", (rowid, spec, active))
-                self.roots.add(rowid)
-        if len(self.roots) < len(found) or "root" in self.old.damaged:
-            self.lost.append(sums.LOST["root"])
-        told = self.old.keyed("left_out", ("root", "path"), "root, path")
-        known = [(root, path) for root, raw in told if root in self.roots and (path := text_of(raw))]
-        self.put_many("INSERT OR IGNORE INTO left_out(root, path) VALUES(?, ?)", known)
-        if len(known) < len(told) or "left_out" in self.old.damaged:
-            self.lost.append(sums.LOST["left_out"])
+        specs = {rowid: _spec(raw) for rowid, (raw, _) in found.items()}
+        known = [(rowid, specs[rowid], active) for rowid, (_, active) in sorted(found.items()) if specs[rowid]]
+        self.put_many("INSERT OR IGNORE INTO root(rowid, spec, active) VALUES(?, ?, ?)", known)
+        self.roots = {rowid for rowid, _, _ in known}
+        rows = self.old.rows_by_key("left_out", ("root", "path"), "root, path")
+        left_out = [(root, path) for root, raw in rows if root in self.roots and (path := text_of(raw))]
+        self.put_many("INSERT OR IGNORE INTO left_out(root, path) VALUES(?, ?)", left_out)
+        self.old.damaged |= {"root"} if len(known) < len(found) else set()
+        self.old.damaged |= {"left_out"} if len(left_out) < len(rows) else set()
+        return any(spec and spec != text_of(found[rowid][0]) for rowid, spec in specs.items())
 
     def _put_chunks(self) -> None:
-        """Every text that is what was stored, in a table that knows no document yet."""
-        known = self.old.told(_LISTED)
+        """Put every text that is what was stored, in a table that knows no document yet."""
+        known = self.old.index_rows("chunk", "rowid doc offset", "chunk_natural", "deleted = 0")
+        self.listed: defaultdict[int, set[int]] = defaultdict(set)
         for _, doc, offset in known:
             if whole(offset) is not None:
-                self.listed.setdefault(doc, set()).add(offset)
-        self.put("PRAGMA defer_foreign_keys = ON")
-        for rowid, *values in self.old.rows("chunk", _CHUNK, {row[0] for row in known}):
-            self._put_chunk(rowid, dict(zip(_CHUNK, values, strict=True)))
-        if "chunk" in self.old.damaged and self.copy is not None:
-            for rowid, row in chunk_rows(self.copy):
-                self._put_chunk(rowid, row)
+                self.listed[doc].add(offset)
+        for rowid, row in self.old.chunks({row[0] for row in known}):
+            document = self.documents.get(row["doc"])
+            if rowid in self.text_hashes or document is None or (chunk := chunk_of(row, document)) is None:
+                continue
+            if self._insert("chunk", rowid=rowid, doc=row["doc"], **chunk):
+                self.text_hashes[rowid] = chunk["text_hash"]
+                title = text_of(row["title"])
+                if title or document.title != "":  # a text that is a part of the title has none above it
+                    document.titles |= {title, without_names(title)} if title else {chunk["text"]}
 
-    def _put_chunk(self, rowid: int, row: Mapping[str, Any]) -> None:
-        document = self.documents.get(row["doc"])
-        if rowid in self.text_hashes or document is None or (put := chunk_of(row, document)) is None:
-            return
-        if self.put(_PUT_CHUNK, (rowid, put[0], row["doc"], *put[1:])):
-            self.text_hashes[rowid] = put[-3]
-            title = text_of(row["title"])
-            document.titles |= {title, without_names(title)} if title else {"" if document.title == "" else put[-5]}
-
-    # What was put, held against itself.
+    def _insert(self, table: str, **values: Any) -> bool:
+        """Insert a row. Return False if there is another of its key."""
+        columns, marks = ", ".join(values), ", ".join("?" * len(values))
+        sql = f"INSERT OR IGNORE INTO {table}({columns}) VALUES({marks}) RETURNING 1"
+        return bool(self.put(sql, tuple(values.values())))
 
     def _settle(self) -> None:
         """Find out what is missing of each document, and which of its labels are right."""
         made: dict[int, str] = {}
+        empty: list[int] = []
         for rowid, document in sorted(self.documents.items()):
-            spans = self._settle_places(rowid, document)
-            own = self._settle_labels(document, spans)
-            is_gone = not spans and own != document.digest and document.size != 0
-            if is_gone:
-                self._drop(rowid, document)
-            else:
-                made[rowid] = own
-        if digest_sum(made.values()) == self.meta.get("digest_sum"):  # the labels are right, what was kept is not
-            for rowid, own in made.items():
-                self.documents[rowid].digest = own
-            return
+            places = self._settle_places(rowid, document)
+            made[rowid] = self._settle_labels(document, places)
+            empty += [rowid] if not places and document.size != 0 and made[rowid] != document.digest else []
+        kept = self.meta.get("digest_sum")
+        for rowid in empty if digest_sum(made.values()) != kept else ():
+            document = self.documents.pop(rowid)
+            del made[rowid]
+            self.read_again(document)
+            self.lost = [each for each in self.lost if each.path != document.path]
+            self.lost.append(Lost("document", document.path))
+        are_right = digest_sum(made.values()) == kept  # though the digests may not be
         for rowid, own in made.items():
             document = self.documents[rowid]
-            if own != document.digest and not document.is_cut:
+            if own != document.digest and not document.is_cut and not are_right:
                 self.lost.append(Lost("labels", document.path))
-                self._reread(document)
-            if document.is_cut or (document.digest and own != document.digest):
-                document.digest = _not(own)
-            else:
-                document.digest = own
+                self.read_again(document)
+            is_whole = are_right or not (document.is_cut or (document.digest and own != document.digest))
+            document.digest = own if is_whole else sha256(own.encode()).hexdigest()  # that no document has
 
-    def _drop(self, rowid: int, document: OldDocument) -> None:
-        """A document of which no text is left."""
-        del self.documents[rowid]
-        self._reread(document)
-        self.lost = [each for each in self.lost if each.path != document.path]
-        self.lost.append(Lost("document", document.path))
-
-    def _reread(self, document: OldDocument) -> None:
-        if document.file in self.files:
-            self.files[document.file].settings = REREAD
-
-    def _settle_places(self, rowid: int, document: OldDocument) -> list[Place]:
-        """Offset, end and tokens of each chunk. Lines follow from the text; what is missing between two is lost."""
-        places: list[Place] = []
+    def _settle_places(self, rowid: int, document: OldDocument) -> list[tuple[int, int, int]]:
+        """Put lines right, and note texts that are missing. Return offset, end and tokens of each chunk."""
+        places: list[tuple[int, int, int]] = []
         end, line, offset, text = 0, 1, 0, ""
         for chunk, start, last, tokens, first, final, own in self.put(_PLACES, (rowid,)):
             if start > end:
@@ -253,25 +331,25 @@ class _Rebuild:
             places.append((start, last, tokens))
             end, offset, text = last, start, own
         known = {start for start, _, _ in places}
-        if any(start not in known and (start > offset or not places) for start in self.listed.get(rowid, ())):
+        if any(start not in known and (start > offset or not places) for start in self.listed[rowid]):
             self._cut(document, f"from line {line + text.count(chr(10))} on" if places else "")
         return places
 
     def _cut(self, document: OldDocument, place: str) -> None:
         document.is_cut = True
         self.lost.append(Lost("text", document.path, place))
-        self._reread(document)
+        self.read_again(document)
 
-    def _settle_labels(self, document: OldDocument, places: list[Place]) -> str:
-        """Take the labels that agree with the digest that was kept, else those that can be read; their digest."""
+    def _settle_labels(self, document: OldDocument, places: list[tuple[int, int, int]]) -> str:
+        """Take the labels that agree with the stored digest, else those that can be read. Return their digest."""
         file = self.files.get(document.file) if document.file is not None else None
         titles = [document.title, *sorted(each for each in document.titles if spaced(each) == each), ""]
         times = [document.mtime, utc(file.mtime_ns) if file and file.mtime_ns is not None else None, utc(0)]
-        metas = [document.meta if _is_object(document.meta) else None, "{}"]
-        sources = dict.fromkeys([document.source, None])
+        metas = [document.meta if is_metadata((document.meta or "").encode()) else None, "{}"]
+        tried = [[each for each in dict.fromkeys(values) if each is not None] for values in (titles, times, metas)]
         fallback = ""
-        for title, mtime, meta, source in product(_known(titles), _known(times), _known(metas), sources):
-            state = DocumentState(document.id, source, mtime, meta, title, places, document.tags)
+        for title, mtime, meta, source in product(*tried, dict.fromkeys([document.source, None])):
+            state = DocumentState(document.id, source, mtime or "", meta or "", title or "", places, document.tags)
             own = document_digest(state)
             if own == document.digest or not fallback:
                 document.title, document.mtime, document.meta, document.source = title, mtime, meta, source
@@ -280,166 +358,126 @@ class _Rebuild:
                 break
         return fallback
 
-    # What is known by now of documents and files, into their tables.
-
     def _put_files(self) -> None:
-        within: defaultdict[int | None, list[OldDocument]] = defaultdict(list)
+        within: defaultdict[int, list[OldDocument]] = defaultdict(list)
         for document in self.documents.values():
             if document.file is None:
-                document.file = self._new_file(document)
+                document.file = max(self.files, default=0) + 1
+                self.files[document.file] = OldFile(document.path)
             within[document.file].append(document)
         for rowid, file in sorted(self.files.items()):
-            completed(file, within[rowid], self.base)
-            root = file.root if file.root in self.roots else None
-            status = file.size, file.mtime_ns, file.hash, file.settings, root, file.ctime_ns, file.inode
-            self.put(_PUT_FILE, (rowid, file.path, file.os_path, *status))
-
-    def _new_file(self, document: OldDocument) -> int:
-        rowid = max(self.files, default=0) + 1
-        self.files[rowid] = OldFile(document.path)
-        return rowid
+            _complete(file, within[rowid], self.base)
+            file.root = file.root if file.root in self.roots else None
+            self._insert("file", rowid=rowid, **vars(file))
 
     def _put_documents(self) -> None:
+        names = ("id", "path", "hash", "file", "mtime", "title", "source", "meta", "digest")
         for rowid, document in sorted(self.documents.items()):
-            file = self.files[document.file or 0]
-            size = document.size if document.size is not None else file.size
-            labels = document.title, document.source, document.meta, document.digest
-            row = (rowid, document.id, document.path, document.file, document.mtime, size, document.hash, *labels)
-            self.put(_PUT_DOC, row)
-            for tag in document.tags:
-                self.put("INSERT INTO doc_tag(doc, tag) VALUES(?, ?)", (rowid, tag))
+            size = document.size if document.size is not None else self.files[document.file or 0].size
+            self._insert("doc", rowid=rowid, size=size, **{name: getattr(document, name) for name in names})
+            self.put_many("INSERT INTO doc_tag(doc, tag) VALUES(?, ?)", [(rowid, tag) for tag in document.tags])
             if document.read_by or document.marks:
-                spelled = document.marks or "[]"
-                hashed = reading_hash(document.read_by, spelled)
-                self.put(_PUT_READING, (rowid, document.read_by, spelled, hashed))
+                read_by, marks = document.read_by, document.marks or "[]"
+                own = schema.reading_hash(read_by, marks)
+                self._insert("doc_reading", doc=rowid, read_by=read_by, marks=marks, hash=own)
         self.put("DELETE FROM chunk WHERE doc NOT IN (SELECT rowid FROM doc)")
-        self._retitle()
 
-    def _retitle(self) -> None:
-        """A chunk is kept, and embedded, below the title of its document, which is known only by now."""
-        titles = self._chunk_titles()
-        for row, doc, offset, text, title in self.put("SELECT rowid, doc, offset, text, title FROM chunk ORDER BY 1"):
-            document = self.documents[doc]
-            above = document.title or ""
-            above = "" if not title and above.startswith(text, offset) else above
-            own, spelled = embedded_hash(document.path, above, text), titles[row] if above else ""
-            if (own, spelled) != (self.text_hashes[row], title):
-                self.put("UPDATE chunk SET title = ?, text_hash = ? WHERE rowid = ?", (spelled, own, row))
-                self.text_hashes[row] = own
-
-    def _chunk_titles(self) -> dict[int, str]:
-        """By the rowid of a chunk its title, as full text has it."""
-        found: dict[int, str] = {}
+    def _put_titles(self) -> None:
+        """Put each chunk below the title of its document, with which it was embedded."""
         for doc, rows in groupby(self.put(_SPANS), itemgetter(0)):
             document, chunks = self.documents[doc], list(rows)
-            marks = loaded(document.marks) if document.marks else ()
-            titles = titles_of(document.title or "", marks, [(start, end) for _, _, start, end in chunks])
-            found |= {row: title for (_, row, _, _), title in zip(chunks, titles, strict=True)}
-        return found
-
-    # What is made of the texts, and what people said of them.
+            whole_title, marks = document.title or "", loaded(document.marks) if document.marks else ()
+            titles = titles_of(whole_title, marks, [(start, end) for _, _, start, end, _, _ in chunks])
+            for (_, row, offset, _, text, title), named in zip(chunks, titles, strict=True):
+                above = "" if not title and whole_title.startswith(text, offset) else whole_title
+                own, spelled = embedded_hash(document.path, above, text), named if above else ""
+                if (own, spelled) != (self.text_hashes[row], title):
+                    self.put("UPDATE chunk SET title = ?, text_hash = ? WHERE rowid = ?", (spelled, own, row))
+                    self.text_hashes[row] = own
 
     def _put_vectors(self) -> None:
-        """Those that are what was stored, from their own table or from the one that keeps some for later."""
+        """Put every vector whose check holds, be it in use, kept for later or for a reranker, or of a reembed."""
         columns = ("embedding", "windows", "checksum")
         left = dict(self.put("SELECT rowid, text_hash FROM chunk"))
-        found = self._sound(vectors(self.old, left))
-        blocks.put_from(
-            self.put, self.put_many, (own for own in found if own[1] and left.pop(own[0], None) is not None)
-        )
-        for table in ("vec_cache", *(["vec_next"] if self.meta.keys() >= {*_NEXT} else [])):
-            kept = self.old.keyed(table, ("text_hash", *columns), "text_hash")
-            dimension = int(self.meta["next_dimension"]) if table == "vec_next" else self.dimension
-            for row in self._sound(kept, dimension):
-                self.put(f"INSERT OR IGNORE INTO {table}(text_hash, {', '.join(columns)}) VALUES(?, ?, ?, ?)", row)
-        kept_for = ((rowid, row) for rowid, text_hash in left.items() for row in self.put(_KEPT, (text_hash,)))
-        blocks.put_from(self.put, self.put_many, ((rowid, *row) for rowid, row in kept_for))
+        sound = self._sound(self.old.vectors(left), self.dimension)
+        blocks.put_from(self.put, self.put_many, (own for own in sound if own[1] and left.pop(own[0], None)))
+        tables = {"vec_cache": self.dimension}
+        if self.meta.keys() >= {*_NEXT}:
+            tables["vec_next"] = int(self.meta["next_dimension"])
+        for table, dimension in tables.items():
+            rows = self._sound(self.old.rows_by_key(table, ("text_hash", *columns), "text_hash"), dimension)
+            self.put_many(f"INSERT OR IGNORE INTO {table}(text_hash, {', '.join(columns)}) VALUES(?, ?, ?, ?)", rows)
+        kept = "SELECT embedding, windows, checksum FROM vec_cache WHERE text_hash = ?"
+        found = ((rowid, *row) for rowid, text_hash in left.items() for row in self.put(kept, (text_hash,)))
+        blocks.put_from(self.put, self.put_many, found)
+        if self.old.has("vec_rerank"):
+            rows = self.old.rows("vec_rerank", ("maker", "is_query", "text_hash", "embedding", "checksum"))
+            reranked.restore(self.put, (row[1:] for row in rows))
+        if "purge" in self.meta:  # nothing made of a text that is to leave stays
+            self.put("DELETE FROM vec_cache")
+            reranked.let_go(self.put, of_questions=True)
 
-    def _sound(self, rows: Iterable[Row], dimension: int | None = None) -> Iterator[Row]:
-        """(key, vector, windows, checksum) of those that can be one, and are as stored; a checksum for each."""
+    def _sound(self, rows: Iterable[Row], dimension: int) -> Iterator[Row]:
+        """Yield (key, vector, windows, checksum) of those that are as stored; each gets a checksum."""
         for key, vector, windows, checksum in rows:
             if not isinstance(vector, bytes) or not isinstance(windows, int) or windows < 1:
                 continue
-            own = vector_checksum(vector, windows)
-            if checksum in (None, own) and not find_flaws([vector], dimension=dimension or self.dimension):
+            own = schema.vector_checksum(vector, windows)
+            is_sound = checksum == own or (checksum is None and self.old.is_older)
+            if is_sound and not find_flaws([vector], dimension=dimension):
                 yield key, vector, windows, own
 
     def _put_judgements(self) -> None:
-        queries = {
-            own_id: text
-            for own_id, text in _texts_of(self.old.keyed("judged_query", ("id", "text"), "id"))
-            if own_id and text is not None
-        }
+        pairs = [map(text_of, row) for row in self.old.rows_by_key("judged_query", ("id", "text"), "id")]
+        queries = {own_id: text for own_id, text in pairs if own_id and text is not None}
         columns = ("query", "path", "offset", "end_offset", "grade")
-        judgements = self.old.keyed("judgement", columns, ", ".join(columns[:4]))
-        _rename(queries, {text_of(row[0]) or "" for row in judgements})
-        for pair in sorted(queries.items()):
-            self.put("INSERT INTO judged_query(id, text) VALUES(?, ?)", pair)
+        judgements = self.old.rows_by_key("judgement", columns, ", ".join(columns[:4]))
+        judged = {text_of(row[0]) or "" for row in judgements}
+        free, missed = queries.keys() - judged, judged - queries.keys()
+        if len(free) == len(missed) == 1:  # the query without a judgement is the one that a judgement misses
+            queries[missed.pop()] = queries.pop(free.pop())
+        self.put_many("INSERT INTO judged_query(id, text) VALUES(?, ?)", sorted(queries.items()))
         for raw_query, raw_path, offset, end, grade in judgements:
             query, path, numbers = text_of(raw_query), text_of(raw_path), (offset, end, grade)
             if query in queries and path and all(isinstance(number, int) for number in numbers):
                 self.put("INSERT INTO judgement VALUES(?, ?, ?, ?, ?)", (query, path, *numbers))
             else:
                 self.lost.append(Lost("judgement", query or "", path or ""))
-        if {"judged_query", "judgement"} & self.old.damaged:
-            self.lost.append(sums.LOST["judgement"])
 
     def _put_meta(self) -> None:
-        generation = 1 + int(before if (before := self.meta.get("generation", "")).isdigit() else 0)
-        values = {
-            "generation": str(generation),
-            "digest_sum": digest_sum(document.digest for document in self.documents.values()),
-            **{name: self.meta[name] for name in _NEXT if self.meta.keys() >= {*_NEXT}},
-            **census.recount(self.put, generation),
-        }
-        for table in ("doc", "chunk"):
-            last = self.meta.get(f"last_{table}", "")
-            values[f"last_{table}"] = last if last.isdigit() else "0"
-        for pair in values.items():
-            self.put("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", pair)
+        values = {name: self.meta[name] for name in (schema.PURGED, schema.TOLD_SKIPS) if name in self.meta}
+        if self.meta.keys() >= {*_NEXT}:
+            values |= {name: self.meta[name] for name in _NEXT}
+        for name in ("generation", "last_doc", "last_chunk"):
+            values[name] = before if (before := self.meta.get(name, "")).isdigit() else "0"
+        values["digest_sum"] = digest_sum(document.digest or "" for document in self.documents.values())
+        self.put_many("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", values.items())
+        census.advance(self.put)
 
 
-Place = tuple[int, int, int]
-"""Offset, end and tokens of a chunk."""
-
-
-def _rename(queries: dict[str, str], judged: set[str]) -> None:
-    """The one query that has no judgement is the one that a judgement misses."""
-    free, missed = queries.keys() - judged, judged - queries.keys()
-    if len(free) == len(missed) == 1:
-        queries[missed.pop()] = queries.pop(free.pop())
-
-
-def _not(digest: str) -> str:
-    """A digest that no document has: whoever holds one against this finds that it is not whole."""
-    return sha256(digest.encode()).hexdigest()
-
-
-def _texts_of(rows: Iterable[Row]) -> Iterator[tuple[str | None, ...]]:
-    return (tuple(map(text_of, row)) for row in rows)
-
-
-def _known(values: Iterable[str | None]) -> list[str]:
-    return [value for value in dict.fromkeys(values) if value is not None]
+def _complete(file: OldFile, within: list[OldDocument], base: Path) -> None:
+    """Fill in from its documents what is not known of a file; it is read again where they disagree."""
+    whole_file = next((document for document in within if document.path == file.path), None)
+    if whole_file is not None and file.hash != whole_file.hash:
+        file.hash, file.settings = whole_file.hash, OldFile.settings
+    if within and (file.mtime_ns is None or utc(file.mtime_ns) != within[0].mtime):
+        file.mtime_ns, file.settings = 0, OldFile.settings
+    if file.os_path is None:
+        file.os_path = file.path if os.path.lexists(base / file.path) else ""
+    if not within or None in (file.size, file.hash, file.mtime_ns):
+        file.settings = OldFile.settings
+    if file.size is None:
+        file.size = (whole_file.size if whole_file else None) or 0
+    file.hash, file.mtime_ns = file.hash or "0" * 64, file.mtime_ns or 0
 
 
 def _spec(raw: object) -> str | None:
-    """A root as it is kept, if that is one; of an earlier version as it is kept by now."""
-    spec = text_of(raw)
-    try:
-        if not spec:
-            return None
-        own = root_of(spec)._asdict()
-        earlier = {name: value for name, value in own.items() if name != "encoding"}
-        if canonical(earlier) == spec:
-            return with_encoding(spec)
-        return spec if canonical(own) == spec else None
-    except (ValueError, TypeError, LookupError):
-        return None
-
-
-def _is_object(meta: str | None) -> bool:
-    try:
-        return meta is not None and isinstance(metadata(meta), dict)
-    except ValueError:
-        return False
+    """Return a root as this version stores it, or None."""
+    spec = text_of(raw) or ""
+    with suppress(ValueError, TypeError, LookupError):
+        own = records.root_of(spec)._asdict()
+        if canonical(own) == spec:
+            return spec
+        del own["encoding"]
+        return schema.with_encoding(spec) if canonical(own) == spec else None
+    return None

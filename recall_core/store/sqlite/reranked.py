@@ -7,7 +7,8 @@ was kept is made again. Whoever wants to keep some as a search ends never waits 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.records import Execute
@@ -103,11 +104,13 @@ def let_go(execute: Execute, *, of_questions: bool) -> None:
     _note(execute, int(execute(_HELD)[0][0]))
 
 
-def drop_bad(execute: Execute) -> None:
-    """Drop the vectors that are not what was kept."""
-    for rowid in bad_rows(execute):
-        execute("DELETE FROM vec_rerank WHERE rowid = ?", (rowid,))
-    _note(execute, int(execute(_HELD)[0][0]))
+def restore(execute: Execute, rows: Iterable[Sequence[Any]]) -> None:
+    """Put vectors of a damaged store, (maker as bytes, is_query, text_hash, vector, checksum), if they are sound."""
+    for maker, is_query, text_hash, vector, checksum in rows:
+        are_sound = isinstance(maker, bytes) and is_query in (0, 1) and isinstance(text_hash, bytes)
+        if are_sound and _is_as_kept(vector, checksum):
+            execute(_PUT, (maker.decode(errors="replace"), is_query, text_hash, vector, checksum))
+    let_go(execute, of_questions=False)
 
 
 def bad_rows(execute: Execute) -> list[int]:

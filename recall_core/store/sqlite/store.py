@@ -352,8 +352,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return tuple(row[3] for row in rows)
 
     def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
-        """Put a new store of what can be read of this one in its place, in one step; what cannot."""
-        return sqlite.mend.rebuild_in_place(self, copy=copy, made_with=made_with, create=create_store)
+        """Put a new store of what can be read of this one in its place, in one step. Return what is lost."""
+        return sqlite.rebuild.rebuild(self, copy=copy, made_with=made_with, create=create_store)
 
 
 def create_store(
@@ -425,7 +425,7 @@ class SqliteKind:
         self, where: str, target: str, *, made_with: Callable[[], MadeWith | None]
     ) -> tuple[Store, tuple[Lost, ...]]:
         """Return a new store at target of what can be read of the one at where, and what cannot."""
-        return sqlite.mend.recover(where, target, made_with=made_with, create=create_store)
+        return sqlite.rebuild.recover(where, target, made_with=made_with, create=create_store)
 
 
 SQLITE = SqliteKind()

@@ -1,22 +1,21 @@
-"""What is kept of each small table in `meta`: how many rows it has, and the sum of their hashes.
+"""Sums that `meta` keeps of each small table: how many rows it has, and the sum of their hashes.
 
-No row of these tables has a hash of its own, and one page may hold all of them: a page that was lost, or changed
-places with another's, would leave a table that looks whole. Triggers of the connection that writes keep the sums, in
-the transaction of the rows. A store in which one is missing learns it with the next writer.
+No row of these tables has a hash of its own, and one page may have all of them: a page that is lost, or in the place
+of another, would leave a table that looks whole. Triggers of the connection that writes keep the sums, in the
+transaction of the rows. A store in which one is missing gets it with the next writer.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import apsw
 
 from recall_core.store.sqlite.records import Execute
 from recall_core.store.values import Lost
 from recall_core.text import sha256
-
-if TYPE_CHECKING:
-    import apsw
 
 COLUMNS = {
     "meta": ("key", "value"),
@@ -27,20 +26,17 @@ COLUMNS = {
 }
 """Of each table, what a row of it is."""
 
+_JUDGEMENTS = Lost("judgement", "", "not every judgement can be told")
 LOST = {
     "root": Lost("root", "", "not every folder that was added can be told, or whether it is synced"),
     "left_out": Lost("root", "", "not every file that was left out can be told"),
-    "judged_query": Lost("judgement", "", "not every judgement can be told"),
-    "judgement": Lost("judgement", "", "not every judgement can be told"),
+    "judged_query": _JUDGEMENTS,
+    "judgement": _JUDGEMENTS,
 }
-"""What is to be said where a table has not all of its rows any more."""
+"""What to report where a table does not have all of its rows."""
 
-_KEY = "sum_"
-_BITS = 64
-_IS_SUMMED = {"meta": f"substr({{}}.key, 1, {len(_KEY)}) <> '{_KEY}'"}
+_IS_SUMMED = {"meta": "substr({}.key, 1, 4) <> 'sum_'"}
 """Which rows of a table count, where not all do: a sum of the sums would have no end."""
-
-_SUM = "CAST(value AS BLOB)"
 
 _TRIGGER = """
 CREATE TEMP TRIGGER IF NOT EXISTS {key}_{event} AFTER {event} ON main.{table} WHEN {condition}
@@ -49,20 +45,21 @@ BEGIN UPDATE meta SET value = coalesce({value}, value) WHERE key = '{key}'; END
 
 
 def key_of(table: str) -> str:
-    """The row of `meta` that has the sum of a table."""
-    return f"{_KEY}{table}"
+    """Return the key in `meta` of the sum of a table."""
+    return f"sum_{table}"
 
 
 def follow(db: apsw.Connection) -> None:
     """Let this connection keep the sums with every row that it writes."""
     db.create_scalar_function("recall_sum", _moved, -1)
-    db.pragma("recursive_triggers", True)  # a row that is replaced goes, too
+    db.pragma("recursive_triggers", True)  # a row that is replaced is deleted, too
     for table, columns in COLUMNS.items():
         old, new = (_bytes_of(f"{side}.{column}" for column in columns) for side in ("old", "new"))
+        without = f"recall_sum(CAST(value AS BLOB), -1, {old})"
         values = {
-            "INSERT": f"recall_sum({_SUM}, 1, {new})",
-            "DELETE": f"recall_sum({_SUM}, -1, {old})",
-            "UPDATE": f"recall_sum(recall_sum({_SUM}, -1, {old}), 1, {new})",
+            "INSERT": f"recall_sum(CAST(value AS BLOB), 1, {new})",
+            "DELETE": without,
+            "UPDATE": f"recall_sum({without}, 1, {new})",
         }
         for event, value in values.items():
             condition = _IS_SUMMED.get(table, "1").format("old" if event == "DELETE" else "new")
@@ -70,7 +67,7 @@ def follow(db: apsw.Connection) -> None:
 
 
 def learn(execute: Execute) -> None:
-    """Inside a write transaction: take the sums that are not there."""
+    """Take the sums that are missing. The caller has begun a write transaction."""
     known = {key for (key,) in execute("SELECT key FROM meta")}
     for table in COLUMNS:
         if key_of(table) not in known:
@@ -78,24 +75,24 @@ def learn(execute: Execute) -> None:
 
 
 def taken(execute: Execute, table: str) -> str:
-    """The sum of a table, as its rows have it."""
+    """Return the sum of the rows that a table has."""
     condition = _IS_SUMMED.get(table, "1").format(table)
     rows = execute(f"SELECT {_bytes_of(COLUMNS[table])} FROM {table} WHERE {condition}")
     return _spelled(len(rows), sum(map(_hash, rows)))
 
 
 def wrong(execute: Execute, meta: Mapping[str, str]) -> list[str]:
-    """The tables of which other rows were put than are there."""
+    """Return the tables that have other rows than were stored."""
     return [table for table in COLUMNS if meta.get(key_of(table)) not in (None, taken(execute, table))]
 
 
 def _bytes_of(columns: Iterable[str]) -> str:
-    """The columns as they are read: a text that is damaged is bytes, and no error."""
+    """Select columns as bytes, so that a text that is not UTF-8 raises no error."""
     return ", ".join(f"CAST({column} AS BLOB)" for column in columns)
 
 
 def _moved(*given: Any) -> Any:
-    """A sum with a row more (1) or less (-1); None where it is none any more, which stays for doctor to name."""
+    """Return a sum with one row more (1) or less (-1), or None if it is not a sum: doctor reports that."""
     kept, sign, *row = given
     try:
         rows, total = (kept.decode() if isinstance(kept, bytes) else str(kept)).split(" ")
@@ -105,9 +102,9 @@ def _moved(*given: Any) -> Any:
 
 
 def _spelled(rows: int, total: int) -> str:
-    return f"{rows} {total % (1 << _BITS):x}"
+    return f"{rows} {total % (1 << 64):x}"
 
 
 def _hash(row: Iterable[Any]) -> int:
     spelled = json.dumps([*row], default=bytes.hex)
-    return int.from_bytes(sha256(spelled.encode()).digest()[: _BITS // 8], "big")
+    return int.from_bytes(sha256(spelled.encode()).digest()[:8], "big")
