@@ -29,6 +29,7 @@ UNWANTED = {
     "shutil",
     "sqlite_vec",
     "textual",
+    "yaml",
 }
 
 MOST_MODULES = 188
