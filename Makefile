@@ -11,6 +11,8 @@ BENCHMARKS := filters checks workbench
 # Half of the clients need version 1 of the SDK of the protocol, the others and Recall version 2.
 CLIENTS := .clients
 
+PLUG_IN := plugins/recall-man
+
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
@@ -19,6 +21,14 @@ COMPILE := $(BIN)/python -m pytest -q -p no:xdist --collect-only >/dev/null 2>&1
 # Tests that start processes and watch folders wait for them, hence three workers on two cores. In their own order, the
 # long files of tests come before the many short ones of tests/unit.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+# The tests of plug-ins run if they, or what they rest on, differ from where the branch began, or from the commit before
+# where none did; and wherever git cannot tell, as in a shallow checkout.
+RESTED_ON := plugins 'recall_core/ports*' 'recall_core/marks*'
+PLUG_IN_TESTS = $(shell \
+    base=$$(git merge-base HEAD origin/HEAD 2>&1) && \
+    { [ "$$base" != "$$(git rev-parse HEAD)" ] || base=$$(git rev-parse --verify --quiet HEAD^); } && \
+    git diff --quiet "$$base" -- $(RESTED_ON) && [ -z "$$(git status --porcelain -- $(RESTED_ON))" ] || echo plugins)
 
 # Where Python may keep no bytecode, every process that a test starts would compile the program again.
 demo test nightly: export PYTHONDONTWRITEBYTECODE =
@@ -31,9 +41,9 @@ help: ## list the targets
 demo: $(VENV)/.runtime ## index Python's own reference and library, then search them in the workbench
 	@$(BIN)/python -m recall_tui.demo
 
-test: $(VENV)/.installed ## run the tests, without the slow ones
+test: $(VENV)/.installed ## run the tests, without the slow ones, and those of plug-ins if they may be affected
 	-@$(COMPILE)
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow" tests $(PLUG_IN_TESTS)
 
 check: $(VENV)/.installed ## lint, formatting, types, import layers and the house ratchet
 	$(BIN)/ruff check .
@@ -82,9 +92,9 @@ clean: ## remove .venv, the demo store and every cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The development set contains the runtime set, so it marks both as installed.
-$(VENV)/.installed: pyproject.toml constraints.txt $(BIN)/python
+$(VENV)/.installed: pyproject.toml $(PLUG_IN)/pyproject.toml constraints.txt $(BIN)/python
 	@echo "installing Recall and its development tools into $(VENV)"
-	@$(PIP) --no-compile -e '.[dev]'
+	@$(PIP) --no-compile -e '.[dev]' -e $(PLUG_IN)
 	@touch $(VENV)/.runtime $@
 
 $(CLIENTS)/.installed: pyproject.toml constraints.txt tests/mcp_clients/sdk1.txt $(BIN)/python
@@ -95,9 +105,9 @@ $(CLIENTS)/.installed: pyproject.toml constraints.txt tests/mcp_clients/sdk1.txt
 	@$(CLIENTS)/sdk2/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[clients]'
 	@touch $@
 
-$(VENV)/.runtime: pyproject.toml constraints.txt $(BIN)/python
+$(VENV)/.runtime: pyproject.toml $(PLUG_IN)/pyproject.toml constraints.txt $(BIN)/python
 	@echo "installing Recall into $(VENV)"
-	@$(PIP) --no-compile -e '.[local]' || { echo "the local embedder cannot be installed here; going on without it"; $(PIP) --no-compile -e .; }
+	@$(PIP) --no-compile -e '.[local]' -e $(PLUG_IN) || { echo "the local embedder cannot be installed here; going on without it"; $(PIP) --no-compile -e . -e $(PLUG_IN); }
 	@touch $@
 
 $(BIN)/python:

@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from benchmarks.timing import Spread, on_one_thread, spread
-from recall_core import __version__
+from recall_core._version import __version__
 from recall_core.model_tokens import model_tokens
 
 ROOT = Path(__file__).parents[1]

@@ -68,6 +68,9 @@ RATIOS = (FUNCTIONS, IMPORTER_SHARE)
 LISTED = (HELPER, PARTICIPLE, ANSWER)
 """Measures that are printed only."""
 
+LAZY = "attach(__name__)"
+"""A package that calls this imports its modules when they are used. It names them for type checkers only."""
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -95,7 +98,8 @@ class Module(NamedTuple):
     """Every node, with the name of the function around it, or ""."""
     lines: int
     imports: dict[str, int]
-    """Each module of ours that it names, in functions and under TYPE_CHECKING too, with the first line that does."""
+    """Each module of ours that it imports, in functions and under TYPE_CHECKING too, or reads as an attribute of its
+    package, with the first line that does."""
 
     def functions(self) -> int:
         return sum(isinstance(node, Function) for node, _ in self.nodes)
@@ -138,12 +142,16 @@ def read(root: Path) -> House:
 def _module(name: str, path: Path, root: Path, names: Iterable[str]) -> Module:
     text = path.read_text(encoding="utf-8")
     nodes = list(_walk(ast.parse(text), ""))
+    is_lazy = LAZY in text
     imports: dict[str, int] = {}
     for node, _ in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             for other in _imported(node, names):
-                if other != name:
+                if other != name and not (is_lazy and other.startswith(f"{name}.")):
                     imports[other] = min(node.lineno, imports.get(other, node.lineno))
+    for other, line in _read_lazily([node for node, _ in nodes], names):
+        if other != name:
+            imports[other] = min(line, imports.get(other, line))
     where = path.relative_to(root)
     return Module(name, where.as_posix(), _package(where), nodes, len(text.splitlines()), imports)
 
@@ -172,6 +180,21 @@ def _imported(node: ast.Import | ast.ImportFrom, names: Iterable[str]) -> Iterat
             inner = f"{node.module}.{each.name}"
             if inner in names or node.module in names:
                 yield inner if inner in names else node.module
+
+
+def _read_lazily(nodes: list[ast.AST], names: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield each module that is read as an attribute of a package, such as `explain.ledger`, and the line."""
+    packages: dict[str, str] = {}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            packages |= {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+        elif isinstance(node, ast.Import):
+            packages |= {each.name: each.name for each in node.names}
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            first, *rest = ast.unparse(node).split(".")
+            if (module := ".".join((packages.get(first, ""), *rest))) in names:
+                yield module, node.lineno
 
 
 def _in_circles(modules: list[Module]) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from recall_core.config import replace
 from recall_core.evaluate.compare import Paired, intervals, paired
 from recall_core.evaluate.formats import parse_qrels, parse_queries
 from recall_core.evaluate.measures import parse_measure, values
-from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import Answer
 from recall_core.types import Root
 
 MEASURE = parse_measure("ndcg@10")

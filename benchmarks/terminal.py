@@ -47,6 +47,11 @@ class Terminal:
         )
         os.close(inside)
 
+    @property
+    def pid(self) -> int:
+        """The process of the program."""
+        return self._process.pid
+
     def press(self, keys: str) -> float:
         """Send these keys, forget what was written before, and say when."""
         self._output = ""

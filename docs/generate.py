@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.speed import readme
 from recall_core.contract import responses
-from recall_core.contract.schema import schema as contract_schema
+from recall_core.contract.responses import schema as contract_schema
 from recall_tui.actions.table import markdown
 
 ROOT = Path(__file__).parents[1]

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = (
-    False  # as type checkers know it: importing `typing` for it would double what `recall --version` takes
-)
+from importlib import import_module
+
+from recall_core._lazy import attach
+from recall_core._version import __version__
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from recall_core import files, installing, model_tokens, parts
     from recall_core.api.recall import Recall
     from recall_core.errors import RecallError
     from recall_core.retrieve.asking import Ask, Pack
 
 __all__ = ["Ask", "Pack", "Recall", "RecallError", "__version__"]
-__version__ = "0.1.0"
 
-_ROOMS = {
+_HOMES = {
     "Ask": "recall_core.retrieve.asking",
     "Pack": "recall_core.retrieve.asking",
     "Recall": "recall_core.api.recall",
     "RecallError": "recall_core.errors",
 }
-"""Where each name is looked up once it is asked for: whoever wants one module of this package loads no other."""
+"""The module of each name, which is imported when the name is first used."""
+_module = attach(__name__)
 
 
 def __getattr__(name: str) -> object:
-    if name not in _ROOMS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415 - most processes never look here
-
-    return getattr(import_module(_ROOMS[name]), name)
+    return getattr(import_module(_HOMES[name]), name) if name in _HOMES else _module(name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from recall_core import __version__
+from recall_core import adapters
+from recall_core._version import __version__
 from recall_core.adapters import starting
 
 
@@ -19,13 +20,10 @@ def main() -> int:
     starting.begin()
     if sys.argv[1:] == ["--version"] and starting.is_told(f"recall {__version__}\n"):
         return 0
-    from recall_core.adapters import cli, process  # noqa: PLC0415 - Ctrl-C may come meanwhile
 
     if "_ARGCOMPLETE" in os.environ:
-        from recall_core.adapters import completion  # noqa: PLC0415 - only when a shell asks
-
-        completion.answer_shell()
-    return process.run(lambda streams: cli.main(sys.argv[1:], streams=streams))
+        adapters.completion.answer_shell()
+    return adapters.process.run(lambda streams: adapters.cli.main(sys.argv[1:], streams=streams))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,11 @@ def command(*, upgrade: bool = False, force_reinstall: bool = False) -> tuple[st
     if _is_of_uv(prefix):
         flags = _flags(upgrade=upgrade, reinstall=force_reinstall)
         return ("uv", "pip", "install", *_flags(python=True), sys.executable, *flags)
-    managed = _is_managed()
+    import sysconfig  # noqa: PLC0415 - only a hint asks
+
+    # PEP 668: an interpreter of the system, whose packages are not pip's.
+    marker = Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
+    managed = sys.prefix == sys.base_prefix and marker.is_file()
     flags = _flags(user=managed, break_system_packages=managed, upgrade=upgrade, force_reinstall=force_reinstall)
     return (sys.executable, "-m", "pip", "install", *flags)
 
@@ -43,15 +47,6 @@ def _is_of_uv(prefix: Path) -> bool:
     return any(line.partition("=")[0].strip() == "uv" for line in lines)
 
 
-def _is_managed() -> bool:
-    """PEP 668: an interpreter of the system, whose packages are not pip's."""
-    import sysconfig  # noqa: PLC0415 - only a hint asks
-
-    if sys.prefix != sys.base_prefix:
-        return False
-    return Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").is_file()
-
-
 def requirements(extra: str) -> tuple[str, ...]:
     """The packages of an extra with their versions, as the project's own metadata has them."""
     return tuple(dict.fromkeys(_of_source(extra) or _of_metadata(extra)))
@@ -61,6 +56,16 @@ def source() -> Path | None:
     """The folder of the project's source that this Recall runs from; None where it was copied out of one."""
     toml = Path(__file__).parent.parent / "pyproject.toml"
     return toml.parent if toml.is_file() and f'name = "{DISTRIBUTION}"' in _text(toml) else None
+
+
+def locate_plug_in(distribution: str) -> str | None:
+    """Return what pip installs a plug-in of the project from, a folder or a URL; None if its source is unknown."""
+    subdirectory = Path("plugins", distribution)
+    origin = source() or _came_from()
+    if isinstance(origin, str) and "://" in origin and not origin.endswith(".whl"):
+        return f"{origin}#subdirectory={subdirectory}"
+    folder = origin and Path(origin, subdirectory)
+    return str(folder) if folder and folder.is_dir() else None
 
 
 def upgrade() -> str:

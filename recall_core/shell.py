@@ -10,6 +10,8 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+import recall_core
+
 _EXPANDED = frozenset('"$`\\!')
 """What double quotes do not protect: from the shell itself, and ! from the history of an interactive one."""
 
@@ -67,9 +69,8 @@ class Hint(str):
 
 def install_extra(extra: str, **options: Option) -> Hint:
     """What installs the packages that stand behind an extra of the project."""
-    from recall_core import installing  # noqa: PLC0415 - as below
 
-    return Hint(INSTALL, *installing.requirements(extra), **options)
+    return Hint(INSTALL, *recall_core.installing.requirements(extra), **options)
 
 
 def flag(name: str) -> str:
@@ -83,9 +84,8 @@ def _line(action: str, words: Iterable[str], options: Options) -> str:
     named = [word for word in words if not _is_rest(word)]
     flags = [word for name, value in options.items() if name != "store" for word in _option(name, value)]
     if action == INSTALL:
-        from recall_core import installing  # noqa: PLC0415 - few hints install anything
-
-        return join([*installing.command(**{name: bool(value) for name, value in options.items()}), *named])
+        switches = {name: bool(value) for name, value in options.items()}
+        return join([*recall_core.installing.command(**switches), *named])
     is_flagged = any(
         _is_like_flag(word) if action == "query" else word.startswith("-") and word != "-" for word in named
     )

@@ -11,6 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import recall_core
 from recall_core.deadline import check
 from recall_core.errors import UsageError
 from recall_core.named import NamedTuple
@@ -199,9 +200,8 @@ def counter(name: str) -> Counter:
     if name == "approx":
         return Counter(name, _count_approx)
     if name in (MODEL_COUNTER, MODERN_COUNTER):
-        from recall_core import model_tokens  # noqa: PLC0415 - a search never counts
-
-        return Counter(name, model_tokens.model_tokens if name == MODEL_COUNTER else model_tokens.modern_tokens)
+        counters = recall_core.model_tokens
+        return Counter(name, counters.model_tokens if name == MODEL_COUNTER else counters.modern_tokens)
     if name.startswith("hf:"):
         return Counter(name, _hugging_face(name[3:]))
     raise UsageError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
+from recall_core import rql
 from recall_core.contract import OK, SCHEMA_VERSION
 from recall_core.deadline import check
 from recall_core.embed.registry import note
@@ -28,13 +29,13 @@ from recall_core.types import (
 if TYPE_CHECKING:
     from recall_core.config import Config
     from recall_core.contract import views as shapes
-    from recall_core.contract.filling import IngestView, SkipView
     from recall_core.contract.ledger import ExplainView, LeafView, PartView, PassageView, RecallView, StageValues
     from recall_core.contract.responses import CompletionResponse, ErrorResponse
-    from recall_core.contract.store import FileParts, StoreView
+    from recall_core.contract.store import FileParts, IngestView, SkipView, StoreView
     from recall_core.errors import RecallError
-    from recall_core.retrieve import Answer, Plan
+    from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.freshness import State
+    from recall_core.retrieve.plan import Plan
     from recall_core.rql.complete import Completion, Vocabulary
     from recall_core.rql.views import CandidateView
     from recall_core.store.values import Sizes
@@ -355,16 +356,14 @@ def skip_view(skip: Skip) -> SkipView:
 
 def completion(text: str, cursor: int, vocabulary: Vocabulary) -> CompletionResponse:
     """What may stand at a cursor (code points) of a query that is being written."""
-    from recall_core.rql.complete import complete  # noqa: PLC0415 - a search never needs it
 
-    found = complete(text, cursor, vocabulary=vocabulary)
+    found = rql.complete.complete(text, cursor, vocabulary=vocabulary)
     return {**OK, "candidates": [_candidate_view(each) for each in found], "warnings": []}
 
 
 def _candidate_view(completion: Completion) -> CandidateView:
-    from recall_core.rql.views import CandidateView  # noqa: PLC0415 - as above
 
-    return CandidateView(
+    return rql.views.CandidateView(
         text=completion.text,
         kind=completion.kind,
         start=completion.start,

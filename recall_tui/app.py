@@ -22,7 +22,7 @@ from textual.widgets import Input
 
 from recall_core.adapters.streams import Streams
 from recall_core.errors import Interrupted
-from recall_tui import themes
+from recall_tui import home, themes
 from recall_tui.actions.keys import is_printable
 from recall_tui.actions.table import by_key, is_valid
 from recall_tui.gc_policy import REST_SECONDS
@@ -53,6 +53,7 @@ from recall_tui.messages import (
     ViewChosen,
     Wanted,
 )
+from recall_tui.palette import Actions
 from recall_tui.screens.bench import Bench
 from recall_tui.signals import listening
 from recall_tui.state import session as state
@@ -91,7 +92,6 @@ NARROW = 100
 
 def _actions() -> type[Provider]:
     """What the palette searches."""
-    from recall_tui.palette import Actions  # noqa: PLC0415 - a dialog may wait until it is opened
 
     return Actions
 
@@ -373,10 +373,9 @@ class Workbench(Host):
 
     def _stopped_from_outside(self) -> None:
         """A signal ends it as a person does, but for what is written: that is offered again."""
-        from recall_tui.home.crash import keep_query  # noqa: PLC0415 - only for who is interrupted
 
         with suppress(OSError):  # the terminal may be gone, and there is nobody to tell
-            keep_query(self.bench.written, os.environ)
+            home.crash.keep_query(self.bench.written, os.environ)
         self.exit(return_code=Interrupted.exit_code)
 
     def _take_up_given(self) -> None:
@@ -421,9 +420,8 @@ def run(store: str | None, *, streams: Streams, question: str = "") -> int:
         raise Interrupted("interrupted", "Interrupted.")
     if app.stopped is None:
         return app.return_code or unwritten
-    from recall_tui.home import crash  # noqa: PLC0415 - only for a defect
 
     error, query = app.stopped
-    defect = crash.Defect(error, tuple(app.trail), query)
-    streams.stderr.write(crash.left_behind(defect, os.environ))
-    return crash.EXIT_CODE
+    defect = home.crash.Defect(error, tuple(app.trail), query)
+    streams.stderr.write(home.crash.left_behind(defect, os.environ))
+    return home.crash.EXIT_CODE

@@ -15,10 +15,11 @@ from recall_core.adapters import cli, process
 from recall_core.adapters.progress import follow
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
-from recall_core.contract.filling import IngestView
-from recall_core.contract.packing import ContextBlock
+from recall_core.contract.store import IngestView
+from recall_core.contract.views import ContextBlock
 from recall_core.ingest.kinds import wanted
 from recall_core.types import Root
+from recall_tui.app import run
 
 QUESTION = "how do I run a command with a timeout and capture its output"
 BUDGET_TOKENS = 600
@@ -103,8 +104,6 @@ def _run(folder: Path, source: Path, streams: Streams) -> int:
         figures = _index(store, _corpora(folder), streams)
     streams.stdout.write(figures + "\n")
     if sys.stdin.isatty() and sys.stdout.isatty():
-        from recall_tui.app import run  # noqa: PLC0415 - the printed tour needs no Textual
-
         return run(str(database), streams=streams, question=QUESTION)
     return _tour(database, streams)
 

@@ -18,6 +18,7 @@ from textual.timer import Timer
 
 from recall_core.errors import RecallError
 from recall_core.types import Progress
+from recall_tui import screens
 from recall_tui.actions.action import Action
 from recall_tui.actions.conditions import NEEDS
 from recall_tui.actions.table import is_valid
@@ -91,7 +92,7 @@ class Host(App[None]):
         self.texts = Texts(self, self.bench)
         self.threads = Threads(store, self._happened, clock)
         self.tidying = Tidying(clock)
-        self.showing = Showing(self._show, self.set_timer, self.call_later, self.is_typing)
+        self.showing = Showing(self._show, self._show_rows, self.set_timer, self.call_later, self.is_typing)
         self.trail: deque[str] = deque(maxlen=TRAIL)
         """The newest actions, by id."""
 
@@ -179,17 +180,15 @@ class Host(App[None]):
         self, title: str, question: str, then: ScreenResultCallbackType[bool], *, command: str = ""
     ) -> AwaitMount:
         """Ask a question of yes or no; `command` does in a shell what a yes does."""
-        from recall_tui.screens.confirm import ConfirmScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-        return self.push_screen(ConfirmScreen(title, question, command=command), then)
+        return self.push_screen(screens.confirm.ConfirmScreen(title, question, command=command), then)
 
     def prompt(
         self, title: str, value: str, hint: str, check: Check, then: ScreenResultCallbackType[str | None]
     ) -> AwaitMount:
         """Ask for a line of text that `check` has nothing against."""
-        from recall_tui.screens.confirm import PromptScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-        return self.push_screen(PromptScreen(title, value, hint, check), then)
+        return self.push_screen(screens.confirm.PromptScreen(title, value, hint, check), then)
 
     def ask(self) -> None:
         """Ask what is written."""
@@ -222,6 +221,14 @@ class Host(App[None]):
             if isinstance(self.screen, Dialog):
                 self.screen.show_session(self.session)
 
+    def _show_rows(self, then: Callable[[], None]) -> None:
+        """Show the rows of a query that is edited, and do the rest behind their frame: keys come in between."""
+        if self.session.pane == "query" and self.screen is self.bench and self.bench.is_mounted:
+            self.bench.show_rows(self.session)
+            self.bench.call_after_refresh(then)
+        else:
+            then()
+
     def _lingers(self, question: int) -> None:
         """Where that question is still under way, offer to give it up."""
         if self.session.query.busy and self.session.query.question == question:
@@ -236,19 +243,21 @@ class Showing:
 
     That is a step of a slider: what was moved, and where that puts the rows. Drawn apart, the two take longer than a
     held key leaves between its steps, and frames are dropped. And it is all that threads have told by the same turn.
-    show: draws the session. later: calls after so many seconds, and gives what can stop it. soon: calls behind the
-    messages that have come by now. is_typing: results that come now would keep the next letter waiting; the search
-    that follows shows them.
+    show: draws the session. show_rows: draws its rows, and calls behind that frame. later: calls after so many
+    seconds, and gives what can stop it. soon: calls behind the messages that have come by now. is_typing: results
+    that come now would keep the next letter waiting; the search that follows shows them.
     """
 
     def __init__(
         self,
         show: Callable[[], None],
+        show_rows: Callable[[Callable[[], None]], None],
         later: Callable[[float, Callable[[], None]], Timer],
         soon: Callable[[Callable[[], None]], object],
         is_typing: Callable[[], bool],
     ) -> None:
         self._show = show
+        self._show_rows = show_rows
         self._later = later
         self._soon = soon
         self._is_typing = is_typing
@@ -263,16 +272,16 @@ class Showing:
             self._now()
         elif not self._is_due:
             self._is_due = True
-            self._soon(self._if_due)
+            self._soon(self._begin)
 
     def catch_up(self) -> None:
-        """Show what has waited for the end of typing, where no search follows."""
-        if self._is_due:
+        """Show what has waited, unless somebody types."""
+        if self._is_due and not self._is_typing():
             self._now()
 
-    def _if_due(self) -> None:
-        if not self._is_typing():
-            self.catch_up()
+    def _begin(self) -> None:
+        if self._is_due and not self._is_typing():
+            self._show_rows(self.catch_up)
 
     def _now(self) -> None:
         self._is_due = False

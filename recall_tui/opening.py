@@ -9,8 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from recall_core import paths
+from recall_core import api, ingest, paths
 from recall_core.paths import spot
+from recall_core.types import Root
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
@@ -42,9 +43,8 @@ class FirstStore(NamedTuple):
 
 def open_store(store: str | None) -> Recall:
     """The store of a --store value, or of the current folder."""
-    from recall_core.api.recall import Recall  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return Recall.open(store)
+    return api.recall.Recall.open(store)
 
 
 def open_to_ask(store: str | None) -> Recall:
@@ -59,12 +59,11 @@ def create_store(store: str | None, choice: FirstStore) -> Recall:
 
     The database has that name also where a recall.toml is kept that calls it otherwise: it was asked for by name.
     """
-    from recall_core.api.recall import Recall  # noqa: PLC0415 - the engine loads behind the first frame
 
     folder, name = spot(store)
     named: Settings = {"store_path": name} if name else {}
-    Recall.init(folder, embedding=choice.embedder, settings={**named, **choice.settings}, name=name)
-    return Recall.open(store)
+    api.recall.Recall.init(folder, embedding=choice.embedder, settings={**named, **choice.settings}, name=name)
+    return api.recall.Recall.open(store)
 
 
 def settings_there(store: str | None) -> str:
@@ -75,10 +74,9 @@ def settings_there(store: str | None) -> str:
 
 def embedders() -> tuple[EmbedderView, ...]:
     """Every kind of embedder, and whether it can be used here once a person allows it to."""
-    from recall_core.api.recall import Recall  # noqa: PLC0415
     from recall_core.config import Config  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return tuple(Recall.embedders(Config(allow_network=True))["embedders"])
+    return tuple(api.recall.Recall.embedders(Config(allow_network=True))["embedders"])
 
 
 def candidates(named: str, current: Path | None, home: Path | None) -> tuple[str, ...]:
@@ -125,13 +123,15 @@ def counted(folder: str, clock: Callable[[], float]) -> Count:
 
 def _found(folder: Path) -> Iterator[Path]:
     from recall_core.config import Config  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.ingest.discover import Found, walk  # noqa: PLC0415
-    from recall_core.types import Root  # noqa: PLC0415
 
     if os.path.isfile(folder):  # noqa: PTH113 - False, and no error, where nobody may look
         yield folder
     elif _is_folder(folder):
-        yield from (folder / each.os_path for each in walk(Root("."), folder, Config()) if isinstance(each, Found))
+        yield from (
+            folder / each.os_path
+            for each in ingest.discover.walk(Root("."), folder, Config())
+            if isinstance(each, ingest.discover.Found)
+        )
 
 
 def _is_folder(path: Path) -> bool:

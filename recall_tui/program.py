@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from recall_core import __version__
+from recall_core._version import __version__
 from recall_core.adapters import headless, parser
 from recall_core.adapters.flags import VERSION, Flag
 from recall_core.adapters.streams import Streams
 from recall_core.errors import UsageError
 from recall_core.shell import install_extra
+from recall_tui import home
+from recall_tui.serve import serve
 
 PORT = 7322  # "RECA" on the keys of a telephone; no service that is common on developers' machines has it
 LAST_PORT = 65_535
@@ -72,12 +74,11 @@ def run(argv: Sequence[str], *, streams: Streams) -> int:
 
 
 def _keys(streams: Streams) -> int:
-    from recall_tui.home import keymap  # noqa: PLC0415 - the table of actions only for who asks for it
 
-    table, faults, shared = keymap.read(os.environ)
+    table, faults, shared = home.keymap.read(os.environ)
     for said in (*faults, *shared):
         streams.say(said)
-    streams.stdout.write(keymap.written(table))
+    streams.stdout.write(home.keymap.written(table))
     return 0
 
 
@@ -86,7 +87,7 @@ def _serve(store: str | None, port: int | None, streams: Streams) -> int:
     if port > LAST_PORT:
         raise UsageError("bad_value", f"--port: there is no port {port}.", hint="recall-tui --serve --port 0")
     try:
-        from recall_tui.serve import serve  # noqa: PLC0415 - an extra
+        pass
     except ImportError as error:
         raise UsageError(
             "serve_unavailable",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import os
 import re
 import select
 import string
@@ -13,9 +15,9 @@ from io import StringIO, TextIOBase
 from typing import Any, TextIO
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual._time import get_time
 from textual._xterm_parser import XTermParser
 from textual.app import App
-from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, Paste
 from textual.keys import _character_to_key
@@ -23,6 +25,8 @@ from textual.message import Message
 
 from recall_tui.actions.table import Table
 
+READ_BYTES = 4_096  # of keys at a time
+LAST_SECONDS = 0.1  # for late reports of the mouse, which the next program must not read as keys
 BEGINNINGS = "[]\\^_OP"
 """Esc begins a sequence of a terminal with these."""
 WORDWISE = "bf"
@@ -75,9 +79,6 @@ class PasteParser(XTermParser):
                 return
 
 
-linux_driver.XTermParser = PasteParser  # type: ignore[attr-defined]
-
-
 class Outlet(TextIOBase):
     """The terminal's output. What it does not take any more is lost.
 
@@ -124,6 +125,32 @@ class TerminalDriver(LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._file = Outlet(sys.__stderr__)  # type: ignore[assignment, arg-type]  # it does what the driver asks of it
+        self._input_end, self._end_input = os.pipe()
+
+    def run_input_thread(self) -> None:
+        """Hand on keys. Textual's own looks for its end ten times a second, most of what an idle workbench costs."""
+        parser, decoder = PasteParser(self._debug), codecs.getincrementaldecoder("utf-8")()
+        ready: list[int] = []
+        while self._input_end not in ready:
+            esc_ends = parser._timeout_time  # when an Esc that came alone is a key of its own
+            patience = None if esc_ends is None else max(0.0, esc_ends - get_time())
+            ready, _, _ = select.select([self.fileno, self._input_end], [], [], patience)
+            if self.fileno in ready:
+                typed = os.read(self.fileno, READ_BYTES)
+                if not typed:
+                    return  # the terminal is gone, which the application notices
+                if text := decoder.decode(typed):
+                    for event in parser.feed(text):
+                        self.process_message(event)
+            for event in parser.tick():
+                self.process_message(event)
+        select.select([self.fileno], [], [], LAST_SECONDS)
+
+    def disable_input(self) -> None:
+        """End the thread that reads keys, which waits without a limit."""
+        os.write(self._end_input, b"\0")
+        super().disable_input()
+        os.read(self._input_end, 1)
 
     def _sigtstp_application(self, *_: Any) -> None:
         """Let go of the terminal and stop, from the loop: the signal may come while the output is locked."""

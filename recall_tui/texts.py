@@ -13,7 +13,7 @@ from recall_core.config import Config, assignments, override
 from recall_core.errors import RecallError, UsageError
 from recall_core.text import cited
 from recall_core.types import Hit
-from recall_tui import files
+from recall_tui import files, home, screens
 from recall_tui.home import history
 from recall_tui.home.history import KeptRow, PastQuestion
 from recall_tui.screens.bench import Bench
@@ -113,14 +113,11 @@ class Texts:
 
     def offer_interrupted(self) -> None:
         """Offer the newest query that a defect or a signal interrupted, at every start until there is an answer."""
-        from recall_tui.home.crash import kept_queries  # noqa: PLC0415 - behind the first frame
 
-        for kept in kept_queries(os.environ)[:1]:
-            from recall_tui.screens.confirm import UnaskedScreen  # noqa: PLC0415 - for who was interrupted
-
+        for kept in home.crash.kept_queries(os.environ)[:1]:
             shown = _beginning(kept.query, glyphs_in(self._app))
             question = f"recall-tui was stopped. Restore the query that was in the editor?\n\n{shown}"
-            screen = UnaskedScreen("Interrupted", question, behind=self._bench.editor)
+            screen = screens.confirm.UnaskedScreen("Interrupted", question, behind=self._bench.editor)
             self._app.push_screen(screen, partial(self._taken_up, kept))
 
     def put(self, text: str) -> None:
@@ -153,11 +150,10 @@ class Texts:
             self.put(text)
 
     def _taken_up(self, kept: Kept, is_wanted: bool | None) -> None:
-        from recall_tui.home.crash import drop_query  # noqa: PLC0415 - for who was interrupted
 
         if is_wanted:
             self.put(kept.query)
-        drop_query(kept)
+        home.crash.drop_query(kept)
 
     def _unread(self, typed: str) -> str:
         """Why a file cannot be loaded; "" when it can."""

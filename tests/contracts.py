@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 
-from recall_core.contract.schema import schema as contract_schema
+from recall_core.contract.responses import schema as contract_schema
 
 
 @cache

@@ -9,14 +9,30 @@ from pathlib import Path
 
 import pytest
 
+from recall_core import _lazy
+
 _ENTRY_POINTS = importlib.metadata.entry_points
 
 
 def scan_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scan the installed packages once for each sys.path, since a scan takes 60 ms."""
-    monkeypatch.setattr(
-        importlib.metadata, "entry_points", lambda *, group: _scanned(tuple(sys.path)).select(group=group)
-    )
+
+    def entry_points(*, group: str) -> importlib.metadata.EntryPoints:
+        return _scanned(tuple(sys.path)).select(group=group)
+
+    monkeypatch.setattr(_lazy.metadata, "entry_points", entry_points)
+
+
+def scan_only(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Recall find the packages in this folder alone, which is on sys.path from now on."""
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.syspath_prepend(site / "alone")  # what Recall knows of another sys.path is not what it finds now
+    monkeypatch.setattr(_lazy.metadata, "entry_points", lambda *, group: _in_folder(site, group))
+
+
+def _in_folder(site: Path, group: str) -> list[importlib.metadata.EntryPoint]:
+    points = _scanned(tuple(sys.path)).select(group=group)
+    return [point for point in points if point.dist and Path(str(point.dist.locate_file(""))) == site]
 
 
 @cache

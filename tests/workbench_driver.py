@@ -321,7 +321,7 @@ async def _open(driver: Driver, store: Path | str | None, size: tuple[int, int])
     app.threads = Threads(app.store, app._happened, app.clock)
     app.tidying = Untidied(app.clock)
     app.turns = Turns(app, app._deal)
-    app.showing = Showing(app._show, app.set_timer, app.call_later, app.is_typing)
+    app.showing = Showing(app._show, app._show_rows, app.set_timer, app.call_later, app.is_typing)
     app.session = Session(is_narrow=size[0] < NARROW)
 
     bench.query_one(StatusLine)._store = app.store

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.timing import Comparison, compare, cpu
 from recall_core.api.recall import Recall
 from recall_core.config import Config
-from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import Answer
 from recall_core.types import Pool
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from recall_core.contract.evaluation import ComparisonView, EvaluationView, IntervalView
+    from recall_core.contract.judging import ComparisonView, EvaluationView, IntervalView
     from recall_core.contract.responses import Response
 
 Rows = list[tuple[str, ...]]

@@ -7,10 +7,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from recall_core import __version__
+from recall_core import adapters
+from recall_core._lazy import traceback
+from recall_core._version import __version__
 from recall_core.adapters import plain
 from recall_core.adapters.streams import OutputLost, Streams, for_data
 from recall_core.errors import Interrupted, RecallError, RqlError, why_unread
+from recall_core.text import harmless
+from recall_core.views import failure
 
 if TYPE_CHECKING:
     from recall_core.adapters.flags import Command, Opener
@@ -61,31 +65,24 @@ def _run(argv: Sequence[str], streams: Streams, opener: Opener | None) -> int:
     if request.help:
         streams.stdout.write(_help(request.command))
         return 0
-    from recall_core.adapters import commands  # noqa: PLC0415 - help must not wait for the engine
 
-    return commands.run(request, streams=streams, opener=opener)
+    return adapters.commands.run(request, streams=streams, opener=opener)
 
 
 def _parsed(argv: Sequence[str]) -> Request:
-    from recall_core.adapters import parser  # noqa: PLC0415 - a plain line is read without it
 
-    return parser.parse(argv)
+    return adapters.parser.parse(argv)
 
 
 def _help(command: Command | None) -> str:
-    from recall_core.adapters import parser  # noqa: PLC0415 - as above
 
     if command is None:
-        return parser.top_help(__version__)
-    return parser.command_parser(command, operands=True).format_help()
+        return adapters.parser.top_help(__version__)
+    return adapters.parser.command_parser(command, operands=True).format_help()
 
 
 def _defect(error: Exception, streams: Streams) -> RecallError:
     if os.environ.get("RECALL_DEBUG"):
-        import traceback  # noqa: PLC0415 - only for a defect
-
-        from recall_core.text import harmless  # noqa: PLC0415
-
         streams.stderr.write(harmless("".join(traceback.format_exception(error))))
     text = f"Unexpected {type(error).__name__}: {error}"
     return RecallError("internal_error", text, hint="run it again with RECALL_DEBUG=1 for the traceback")
@@ -105,11 +102,9 @@ def _fail(error: RecallError, streams: Streams, *, as_json: bool) -> int:
 
 def _is_answered(error: RecallError, streams: Streams) -> bool:
     """Whether the error could be told on stdout."""
-    from recall_core.adapters.render import json_line  # noqa: PLC0415 - help must not wait for the engine
-    from recall_core.views import failure  # noqa: PLC0415
 
     with suppress(OutputLost):
-        for_data(streams.stdout).write(json_line(failure(error)))
+        for_data(streams.stdout).write(adapters.render.json_line(failure(error)))
         streams.stdout.flush()
         return True
     return False

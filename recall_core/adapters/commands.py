@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from recall_core import paths
+from recall_core import adapters, api, paths
 from recall_core.adapters import render
 from recall_core.adapters.flags import AS_ROWS, BY_MEANING
 from recall_core.adapters.options import ask_of, check_question, lists_paths, mode_of, pack_of
@@ -89,9 +89,7 @@ def _exit_code(response: Response) -> int:
     held.append(response.get("whynot", {}).get("present", True))
     held.append(response.get("replay", {}).get("identical", True))
     if "tuning" in response:
-        from recall_core.adapters.tuning import is_negative  # noqa: PLC0415 - a search never needs it
-
-        held.append(not is_negative(response))
+        held.append(not adapters.tuning.is_negative(response))
     return 0 if all(held) else 7
 
 
@@ -113,9 +111,7 @@ def _emit(response: Response, request: Request, streams: Streams) -> None:
         for_data(streams.stdout).write(render.json_line(response))
         return
     if getattr(request.flags, "brackets", False):
-        from recall_core.adapters.hits import bracketed  # noqa: PLC0415 - only lists of hits have passages
-
-        response = bracketed(response)
+        response = adapters.hits.bracketed(response)
     for warning in response.get("warnings", []):
         if warning.startswith(render.CAUTION):
             streams.say(f"warning: {warning}")
@@ -133,9 +129,8 @@ def _rows_writer(request: Request) -> RowsWriter | None:
     """What writes the rows for other programs, where a flag asks for it. Raises UsageError `conflicting_flags`."""
     if not any(getattr(request.flags, flag.key, False) for flag in (*AS_ROWS, BY_MEANING)):
         return None
-    from recall_core.adapters import rows  # noqa: PLC0415 - few answers are written so
 
-    return rows.chosen(request)
+    return adapters.rows.chosen(request)
 
 
 def _pieces(command: Command, response: Response, stdout: TextIO) -> Iterable[str]:
@@ -143,10 +138,9 @@ def _pieces(command: Command, response: Response, stdout: TextIO) -> Iterable[st
     pieces = command.prints(response) if command.prints is not None else ()
     if command.is_text or not stdout.isatty():
         return pieces
-    from recall_core.adapters.width import fitted, width_of  # noqa: PLC0415 - only a terminal has a width
 
-    width = width_of(stdout)
-    return (f"{line}\n" for piece in pieces for line in fitted(piece.removesuffix("\n"), width))
+    width = adapters.width.width_of(stdout)
+    return (f"{line}\n" for piece in pieces for line in adapters.width.fitted(piece.removesuffix("\n"), width))
 
 
 def _wants_json(request: Request) -> bool:
@@ -154,9 +148,8 @@ def _wants_json(request: Request) -> bool:
 
 
 def _drawn(response: Response, request: Request, stdout: TextIO) -> bool:
-    from recall_core.adapters.tables import draw  # noqa: PLC0415 - only a terminal pays for Rich
 
-    return draw(response, stdout, is_long=getattr(request.flags, "long", False))
+    return adapters.tables.draw(response, stdout, is_long=getattr(request.flags, "long", False))
 
 
 def schema(request: Request, streams: Streams, opener: Opener) -> None:
@@ -166,9 +159,8 @@ def schema(request: Request, streams: Streams, opener: Opener) -> None:
 
 def completion_script(request: Request, streams: Streams, opener: Opener) -> None:
     """The script of the shell that is named."""
-    from recall_core.adapters import completion  # noqa: PLC0415 - only when a script is asked for
 
-    streams.stdout.write(completion.script(request.words[0]))
+    streams.stdout.write(adapters.completion.script(request.words[0]))
 
 
 def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
@@ -178,16 +170,14 @@ def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
     folder = request.words[0] if request.words else "."
     flags, mode = request.flags, mode_of(request.flags)
     given = tuple(flags.set or ())
-    from recall_core.adapters.creating import best_here  # noqa: PLC0415 - only init asks
 
-    embedding = flags.embedding if flags.embedding is not None else best_here(Path(folder), given)
+    embedding = flags.embedding if flags.embedding is not None else adapters.creating.best_here(Path(folder), given)
     options = NewStoreFields(embedding=embedding, settings=given)
     return Recall.init(folder, **options if mode is None else {**options, "mode": mode})
 
 
 def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Files and folders into the store, watched."""
-    from recall_core.adapters.options import read_metadata  # noqa: PLC0415 - a search must not wait for ingest
 
     flags = request.flags
     template = Root(
@@ -198,15 +188,13 @@ def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
         encoding=flags.encoding or "",
         tags=tuple(flags.tag or ()),
         source=flags.source,
-        meta=read_metadata(flags.meta or ()),
+        meta=adapters.options.read_metadata(flags.meta or ()),
         hidden=flags.hidden,
         gitignore=not flags.no_gitignore,
         follow=flags.follow,
     )
     if flags.name is not None or "-" in request.words:
-        from recall_core.adapters.roots import add_stdin  # noqa: PLC0415 - as above
-
-        return follow(add_stdin(recall, request, streams, template), streams=streams)
+        return follow(adapters.roots.add_stdin(recall, request, streams, template), streams=streams)
     work = recall.add(request.words, template, mtime_only=flags.mtime_only, strict=flags.strict)
     return follow(work, streams=streams)
 
@@ -247,10 +235,10 @@ def _settings_of(request: Request, opener: Opener) -> str | None:
 def sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """The remembered folders once, or again and again."""
     if request.flags.watch:
-        from recall_core.adapters.progress import watch  # noqa: PLC0415 - a search never needs it
-
         reparse = request.flags.reparse
-        watch(recall, streams, lambda response: _emit(response_of(response), request, streams), reparse=reparse)
+        adapters.progress.watch(
+            recall, streams, lambda response: _emit(response_of(response), request, streams), reparse=reparse
+        )
     return follow(recall.sync(reparse=request.flags.reparse), streams=streams)
 
 
@@ -263,9 +251,8 @@ def _kept(request: Request, ask: Callable[[], AnyResponse]) -> AnyResponse:
     """The answer; its receipt in a file, where one is named."""
     if request.flags.receipt is None:
         return ask()
-    from recall_core.adapters.receipts import kept  # noqa: PLC0415 - few questions want one
 
-    return kept(request.flags.receipt, ask)
+    return adapters.receipts.kept(request.flags.receipt, ask)
 
 
 def query(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
@@ -308,9 +295,8 @@ def compact(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 def backup(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """A copy of the store, checked, watched."""
-    from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
 
-    steps = copies.backup(
+    steps = api.write.backup(
         recall.engine, Path(request.words[0]), force=request.flags.force, mode=mode_of(request.flags)
     )
     return follow(steps, streams=streams, name="copying", kept=lambda _: "no copy was written")

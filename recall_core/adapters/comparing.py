@@ -16,7 +16,7 @@ from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.compare import DiffRequest
 from recall_core.config import named
-from recall_core.contract.comparing import MoveView, StandingView
+from recall_core.contract.explaining import MoveView, StandingView
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.views import ResultView
 from recall_core.errors import UsageError

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recall_core.named import NamedTuple
+from recall_core.text import one_line
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -118,7 +119,6 @@ def in_lines(lines: Callable[[Response], Iterable[str]] | str) -> Printer:
     lines_of = later(lines) if isinstance(lines, str) else lines
 
     def prints(response: Response) -> Iterator[str]:
-        from recall_core.text import one_line  # noqa: PLC0415 - help has no need of it
 
         return (f"{one_line(line)}\n" for line in lines_of(response))
 

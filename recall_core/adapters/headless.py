@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall_core import paths, shell
+from recall_core import adapters, paths, shell
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.errors import UsageError, why_unread
@@ -35,11 +35,10 @@ def run_commands(
         shared: dict[str | None, Recall] = {}
 
         def opener(named: str | None) -> AbstractContextManager[Recall]:
-            from recall_core.adapters.commands import open_store  # noqa: PLC0415 - not before a line needs it
 
             where = named or store
             if where not in shared:
-                shared[where] = stack.enter_context((opening or open_store)(where))
+                shared[where] = stack.enter_context((opening or adapters.commands.open_store)(where))
             return nullcontext(shared[where])
 
         for argv in _command_lines(commands):

@@ -14,7 +14,7 @@ from recall_core.adapters.plain import Request
 from recall_core.adapters.progress import follow
 from recall_core.adapters.streams import Streams, for_data
 from recall_core.api.recall import Ask, Recall
-from recall_core.contract.evaluation import CalibrationView, CeilingView, FixturesView, FixtureView, RateView
+from recall_core.contract.judging import CalibrationView, CeilingView, FixturesView, FixtureView, RateView
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import QrelsFormat

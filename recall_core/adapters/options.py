@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from recall_core import ingest
 from recall_core.api.recall import Ask, Pack
 from recall_core.errors import UsageError
 from recall_core.paths import PRIVATE
@@ -143,14 +144,13 @@ def _refuse(name: str) -> None:
 
 
 def _pair(pair: str) -> tuple[str, MetaValue]:
-    from recall_core.ingest.metadata import why_unfit  # noqa: PLC0415 - a search never needs it
 
     key, equals, text = pair.partition("=")
     if not (key and equals):
         raise UsageError("bad_value", f"--meta takes KEY=VALUE, not {pair!r}.", hint="--meta year=2024")
     try:
         value = meant(text)
-        reason = why_unfit({key: value})
+        reason = ingest.metadata.why_unfit({key: value})
     except ValueError:
         reason = "no JSON holds this number"
     if reason:

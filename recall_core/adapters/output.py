@@ -9,6 +9,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
+import recall_core
 from recall_core.errors import RecallError, why_unread
 
 
@@ -21,12 +22,11 @@ def replacing(
     store: the path of the store that is copied, which remembers the target's folder meanwhile.
     Raises RecallError `out_unwritable` with the hint.
     """
-    from recall_core import files, parts  # noqa: PLC0415 - a search never needs it
 
     try:
         with (
-            parts.remembering(store, target),
-            files.replacing(target, mode=mode, is_private=is_private) as out,
+            recall_core.parts.remembering(store, target),
+            recall_core.files.replacing(target, mode=mode, is_private=is_private) as out,
             TextIOWrapper(out, encoding="utf-8", newline="\n") as text,
         ):
             yield text
@@ -46,10 +46,9 @@ def write_new(target: Path, text: str, *, hint: str) -> None:
 
     Raises RecallError `receipt_exists`, `out_unwritable` with the hint.
     """
-    from recall_core import files  # noqa: PLC0415 - as above
 
     try:
-        files.write_new(target, text.encode())
+        recall_core.files.write_new(target, text.encode())
     except FileExistsError:
         expect_new(target, hint=hint)
         raise

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
+from recall_core._lazy import difflib
 from recall_core.adapters.flags import GLOBALS, LARGEST, VERSION, Command, Flag
 from recall_core.adapters.menu import BY_NAME, COMMANDS
 from recall_core.adapters.plain import Request
 from recall_core.errors import UsageError
+from recall_core.shell import quote
 
 FORMAT = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
 _UNSHOWN = partial(FORMAT, width=80)
@@ -151,9 +153,8 @@ def refuse_flags(extras: Sequence[str], flags: Iterable[Flag], *, prog: str) -> 
 
 def nearest(typed: str, known: Sequence[str]) -> str | None:
     """The known name that is most like the typed one, or None."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
 
-    return next(iter(get_close_matches(typed, known, n=1)), None)
+    return next(iter(difflib.get_close_matches(typed, known, n=1)), None)
 
 
 def top_help(version: str) -> str:
@@ -262,7 +263,6 @@ def _seconds(flag: Flag, text: str) -> float:
 
 def _once(name: str, before: str, after: str) -> str:
     """What says both at once, where one value can; else the two to choose from."""
-    from recall_core.shell import quote  # noqa: PLC0415 - only a mistake needs it
 
     if name in _JOINED and before and after:
         return f"{name} {quote(_JOINED[name].format(before, after))}"

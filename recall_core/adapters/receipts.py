@@ -12,7 +12,7 @@ from recall_core.adapters.render import DIGITS, counted
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.contract import response_of
-from recall_core.contract.replaying import ReplayChangeView
+from recall_core.contract.explaining import ReplayChangeView
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any, cast
 from recall_core.text import cited
 
 if TYPE_CHECKING:
-    from recall_core.contract.packing import AccountView, AlternativeView, CoverageView, SwapView
     from recall_core.contract.responses import Response
-    from recall_core.contract.views import EmbedderView, LostView, ResultView
+    from recall_core.contract.views import (
+        AccountView,
+        AlternativeView,
+        CoverageView,
+        EmbedderView,
+        LostView,
+        ResultView,
+        SwapView,
+    )
 
 SNIPPET = 100
 SHOWN = 5  # chunks of an account that are named; the rest are counted

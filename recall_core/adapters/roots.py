@@ -10,7 +10,7 @@ from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted, ingested, transferred
 from recall_core.api.recall import Recall
 from recall_core.contract import OK
-from recall_core.contract.filling import (
+from recall_core.contract.store import (
     ForgottenView,
     IngestView,
     RootChangeView,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from recall_core.adapters.plain import Request
     from recall_core.adapters.streams import Streams
-    from recall_core.api.roots import RootFields
+    from recall_core.api.write import RootFields
     from recall_core.contract.responses import IngestResponse, Response, RootsResponse
 
 _FEW = 3  # skipped files of which each is told with its reason

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
+from recall_core import rql
+from recall_core._lazy import csv
 from recall_core.adapters.options import lists_paths
 from recall_core.adapters.render import json_line
 from recall_core.adapters.streams import for_data, shown
 from recall_core.errors import UsageError
+from recall_core.text import one_line
 
 if TYPE_CHECKING:
     from recall_core.adapters.plain import Request
@@ -45,7 +48,6 @@ def chosen(request: Request) -> RowsWriter | None:
 
 def _paths(response: Response, stdout: TextIO) -> None:
     """Each document once, where its best row stands."""
-    from recall_core.text import one_line  # noqa: PLC0415 - a search never needs it
 
     _expect_path(response)
     for path in dict.fromkeys(result["doc"]["path"] for result in response["results"]):
@@ -64,7 +66,6 @@ def _json_lines(response: Response, stdout: TextIO) -> None:
 
 def _csv(response: Response, stdout: TextIO) -> None:
     """The names, then a row each; a text has its line breaks, in quotes."""
-    import csv  # noqa: PLC0415 - few answers are written so
     from io import StringIO  # noqa: PLC0415 - as above
 
     names = _columns(response)
@@ -79,12 +80,10 @@ def _columns(response: Response) -> list[str]:
     text = response["query"].get("rql")
     if text is None:
         return _CHUNKS
-    from recall_core.rql.fields import selected  # noqa: PLC0415 - words alone need no parser
-    from recall_core.rql.parser import parse_query  # noqa: PLC0415 - as above
 
-    query, _ = parse_query(text)
+    query, _ = rql.parser.parse_query(text)
     if query.select is not None:
-        return list(selected(query))
+        return list(rql.fields.selected(query))
     names = _CHUNKS if query.table == "chunk" else _DOCUMENTS
     return names if query.using else names[1:]
 

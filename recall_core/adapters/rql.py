@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from recall_core import views
+from recall_core import rql, views
 from recall_core.adapters.output import replacing
 from recall_core.adapters.render import clean, counted, weight_of
 from recall_core.api.recall import Ask, Recall
@@ -91,9 +91,8 @@ def _complete(request: Request, text: str, opener: Opener) -> AnyResponse:
     except StoreError as error:
         if error.code not in NO_STORE or request.store is not None:
             raise
-        from recall_core.rql.complete import NoVocabulary  # noqa: PLC0415 - a search never needs it
 
-        return views.completion(text, cursor, NoVocabulary())
+        return views.completion(text, cursor, rql.complete.NoVocabulary())
     with store as recall:
         return recall.complete_rql(text, cursor)
 

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
+from recall_core import adapters
 from recall_core.errors import RecallError, why_unread
 from recall_core.named import NamedTuple
+from recall_core.text import harmless, harmless_json, one_line
 
 _IN_ASCII = str.maketrans({"✓": "+", "✗": "x", "·": "-", "…": "...", "Σ": "sum"})
 
@@ -37,7 +39,6 @@ class Streams(NamedTuple):
 
     def say(self, line: str) -> None:
         """One line of talk, whatever names stand in it; where nobody takes it, it is left out."""
-        from recall_core.text import one_line  # noqa: PLC0415 - help has nothing to say
 
         try:
             self.stderr.write(one_line(line) + "\n")
@@ -50,9 +51,8 @@ class Streams(NamedTuple):
         if len(parts) == 1 or len(line.encode()) <= _NARROW or not self.stderr.isatty():
             self.say(line)
             return
-        from recall_core.adapters.width import joined, width_of  # noqa: PLC0415 - only a terminal has a width
 
-        for part in joined(parts, width_of(self.stderr), indent=0):
+        for part in adapters.width.joined(parts, adapters.width.width_of(self.stderr), indent=0):
             self.say(part)
 
 
@@ -103,8 +103,6 @@ def shown(text: str, stream: TextIO, *, raw: bool = False) -> str:
     raw: byte for byte on a terminal too.
     """
     if stream.isatty() and not raw:
-        from recall_core.text import harmless  # noqa: PLC0415 - as above
-
         text = harmless(text)
     if text.isascii():
         return text
@@ -126,7 +124,6 @@ class TerminalLines:
 
     def write(self, text: str) -> int:
         """Write the text."""
-        from recall_core.text import harmless_json  # noqa: PLC0415 - as above
 
         return self._stream.write(harmless_json(text))
 

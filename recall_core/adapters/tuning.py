@@ -14,9 +14,7 @@ from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.config import named
-from recall_core.contract.ledger import WeightIntervalView
-from recall_core.contract.responses import AnyResponse, Response
-from recall_core.contract.tuning import (
+from recall_core.contract.judging import (
     BandView,
     ChangeView,
     CurveView,
@@ -26,6 +24,8 @@ from recall_core.contract.tuning import (
     SweepView,
     TuningView,
 )
+from recall_core.contract.ledger import WeightIntervalView
+from recall_core.contract.responses import AnyResponse, Response
 from recall_core.errors import UsageError
 from recall_core.evaluate.tune import TuneOptions
 from recall_core.evaluate.tune_question import PinTarget

@@ -13,9 +13,7 @@ from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import NAMES
-from recall_core.contract.ledger import PassageView
-from recall_core.contract.responses import AnyResponse, Response
-from recall_core.contract.whynot import (
+from recall_core.contract.explaining import (
     EvidenceView,
     FixView,
     PredicateView,
@@ -25,6 +23,8 @@ from recall_core.contract.whynot import (
     TraceView,
     WhyNotView,
 )
+from recall_core.contract.ledger import PassageView
+from recall_core.contract.responses import AnyResponse, Response
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
 from recall_core.text import behind_unit

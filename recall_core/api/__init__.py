@@ -1,1 +1,9 @@
 """One store with one method a command: the only rooms where everything meets."""
+
+from recall_core._lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recall_core.api import answers, compare, engine, get, recall, receipts, report, warm, whynot, write
+else:
+    __getattr__ = attach(__name__)

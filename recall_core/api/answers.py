@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from recall_core import views
-from recall_core.api.packing import context_view, packing, ranges, terms
+from recall_core import api, evaluate, explain, retrieve, rql, views
+from recall_core.api.context import context_view, packing, ranges, terms
 from recall_core.config import Config
 from recall_core.contract import OK
 from recall_core.errors import SnapshotMismatch, StaleError, UsageError
-from recall_core.retrieve import Answer, Plan, plan_rql
-from recall_core.retrieve.answer import candidate_range, packable, page, rows_with_words, with_words_only
+from recall_core.retrieve.answer import (
+    Answer,
+    candidate_range,
+    packable,
+    page,
+    rows_with_words,
+    twins_of,
+    with_words_only,
+)
 from recall_core.retrieve.freshness import State, stale_documents
+from recall_core.retrieve.plan import Plan, plan_rql
 from recall_core.rql.ast import And, Expr, Field, Like, Not, Or
 from recall_core.shell import AGAIN, Hint, flag
+from recall_core.store.port import Store
+from recall_core.types import Hit, Packed, Row, Twins
 from recall_core.views import explain_view
 
 if TYPE_CHECKING:
     from recall_core.api.engine import Engine
     from recall_core.config import GivenSettings
+    from recall_core.contract.explaining import ReceiptPart
     from recall_core.contract.ledger import PassageView
-    from recall_core.contract.packing import AccountPart
-    from recall_core.contract.replaying import ReceiptPart
     from recall_core.contract.responses import (
         CompletionResponse,
         ContextResponse,
@@ -34,11 +43,20 @@ if TYPE_CHECKING:
         SearchResponse,
         SweepResponse,
     )
-    from recall_core.contract.views import CopiesPart, NextPart, PassagePart, ResultView, StatsView, WordHitsPart
+    from recall_core.contract.views import (
+        AccountPart,
+        CopiesPart,
+        CopiesView,
+        NextPart,
+        PassagePart,
+        PlaceView,
+        ResultView,
+        StatsView,
+        WordHitsPart,
+    )
     from recall_core.evaluate.tune_question import PinTarget
     from recall_core.pack.policy import Terms
     from recall_core.retrieve.asking import Ask, Pack
-    from recall_core.store.port import Store
     from recall_core.types import Document, Hit, Packed
 
 
@@ -53,26 +71,23 @@ def listed(engine: Engine, plan: Plan, ask: Ask) -> SearchResponse:
 
 def query_checked(text: str, settings: GivenSettings = ()) -> RqlResponse:
     """A query that can be asked, in its canonical spelling. Raises RqlError."""
-    from recall_core.rql.print import print_query  # noqa: PLC0415 - a search never needs it
 
     plan = plan_rql(text, config=Config(), exact=False, settings=settings)
     assert plan.query is not None  # noqa: S101 - a plan of RQL has its tree
-    return {**OK, "rql": {"text": print_query(plan.query)}, "warnings": list(plan.warnings)}
+    return {**OK, "rql": {"text": rql.print.print_query(plan.query)}, "warnings": list(plan.warnings)}
 
 
 def query_formatted(text: str) -> RqlResponse:
     """A query in its canonical spelling, below its comments. Raises RqlError."""
-    from recall_core.rql.parser import format_query  # noqa: PLC0415 - a search never needs it
 
-    return {**OK, "rql": {"text": format_query(text)}, "warnings": []}
+    return {**OK, "rql": {"text": rql.parser.format_query(text)}, "warnings": []}
 
 
 def query_completed(engine: Engine, text: str, cursor: int) -> CompletionResponse:
     """What may stand at a cursor of a query that is being written."""
-    from recall_core.rql.complete import SUGGESTIONS  # noqa: PLC0415 - a search never needs it
 
     with engine.store.reading():
-        return views.completion(text, cursor, engine.store.vocabulary(SUGGESTIONS))
+        return views.completion(text, cursor, engine.store.vocabulary(rql.complete.SUGGESTIONS))
 
 
 def packed(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ContextResponse:
@@ -85,7 +100,6 @@ def packed(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ContextResponse:
 
 def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str | None, versus: str | None) -> ExplainResponse:
     """Explain why a chunk, or the first hit, scores what it scores, whatever its rank; compare it with another."""
-    from recall_core.explain.explanation import explanation, named_chunk  # noqa: PLC0415 - a search never needs it
 
     started = perf_counter()
     refresh(engine, ask)
@@ -93,12 +107,12 @@ def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str | None, versus: s
         answer = answered(engine, plan, ask)
         embedder = None if plan.semantic is None else engine.embedder
         targeted = (chunk,) if versus is None else (chunk, versus)
-        rows = [named_chunk(engine, answer, each) for each in targeted]
+        rows = [explain.explanation.named_chunk(engine, answer, each) for each in targeted]
         _, stale = checked((row.doc for row in rows), ask, store=engine.store, base=engine.base)
         return {
             **OK,
             "query": views.query_echo(plan, answer.pool, limit=plan.limit),
-            "explanation": explanation(answer, *rows, store=engine.store, embedder=embedder),
+            "explanation": explain.explanation.explanation(answer, *rows, store=engine.store, embedder=embedder),
             **views.sparse_part(answer, explain=True),
             "stats": stats_view(answer, started),
             "warnings": [*engine.notes(), *answer.warnings, *stale],
@@ -109,23 +123,21 @@ def swept(
     engine: Engine, plan: Plan, ask: Ask, wishes: tuple[PinTarget, ...], *, breaks: bool, collapse: bool
 ) -> SweepResponse:
     """One answer at every weight, or the weights that grant wishes. collapse: count copies of a text once."""
-    from recall_core.evaluate.grid import not_swept, with_each_copy  # noqa: PLC0415 - a search never needs it
-    from recall_core.evaluate.tune_question import tuning_view  # noqa: PLC0415
 
     if collapse and plan.table == "doc":
         message = f"{flag('collapse')} counts a chunk's text once; here the rows are documents."
         raise UsageError("collapse_of_documents", message, hint="FROM chunk")
     started = perf_counter()
     with engine.store.reading():
-        copies = with_each_copy(plan.config, engine.store) if plan.collapses and not collapse else ()
+        copies = evaluate.grid.with_each_copy(plan.config, engine.store) if plan.collapses and not collapse else ()
         answer = answered(engine, plan._replace(config=plan.config._replace(collapse=collapse)), ask)
-        tuning = tuning_view(answer, wishes, engine, breaks=breaks)
+        tuning = evaluate.tune_question.tuning_view(answer, wishes, engine, breaks=breaks)
         return {
             **OK,
             "query": views.query_echo(plan, answer.pool, limit=plan.limit),
             "tuning": tuning,
             "stats": stats_view(answer, started),
-            "warnings": [*engine.notes(), *answer.warnings, *not_swept(answer.plan.config), *copies],
+            "warnings": [*engine.notes(), *answer.warnings, *evaluate.grid.not_swept(answer.plan.config), *copies],
         }
 
 
@@ -133,9 +145,7 @@ def refresh(engine: Engine, ask: Ask) -> None:
     """Bring the store up to date first, where the question wants that; what earlier ones have made is kept."""
     engine.keep_vectors()
     if ask.fresh:
-        from recall_core.api.filling import sync  # noqa: PLC0415 - few questions write
-
-        for _ in sync(engine):
+        for _ in api.write.sync(engine):
             pass
 
 
@@ -167,9 +177,7 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
     next_part: NextPart = {"next_offset": following} if has_more else {}
     receipt: ReceiptPart = {}
     if ask.receipt:
-        from recall_core.api.receipts import receipt_of_rows  # noqa: PLC0415 - few answers have one
-
-        receipt["receipt"] = receipt_of_rows(found, ask, engine.store)
+        receipt["receipt"] = api.receipts.receipt_of_rows(found, ask, engine.store)
     results: list[ResultView] = [
         {
             **views.result_view(hit, plan, states, explain=ask.explain, leaves=each, passage=passage),
@@ -194,9 +202,7 @@ def _add_sentences(results: Sequence[ResultView], shown: Sequence[Hit], found: A
     """A sentence to each ledger, where there are any."""
     explained = [(view["explain"], hit) for view, hit in zip(results, shown, strict=True) if "explain" in view]
     if explained:
-        from recall_core.explain.in_words import add_sentences  # noqa: PLC0415 - few answers are explained
-
-        add_sentences([view for view, _ in explained], [hit for _, hit in explained], found, store)
+        explain.in_words.add_sentences([view for view, _ in explained], [hit for _, hit in explained], found, store)
 
 
 def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: float) -> ContextResponse:
@@ -233,9 +239,7 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
                 chunk["explain"] = explain_view(hit, found.plan, leaves)
     receipt: ReceiptPart = {}
     if ask.receipt:
-        from recall_core.api.receipts import receipt_of_context  # noqa: PLC0415 - few answers have one
-
-        receipt["receipt"] = receipt_of_context(found, ask, options, view, packed=hits, store=store)
+        receipt["receipt"] = api.receipts.receipt_of_context(found, ask, options, view, packed=hits, store=store)
     if options.lean:
         for part in (*view["chunks"], *view["blocks"]):
             del part["text"]
@@ -257,11 +261,10 @@ def _passage_part(passage: PassageView | None) -> PassagePart:
 def _with_lines(
     passages: Sequence[PassageView | None], hits: Sequence[Hit], lines: int, store: Store
 ) -> list[PassageView | None]:
-    from recall_core.retrieve.passage import with_lines  # noqa: PLC0415 - few questions want more than passages
 
     texts = {hit.doc.id: store.text_of(hit.doc.id) for hit in hits}
     return [
-        None if passage is None else with_lines(passage, texts[hit.doc.id], lines)
+        None if passage is None else retrieve.passage.with_lines(passage, texts[hit.doc.id], lines)
         for passage, hit in zip(passages, hits, strict=True)
     ]
 
@@ -275,7 +278,6 @@ def _shows_text(plan: Plan) -> bool:
 def _with_twins(hits: dict[str, Hit], made: Packed, found: Answer, store: Store) -> dict[str, Hit]:
     if not found.plan.collapses or not (found.struck or found.known.texts):
         return hits
-    from recall_core.api.twins import with_twins  # noqa: PLC0415 - few lists are of copies
 
     return with_twins(hits, made, found, store)
 
@@ -291,15 +293,13 @@ def _told(hits: Iterable[Hit]) -> Iterator[Document]:
 def _copies_part(hit: Hit) -> CopiesPart:
     if hit.twins is None:
         return {}
-    from recall_core.api.twins import copies_view  # noqa: PLC0415 - few lists are of copies
 
     return {"copies": copies_view(hit.twins)}
 
 
 def _account(found: Answer, made: Packed, on: Terms, engine: Engine) -> AccountPart:
-    from recall_core.retrieve.worth import account_view  # noqa: PLC0415 - few contexts are explained
 
-    return {"account": account_view(made, found, on, engine.store, engine.cited)}
+    return {"account": retrieve.worth.account_view(made, found, on, engine.store, engine.cited)}
 
 
 def asserted(found: Answer, ask: Ask) -> Answer:
@@ -387,3 +387,31 @@ _PAST: dict[State, str] = {"modified": "changed", "missing": "deleted or moved"}
 def _timed(found: Answer, stage: str, began: float) -> Answer:
     spent = round((perf_counter() - began) * 1000, 3)
     return found._replace(timings={**found.timings, stage: spent})
+
+
+def with_twins(hits: Mapping[str, Hit], made: Packed, found: Answer, store: Store) -> dict[str, Hit]:
+    """The hits by the ids of their chunks, those that are packed with the other places of their texts."""
+    read = {row.chunk.id: rowid for rowid, row in found.rows.items()}
+    ids = [each for block in made.blocks for each in block.chunk_ids]
+    packed = {each: read[each] if each in read else store.rowid("chunk", each) for each in ids}
+    twins = twins_of(found, list(packed.values()), store)
+    return {**hits, **{each: hits[each]._replace(twins=twins.get(rowid)) for each, rowid in packed.items()}}
+
+
+def copies_view(twins: Twins) -> CopiesView:
+    """How many others have a hit's text, and the first places of these."""
+    return {"count": twins.number, "places": [_place_view(row) for row in twins.first]}
+
+
+def _place_view(row: Row) -> PlaceView:
+    chunk = row.chunk
+    view: PlaceView = {
+        "id": chunk.id,
+        "path": row.doc.path,
+        "offset": chunk.offset,
+        "line_start": chunk.line_start,
+        "line_end": chunk.line_end,
+    }
+    if chunk.place is not None:
+        view["place"] = chunk.place
+    return view

@@ -12,7 +12,7 @@ from recall_core import views
 from recall_core.api.engine import Engine
 from recall_core.config import SETTINGS, Config, load, override
 from recall_core.contract import OK
-from recall_core.contract.comparing import (
+from recall_core.contract.explaining import (
     AbsenceView,
     DiffView,
     MoveView,
@@ -21,7 +21,7 @@ from recall_core.contract.comparing import (
     SideView,
     StandingView,
 )
-from recall_core.contract.evaluation import ConditionView
+from recall_core.contract.judging import ConditionView
 from recall_core.contract.responses import DiffResponse
 from recall_core.contract.views import QueryEcho, QueryPart, StatsView
 from recall_core.embed.trust import RERANKER, FoundSettings
@@ -29,7 +29,7 @@ from recall_core.errors import ConfigError
 from recall_core.evaluate.formats import read_queries
 from recall_core.evaluate.gate import Condition, bad_gate, parse_gate
 from recall_core.explain.moves import DEPTH, PERSISTENCE, Diff, Move, RowStanding, Side, diff
-from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Asker, rows_of
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.types import Progress, Table

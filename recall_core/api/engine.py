@@ -7,17 +7,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from recall_core import api, embed, explain, ingest, retrieve, rql
 from recall_core.api import stores
-from recall_core.api.packing import packing, with_passage
+from recall_core.api.context import packing, with_passage
 from recall_core.config import EMBEDDING, FILE_NAME, WATCH_REST_MS, Config, load, override
 from recall_core.embed.registry import agrees, embedder_of
 from recall_core.embed.trust import AT_HOME, EMBEDDER, RERANKER, FoundSettings
 from recall_core.errors import ConfigError, EmbedError, RecallError, UsageError
 from recall_core.ports import Embedder, Interruptible, Reranker
-from recall_core.retrieve import Answer, Plan, plan_rql, plan_words, replan
 from recall_core.retrieve import answer as answering
+from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Pack
-from recall_core.retrieve.plan import mode_named
+from recall_core.retrieve.plan import Plan, mode_named, plan_rql, plan_words, replan
 from recall_core.store.one_thread import from_any_thread, one_thread_at_a_time
 from recall_core.store.port import Store
 from recall_core.text import ESTIMATES
@@ -97,9 +98,8 @@ class Engine:
 
     def once(self) -> Engine:
         """Another one of the same store, whose embedder reads a question once however often it is asked in a row."""
-        from recall_core.embed.registry import Once  # noqa: PLC0415 - a search never needs it
 
-        return self.beside(embedder=Once(self.embedder))
+        return self.beside(embedder=embed.registry.Once(self.embedder))
 
     @property
     def config(self) -> Config:
@@ -159,14 +159,12 @@ class Engine:
     def reranker(self, config: Config) -> Reranker:
         """The reranker that these settings name; kept, because loading one takes time."""
         if config.rerank not in self._rerankers:
-            from recall_core.api.kept import StoredVectors  # noqa: PLC0415 - few questions are reranked
-            from recall_core.embed.rescore import VectorMaker, new_reranker  # noqa: PLC0415 - as above
 
-            def keep(maker: VectorMaker) -> StoredVectors:
-                return self._kept.setdefault(config.rerank, StoredVectors(self.store, maker))
+            def keep(maker: embed.rescore.VectorMaker) -> api.kept.StoredVectors:
+                return self._kept.setdefault(config.rerank, api.kept.StoredVectors(self.store, maker))
 
             self.found.expect_reranker(config.rerank)
-            reranker = new_reranker(config.rerank, self.config, loaded=self._embedder, keep=keep)
+            reranker = embed.rescore.new_reranker(config.rerank, self.config, loaded=self._embedder, keep=keep)
             self._rerankers[config.rerank] = reranker
         return self._rerankers[config.rerank]
 
@@ -230,10 +228,11 @@ class Engine:
 
         Only this call reads the store: waiting for the next answer keeps no thread out.
         """
-        from recall_core.ingest.watch import changes  # noqa: PLC0415 - a search never needs it
 
         roots, config = self.guard.call(lambda: (self.store.roots(), self.config))
-        return changes(roots, base=self.base, config=config, stop=stop or self._end_of_watch(), rest_ms=rest_ms)
+        return ingest.watch.changes(
+            roots, base=self.base, config=config, stop=stop or self._end_of_watch(), rest_ms=rest_ms
+        )
 
     def _end_of_watch(self) -> Event:
         """What ends the watch that begins, once it is interrupted."""
@@ -246,9 +245,8 @@ class Engine:
 
     def plan(self, text: str, ask: Ask = Ask()) -> Plan:
         """A question understood: RQL when it begins with SELECT, words otherwise."""
-        from recall_core.rql.parser import is_query  # noqa: PLC0415 - search and query know what they were given
 
-        return self.rql_plan(text, ask) if is_query(text) else self.words_plan(text, ask)
+        return self.rql_plan(text, ask) if rql.parser.is_query(text) else self.words_plan(text, ask)
 
     def replan(self, plan: Plan, ask: Ask = Ask()) -> Plan:
         """The question under the settings and for the rows of `ask`; all else stays, and no text is read again."""
@@ -281,14 +279,12 @@ class Engine:
 
     def leaves(self, answer: Answer, hits: Sequence[Hit]) -> list[Leaves]:
         """What the parts of these hits add up from, by signal. Where an embedder is a black box, words alone."""
-        from recall_core.explain.ledger import hit_leaves  # noqa: PLC0415 - few questions are explained
 
         embedder = self.embedder if answer.plan.semantic is not None else None
-        return hit_leaves(answer, hits, store=self.store, embedder=embedder)
+        return explain.ledger.hit_leaves(answer, hits, store=self.store, embedder=embedder)
 
     def passages(self, answer: Answer, hits: Sequence[Hit]) -> list[PassageView | None]:
         """What each of these hits has to say to the question; None where nothing was asked of a signal."""
-        from recall_core.retrieve.passage import passages_of_hits  # noqa: PLC0415 - structured queries have none
 
         pool, known = self._cited
         if pool is None or pool is not answer.pool:
@@ -296,7 +292,7 @@ class Engine:
             self._cited = answer.pool, known
         if new := [hit for hit in hits if hit.chunk is not None and hit.chunk.id not in known]:
             embedder = self.embedder if answer.plan.semantic is not None else None
-            made = passages_of_hits(answer, new, store=self.store, embedder=embedder)
+            made = retrieve.passage.passages_of_hits(answer, new, store=self.store, embedder=embedder)
             known.update((hit.chunk.id, each) for hit, each in zip(new, made, strict=True) if hit.chunk is not None)
         return [None if hit.chunk is None else known[hit.chunk.id] for hit in hits]
 

@@ -6,24 +6,24 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TextIO, Unpack
 
-from recall_core import deadline
+from recall_core import api, deadline, evaluate, maintain
 from recall_core.api import answers, stores
 from recall_core.api.engine import Engine, result_of
 from recall_core.argument_types import checks_types
 from recall_core.config import WATCH_REST_MS, Config, GivenSettings
 from recall_core.contract import OK
 from recall_core.errors import StoreError, UsageError
+from recall_core.evaluate import fixture
 from recall_core.paths import spot
-from recall_core.retrieve import Plan
 from recall_core.retrieve.asking import Ask, AskFields, Pack, QuestionFields, asked, asked_and_packed
+from recall_core.retrieve.plan import Plan
 from recall_core.store.one_thread import Steps, from_any_thread, one_thread_at_a_time
 from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
     from recall_core.api.compare import DiffRequest
-    from recall_core.api.filling import AddFields, ImportFields
-    from recall_core.api.roots import RootsFields
     from recall_core.api.warm import WarmFields
+    from recall_core.api.write import AddFields, ImportFields, RootsFields
     from recall_core.contract import responses
     from recall_core.evaluate.formats import QrelsFormat
     from recall_core.evaluate.options import EvalOptions
@@ -126,9 +126,10 @@ class Recall:
 
     def under(self, given: Sequence[str]) -> Recall:
         """The same store under other ranking settings: recall.toml files, or `key=value,…`; later ones win."""
-        from recall_core.api.compare import configured  # noqa: PLC0415 - a search never needs it
 
-        return Recall(self.engine.beside(configured(self.config, given, is_vouched=self.engine.found.is_vouched)))
+        return Recall(
+            self.engine.beside(api.compare.configured(self.config, given, is_vouched=self.engine.found.is_vouched))
+        )
 
     # Commands that read.
 
@@ -155,9 +156,8 @@ class Recall:
 
     def replay(self, receipt: Path | str) -> responses.ReplayResponse:
         """The question of a receipt, by its file or its text, asked again; and what is another by now."""
-        from recall_core.api.replay import replay  # noqa: PLC0415 - a search never needs it
 
-        return replay(self.engine, receipt)
+        return api.report.replay(self.engine, receipt)
 
     def explain(
         self,
@@ -190,11 +190,12 @@ class Recall:
 
         pack: with a budget, the answer is a context. fixes: try changes to the question, and tell those that do.
         """
-        from recall_core.api import whynot  # noqa: PLC0415 - a search never needs it
 
         ask, pack = asked_and_packed(ask, pack, fields)
         answers.refresh(self.engine, ask)
-        return whynot.why_not(self.engine, whynot.question_of(words, ask, pack, rql=rql), target, ask, fixes=fixes)
+        return api.whynot.why_not(
+            self.engine, api.whynot.question_of(words, ask, pack, rql=rql), target, ask, fixes=fixes
+        )
 
     def trace(
         self,
@@ -206,81 +207,74 @@ class Recall:
         **fields: Unpack[QuestionFields],
     ) -> responses.TraceResponse:
         """How many rows are left after each step from the store to the answer, or to the context of a budget."""
-        from recall_core.api import whynot  # noqa: PLC0415 - a search never needs it
 
         ask, pack = asked_and_packed(ask, pack, fields)
         answers.refresh(self.engine, ask)
-        return whynot.trace(self.engine, whynot.question_of(words, ask, pack, rql=rql), ask)
+        return api.whynot.trace(self.engine, api.whynot.question_of(words, ask, pack, rql=rql), ask)
 
     def get(self, target: str) -> responses.GetResponse:
         """A document, lines of it (`path:first-last`) or a chunk, verbatim as ingested."""
-        from recall_core.api.get import find  # noqa: PLC0415 - a search never needs it
 
         with self.store.reading():
-            return find(self.store, target, base=self.engine.base)
+            return api.get.find(self.store, target, base=self.engine.base)
 
     def list(
         self, prefix: str = "", *, glob: str | None = None, limit: int | None = None, offset: int = 0
     ) -> responses.ListResponse:
         """The live documents whose paths begin so and match a glob, by path; see `api.listing.listed`."""
-        from recall_core.api.listing import listed  # noqa: PLC0415 - a search never needs it
 
-        return listed(self.engine, prefix, glob, limit=limit, offset=offset)
+        return api.get.listed(self.engine, prefix, glob, limit=limit, offset=offset)
 
     def stats(self, *, sizes: bool = False) -> responses.StatsResponse:
         """What the store holds. sizes: what its file is made of, too, which every page of it is looked at for."""
-        from recall_core.api.get import described  # noqa: PLC0415 - a search never needs it
 
-        return described(self.engine, sizes=sizes)
+        return api.get.described(self.engine, sizes=sizes)
 
     def doctor(self, *, fix: bool = False, dups: bool = False) -> responses.DoctorResponse:
         """Every check of the store. fix: repair what can be, after a backup. dups: look for near-duplicates too."""
-        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
 
-        return copies.doctor(self.engine, fix=fix, dups=dups)
+        return api.write.doctor(self.engine, fix=fix, dups=dups)
 
     def export(self, out: TextIO, *, embeddings: bool = True) -> responses.TransferResponse:
         """Write the whole store as JSONL."""
-        from recall_core.maintain.transfer import export  # noqa: PLC0415 - a search never needs it
 
-        return {**OK, "transfer": export(self.store, out, embeddings=embeddings), "warnings": []}
+        return {**OK, "transfer": maintain.transfer.export(self.store, out, embeddings=embeddings), "warnings": []}
 
     def backup(self, target: Path | str, *, force: bool = False) -> responses.BackupResponse:
         """Copy the store into a file, checked before it gets its name. force: over a file that is there."""
-        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
 
-        return result_of(copies.backup(self.engine, Path(target), force=force))
+        return result_of(api.write.backup(self.engine, Path(target), force=force))
 
     @staticmethod
     def verify(source: Path | str) -> responses.VerifyResponse:
         """Check a store's file, a backup or an export, of which nothing changes; no store is opened."""
-        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
 
-        return copies.verify(Path(source))
+        return api.write.verify(Path(source))
 
     @staticmethod
     def recover(old: Path | str, new: Path | str) -> responses.RecoverResponse:
         """Make a new store of what can be read of a damaged one, which is only read, and say what is lost."""
-        from recall_core.api import copies  # noqa: PLC0415 - a search never needs it
 
-        return copies.recover(Path(old), Path(new))
+        return api.write.recover(Path(old), Path(new))
 
     @staticmethod
     def embedders(
         config: Config = Config(), *, in_use: str | None = None, probe: bool = False, waits: bool = False
     ) -> responses.EmbeddersResponse:
         """Every kind of embedder under these settings; no store is needed. in_use: the identity of a store's own."""
-        from recall_core.maintain.embedders import embedders  # noqa: PLC0415 - a search never needs it
 
-        return {**OK, "embedders": embedders(config, in_use=in_use, probe=probe, waits=waits), "warnings": []}
+        return {
+            **OK,
+            "embedders": maintain.embedders.embedders(config, in_use=in_use, probe=probe, waits=waits),
+            "warnings": [],
+        }
 
     def diff(
         self, other: Recall, request: DiffRequest, ask: Ask = Ask()
     ) -> Generator[Progress, None, responses.DiffResponse]:
         """What another store, or the same one under other settings, answers beside what this one answers."""
-        from recall_core.api.compare import beside  # noqa: PLC0415 - a search never needs it
 
-        return Steps(other.guard, beside(self.engine, other.engine, request, asked(ask, {})))
+        return Steps(other.guard, api.compare.beside(self.engine, other.engine, request, asked(ask, {})))
 
     def report(
         self,
@@ -292,11 +286,10 @@ class Recall:
         **fields: Unpack[QuestionFields],
     ) -> responses.ReportResponse:
         """Everything about one question, for a page: results with their ledgers, the context, the rank lines."""
-        from recall_core.api.report import report  # noqa: PLC0415 - a search never needs it
 
         ask, pack = asked_and_packed(ask, pack, fields)
         plan = self._plan(None, text, ask) if is_rql else self._plan(text, None, ask)
-        return report(self.engine, plan, ask, pack)
+        return api.report.report(self.engine, plan, ask, pack)
 
     # The query language, for those who write queries.
 
@@ -310,9 +303,8 @@ class Recall:
         self, text: str, ask: Ask | None = None, **fields: Unpack[AskFields]
     ) -> responses.ExplainedResponse:
         """What a query does: the effective plan, the filter with the rows each part leaves, SQLite's own steps."""
-        from recall_core.api.whynot import explain_query  # noqa: PLC0415 - a search never needs it
 
-        return explain_query(self.engine, self.engine.rql_plan(text, ask := asked(ask, fields)), ask)
+        return api.whynot.explain_query(self.engine, self.engine.rql_plan(text, ask := asked(ask, fields)), ask)
 
     def complete_rql(self, text: str, cursor: int) -> responses.CompletionResponse:
         """What may stand at a cursor (code points) of a query that is being written."""
@@ -322,15 +314,13 @@ class Recall:
 
     def evaluate(self, options: EvalOptions) -> Generator[Progress, None, responses.EvaluationResponse]:
         """Measure the ranking on judged queries; documents are ranked by their best chunk."""
-        from recall_core.evaluate.run import evaluate  # noqa: PLC0415 - a search never needs it
 
-        return evaluate(options, self.engine.once() if options.is_semantic else self.engine)
+        return evaluate.run.evaluate(options, self.engine.once() if options.is_semantic else self.engine)
 
     def tune(self, options: TuneOptions, ask: Ask = Ask()) -> Generator[Progress, None, responses.TuneResponse]:
         """The weights that judged queries speak for, written into recall.toml if that is asked for."""
-        from recall_core.evaluate.tune import tune  # noqa: PLC0415 - a search never needs it
 
-        return tune(options, self.engine.once(), ask, toml=self.engine.toml)
+        return evaluate.tune.tune(options, self.engine.once(), ask, toml=self.engine.toml)
 
     def sweep(
         self,
@@ -353,34 +343,30 @@ class Recall:
 
     def judge_import(self, *, queries: Path | None, qrels: Path | None) -> responses.JudgeResponse:
         """Read queries and judgements into the store, whole or not at all."""
-        from recall_core.evaluate.questions import import_  # noqa: PLC0415 - a search never needs it
 
-        return import_(self.store, queries=queries, qrels=qrels)
+        return evaluate.questions.import_(self.store, queries=queries, qrels=qrels)
 
     def judge_export(
         self, *, queries: TextIO | None, qrels: TextIO | None, form: QrelsFormat = "beir"
     ) -> responses.JudgeResponse:
         """Write the store's queries and judgements."""
-        from recall_core.evaluate.questions import export  # noqa: PLC0415 - a search never needs it
 
-        return export(self.store, queries=queries, qrels=qrels, form=form)
+        return evaluate.questions.export(self.store, queries=queries, qrels=qrels, form=form)
 
     def check_fixtures(
         self, fixtures: Path, ask: Ask = Ask(), *, baseline: Path | None = None, gate: str | None = None
     ) -> responses.FixturesResponse:
         """Whether contexts hold the facts of a file of fixtures. baseline: an earlier answer to them, as JSON."""
-        from recall_core.evaluate.fixture.rates import checked  # noqa: PLC0415 - a search never needs it
 
-        view, warnings = checked(fixtures, self.engine, ask, baseline=baseline, gate=gate)
+        view, warnings = fixture.rates.checked(fixtures, self.engine, ask, baseline=baseline, gate=gate)
         return {**OK, "fixtures": view, "warnings": [*self.engine.notes(), *warnings]}
 
     def calibrate_sparse(
         self, ask: Ask = Ask(), *, queries: Path | None = None, qrels: Path | None = None
     ) -> responses.CalibrationResponse:
         """A sparse_distance_ceiling proposed from judged queries: those of files, else those of the store."""
-        from recall_core.evaluate.calibrate import calibrated  # noqa: PLC0415 - a search never needs it
 
-        view, warnings = calibrated(self.engine, ask, queries=queries, qrels=qrels)
+        view, warnings = evaluate.calibrate.calibrated(self.engine, ask, queries=queries, qrels=qrels)
         return {**OK, "calibration": view, "warnings": [*self.engine.notes(), *warnings]}
 
     # Commands that write.
@@ -394,66 +380,57 @@ class Recall:
     ) -> Generator[Progress, None, responses.IngestResponse]:
         """Ingest files and folders, as steps that say how far it is; `index` does it in one call. template: what
         holds for the files of each. how: see AddFields; strict, or the content of what is no file."""
-        from recall_core.api import filling  # noqa: PLC0415 - a search never needs it
 
-        return filling.add(self.engine, targets, template, **how)
+        return api.write.add(self.engine, targets, template, **how)
 
     def sync(self, *, reparse: bool = False) -> Generator[Progress, None, responses.IngestResponse]:
         """Bring every remembered folder and file up to date. reparse: read those too that did not change."""
-        from recall_core.api import filling  # noqa: PLC0415 - a search never needs it
 
-        return filling.sync(self.engine, reparse=reparse)
+        return api.write.sync(self.engine, reparse=reparse)
 
     def remove(
         self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False
     ) -> responses.RemoveResponse:
         """Take documents out, or name them. purge: so that no byte of their text, nor a judgement, is left."""
-        from recall_core.api import changing  # noqa: PLC0415 - a search never needs it
 
-        return changing.remove(self.engine, targets, purge=purge, dry_run=dry_run)
+        return api.write.remove(self.engine, targets, purge=purge, dry_run=dry_run)
 
     def compact(self) -> responses.CompactResponse:
         """Drop tombstones and give their space back; keep the index of vectors that the settings want, or none."""
-        from recall_core.maintain.remove import compact  # noqa: PLC0415 - a search never needs it
 
-        return {**OK, "compacted": compact(self.store, self.engine.config), "warnings": []}
+        return {**OK, "compacted": maintain.remove.compact(self.store, self.engine.config), "warnings": []}
 
     def reembed(
         self, name: str, settings: GivenSettings = ()
     ) -> Generator[Progress, None, responses.ReembedResponse]:
         """Make every vector anew with another embedder; recall.toml follows. settings: its own."""
-        from recall_core.api import changing  # noqa: PLC0415 - a search never needs it
 
-        return changing.reembed(self.engine, name, settings)
+        return api.write.reembed(self.engine, name, settings)
 
     def rechunk(
         self, settings: GivenSettings = (), *, dry_run: bool = False
     ) -> Generator[Progress, None, responses.RechunkResponse]:
         """Cut every document anew by these settings, some of `config.CUTTING`, or else recall.toml's; it follows."""
-        from recall_core.api import changing  # noqa: PLC0415 - a search never needs it
 
-        return changing.rechunk(self.engine, settings, dry_run=dry_run)
+        return api.write.rechunk(self.engine, settings, dry_run=dry_run)
 
     def warm(self, **wanted: Unpack[WarmFields]) -> Generator[Progress, None, responses.WarmResponse]:
         """Embed ahead what a reranker will read, of some questions or of every text, and keep it; see WarmFields."""
-        from recall_core.api.warm import warm  # noqa: PLC0415 - a search never needs it
 
-        return warm(self.engine, **wanted)
+        return api.warm.warm(self.engine, **wanted)
 
     def roots(self, **wanted: Unpack[RootsFields]) -> responses.RootsResponse:
         """What was added, by number, with its rules; accepted, edited or forgotten before: see RootsFields."""
-        from recall_core.api.roots import roots  # noqa: PLC0415 - a search never needs it
 
-        return roots(self.engine, **wanted)
+        return api.write.roots(self.engine, **wanted)
 
     trust = staticmethod(stores.trust)
     """What the recall.toml of a store says that waits for the person; accept, forget: from now on."""
 
     def import_(self, source: Path, **options: Unpack[ImportFields]) -> responses.TransferResponse:
         """Read an export into this store, whole or not at all."""
-        from recall_core.api.filling import import_  # noqa: PLC0415 - a search never needs it
 
-        return import_(self.engine, source, options)
+        return api.write.import_(self.engine, source, options)
 
     def _plan(self, words: str | None, rql: str | None, ask: Ask) -> Plan:
         return self.engine.words_plan(words or "", ask) if rql is None else self.engine.rql_plan(rql, ask)

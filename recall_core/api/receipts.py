@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from recall_core import __version__
-from recall_core.api.packing import terms
+from recall_core._version import __version__
+from recall_core.api.context import terms
 from recall_core.config import Config, settings_of
-from recall_core.contract.replaying import ReceiptView
+from recall_core.contract.explaining import ReceiptView
 from recall_core.maintain import receipts
 from recall_core.maintain.receipts import (
     EffectivePlan,
@@ -21,15 +21,15 @@ from recall_core.maintain.receipts import (
     ReceiptRow,
     ReceiptState,
 )
-from recall_core.retrieve import Answer, Plan
-from recall_core.retrieve.answer import page
+from recall_core.retrieve.answer import Answer, page
 from recall_core.retrieve.asking import Ask, Pack
+from recall_core.retrieve.plan import Plan
 from recall_core.shell import flag
 from recall_core.store.port import Store
 from recall_core.types import Hit
 
 if TYPE_CHECKING:
-    from recall_core.contract.packing import ContextView
+    from recall_core.contract.views import ContextView
 
 
 def receipt_of_rows(found: Answer, ask: Ask, store: Store) -> ReceiptView:

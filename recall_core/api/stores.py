@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
-from recall_core import paths
+import recall_core
+from recall_core import contract, embed, maintain, paths
+from recall_core import store as stores
+from recall_core._lazy import metadata
 from recall_core.config import (
     CUTTING,
     FILE_NAME,
@@ -32,6 +35,7 @@ from recall_core.errors import ConfigError, StoreError, UsageError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.paths import PRIVATE
 from recall_core.shell import Hint, flag
+from recall_core.store import sqlite
 from recall_core.store.port import Store, StoreKind
 from recall_core.store.sqlite.connect import MEMORY, reaching, unmade
 from recall_core.text import is_storable
@@ -73,9 +77,8 @@ def store_kind(name: str) -> StoreKind:
     if name in STORE_KINDS:
         module, _, attribute = STORE_KINDS[name].partition(":")
         return cast(StoreKind, getattr(import_module(module), attribute))
-    from importlib.metadata import entry_points  # noqa: PLC0415 - 60 ms
 
-    points = {point.name: point for point in entry_points(group=STORE_GROUP)}
+    points = {point.name: point for point in metadata.entry_points(group=STORE_GROUP)}
     if name not in points:
         known = ", ".join([*STORE_KINDS, *sorted(points.keys() - STORE_KINDS.keys())])
         message = f"There is no kind of store named {name!r}."
@@ -197,9 +200,7 @@ def _created(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
         mode=mode,
     )
     if config.vector_index == "lsh" and "signatures" in store.capabilities:
-        from recall_core.store.values import signing_of  # noqa: PLC0415 - few stores have signatures
-
-        store.sign(signing_of(config))
+        store.sign(stores.values.signing_of(config))
     return store
 
 
@@ -210,31 +211,28 @@ def trust(
 
     Raises ConfigError `trust_unkept`.
     """
-    from recall_core.contract.views import TrustView  # noqa: PLC0415 - a search never needs it
-    from recall_core.embed import accepted  # noqa: PLC0415 - as above
 
     found = find(store, start=start).settings(is_vouched=False)
     if accept:
         found.keep()
     if forget:
-        accepted.forget(found.folder)
+        embed.trust.forget(found.folder)
     acts = found.acts()
-    view = TrustView(
+    view = contract.views.TrustView(
         toml=str(found.toml),
-        acts=[accepted.told(act) for act in acts],
+        acts=[embed.trust.told(act) for act in acts],
         accepted=found.is_accepted(),
         kept=found.is_kept(),
     )
     if acts:
-        view["sha256"] = accepted.digest(acts)
+        view["sha256"] = embed.trust.digest(acts)
     return {**OK, "trust": view, "warnings": []}
 
 
 def tokenizers() -> tuple[Words, Words]:
     """How a text becomes words, folded and stemmed, for those who have no store at hand."""
-    from recall_core.store.sqlite.lexical import tokenizers  # noqa: PLC0415 - beside its only use
 
-    return tokenizers()
+    return sqlite.lexical.tokenizers()
 
 
 class NewStore(NamedTuple):
@@ -294,10 +292,8 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     mode = options.get("mode", PRIVATE)
     store = _made(url, config, mode) if is_new else _created(url, config, mode)
     if is_new:
-        from recall_core import files  # noqa: PLC0415 - a search never needs it
-
         try:
-            files.write(toml, render(config).encode())
+            recall_core.files.write(toml, render(config).encode())
         except OSError as error:
             store.close()
             store_kind(url.kind).discard(url.where)
@@ -313,9 +309,7 @@ def _settled(place: StorePlace, kept: KeptSettings | None) -> tuple[str, ...]:
     if kept is not None:
         before = kept.found
         if kept.resolved:
-            from recall_core.maintain.settings import settle  # noqa: PLC0415 - rarely needed
-
-            told = settle(place.toml, kept.resolved)
+            told = maintain.settings.settle(place.toml, kept.resolved)
     if not place.settings(is_vouched=False).acts():
         return told
     after = FoundSettings(load(place.toml), place.toml, before.is_vouched)

@@ -7,6 +7,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
+from recall_core import evaluate
+from recall_core.api.engine import Engine
 from recall_core.api.kept import MEGABYTE, StoredVectors
 from recall_core.config import COMMIT_SECONDS, Config, GivenSettings, override
 from recall_core.contract import OK
@@ -130,9 +132,8 @@ class _WarmRun:
 
     def questions(self, queries: Path) -> Iterator[Progress]:
         """What these need: the texts that are read for each, and its own vector."""
-        from recall_core.evaluate.formats import read_queries  # noqa: PLC0415 - of all texts nobody needs it
 
-        texts = read_queries(queries)
+        texts = evaluate.formats.read_queries(queries)
         self.left = len(texts)
         since = monotonic()
         try:

@@ -9,14 +9,15 @@ from recall_core import views
 from recall_core.api.answers import asserted, stats_view
 from recall_core.api.engine import Engine
 from recall_core.contract import OK
+from recall_core.contract.explaining import WhyNotView
 from recall_core.contract.responses import ExplainedResponse, TraceResponse, WhyNotResponse
-from recall_core.contract.whynot import WhyNotView
 from recall_core.explain.funnel import trace as traced
 from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.why import why_not as explained
-from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.passage import passages
+from recall_core.retrieve.plan import Plan
 from recall_core.rql.ast import And, Expr, Not, Or
 from recall_core.rql.print import print_filter, print_order
 from recall_core.rql.views import ExplainedView, FilterView

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from recall_core import paths
+from recall_core._lazy import difflib
 from recall_core.config.toml import spelled, written
 from recall_core.errors import ConfigError, UsageError
 from recall_core.named import NamedTuple
@@ -386,9 +387,8 @@ def _is_writable(key: str, value: str) -> bool:
 
 
 def _nearest(typed: str, known: Iterable[str]) -> str | None:
-    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
 
-    return next(iter(get_close_matches(typed, known, n=1)), None)
+    return next(iter(difflib.get_close_matches(typed, known, n=1)), None)
 
 
 def _within(setting: Setting, value: float) -> bool:

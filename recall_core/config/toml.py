@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from recall_core._lazy import tomllib
 from recall_core.errors import ConfigError, why_unread
 
 _ESCAPED = {"n": "\n", "t": "\t"}
@@ -21,7 +22,6 @@ def written(path: Path) -> dict[str, Any]:
     said = plain(text)
     if said is not None:
         return said
-    import tomllib  # noqa: PLC0415 - 14 ms that most files do not take
 
     try:
         return tomllib.loads(text)

@@ -9,8 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from recall_core._lazy import attach
+
 if TYPE_CHECKING:
+    from recall_core.contract import views
     from recall_core.contract.responses import AnyResponse, Head, Response
+else:
+    __getattr__ = attach(__name__)
 
 SCHEMA_VERSION = "1"
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypeAlias, TypedDict
+from typing import Any, NotRequired, TypeAlias, TypedDict, get_args
 
+from recall_core._lazy import msgspec
 from recall_core.contract import views
-from recall_core.contract.comparing import DiffView, ReportView
-from recall_core.contract.evaluation import CalibrationView, EvaluationView, FixturesView, JudgedView
-from recall_core.contract.filling import ForgottenView, IngestView, RootEditView, RootView
+from recall_core.contract.explaining import DiffView, ReceiptView, ReplayView, ReportView, TraceView, WhyNotView
+from recall_core.contract.judging import CalibrationView, EvaluationView, FixturesView, JudgedView, TuningView
 from recall_core.contract.ledger import ExplanationView
-from recall_core.contract.packing import ContextView
-from recall_core.contract.replaying import ReceiptView, ReplayView
-from recall_core.contract.store import ListedView, RechunkView, StoreView
-from recall_core.contract.tuning import TuningView
-from recall_core.contract.whynot import TraceView, WhyNotView
+from recall_core.contract.store import (
+    ForgottenView,
+    IngestView,
+    ListedView,
+    RechunkView,
+    RootEditView,
+    RootView,
+    StoreView,
+)
+from recall_core.contract.views import ContextView
 from recall_core.rql.views import CandidateView, ExplainedView, RqlView
 
 
@@ -439,3 +444,31 @@ class Response(TypedDict):
     """The offset of the next page, while there is one."""
     error: NotRequired[views.ErrorView]
     """Why there is no answer."""
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of what commands answer: a Response, and one of those that it is made of."""
+
+    references, components = msgspec.json.schema_components(
+        (Response, *get_args(AnyResponse)), ref_template="#/$defs/{name}"
+    )
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "recall/response/1",
+        "title": "Recall response",
+        **references[0],
+        "anyOf": list(references[1:]),
+        "$defs": _on_one_line(components),
+    }
+
+
+def _on_one_line(node: object) -> object:
+    """The schema with each description on one line: Python 3.13 indents docstrings otherwise than 3.12."""
+    if isinstance(node, list):
+        return [_on_one_line(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: " ".join(value.split()) if key == "description" and isinstance(value, str) else _on_one_line(value)
+        for key, value in node.items()
+    }

@@ -17,6 +17,7 @@ from math import sqrt
 from operator import mul
 from struct import pack
 
+from recall_core import embed
 from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.embed.features import (
@@ -96,9 +97,8 @@ def embed_plain(texts: Sequence[str], dimension: int) -> list[Vector]:
 
 def embed_numpy(texts: Sequence[str], dimension: int) -> list[Vector]:
     """HashEmbedder.embed with NumPy; the same bytes as `embed_plain`."""
-    from recall_core.embed import hash_batch  # noqa: PLC0415 - a single query must not pay for NumPy
 
-    return hash_batch.embed(texts, dimension)
+    return embed.hash_batch.embed(texts, dimension)
 
 
 def _plain(text: str, dimension: int) -> Vector:
@@ -253,9 +253,8 @@ def _with_grams(held: Iterable[str], grams: Sequence[str]) -> set[str]:
 def _sums(texts: Sequence[str], dimension: int) -> Sequence[Sequence[float]]:
     if "numpy" not in sys.modules and sum(map(len, texts)) <= _PLAIN_SHARE_CHARS:
         return [plain_sums(text, dimension) for text in texts]
-    from recall_core.embed import hash_batch  # noqa: PLC0415 - few texts cost less without NumPy
 
-    rows: Sequence[Sequence[float]] = hash_batch.sums(texts, dimension).tolist()
+    rows: Sequence[Sequence[float]] = embed.hash_batch.sums(texts, dimension).tolist()
     return rows
 
 

@@ -25,12 +25,14 @@ from recall_core.embed.features import (
     MIX_2,
     POWERS,
     SALTS,
+    SEPARATORS,
+    SOLID,
     WORD_CHARS,
     WORD_WEIGHT,
+    fold,
     gram_weight,
     words,
 )
-from recall_core.embed.fold import SEPARATORS, SOLID, fold
 from recall_core.text import STOP_WORDS
 from recall_core.types import Vector
 

@@ -15,11 +15,11 @@ from operator import mul
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.embed.installed import ModelFile, digest, missing, read, unavailable
-from recall_core.embed.tokens import Tokens
-from recall_core.embed.windows import unit
+from recall_core.embed.model_files import ModelFile, digest, missing, read, unavailable
+from recall_core.embed.tokens import Tokens, unit
 from recall_core.ports import Share
 from recall_core.types import Vector
 
@@ -93,7 +93,6 @@ class LocalEmbedder:
         A word is what tokens of letters and digits spell together. Words come in the order in which the text first
         names them; values have 12 decimals, so that they are the same on every machine.
         """
-        import numpy as np  # noqa: PLC0415 - a search without a ledger never needs it
 
         weights, first, tokens = self._model
         table = np.frombuffer(weights, "<f2", offset=first).reshape(-1, DIMENSION)
@@ -140,7 +139,6 @@ class LocalEmbedder:
         if "numpy" not in sys.modules:
             rows = (_ROW.unpack_from(weights, first + _ROW.size * i) for i in ids)
             return {i: sum(map(mul, direction, row)) for i, row in zip(ids, rows, strict=True)}
-        import numpy as np  # noqa: PLC0415 - as above
 
         table = np.frombuffer(weights, "<f2", offset=first).reshape(-1, DIMENSION)
         products: list[float] = (table[ids].astype(np.float64) @ np.array(direction)).tolist()
@@ -174,7 +172,6 @@ def embed_plain(ids: Sequence[int], weights: mmap.mmap, first: int) -> Vector:
 
 def embed_numpy(ids: Sequence[Sequence[int]], weights: mmap.mmap, first: int) -> list[Vector]:
     """`embed_plain` of many texts, with NumPy; the same bytes."""
-    import numpy as np  # noqa: PLC0415 - a single question must not pay for it
 
     table = np.frombuffer(weights, "<f2", offset=first).reshape(-1, DIMENSION)
     return [unit(table[list(each)].astype(np.float64).sum(axis=0).tolist()) if each else b"" for each in ids]

@@ -13,21 +13,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from recall_core import paths
+from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.embed import windows
-from recall_core.embed.installed import (
+from recall_core.embed import tokens
+from recall_core.embed.model_files import (
     ModelFile,
+    OnnxModel,
     checked,
     digest,
+    fingerprint,
     folder_of,
+    lacks,
     mapped_file,
     missing,
+    read_folder,
     unavailable,
 )
-from recall_core.embed.model_folder import OnnxModel, fingerprint, lacks, read_folder
-from recall_core.embed.tokens import Tokens
-from recall_core.embed.windows import unit
+from recall_core.embed.tokens import Tokens, unit
 from recall_core.errors import ConfigError, EmbedError
 from recall_core.shell import REST, Hint, install_extra
 from recall_core.types import Vector
@@ -94,7 +97,7 @@ class OnnxEmbedder:
     def windows(self, texts: Sequence[str]) -> list[int]:
         """How many windows each text takes, its prompt included."""
         width = self._width
-        return [windows.windows(len(ids), width) for ids in self._ids(texts, is_query=False)]
+        return [tokens.windows(len(ids), width) for ids in self._ids(texts, is_query=False)]
 
     def load(self) -> None:
         """Read and check the model now. Raises EmbedError `embedder_unavailable`, `embedder_damaged`."""
@@ -108,7 +111,7 @@ class OnnxEmbedder:
         """
         width = self._width
         return [
-            windows.mean([self._run(window) for window in windows.cut(ids, width)]) if ids else b""
+            tokens.mean([self._run(window) for window in tokens.cut(ids, width)]) if ids else b""
             for ids in self._ids(texts, is_query=is_query)
         ]
 
@@ -150,7 +153,6 @@ class OnnxEmbedder:
     def _run(self, window: Sequence[int]) -> Vector:
         """The vector of one window of token ids."""
         check()
-        import numpy as np  # noqa: PLC0415
 
         before, after = self._frame
         ids = np.array([[*before, *window, *after]], np.int64)
@@ -165,7 +167,6 @@ class OnnxEmbedder:
 
     def _pooled(self, outputs: Sequence[Any]) -> list[float]:
         """One vector from the model's outputs: from the one that has a row a token, else the one that is pooled."""
-        import numpy as np  # noqa: PLC0415
 
         rows = next((each for each in outputs if each.ndim == 3), None)
         if rows is None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from recall_core import paths
+from recall_core._lazy import difflib, metadata
 from recall_core.config import Config, anchored
 from recall_core.errors import ConfigError, EmbedError
 from recall_core.named import NamedTuple
@@ -26,7 +27,7 @@ KINDS: dict[str, str] = {
     "openai": "recall_core.embed.providers.openai:OPENAI",
     "ollama": "recall_core.embed.providers.openai:OLLAMA",
     "llamacpp": "recall_core.embed.providers.openai:LLAMACPP",
-    "gemini": "recall_core.embed.providers.gemini:GEMINI",
+    "gemini": "recall_core.embed.providers.openai:GEMINI",
     "sentence-transformers": "recall_core.embed.providers.sentence:SENTENCE",
 }
 
@@ -182,9 +183,10 @@ def _built_in(name: str) -> EmbedderKind:
 
 def _plug_ins() -> list[EntryPoint]:
     """By name; a name that is built in cannot be taken."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - 60 ms
 
-    return sorted((point for point in entry_points(group=GROUP) if point.name not in KINDS), key=lambda p: p.name)
+    return sorted(
+        (point for point in metadata.entry_points(group=GROUP) if point.name not in KINDS), key=lambda p: p.name
+    )
 
 
 def _loaded(point: EntryPoint) -> EmbedderKind:
@@ -203,10 +205,9 @@ def _listed(point: EntryPoint) -> EmbedderKind:
 
 
 def _unknown(name: str) -> EmbedError:
-    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
 
     known = [*KINDS, AUTO, *(point.name for point in _plug_ins())]
-    near = get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(known)}"
     return EmbedError("unknown_embedder", f"There is no embedder named {name!r}.", hint=hint)
 

@@ -10,9 +10,10 @@ from math import fsum, isfinite
 from operator import mul
 from typing import NamedTuple, Protocol, cast
 
+from recall_core._lazy import metadata, np
 from recall_core.config import Config
 from recall_core.embed import registry
-from recall_core.embed.windows import components
+from recall_core.embed.tokens import components
 from recall_core.errors import EmbedError
 from recall_core.ports import Embedder, EmbedderKind, OfFiles, Reranker
 from recall_core.types import Vector
@@ -147,10 +148,9 @@ def _maker(bare: str, embedder: Embedder) -> VectorMaker:
 
 def check_reranker(name: str) -> None:
     """Raise EmbedError `unknown_reranker` where no embedder and no plug-in has that name; nothing is loaded."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - 60 ms that a built-in name does not pay
 
     bare = name.partition(":")[0]
-    if bare in registry.KINDS or not entry_points(group=GROUP, name=bare):
+    if bare in registry.KINDS or not metadata.entry_points(group=GROUP, name=bare):
         _kind(name)
 
 
@@ -165,9 +165,8 @@ def _kind(name: str) -> EmbedderKind:
 
 
 def _plug_in(name: str) -> Callable[[Config], Reranker] | None:
-    from importlib.metadata import entry_points  # noqa: PLC0415 - 60 ms that a built-in name does not pay
 
-    for point in entry_points(group=GROUP, name=name):
+    for point in metadata.entry_points(group=GROUP, name=name):
         try:
             return cast(Callable[[Config], Reranker], point.load())
         except Exception as error:  # a stranger's module may raise anything while it is imported
@@ -180,8 +179,6 @@ def _similarities(question: Vector, texts: Sequence[Vector]) -> list[float]:
     """Cosines of unit vectors, below 0 as 0, as the store computes them: whichever way, to the last bit the same."""
     asked = components(question)
     if "numpy" in sys.modules and {len(text) for text in texts} == {len(question)}:
-        import numpy as np  # noqa: PLC0415 - whoever has loaded a model has it
-
         matrix = np.frombuffer(b"".join(texts), dtype="<f4").reshape(len(texts), -1).astype(np.float64)
         sums: list[float] = (matrix @ np.array(asked)).tolist()
     else:

@@ -9,14 +9,14 @@ from statistics import median
 from typing import NamedTuple
 
 from recall_core.config import override
-from recall_core.contract.evaluation import CalibrationView, CeilingView, DistancesView
+from recall_core.contract.judging import CalibrationView, CeilingView, DistancesView
 from recall_core.deadline import check
 from recall_core.evaluate.fixture.causes import left_out
 from recall_core.evaluate.fixture.rates import rate
 from recall_core.evaluate.grid import with_each_copy
 from recall_core.evaluate.judgements import names_of
 from recall_core.evaluate.questions import questions
-from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Asker, rows_of
 from recall_core.retrieve.plan import with_copies
 from recall_core.store.port import Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from recall_core.contract.evaluation import (
+from recall_core.contract.judging import (
     ComparisonView,
     EvaluationView,
     IntervalView,

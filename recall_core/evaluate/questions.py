@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO, get_args
 
 from recall_core.contract import OK
-from recall_core.contract.evaluation import JudgedView
+from recall_core.contract.judging import JudgedView
 from recall_core.contract.responses import JudgeResponse
 from recall_core.errors import UsageError, expect_choice
 from recall_core.evaluate.formats import (

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from recall_core.config import Settings, override
 from recall_core.contract import OK
-from recall_core.contract.evaluation import ConditionView
+from recall_core.contract.judging import ConditionView
 from recall_core.contract.responses import EvaluationResponse
 from recall_core.contract.views import StatsView
 from recall_core.evaluate.compare import Values, fallen, read_baseline

@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 from recall_core.config import Config, override
 from recall_core.contract import OK
-from recall_core.contract.evaluation import IntervalView
-from recall_core.contract.responses import TuneResponse
-from recall_core.contract.tuning import (
+from recall_core.contract.judging import (
     BandView,
     ChangeView,
     CombinationView,
     CurveView,
+    IntervalView,
     JudgedTuningView,
     PowerView,
     RecommendedView,
@@ -25,6 +24,7 @@ from recall_core.contract.tuning import (
     SurerStepView,
     TuningView,
 )
+from recall_core.contract.responses import TuneResponse
 from recall_core.contract.views import StatsView
 from recall_core.errors import UsageError
 from recall_core.evaluate.grid import differing, not_swept, parse_grid, retrieval, with_each_copy
@@ -50,8 +50,8 @@ from recall_core.explain.resampling import Band
 from recall_core.explain.stability import FRAGILE, order_distance
 from recall_core.explain.sweep import sweep
 from recall_core.maintain.settings import write_settings
-from recall_core.retrieve import Plan
 from recall_core.retrieve.asking import Ask, Asker
+from recall_core.retrieve.plan import Plan
 from recall_core.shell import AGAIN, Hint
 from recall_core.types import Pool, Progress
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from recall_core.config import Config
-from recall_core.contract.tuning import (
+from recall_core.contract.judging import (
     BreakPointView,
     PinnedView,
     ProposedView,
@@ -26,8 +26,8 @@ from recall_core.explain.lines import exact, lines_of, weight_of
 from recall_core.explain.pins import together
 from recall_core.explain.stability import stability
 from recall_core.explain.sweep import Sweep, stretches, sweep, tops
-from recall_core.retrieve import Answer
 from recall_core.retrieve import targets as finding
+from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Asker
 from recall_core.shell import Hint, Verbatim
 from recall_core.store.port import Store

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from recall_core.evaluate.grades import Judgement, stands_for
 from recall_core.evaluate.judgements import by_document
 from recall_core.evaluate.names import WHOLE, Names, Spot
-from recall_core.retrieve import Plan
+from recall_core.retrieve.plan import Plan
 from recall_core.store.port import Store
 from recall_core.types import Key
 

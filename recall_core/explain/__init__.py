@@ -1,1 +1,21 @@
 """Why the ranking is as it is: what every weight would change, exactly, and how sure a better weight is."""
+
+from recall_core._lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recall_core.explain import (
+        advice,
+        curve,
+        explanation,
+        funnel,
+        in_words,
+        intervals,
+        ledger,
+        lines,
+        pins,
+        stability,
+        sweep,
+    )
+else:
+    __getattr__ = attach(__name__)

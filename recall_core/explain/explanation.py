@@ -30,8 +30,8 @@ from recall_core.explain.stability import ROWS, stability
 from recall_core.explain.sweep import sweep
 from recall_core.explain.whynot.target import identify
 from recall_core.ports import Embedder
-from recall_core.retrieve import Answer, targets
-from recall_core.retrieve.answer import hits, is_distant, standing_for
+from recall_core.retrieve import targets
+from recall_core.retrieve.answer import Answer, hits, is_distant, standing_for
 from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.passage import passages
 from recall_core.shell import Hint

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import NamedTuple, TypeVar, cast
 
-from recall_core.contract.whynot import FunnelStageView, PredicateView, TraceView
+from recall_core.contract.explaining import FunnelStageView, PredicateView, TraceView
 from recall_core.explain.whynot.present import as_asked
 from recall_core.explain.whynot.question import Question, pack_of, planned
 from recall_core.rank.fuse import dropped_by_cosine, rank
-from recall_core.retrieve import Answer, Plan
-from recall_core.retrieve.answer import candidate_range, page
+from recall_core.retrieve.answer import Answer, candidate_range, page
 from recall_core.retrieve.asking import Asker
+from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import lexical_query
 from recall_core.rql.ast import And, Expr, Not, Or
 from recall_core.rql.print import print_filter

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from recall_core.contract.ledger import ExplainView, LeafView, PartView
-from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import Answer
 from recall_core.store.port import Store
 from recall_core.types import Hit
 

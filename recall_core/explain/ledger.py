@@ -16,13 +16,12 @@ from typing import Any, NamedTuple, cast
 from recall_core.config import Config
 from recall_core.contract.ledger import ColumnsView, LeafKind, LeafView
 from recall_core.deadline import check
-from recall_core.embed.windows import components
+from recall_core.embed.tokens import components
 from recall_core.explain.factors import shapley
 from recall_core.ports import Additive, Embedder
 from recall_core.rank.bm25 import IDF_FLOOR, contributions
 from recall_core.rank.normalize import scale
-from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import embedded_of
+from recall_core.retrieve.answer import Answer, embedded_of
 from recall_core.retrieve.pool import lexical_query
 from recall_core.store.port import Store
 from recall_core.types import Hit, Occurrences, Part, Signal

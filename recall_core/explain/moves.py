@@ -7,8 +7,7 @@ from typing import Literal, NamedTuple
 
 from recall_core.explain.factors import FactorShare, Inputs, causes, inputs_at, points_of
 from recall_core.rank.columns import positions_of
-from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import is_distant, standing_for
+from recall_core.retrieve.answer import Answer, is_distant, standing_for
 from recall_core.retrieve.copies import listed, scanned
 from recall_core.store.port import Store
 from recall_core.types import SIGNALS, Row, Signal, Table

@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from recall_core.errors import IngestError, UsageError
+from recall_core.ingest import parse
 from recall_core.ingest.parse.text import decode as as_utf8
 from recall_core.ingest.parse.text import why_binary
 from recall_core.shell import flag, install_extra
@@ -103,9 +104,8 @@ def _is_utf_8(raw: bytes) -> bool:
 
 def _wide(raw: bytes, asked: str, path: str) -> Decoded:
     """A file with NUL bytes: text where an encoding that has them was asked for, and gives none of them back."""
-    from recall_core.ingest.parse.magic import kind_of  # noqa: PLC0415 - few texts have such a byte
 
-    kind = kind_of(raw, path=path)
+    kind = parse.magic.kind_of(raw, path=path)
     if asked.startswith(_WIDE) and (kind is None or kind.label.startswith("UTF-")):
         found = _in(raw, asked, path, flag("encoding"))
         if b"\0" not in found.content[:_PROBE_BYTES]:

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest.discover import matches_any
-from recall_core.ingest.parse import AUTO, BUILT_IN
+from recall_core.ingest.parse import AUTO, BUILT_IN, PLUG_INS, is_own
 from recall_core.ingest.parse.code.languages import GRAMMARS, language_of, missing
-from recall_core.ingest.parse.man import is_man
 from recall_core.installing import requirements
 from recall_core.shell import INSTALL, Hint
 
@@ -66,6 +65,15 @@ _PROSE = re.compile(
 )
 """The outermost element of feeds and of DocBook, or its declaration. XML of another kind is read as it is written:
 its names and attributes are what is looked for."""
+_MAN_NAME = re.compile(r"[^/]\.(?:[1-9][A-Za-z]{0,9}|[ln]|man|mdoc)$")
+_ROFF_COMMENT = re.compile(r"[.']?[ \t]*\\\"|'''|[.'][ \t]*$")
+_ROFF_REQUEST = re.compile(
+    r"[.'][ \t]*"
+    r"(?:TH|Dd|Dt|SH|Sh|so|de1?|ds1?|nr|if|ie|ig|am|als|tr|mso|nh|ad|na|hy|ss|ll|po|do|nf|char|lf|rn|rm|cs|ft|fp)\b"
+)
+_MAN_SURE = re.compile(r"[.'][ \t]*(?:TH|Dd|Dt|SH|Sh)\b|[.'][ \t]*so[ \t]+[\w./+-]+\.\w+[ \t]*$")
+_MAN_PREAMBLE = 20  # lines of requests that are roff without a title among them
+
 _PACKAGES = {"pdf": ("PDF", "pypdfium2"), "zst": ("file compressed by zstd", "zstandard")}
 """By suffix: what a file is called, and the package that reads it."""
 _EXTRAS = {"PDF": "pdf", "file compressed by zstd": "files", "source file": "code"}
@@ -82,7 +90,7 @@ def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str,
     name = path.rpartition("/")[2]
     for glob, own in overrides:
         if matches_any((glob,), path if "/" in glob else name):
-            return _built_in(own)
+            return _own_parser(own)
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
     head = raw[:_HEAD]
     is_rtf = head.startswith(b"{\\rtf")
@@ -94,12 +102,12 @@ def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str,
     return _by_content(head, suffix) or _BY_SUFFIX.get(suffix) or _by_text(path, head, suffix)
 
 
-def _built_in(name: str) -> str:
-    """A parser that settings may name, which were perhaps found: none that loads other code."""
-    if name in BUILT_IN:
+def _own_parser(name: str) -> str:
+    """A parser that settings may name, which were perhaps found: none that loads others' code."""
+    if is_own(name):
         return name
     message = f"[parsers] in recall.toml names {name!r}, which is none of Recall's own."
-    raise UsageError("unknown_parser", message, hint=f"one of: {', '.join(BUILT_IN)}")
+    raise UsageError("unknown_parser", message, hint=f"one of: {', '.join((*BUILT_IN, *PLUG_INS))}")
 
 
 def _by_content(head: bytes, suffix: str) -> str | None:
@@ -121,6 +129,21 @@ def _by_text(path: str, head: bytes, suffix: str) -> str:
     if language_of(path, first_line) is not None:
         return "code"
     return "text"
+
+
+def is_man(path: str, head: str) -> bool:
+    """Return True for a manual page in roff. head: the beginning of the file, a few KiB are enough.
+
+    Both its name and its lines must say so: `ls.1`, which begins with a request or a comment of roff, and has a
+    title, a section or a reference to another page.
+    """
+    if not _MAN_NAME.search(path):
+        return False
+    lines = [line.rstrip() for line in head.split("\n")]
+    first = next((line for line in lines if line), "")
+    if not (_ROFF_COMMENT.match(first) or _ROFF_REQUEST.match(first)):
+        return False
+    return any(map(_MAN_SURE.match, lines)) or (len(lines) > _MAN_PREAMBLE and any(map(_ROFF_REQUEST.match, lines)))
 
 
 class WantedPackage(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from recall_core.errors import IngestError
+from recall_core.shell import install_extra
 
 _RATIO = 100  # unpacked bytes to packed ones, beyond _SMALL
 _SMALL = 1 << 20
@@ -153,8 +154,6 @@ def _zstd(path: str) -> Callable[[], _Decompressor]:
     from importlib.util import find_spec  # noqa: PLC0415 - few files are packed
 
     if find_spec("zstandard") is None:
-        from recall_core.shell import install_extra  # noqa: PLC0415 - only a missing package needs it
-
         message = f"{path} is compressed by zstd, which takes the package zstandard."
         details = {"path": path, "kind": "compressed (.zst)"}
         raise IngestError("parser_unavailable", message, hint=install_extra("files"), details=details)

@@ -14,7 +14,7 @@ from recall_core.ingest import content, discover, kinds, read
 from recall_core.ingest.ahead import ReadAhead
 from recall_core.ingest.batch import Batch
 from recall_core.ingest.discover import Found
-from recall_core.ingest.parse import AUTO, identity, is_earlier
+from recall_core.ingest.parse import AUTO, identity, is_earlier, missing_plug_ins, name_of
 from recall_core.ingest.reader import FileReader
 from recall_core.ingest.skips import skip_of
 from recall_core.ingest.targets import (
@@ -320,7 +320,7 @@ class _IngestRun:
     def _is_same(self, known: Fingerprint, raw: read.RawFile, options: Root) -> bool:
         """Whether a file has the bytes that it had, and would be read the same way."""
         own = self.reader.parser_of(raw.content, path=known.path, root=options) if known.hash == raw.digest else None
-        return own is not None and known.settings == read.settings_by(read.asked_of(own, options), self.config)
+        return own is not None and self._is_read_by(own, known, options)
 
     def _is_as_before(self, known: Fingerprint, found: Found, options: Root) -> bool:
         """Whether a file has the size and time it had, and would be read the same way as far as its name tells."""
@@ -330,6 +330,13 @@ class _IngestRun:
         before = read.read_by(known.settings)
         is_free = options.parser == AUTO and name == "text" and not is_earlier(before)
         own = before.partition(";")[0] if is_free else identity(name)
+        return self._is_read_by(own, known, options)
+
+    def _is_read_by(self, own: str, known: Fingerprint, options: Root) -> bool:
+        """Return True if that parser has read the file, or any version of it where the plug-in is not installed."""
+        before = read.read_by(known.settings).partition(";")[0]
+        if name_of(own) == name_of(before) and missing_plug_ins({own: 1}):
+            own = before
         return known.settings == read.settings_by(read.asked_of(own, options), self.config)
 
     def _leave(self, known: Fingerprint, root: Root) -> None:

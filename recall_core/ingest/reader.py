@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from recall_core.config import Config
 from recall_core.errors import IngestError
-from recall_core.ingest import kinds
+from recall_core.ingest import kinds, parse
 from recall_core.ingest.decode import UTF_8, decoded
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.packed import Unpacked, unpacked
@@ -124,9 +124,8 @@ class FileReader:
         """Whether a file of so many bytes may be begun now: on one core none ever is."""
         if self._pool is not None:
             return self._pool.has_room(size)
-        from recall_core.ingest.parse.pool import cores  # noqa: PLC0415 - most runs need no worker
 
-        return cores() > 1
+        return parse.pool.cores() > 1
 
     def begin(self, raw: bytes, *, path: str, root: Root, digest: str) -> None:
         """Have a file parsed before its turn, if a worker does it. A `read` of the same bytes waits for it.
@@ -137,9 +136,7 @@ class FileReader:
         if not _needs_worker(made):
             return
         if self._pool is None:
-            from recall_core.ingest.parse.pool import WorkerPool, cores  # noqa: PLC0415 - as above
-
-            self._pool = WorkerPool(cores())
+            self._pool = parse.pool.WorkerPool(parse.pool.cores())
         self._pool.begin(made.name, made.content, key=path, path=made.path, digest=digest)
 
     def forget(self, path: str) -> None:

@@ -34,6 +34,7 @@ _KINDS = {
     "no_text": "PDF without text",
     "not_utf8": "not UTF-8",
     "parser_crashed": "too much for its parser",
+    "parser_missing": "for a plug-in that is not installed",
     "parser_timeout": "too slow to read",
     "pdf_encrypted": "PDF with a password",
     "same_name": "of the same name",

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from recall_core import shell
+from recall_core._lazy import difflib
 from recall_core.config import Config
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest.decode import check_encoding
@@ -157,11 +158,10 @@ def _is_missed(root: Root, known: Mapping[str, Fingerprint]) -> bool:
 
 def _nearest(target: str) -> str:
     """The name in the same folder that is most like this one, as a hint; else what shows the folder."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
 
     place = Path(target)
     with suppress(OSError, ValueError):
-        near = get_close_matches(place.name, [each.name for each in place.parent.iterdir()], n=1, cutoff=0.75)
+        near = difflib.get_close_matches(place.name, [each.name for each in place.parent.iterdir()], n=1, cutoff=0.75)
         likely = shell.quote(str(place.parent / near[0] if near else place.parent))
         return f"did you mean {likely}?" if near else f"ls {likely}"
     return f"ls {shell.quote(target)}"

@@ -212,7 +212,9 @@ def _can_be_read(place: Path, path: str, root: Root, config: Config) -> bool:
             reader.read(raw.content, path=path, root=root, digest=raw.digest)
     except UsageError:
         return True
-    except (OSError, IngestError):
+    except IngestError as error:
+        return error.code == "parser_missing"
+    except OSError:
         return False
     return True
 

@@ -25,7 +25,7 @@ from recall_core.maintain.checks import (
     self_retrieval,
     unchanged_files,
 )
-from recall_core.maintain.readings import read_again
+from recall_core.maintain.readings import plug_ins_installed, read_again
 from recall_core.ports import Embedder
 from recall_core.shell import INSTALL, Hint
 from recall_core.store.port import Store
@@ -203,6 +203,7 @@ def _questions(
         *((code, ask, installing.upgrade() if code == "schema" else fix) for code, ask, fix in _QUESTIONS),
         *_index_questions(config),
         ("left_parts", _of_store(partial(left_parts, removed=removed)), _REPAIR),
+        ("parser_missing", _of_store(plug_ins_installed), ""),
         ("files", _of_store(partial(unchanged_files, base=base, config=config)), ""),
         ("readings", _of_store(partial(read_again, base=base, config=config)), ""),
         ("self_retrieval", partial(_selves, config=config), _REPAIR),

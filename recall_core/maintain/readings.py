@@ -8,7 +8,7 @@ from pathlib import Path
 
 from recall_core.config import Config
 from recall_core.errors import IngestError, StoreCorrupt, UsageError
-from recall_core.ingest.parse import name_of
+from recall_core.ingest.parse import PLUG_INS, missing_plug_ins, name_of
 from recall_core.ingest.read import PIECES, RawFile, read_by, read_raw
 from recall_core.ingest.reader import FileReader
 from recall_core.ports import ParsedDocument
@@ -21,6 +21,18 @@ from recall_core.types import Fingerprint, Root, is_granted
 
 _SAMPLE = 40  # reading all of them may take as long as a sync
 _NAMED = 3
+
+
+def plug_ins_installed(store: Store) -> Finding:
+    """Return a warning if files of the store were read by a plug-in of Recall's own that is not installed."""
+    missing = missing_plug_ins(store.parsers())
+    if not missing:
+        return Finding("ok", "the parser of every file is installed")
+    evidence = "; ".join(
+        f"{PLUG_INS[name].distribution} is not installed; files left as it read them: {files:,}"
+        for name, files in missing.items()
+    )
+    return Finding("warning", evidence, ", then ".join(PLUG_INS[name].install() for name in missing))
 
 
 def read_again(store: Store, *, base: Path, config: Config) -> Finding:

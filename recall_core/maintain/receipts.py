@@ -16,7 +16,7 @@ import msgspec
 
 from recall_core import paths
 from recall_core.config import SETTINGS, Config, SettingValue
-from recall_core.contract.replaying import ReplayChangeView
+from recall_core.contract.explaining import ReplayChangeView
 from recall_core.errors import UsageError, why_unread
 from recall_core.shell import Hint
 from recall_core.store.port import Store

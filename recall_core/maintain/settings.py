@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from recall_core import files
+from recall_core._lazy import tomlkit
 from recall_core.config import NAMES
 from recall_core.errors import ConfigError, why_unread
 
@@ -19,8 +20,6 @@ def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None
 
     Raises ConfigError `settings_unwritable`, with what to write by hand.
     """
-    import tomlkit  # noqa: PLC0415 - only a change of settings needs it
-    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
 
     try:
         text = toml.read_bytes().decode() if toml.exists() else ""
@@ -28,11 +27,11 @@ def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None
         for key, value in values.items():
             document[key if key in document else NAMES.get(key, key)] = value
         files.write(toml, (_BOM * text.startswith(_BOM) + tomlkit.dumps(document)).encode())
-    except (OSError, UnicodeDecodeError, TOMLKitError) as error:
+    except (OSError, UnicodeDecodeError, tomlkit.exceptions.TOMLKitError) as error:
         by_hand = (
             tomlkit.dumps({NAMES.get(key, key): value for key, value in values.items()}).strip().replace("\n", ", ")
         )
-        why = str(error) if isinstance(error, TOMLKitError) else why_unread(error)
+        why = str(error) if isinstance(error, tomlkit.exceptions.TOMLKitError) else why_unread(error)
         raise ConfigError(
             "settings_unwritable", f"{toml} cannot be written ({why}); put into it: {by_hand}"
         ) from error

@@ -1,5 +1,9 @@
 """Packing: ranked hits become one text under a token budget."""
 
-from recall_core.pack.greedy import pack
+from recall_core._lazy import attach
 
-__all__ = ["pack"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recall_core.pack import copies, graphemes, layout, policy
+else:
+    __getattr__ = attach(__name__)

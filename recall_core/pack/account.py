@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.pack.knapsack import Thing, bound
 from recall_core.pack.layout import Layout, draft, layout
-from recall_core.pack.optimal import VALUE_SCALE, cost_of, value_of
+from recall_core.pack.optimal import VALUE_SCALE, Thing, bound, cost_of, value_of
 from recall_core.text import Counter
 from recall_core.types import Chunk, Hit, Packed
 

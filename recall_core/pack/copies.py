@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from recall_core.pack.blocks import omission
+from recall_core.pack.layout import omission
 from recall_core.types import Hit, Omission
 
 

@@ -9,12 +9,23 @@ from typing import Literal, NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.pack.blocks import chunk_of, omission, part, whole
-from recall_core.pack.context import context, unseen_pins
 from recall_core.pack.copies import ALONE, Alike, Taker
 from recall_core.pack.growth import Growth, Span
-from recall_core.pack.layout import Draft, Layout, fits, fits_behind, joined, layout, placed, render
-from recall_core.pack.reserve import Injected, Reserve, fill, is_shown, least_budget, reserve
+from recall_core.pack.layout import (
+    Draft,
+    Layout,
+    chunk_of,
+    fits,
+    fits_behind,
+    joined,
+    layout,
+    omission,
+    part,
+    placed,
+    render,
+    whole,
+)
+from recall_core.pack.reserve import Injected, Reserve, context, fill, is_shown, least_budget, reserve, unseen_pins
 from recall_core.text import Counter
 from recall_core.types import Hit, Omission, Packed
 

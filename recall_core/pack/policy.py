@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from recall_core import pack as packings
 from recall_core.config import Config
 from recall_core.pack import greedy
 from recall_core.pack.copies import ALONE, Alike
@@ -36,9 +37,7 @@ def pack(
     """A context by the packing that config.pack names; arguments as for `greedy.pack`."""
     packing = greedy.pack
     if config.pack == "optimal":
-        from recall_core.pack.optimal import pack_optimal  # noqa: PLC0415 - off by default
-
-        packing = pack_optimal
+        packing = packings.optimal.pack_optimal
     return packing(
         candidates,
         total=total,

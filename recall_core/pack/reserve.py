@@ -9,15 +9,14 @@ all whole, which no larger budget changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.pack.blocks import chunk_of, omission, part
 from recall_core.pack.growth import Growth, Span
-from recall_core.pack.layout import Draft, Layout, fits, render
-from recall_core.types import Hit, Omission
+from recall_core.pack.layout import Draft, Layout, chunk_of, finished, fits, omission, part, render
+from recall_core.types import Hit, Omission, Packed
 
 
 class Reserve(NamedTuple):
@@ -160,3 +159,37 @@ def is_shown(hit: Hit, drafts: Sequence[Draft]) -> bool:
 def _is_within(doc_id: str, offset: int, end: int, drafts: Sequence[Draft]) -> bool:
     blocks = (each.block for each in drafts if each.block.doc.id == doc_id)
     return any(block.offset <= offset and end <= block.end for block in blocks)
+
+
+def context(
+    sheet: Layout,
+    drafts: Sequence[Draft],
+    own: Reserve,
+    added: Injected,
+    *,
+    total: int,
+    budget_tokens: int,
+    omitted: Iterable[Omission],
+    warnings: Iterable[str],
+) -> Packed:
+    """The context of these blocks. own, added: who has a part of the budget, and what became of them.
+    total: how many candidates there were."""
+    text = render(sheet, drafts)
+    return Packed(
+        text=text,
+        budget_tokens=budget_tokens,
+        used_tokens=sheet.count(text),
+        counter=sheet.counter,
+        candidates=total,
+        blocks=tuple(map(finished, drafts)),
+        omitted=tuple(omitted),
+        warnings=tuple(warnings),
+        reserved_for=own.ids,
+        reserved_tokens=own.tokens,
+        reserved_used_tokens=added.used_tokens,
+    )
+
+
+def unseen_pins(ids: Iterable[str]) -> list[str]:
+    """The warnings for pinned chunks that are not among the candidates."""
+    return [f"W_PIN: {chunk_id} is not among the candidates" for chunk_id in sorted(ids)]

@@ -9,6 +9,7 @@ from math import log
 from operator import add
 from typing import TYPE_CHECKING, TypeVar
 
+from recall_core._lazy import np
 from recall_core.config import BM25_K1, Config
 from recall_core.deadline import check
 from recall_core.types import Occurrences, TermStat
@@ -90,7 +91,6 @@ def plain(found: Occurrences, rowids: Sequence[int], config: Config) -> list[flo
 
 def vectorised(found: Occurrences, rowids: Sequence[int], config: Config) -> list[float]:
     """`scores`, a phrase after the other. Equal operations in equal order give equal bits."""
-    import numpy as np  # noqa: PLC0415 - a small store never needs it
 
     places = {rowid: place for place, rowid in enumerate(rowids)}
     lengths = np.array([found.lengths.get(rowid, (0, 0)) for rowid in rowids], dtype=np.float64).reshape(-1, 2)

@@ -13,6 +13,7 @@ from collections.abc import Collection, ItemsView, Iterator, Mapping, Sequence, 
 from math import isnan
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
+from recall_core._lazy import np
 from recall_core.types import Key
 
 if TYPE_CHECKING:
@@ -103,7 +104,6 @@ class Scores(Mapping[int, float]):
 
     def over(self, rowids: Integers) -> Floats:
         """The value of each of these rows, in their order; NaN where it has none."""
-        import numpy as np  # noqa: PLC0415 - who has arrays has it
 
         if rowids is self.rowids:
             return self.values_array
@@ -119,7 +119,6 @@ class Scores(Mapping[int, float]):
 
 def scores_of(values: Mapping[int, float]) -> Scores:
     """Any mapping of rowids as arrays, in its own order."""
-    import numpy as np  # noqa: PLC0415 - asked for by those who have it
 
     if isinstance(values, Scores):
         return values
@@ -236,7 +235,6 @@ class RawColumn(Sequence["float | None"]):
 
     def count(self, value: Any) -> int:
         """As a tuple's."""
-        import numpy as np  # noqa: PLC0415 - who has arrays has it
 
         return int(np.count_nonzero(np.isnan(self.array) if value is None else self.array == value))
 
@@ -291,8 +289,6 @@ class RankColumn(Sequence["int | None"]):
     def array(self) -> Integers:
         """(n,) int64, 0 where a row has no value."""
         if self._ranks is None:
-            import numpy as np  # noqa: PLC0415 - who has arrays has it
-
             raw = self._raw
             order = (-raw).argsort(kind="stable")  # NaN stands last
             ranks = np.empty(len(raw), dtype=np.int64)
@@ -313,7 +309,6 @@ def positions_of(keys: Sequence[Key], rowids: Collection[int]) -> dict[int, int]
     if not isinstance(keys, KeyColumns):
         wanted = frozenset(rowids)
         return {key.rowid: position for position, key in enumerate(keys) if key.rowid in wanted}
-    import numpy as np  # noqa: PLC0415 - who has arrays has it
 
     wanted_rowids = np.fromiter(rowids, dtype=np.int64, count=len(rowids))
     places = np.flatnonzero(np.isin(keys.rowids, wanted_rowids))
@@ -346,7 +341,6 @@ def rounded(values: Floats, decimals: int) -> Floats:
     below 2 ** 30; what lies nearer than that to a half, and what is greater, goes through round() itself. A whole
     number over a power of ten is the float nearest to that decimal, which is what round() gives.
     """
-    import numpy as np  # noqa: PLC0415 - asked for by those who have it
 
     unit = 10.0**decimals
     with np.errstate(over="ignore", invalid="ignore"):

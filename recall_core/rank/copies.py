@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import Any, overload
 
+from recall_core import rank
 from recall_core.named import NamedTuple
 from recall_core.rank.weighing import Ranking
 
@@ -168,9 +169,8 @@ class Copies:
 
 def _values_at(column: Sequence[float], positions: Sequence[int]) -> dict[int, float]:
     """The values at these positions; those that have to be worked out, together."""
-    from recall_core.rank.estimates import OnDemand  # noqa: PLC0415 - few pools are estimated
 
-    if isinstance(column, OnDemand):
+    if isinstance(column, rank.estimates.OnDemand):
         column.prepare(sorted(positions))
     return {position: column[position] for position in positions}
 

@@ -9,6 +9,8 @@ from math import inf
 from operator import add
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from recall_core import rank as ranks
+from recall_core._lazy import np
 from recall_core.config import LEAST_WEIGHT, Config
 from recall_core.rank.columns import KeyColumns, RankColumn, RawColumn, Series, UnsettledColumn, documents_of
 from recall_core.rank.normalize import lexical_values, semantic_values
@@ -70,12 +72,10 @@ def rank(pool: Pool, config: Config) -> Ranking:
 
 
 def _estimated(pool: Pool, column: UnsettledColumn, config: Config) -> Ranking:
-    from recall_core.rank.page import ranking_of  # noqa: PLC0415 - it puts rows in order by `plain`
-
     stages = _stages(Same(pool._replace(semantic=())), config.normalize)
     semantic = SignalStage("semantic", column, (), ())
     lexical = stages[0] if stages else None
-    return ranking_of(column, lexical, _weights((*stages, semantic), config), config)
+    return ranks.page.ranking_of(column, lexical, _weights((*stages, semantic), config), config)
 
 
 def _reaching(scores: Sequence[float], least: float) -> int:
@@ -86,7 +86,6 @@ def _reaching(scores: Sequence[float], least: float) -> int:
 
 def vectorised(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Config) -> Fused:
     """`plain`, a column after the other. Equal operations in equal order give equal bits."""
-    import numpy as np  # noqa: PLC0415 - a small pool never needs it
 
     if not stages:
         return [], [], []
@@ -166,7 +165,6 @@ def dropped_by_cosine(ranking: Ranking, config: Config) -> int:
 
 
 def _first_of_each(ranking: Ranking, keys: KeyColumns, order: Series[int]) -> Ranking:
-    import numpy as np  # noqa: PLC0415 - who has arrays has it
 
     _, first = np.unique(keys.doc_rowids[order.array], return_index=True)
     first.sort()
@@ -196,7 +194,6 @@ def _weights(stages: tuple[SignalStage, ...], config: Config) -> list[float]:
 @lru_cache(maxsize=_POOLS_KEPT)
 def _arrays(stages: Same[tuple[SignalStage, ...]], fusion: str) -> list[NDArray[np.float64]]:
     """What the weights meet: the values in millionths, or the ranks; what is absent ranks at infinity and gets 0."""
-    import numpy as np  # noqa: PLC0415 - asked for by those who have it
 
     if fusion == "rrf":
         return [_rank_array(stage.ranks) for stage in stages.value]
@@ -205,7 +202,6 @@ def _arrays(stages: Same[tuple[SignalStage, ...]], fusion: str) -> list[NDArray[
 
 
 def _rank_array(ranks: Sequence[int | None]) -> NDArray[np.float64]:
-    import numpy as np  # noqa: PLC0415 - asked for by those who have it
 
     if isinstance(ranks, RankColumn):
         return np.where(ranks.array == 0, inf, ranks.array)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recall_core._lazy import np
 from recall_core.rank.columns import RawColumn, Series, rounded
 from recall_core.types import Pool, Signal
 
@@ -28,16 +29,12 @@ def semantic_values(pool: Pool, normalize: str) -> Sequence[float]:
     if normalize == "max":
         return _scaled(_above_zero(pool.semantic), normalize)
     if isinstance(pool.semantic, RawColumn):
-        import numpy as np  # noqa: PLC0415 - who has arrays has it
-
         return Series(np.where(pool.semantic.array > 0, pool.semantic.array, 0.0))
     return [cosine if cosine and cosine > 0 else 0.0 for cosine in pool.semantic]
 
 
 def _above_zero(raw: Sequence[float | None]) -> Sequence[float | None]:
     if isinstance(raw, RawColumn):
-        import numpy as np  # noqa: PLC0415 - who has arrays has it
-
         return RawColumn(np.where(raw.array <= 0, 0.0, raw.array))
     return [None if cosine is None else max(0.0, cosine) for cosine in raw]
 
@@ -53,8 +50,6 @@ def scale(pool: Pool, signal: Signal, normalize: str) -> tuple[float, float]:
 def limits(raw: Sequence[float | None]) -> tuple[float, float]:
     """The lowest and highest value present, (0, 0) when there is none."""
     if isinstance(raw, RawColumn):
-        import numpy as np  # noqa: PLC0415 - who has arrays has it
-
         held = raw.array[~np.isnan(raw.array)]
         # argmin and argmax find the first of equal ones, as min and max do: a zero keeps its sign.
         return (float(held[held.argmin()]), float(held[held.argmax()])) if len(held) else (0.0, 0.0)
@@ -71,7 +66,6 @@ def _shares(raw: Sequence[float | None], bound: float) -> Sequence[float]:
 
 
 def _share_column(raw: RawColumn, bound: float) -> Series[float]:
-    import numpy as np  # noqa: PLC0415 - who has arrays has it
 
     if bound <= 0:
         return Series(np.zeros(len(raw)))
@@ -95,7 +89,6 @@ def _scaled(raw: Sequence[float | None], normalize: str) -> Sequence[float]:
 
 
 def _scaled_column(raw: RawColumn, low: float, width: float, flat: float) -> Series[float]:
-    import numpy as np  # noqa: PLC0415 - who has arrays has it
 
     absent = np.isnan(raw.array)
     if width <= 0:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from heapq import nlargest
 from typing import TYPE_CHECKING, Literal
 
+from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.named import NamedTuple
@@ -265,7 +266,6 @@ def _near_rows(cosines: Sequence[float | None], depth: int) -> tuple[int, list[i
 
 def _near_column(cosines: RawColumn, depth: int) -> tuple[int, list[int]]:
     """`_near_rows` of an array: all that reach the value at the depth, still in natural order, sorted stably."""
-    import numpy as np  # noqa: PLC0415 - who has arrays has it
 
     present = np.flatnonzero(~np.isnan(cosines.array))
     values = cosines.array[present]

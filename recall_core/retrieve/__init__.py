@@ -1,6 +1,9 @@
 """From a question to an answer: understand it, pool every candidate with all its values, rank, page."""
 
-from recall_core.retrieve.answer import Answer
-from recall_core.retrieve.plan import Plan, plan_query, plan_rql, plan_words, replan
+from recall_core._lazy import attach
 
-__all__ = ["Answer", "Plan", "plan_query", "plan_rql", "plan_words", "replan"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recall_core.retrieve import alike, answer, copies, freshness, passage, plan, query, targets, worth
+else:
+    __getattr__ = attach(__name__)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core import retrieve, rql
 from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.errors import EmbedError, Outdated
@@ -17,7 +18,7 @@ from recall_core.rank.rescore import head, rescored
 from recall_core.rank.sparse import Recalled, in_place, near_documents, recalled
 from recall_core.rank.weighing import Ranking
 from recall_core.retrieve.plan import Plan
-from recall_core.retrieve.pool import retrieve
+from recall_core.retrieve.pool import gather
 from recall_core.shell import AGAIN, Hint
 from recall_core.store.port import Store
 from recall_core.text import embedded_text
@@ -94,7 +95,7 @@ def answer(
     started = perf_counter()
     with store.reading():
         info = store.info()
-        pool = retrieve(plan, store, embedder, is_read_on=is_read_on) if plan.mode != "filter" else None
+        pool = gather(plan, store, embedder, is_read_on=is_read_on) if plan.mode != "filter" else None
         retrieved = perf_counter()
         found = Answer(
             plan=plan,
@@ -123,9 +124,7 @@ def _counted(found: Answer, store: Store) -> Answer:
     """A list without scores: how many rows it has."""
     plan = found.plan
     if plan.collapses:
-        from recall_core.retrieve.copies import scanned as scan  # noqa: PLC0415 - few lists are of copies
-
-        scanned = scan(plan, store)
+        scanned = retrieve.copies.scanned(plan, store)
         return found._replace(total=len(scanned.rows), struck=len(scanned.first))
     return found._replace(total=store.scan(plan.where, table=plan.table, order=(), limit=0, offset=0)[0])
 
@@ -251,9 +250,7 @@ def with_twins(found: Answer, shown: list[Hit], store: Store, *, start: int) -> 
     if not plan.collapses or not shown:
         return shown
     if found.pool is None or found.ranked is None:
-        from recall_core.retrieve.copies import listed  # noqa: PLC0415 - few lists are of copies
-
-        rowids = [chunk or 0 for _, chunk in listed(plan, store, start=start, stop=stop)]
+        rowids = [chunk or 0 for _, chunk in retrieve.copies.listed(plan, store, start=start, stop=stop)]
     else:
         shared = found.known.texts or {}
         positions = found.ranked.order[start:stop]
@@ -269,9 +266,7 @@ def twins_of(found: Answer, rowids: Sequence[int], store: Store) -> Mapping[int,
     told = {} if found.twins is None else found.twins
     unknown = [each for each in rowids if each not in told]
     if unknown and (found.pool is None or found.known.texts):
-        from recall_core.retrieve import copies  # noqa: PLC0415 - few lists are of copies
-
-        told.update(copies.twins_of(unknown, found.plan, store))
+        told.update(retrieve.copies.twins_of(unknown, found.plan, store))
     return told
 
 
@@ -361,9 +356,7 @@ def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) 
     if plan.collapses and known.texts is None:
         known = known._replace(texts=store.same_texts(rowids_of(pool.keys)))
     if known.texts:
-        from recall_core.retrieve.copies import collapsed  # noqa: PLC0415 - few lists are of copies
-
-        copies = collapsed(fused, known.texts, plan)
+        copies = retrieve.copies.collapsed(fused, known.texts, plan)
     fused = fused if copies is None else copies.standing()
     return limited(found._replace(known=known, copies=copies, fused=fused), plan, store)
 
@@ -443,12 +436,11 @@ def _read(found: Answer, keys: Sequence[Key], store: Store) -> list[Row]:
 
 def _by_keys(found: Answer, pool: Pool, ranked: Ranking, plan: Plan, store: Store) -> Ranking:
     """The kept candidates in the order that ORDER BY names."""
-    from recall_core.rql.match import ordered  # noqa: PLC0415 - few questions have one
 
     chosen = ranked[: ranked.kept]
     rows = _read(found, [pool.keys[each.position] for each in chosen], store)
     hits = [Hit(each.position, each.score, row.doc, row.chunk, ()) for each, row in zip(chosen, rows, strict=True)]
-    return ranked.reordered([hit.rank for hit in ordered(hits, plan.order)], kept=len(hits))
+    return ranked.reordered([hit.rank for hit in rql.match.ordered(hits, plan.order)], kept=len(hits))
 
 
 def _scanned(plan: Plan, store: Store, start: int, stop: int) -> list[Hit]:
@@ -471,9 +463,7 @@ def _scanned(plan: Plan, store: Store, start: int, stop: int) -> list[Hit]:
 
 def _rows_listed(plan: Plan, store: Store, start: int, stop: int) -> list[tuple[int, int | None]]:
     if plan.collapses:
-        from recall_core.retrieve.copies import listed  # noqa: PLC0415 - few lists are of copies
-
-        return listed(plan, store, start=start, stop=stop)
+        return retrieve.copies.listed(plan, store, start=start, stop=stop)
     return store.scan(plan.where, table=plan.table, order=plan.order, limit=stop - start, offset=start)[1]
 
 

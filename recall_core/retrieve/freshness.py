@@ -9,6 +9,7 @@ from stat import S_ISREG
 from time import time_ns
 from typing import TYPE_CHECKING, Literal
 
+from recall_core._lazy import hashlib
 from recall_core.deadline import check
 from recall_core.text import sha256
 from recall_core.types import Fingerprint, Stamp, is_granted
@@ -94,9 +95,8 @@ def _is_as_read(place: str, source: Fingerprint, stamp: Stamp, settle: Callable[
 def _digest(file: BufferedReader, size: int) -> str:
     if size <= _SHORT_BYTES:
         return sha256(file.read()).hexdigest()
-    from hashlib import file_digest  # noqa: PLC0415 - it loads OpenSSL
 
-    return file_digest(file, "sha256").hexdigest()
+    return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def tick_ns(ctime_ns: int) -> int:

@@ -16,6 +16,7 @@ from math import fsum
 from operator import itemgetter, or_
 from typing import TYPE_CHECKING
 
+from recall_core import pack
 from recall_core.deadline import check
 from recall_core.marks import SEPARATOR, Outline, Places, anchor_at, heading_around
 from recall_core.ports import Embedder, Locating
@@ -232,9 +233,8 @@ def _around(text: str, core: Span, unit: Span) -> Span:
 
 
 def _boundary(text: str, place: int) -> int:
-    from recall_core.pack.graphemes import floor_boundary  # noqa: PLC0415 - few lines are so long
 
-    return floor_boundary(text, place)
+    return pack.graphemes.floor_boundary(text, place)
 
 
 def _unmatched(rows: Sequence[Row], question: str | None, embedder: Embedder | None) -> Iterator[Span]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from recall_core import embed, rql
 from recall_core.config import KEYS, NAMES, SEARCH_K, Config, GivenSettings, override, replace
 from recall_core.errors import ConfigError, EmbedError, UsageError, expect_choice
 from recall_core.named import NamedTuple
@@ -112,16 +113,13 @@ def plan_rql(text: str, *, config: Config, exact: bool, settings: GivenSettings 
     settings: live ones, see `override`. A query's rows are reordered only where it, or one of these, says so:
     sparse_recall, rerank and collapse are off whatever the config says.
     """
-    from recall_core.rql.parser import parse_query  # noqa: PLC0415 - words alone need no parser
 
-    query, warnings = parse_query(text, strict=override(config, settings).strict)
+    query, warnings = rql.parser.parse_query(text, strict=override(config, settings).strict)
     return plan_query(query, text, config=config, exact=exact, settings=settings)._replace(warnings=warnings)
 
 
 def plan_query(query: Query, text: str, *, config: Config, exact: bool, settings: GivenSettings = ()) -> Plan:
     """The plan of a query that was read or made before, whose text this is. Raises RqlError at an option."""
-    from recall_core.rql.fields import selected  # noqa: PLC0415 - words alone need no parser
-    from recall_core.rql.print import print_filter  # noqa: PLC0415
 
     options = dict(query.options)
     exact = bool(options.pop("exact", False)) or exact
@@ -143,12 +141,12 @@ def plan_query(query: Query, text: str, *, config: Config, exact: bool, settings
         text=text,
         rql=text,
         table=query.table,
-        select=None if query.select is None else selected(query),
+        select=None if query.select is None else rql.fields.selected(query),
         lexical=signals.get("lexical", signals.get("lexical_fts")),
         lexical_raw="lexical_fts" in signals,
         semantic=signals.get("semantic"),
         where=query.where,
-        filters=None if query.where is None else print_filter(query.where),
+        filters=None if query.where is None else rql.print.print_filter(query.where),
         order=query.keys,
         limit=config.max_limit if query.limit is None else query.limit,
         offset=query.offset,
@@ -188,7 +186,6 @@ def _expect_count(k: int | None) -> None:
 
 
 def _with_options(config: Config, options: Mapping[str, Any], text: str) -> Config:
-    from recall_core.rql.options import at_option  # noqa: PLC0415 - words alone need no parser
 
     weights = [name for name in options if name in (*NAMES, *KEYS)]
     try:
@@ -196,14 +193,12 @@ def _with_options(config: Config, options: Mapping[str, Any], text: str) -> Conf
     except ConfigError as error:
         if not weights:
             raise
-        raise at_option(text, weights[-1], error) from error
+        raise rql.options.at_option(text, weights[-1], error) from error
     if options.get("rerank"):
-        from recall_core.embed.rescore import check_reranker  # noqa: PLC0415 - few questions are reranked
-
         try:
-            check_reranker(config.rerank)
+            embed.rescore.check_reranker(config.rerank)
         except EmbedError as error:
-            raise at_option(text, "rerank", error) from error
+            raise rql.options.at_option(text, "rerank", error) from error
     return config
 
 
@@ -224,8 +219,6 @@ def _check_sparse(query: Query) -> None:
 
 def _filter(text: str) -> tuple[Expr, str, tuple[str, ...]]:
     """A filter, its canonical spelling and its warnings."""
-    from recall_core.rql.parser import parse_filter_with_warnings  # noqa: PLC0415 - words alone need no parser
-    from recall_core.rql.print import print_filter  # noqa: PLC0415
 
-    where, warnings = parse_filter_with_warnings(text)
-    return where, print_filter(where), warnings
+    where, warnings = rql.parser.parse_filter_with_warnings(text)
+    return where, rql.print.print_filter(where), warnings

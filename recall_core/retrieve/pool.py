@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from recall_core import rank
+from recall_core import store as stores
 from recall_core.config import EXACT_VECTORS, SHORTLIST, Config
 from recall_core.errors import UsageError
 from recall_core.ports import Embedder
@@ -45,7 +47,7 @@ class Candidates(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def retrieve(plan: Plan, store: Store, embedder: Embedder | None, *, is_read_on: bool = False) -> Pool:
+def gather(plan: Plan, store: Store, embedder: Embedder | None, *, is_read_on: bool = False) -> Pool:
     """Every candidate with all its raw values, in natural order.
 
     Up to 20,000 live vectors every row that the filter lets through is a candidate (only matching rows when the
@@ -148,7 +150,6 @@ def _estimated(plan: Plan, store: Store, question: SignalQuery) -> Candidates | 
     estimates = store.estimates(vector, where=plan.where) if store.info().chunks > _FEW_CHUNKS else None
     if estimates is None:
         return None
-    from recall_core.rank.estimates import EstimatedColumn, UnreadKeys  # noqa: PLC0415 - of few rows none is estimated
 
     def settle(rowids: Sequence[int]) -> list[float]:
         cosines = store.cosines(vector, where=None, rowids=rowids)
@@ -158,8 +159,8 @@ def _estimated(plan: Plan, store: Store, question: SignalQuery) -> Candidates | 
     if question.lexical is not None:
         weight = config.title_weight
         lexical = store.lexical(question.lexical, where=plan.where, k=None, title_weight=weight)
-    keys = UnreadKeys(estimates.rowids, lambda rowids: store.candidates(None, rowids=rowids))
-    return Candidates(keys, lexical, EstimatedColumn(estimates, settle))
+    keys = rank.estimates.UnreadKeys(estimates.rowids, lambda rowids: store.candidates(None, rowids=rowids))
+    return Candidates(keys, lexical, rank.estimates.EstimatedColumn(estimates, settle))
 
 
 def _shows_few(plan: Plan) -> bool:
@@ -213,9 +214,7 @@ def nearest(store: Store, vector: Vector, plan: Plan) -> Near:
 
 def by_signatures(store: Store, vector: Vector, config: Config, *, where: Expr | None, k: int) -> Near | None:
     """The k best of the rows that have the nearest signatures, of those that the settings want; None without."""
-    from recall_core.store.values import signing_of  # noqa: PLC0415 - few stores are searched so
-
-    signing = signing_of(config)
+    signing = stores.values.signing_of(config)
     if signing is None or "signatures" not in store.capabilities:
         return None
     shortlist = store.shortlist(vector, signing, where=where, k=max(SHORTLIST, k))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeAlias
+from functools import cache
+from typing import Literal, TypeAlias
 
 from recall_core.deadline import check
 from recall_core.named import NamedTuple
@@ -51,10 +52,25 @@ def literal(text: str, *, tokens: Tokens, match: str, stop_words: str = "english
 
 def lists_of(stop_words: str) -> str:
     """The lists that such a question drops words by, each by its name and version."""
-    from recall_core.retrieve.question_words import LEFTOVERS_NAME, QUESTION_WORDS_NAME  # noqa: PLC0415 - as below
 
-    names = {"none": (), "english": (STOP_WORDS_NAME,), "leftovers": (STOP_WORDS_NAME, LEFTOVERS_NAME)}
-    return ", ".join(names.get(stop_words, (STOP_WORDS_NAME, LEFTOVERS_NAME, QUESTION_WORDS_NAME))) or "none"
+    names = {
+        "none": (),
+        "english": (STOP_WORDS_NAME,),
+        "leftovers": (STOP_WORDS_NAME, LEFTOVERS_NAME),
+    }
+    return (
+        ", ".join(
+            names.get(
+                stop_words,
+                (
+                    STOP_WORDS_NAME,
+                    LEFTOVERS_NAME,
+                    QUESTION_WORDS_NAME,
+                ),
+            )
+        )
+        or "none"
+    )
 
 
 def telling(words: Iterable[str], stop_words: str) -> list[str]:
@@ -64,7 +80,6 @@ def telling(words: Iterable[str], stop_words: str) -> list[str]:
     left = [word for word in words if word not in STOP_WORDS]
     if stop_words == "english":
         return left
-    from recall_core.retrieve.question_words import QUESTION_WORDS  # noqa: PLC0415 - as below
 
     left = [word for word in left if len(word) > 1 or not ("a" <= word <= "z")]
     return left if stop_words == "leftovers" else [word for word in left if word not in QUESTION_WORDS]
@@ -79,7 +94,6 @@ def _read(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
 
 def _read_closely(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
     """The same, with what is known of words by what stands around them."""
-    from recall_core.retrieve.question_words import pieces  # noqa: PLC0415 - a plain question has no need of it
 
     for piece in pieces(text, with_question_words=stop_words == "questions"):
         check()
@@ -108,13 +122,144 @@ def _most_dropped(parts: Sequence[_PhraseGroup], text: str, stop_words: str) -> 
         sum(len(phrase.tokens) for part in parts if _is_kept(part, kind) for phrase in part.phrases)
         for kind in range(4)
     ]
-    if stop_words == "questions":
-        from recall_core.retrieve.question_words import LEAST_LEFT, LONG_QUESTION  # noqa: PLC0415 - as above
-
-        if left[_ASKING] >= LEAST_LEFT and len(text.split()) >= LONG_QUESTION:
-            return _ASKING
+    if stop_words == "questions" and (left[_ASKING] >= LEAST_LEFT and len(text.split()) >= LONG_QUESTION):
+        return _ASKING
     return next((kind for kind in (_LEFTOVER, _FUNCTION) if left[kind]), _STAYS)
 
 
 def _is_kept(part: _PhraseGroup, most: int) -> bool:
     return part.kind == _STAYS or part.kind > most
+
+
+LEFTOVERS_NAME = "leftovers-1"
+
+ABBREVIATIONS = ("e.g.", "i.e.", "a.m.", "p.m.", "etc.", "viz.", "cf.", "et al.")
+"""Of which the index keeps letters alone, or words of no language that is searched for. The first letter may be
+capital; a last dot may be missing where another dot or a second word tells what is meant."""
+
+CLITICS = ("d", "m", "ll", "ve", "re")
+"""What follows an apostrophe and is a verb; s and t are function words already."""
+
+JOINTS = "+#-_./"
+"""What makes a name of the letter beside it, as in C++ and a.out, and of the words on both sides, as in a path."""
+
+QUESTION_WORDS_NAME = "questions-1"
+
+QUESTION_WORDS = frozenset(
+    """also anybody anyone anything article articles available concerning could deal dealing deals describe described
+    describes describing discuss discussed discusses discussing exist existing exists explain explained explains find
+    finding give given gives information kind kinds know known like look looking many might much must need needed
+    needs paper papers please regarding related relating shall show showing shown shows somebody someone something
+    tell thing things use used uses using want wanted way ways whether would""".split()
+)
+"""What English questions are asked with, whatever they ask for."""
+
+LONG_QUESTION = 5
+"""Words from which on a question says more than what it looks for."""
+
+LEAST_LEFT = 2
+"""Words that must be left where question words are dropped."""
+
+Kind = Literal["words", "rest", "letter", "capital", "phrase", "question"]
+
+# What may be part of a word for the index beside letters and digits: accents on their own, private use, other planes.
+_MARK = "\\u0300-\\u036f\\ue000-\\uf8ff\\U00010000-\\U0010ffff"
+_BEHIND = rf"(?<![^\W_])(?<![{_MARK}])"
+_AHEAD = rf"(?![^\W_])(?![{_MARK}])"
+_SPECIAL = rf"""
+  (?P<short>(?<![\w./\\+\#@-])(?<![{_MARK}])
+     (?:[Ee]\.[ ]?g(?:\.|{_AHEAD})|[Ii]\.[ ]?e(?:\.|{_AHEAD})|[ap]\.m(?:\.|{_AHEAD})
+       |(?:[Ee]tc|[Vv]iz|[Cc]f)\.|[Ee]t[ ]al(?:\.|{_AHEAD}))(?!\.?\w){_AHEAD})
+| (?P<dotted>{_BEHIND}(?<![._@])[A-Za-z]{{1,2}}(?:\.[A-Za-z]{{1,2}})+{_AHEAD}(?![._]\w|@)(?:\.{_AHEAD})?)
+| (?P<word>{_BEHIND}[A-Za-z]+{_AHEAD})
+| (?P<verb>(?:(?<=[^\W_])|(?<=[{_MARK}]))['’](?:{"|".join(CLITICS)}){_AHEAD})
+"""
+
+
+class QuestionPiece(NamedTuple):
+    """A stretch of a text outside quotes.
+
+    words: whatever the index makes of it; phrase: an abbreviation, whose letters stand together; capital: a letter
+    that is no rest of a verb. What may be dropped: rest, of an abbreviation or a verb; letter; question word.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+
+
+def pieces(text: str, *, with_question_words: bool) -> Iterator[QuestionPiece]:
+    """The text in pieces, in order and without a gap. Read alone, each gives the index the tokens it gives there."""
+    if _is_plain(text):
+        yield from _plain_pieces(text, with_question_words=with_question_words)
+        return
+    end = 0
+    for found in _special().finditer(text):
+        kind = _kind(found, text, with_question_words=with_question_words)
+        if kind != "words":
+            yield QuestionPiece("words", end, found.start())
+            yield QuestionPiece(kind, found.start(), found.end())
+            end = found.end()
+    yield QuestionPiece("words", end, len(text))
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it is words and numbers with nothing but spaces between, none of which is a letter alone or part of an
+    abbreviation: most questions are, and need no pattern, which takes 3 ms to compile."""
+    words = text.split(" ")
+    return text.isascii() and "al" not in words and all(map(_is_plain_word, words))
+
+
+def _is_plain_word(word: str) -> bool:
+    return not word or (word.isalnum() and (len(word) > 1 or word.isdigit()))
+
+
+def _plain_pieces(text: str, *, with_question_words: bool) -> Iterator[QuestionPiece]:
+    end = start = 0
+    for word in text.split(" "):
+        if with_question_words and word.lower() in QUESTION_WORDS:
+            yield QuestionPiece("words", end, start)
+            end = start + len(word)
+            yield QuestionPiece("question", start, end)
+        start += len(word) + 1
+    yield QuestionPiece("words", end, len(text))
+
+
+def _kind(found: re.Match[str], text: str, *, with_question_words: bool) -> Kind:
+    written = found[0]
+    match found.lastgroup:
+        case "short" | "verb":
+            return "rest"
+        case "dotted":
+            return "phrase" if any(len(part) == 1 for part in written.split(".")) else "words"
+    if len(written) == 1:
+        return _kind_of_letter(written, found, text)
+    is_asking = with_question_words and written.lower() in QUESTION_WORDS
+    return "question" if is_asking and not _is_joined(found, text) else "words"
+
+
+def _kind_of_letter(letter: str, found: re.Match[str], text: str) -> Kind:
+    """A small one that touches a joint is part of a name. S and T are function words where a verb has left them."""
+    before, behind = _around(text, found, 1)
+    if letter.isupper():
+        return "capital" if letter in "ST" and before not in tuple("'’") else "words"
+    return "words" if any(mark and mark in JOINTS for mark in (before, behind)) else "letter"
+
+
+def _around(text: str, found: re.Match[str], letters: int) -> tuple[str, str]:
+    """So many letters before it and behind it, fewer at an end of the text."""
+    return text[max(0, found.start() - letters) : found.start()], text[found.end() : found.end() + letters]
+
+
+def _is_joined(found: re.Match[str], text: str) -> bool:
+    """Whether a joint ties it to what stands on its other side."""
+    before, behind = _around(text, found, 2)
+    return any(
+        len(pair) == 2 and mark in JOINTS and not other.isspace()
+        for pair, mark, other in ((before, before[-1:], before[:1]), (behind, behind[:1], behind[-1:]))
+    )
+
+
+@cache
+def _special() -> re.Pattern[str]:
+    return re.compile(_SPECIAL, re.VERBOSE)

@@ -9,6 +9,7 @@ from itertools import islice, takewhile
 from pathlib import Path
 
 from recall_core import paths, shell
+from recall_core._lazy import difflib
 from recall_core.errors import UnknownTarget, UsageError
 from recall_core.marks import PLACES, SEPARATOR, Mark, Outline, Places, Unit, anchor_unit
 from recall_core.named import NamedTuple
@@ -289,9 +290,8 @@ def nearest(store: Store, target: str) -> str | None:
 
 def _similar(name: str, others: Iterable[str], most: int, *, least: float = 0.6) -> list[str]:
     """Return the names that are most like a name, the nearest first."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
 
-    return get_close_matches(name, list(others), n=most, cutoff=least)
+    return difflib.get_close_matches(name, list(others), n=most, cutoff=least)
 
 
 def _is_there(place: Path) -> bool:

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import cast
 
 from recall_core.config import OPTIMAL_ROWS, Config
-from recall_core.contract.packing import AccountView, AlternativeView, CoverageView, SwapView, TermCoverView
+from recall_core.contract.views import AccountView, AlternativeView, CoverageView, SwapView, TermCoverView
 from recall_core.pack.account import Account, account, coverage, spent, worth_of
 from recall_core.pack.optimal import pack_optimal
 from recall_core.pack.policy import Terms

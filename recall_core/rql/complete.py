@@ -7,11 +7,10 @@ from typing import Literal, NamedTuple, Protocol
 
 from recall_core.errors import RqlError
 from recall_core.rql.ast import Field, Value
-from recall_core.rql.cursor import Cursor, read_field
 from recall_core.rql.expect import Expected, Word, expected_after
 from recall_core.rql.fields import CATALOGUE, FieldInfo, info_of
 from recall_core.rql.highlight import FUNCTIONS, TABLES
-from recall_core.rql.lexer import SourceWord, pieces
+from recall_core.rql.lexer import Cursor, SourceWord, pieces, read_field
 from recall_core.rql.options import OPTIONS
 from recall_core.rql.print import print_field, print_value
 

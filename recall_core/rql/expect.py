@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from recall_core.rql.cursor import keyword
 from recall_core.rql.highlight import CLAUSES, KEYWORDS
-from recall_core.rql.lexer import PieceKind
+from recall_core.rql.lexer import PieceKind, keyword
 
 Source = Literal["field", "score", "table", "function", "option", "setting", "value", "symbol", "keyword"]
 

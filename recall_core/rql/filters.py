@@ -23,9 +23,8 @@ from recall_core.rql.ast import (
     PatternOperator,
     Value,
 )
-from recall_core.rql.cursor import Cursor, Reach, read_field
 from recall_core.rql.fields import info_of
-from recall_core.rql.lexer import Token
+from recall_core.rql.lexer import Cursor, Reach, Token, read_field
 from recall_core.rql.patterns import check_glob
 from recall_core.text import nfc
 

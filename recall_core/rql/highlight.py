@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, get_args
 
 from recall_core.rql.ast import SearchFunction
-from recall_core.rql.cursor import keyword
 from recall_core.rql.fields import CATALOGUE
-from recall_core.rql.lexer import SourceWord, pieces
+from recall_core.rql.lexer import SourceWord, keyword, pieces
 from recall_core.rql.options import OPTIONS
 from recall_core.types import Table
 

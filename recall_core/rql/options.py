@@ -7,8 +7,7 @@ from typing import NamedTuple
 from recall_core.config import KEYS, SETTINGS, Config
 from recall_core.errors import RecallError, RqlError
 from recall_core.rql.ast import Value
-from recall_core.rql.cursor import Cursor, keyword, nearest
-from recall_core.rql.lexer import Token, tokenize
+from recall_core.rql.lexer import Cursor, Token, keyword, nearest, tokenize
 
 
 class Option(NamedTuple):

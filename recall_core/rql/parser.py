@@ -10,9 +10,20 @@ from typing import NamedTuple, cast
 
 from recall_core.errors import RqlError
 from recall_core.rql.ast import Field, OrderKey, Query, Score, SearchFunction, Using
-from recall_core.rql.cursor import Cursor, Name, Reach, find, guess, nearest, read_field, read_name, unknown
 from recall_core.rql.filters import ParsedFilter, parse_filter, parse_filter_with_warnings, read_expr
-from recall_core.rql.lexer import Token, pieces
+from recall_core.rql.lexer import (
+    Cursor,
+    Name,
+    Reach,
+    Token,
+    find,
+    guess,
+    nearest,
+    pieces,
+    read_field,
+    read_name,
+    unknown,
+)
 from recall_core.rql.options import read_options
 from recall_core.rql.print import print_query
 from recall_core.types import Table

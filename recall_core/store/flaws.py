@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recall_core._lazy import np
 from recall_core.types import UNIT_TOLERANCE, Vector
 
 
 def flaws(vectors: Sequence[Vector], *, dimension: int) -> dict[int, str]:
     """Index to reason, for the vectors that must not be stored: wrong size, NaN or infinity, not of length 1. An
     empty vector, which stands for a text without a feature, has no flaw."""
-    import numpy as np  # noqa: PLC0415 - a search never asks
 
     found = {
         i: f"{len(vector) / 4:g} components instead of {dimension}"

@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import TYPE_CHECKING
 
+from recall_core._lazy import np
 from recall_core.store.values import Signing
 from recall_core.text import sha256
 from recall_core.types import Vector
@@ -46,7 +47,6 @@ def _plain(vector: Vector, signing: Signing) -> bytes:
 
 def signatures(vectors: Sequence[Vector], signing: Signing) -> list[bytes]:
     """The signatures of vectors of one length, as `signature` makes each."""
-    import numpy as np  # noqa: PLC0415 - a process that asks once does without
 
     floats = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)
     dimension, used = floats.shape[1], np.flatnonzero(floats.any(axis=0))
@@ -64,7 +64,6 @@ def signatures(vectors: Sequence[Vector], signing: Signing) -> list[bytes]:
 @lru_cache(maxsize=2)
 def _signs(signing: Signing, dimension: int, first: int, count: int) -> NDArray[np.int8]:
     """The components of some hyperplanes, one a row."""
-    import numpy as np  # noqa: PLC0415 - as above
 
     planes = np.frombuffer(b"".join(_planes(signing, dimension)), dtype=np.uint8).reshape(signing.bits, -1)
     bits = np.unpackbits(planes[first : first + count], axis=1, count=dimension)

@@ -9,18 +9,28 @@ It is collected by pytest and needs nothing of it. Every test makes its own stor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import get_args
 
 from recall_core.config import Config
 from recall_core.embed.hash import HashEmbedder
 from recall_core.rank.bm25 import scores
-from recall_core.rql.ast import Field
+from recall_core.rql.ast import Expr, Field
 from recall_core.rql.filters import parse_filter
 from recall_core.rql.match import match, match_document
+from recall_core.rql.patterns import glob_match
 from recall_core.store.port import Store
-from recall_core.store.values import FolderEntry, FolderListing, JudgementRow, ReembedTarget, RerankVector, StoreCheck
-from recall_core.testing.copies import CopiesConformance
+from recall_core.store.signatures import signature
+from recall_core.store.values import (
+    FolderEntry,
+    FolderListing,
+    JudgementRow,
+    ReembedTarget,
+    RerankVector,
+    Signing,
+    StoreCheck,
+)
 from recall_core.testing.corpus import (
     CHUNK_FILTERS,
     EMBEDDER,
@@ -47,11 +57,173 @@ from recall_core.testing.corpus import (
     vector_of,
     weight_of,
 )
-from recall_core.testing.listed import ListedConformance
-from recall_core.testing.signed import SignatureConformance
-from recall_core.testing.vocabulary import VocabularyConformance
-from recall_core.text import utc
-from recall_core.types import RawQuery, Root
+from recall_core.text import spaced, utc
+from recall_core.types import RawQuery, Root, Vector
+
+SHARED = "otter river"
+
+
+class CopiesConformance:
+    """A part of `StoreConformance`."""
+
+    def empty(self) -> Store:
+        """A new store without a document."""
+        raise NotImplementedError
+
+    def test_chunks_with_the_very_same_text_are_told_alike_as_they_come_and_go(self) -> None:
+        store = self.empty()
+        assert not store.has_copies()
+        put(store, file_of("a.txt", [SHARED]), file_of("b.txt", [SHARED + " "]))
+        _agrees(store, [])
+        put(store, file_of("c.txt", [SHARED]), file_of("d.txt", [SHARED]), file_of("e.txt", [SHARED + " "]))
+        _agrees(store, [["a.txt", "c.txt", "d.txt"], ["b.txt", "e.txt"]])
+        put(store, file_of("a.txt", [SHARED.upper()]))
+        _agrees(store, [["b.txt", "e.txt"], ["c.txt", "d.txt"]])
+        with store.writer() as writer:
+            writer.tombstone(["e.txt", "d.txt"])
+        _agrees(store, [])
+
+
+def _agrees(store: Store, groups: Sequence[Sequence[str]]) -> None:
+    keys = list(store.candidates(None))
+    paths = {key.rowid: key.path for key in keys}
+    numbers = store.same_texts([key.rowid for key in keys])
+    found: dict[int, list[str]] = {}
+    for place, number in numbers.items():
+        found.setdefault(number, []).append(keys[place].path)
+    assert sorted(map(sorted, found.values())) == groups
+    twins = store.twins([key.rowid for key in keys])
+    assert sorted({tuple(sorted(paths[each] for each in alike)) for alike in twins.values()}) == [*map(tuple, groups)]
+    assert {paths[own] for own in twins} == {path for group in groups for path in group}
+    assert all(list(alike) == sorted(alike) for alike in twins.values())
+    assert store.has_copies() == bool(groups)
+
+
+PATHS = (
+    "notes/a.md",
+    "notes/b.txt",
+    "notes-old.md",
+    "n%_x",
+    "Notes/a.md",
+    "[a]*.md",
+    "é.md",
+    "e\u0301.md",
+    "\U0010ffff",
+)
+
+
+class ListedConformance:
+    """A part of `StoreConformance`."""
+
+    def empty(self) -> Store:
+        """A new store without a document."""
+        raise NotImplementedError
+
+    def filled(self) -> Store:
+        """A new store of a few files."""
+        raise NotImplementedError
+
+    def test_a_list_tells_of_each_live_document_what_its_chunks_come_to(self) -> None:
+        store = self.filled()
+        with store.writer() as writer:
+            writer.tombstone(["b/c.md"])
+        total, page = store.list_documents("", glob=None, limit=None, offset=0)
+        assert total == len(page)
+        assert [row[0] for row in page] == [path for path, _ in store.document_files()]
+        for path, doc_id, title, mtime, source, chunks, tokens in page:
+            rows = [row for row in rows_of(store) if row.doc.path == path]
+            assert (chunks, tokens) == (len(rows), sum(row.chunk.tokens for row in rows))
+            doc = store.documents([store.rowid("doc", doc_id)]).popitem()[1]
+            assert (doc.path, doc.title, doc.mtime, doc.source) == (path, title, mtime, source)
+
+    def test_a_list_holds_the_paths_that_begin_so_and_match_in_code_point_order(self) -> None:
+        store = self.empty()
+        put(store, *(file_of(path, ["text"]) for path in PATHS))
+        globs = (None, "*", "**/*.md", "notes/{a,b}.*", "\\[a\\]\\*.md", "[a]*.md", "%")
+        for prefix in ("", "n", "n%", "n_", "notes", "notes/", "[", "e", "é", "\U0010ffff", "\U0010ffff\U0010ffff"):
+            for glob in globs:
+                expected = sorted(p for p in PATHS if p.startswith(prefix) and (glob is None or glob_match(glob, p)))
+                total, page = store.list_documents(prefix, glob=glob, limit=None, offset=0)
+                assert (total, [row[0] for row in page]) == (len(expected), expected), (prefix, glob)
+
+    def test_pages_of_a_list_put_together_are_the_list(self) -> None:
+        store = self.empty()
+        put(store, *(file_of(path, ["text"]) for path in PATHS))
+        total, whole = store.list_documents("n", glob="*", limit=None, offset=0)
+        for limit in (None, 0, 1, 2, 3, 9):
+            for offset in range(5):
+                page = whole[offset:] if limit is None else whole[offset : offset + limit]
+                assert store.list_documents("n", glob="*", limit=limit, offset=offset) == (total, page)
+
+
+class SignatureConformance:
+    """Holds for every store with the capability `signatures`."""
+
+    def filled(self) -> Store:
+        """A new store of a few files."""
+        raise NotImplementedError
+
+    def test_signatures_propose_the_rows_that_they_are_nearest_for(self) -> None:
+        store = self.filled()
+        if "signatures" not in store.capabilities:
+            return
+        signing, asked = Signing(64, 3), vector_of("one blue fish")
+        assert store.shortlist(asked, signing, where=None, k=2) is None
+        assert (store.sign(signing), store.signing(), store.sign(signing)) == (True, signing, False)
+        put(store, file_of("late.txt", ["three fish"]))
+        for text in FILTERS:
+            where = parse_filter(text)
+            near = by_signature(store, asked, signing, where)
+            found = [store.shortlist(asked, signing, where=where, k=k) for k in (0, 2, 99)]
+            assert found == [[], near[:2], near], text
+        assert (store.is_signed(signing), store.is_signed(Signing(64, 4))) == (True, False)
+        assert (store.wrong_signatures(), store.sign(None), store.signing()) == (0, True, None)
+
+
+def by_signature(store: Store, vector: Vector, signing: Signing, where: Expr | None) -> list[int]:
+    """Every row of a filter that has a vector, those whose signatures differ in the fewest bits first."""
+    rowids = [key.rowid for key in store.candidates(where)]
+    held = store.vectors(rowids)
+    own = int.from_bytes(signature(vector, signing), "big")
+    far = {each: (own ^ int.from_bytes(signature(held[each], signing), "big")).bit_count() for each in held}
+    return sorted((rowid for rowid in rowids if rowid in far), key=far.__getitem__)
+
+
+class VocabularyConformance:
+    """A part of `StoreConformance`."""
+
+    def filled(self) -> Store:
+        """A new store of a few files."""
+        raise NotImplementedError
+
+    def test_words_are_folded_and_stemmed_as_the_index_has_them(self) -> None:
+        store = self.filled()
+        assert store.tokens("Naïve SWIMMING") == ("naive", "swimming")
+        assert store.stems("swimming") == store.stems("swims")
+        assert store.spans(["She swims naïvely."], ["swimming"]) == [[(4, 9)]]
+        assert lexical_of(store, "swimming").keys() == lexical_of(store, "swims").keys()
+
+    def test_terms_are_found_by_first_letter_and_length(self) -> None:
+        store = self.filled()
+        held = {*store.stems(spaced(" ".join(row.chunk.text for row in rows_of(store))))}
+        letters = "".join({term[0] for term in held})
+        every = store.terms_beginning(letters, 1, 99, also=(), most=9999)
+        assert held <= every.keys()
+        for term, df in every.items():
+            if store.stems(term) == (term,):
+                assert store.term_stats(query_of(store, term))[0].df == df, term
+        some = letters[:2]
+        for shortest, longest in ((1, 99), (4, 4), (3, 5), (5, 4)):
+            found = {term: df for term, df in every.items() if term[0] in some and shortest <= len(term) <= longest}
+            assert store.terms_beginning(some, shortest, longest, also=(), most=9999) == found
+            first = dict(sorted(found.items(), key=lambda each: (-each[1], each[0]))[:2])
+            assert store.terms_beginning(some, shortest, longest, also=(), most=2) == first
+        named = dict([*every.items()][-2:])
+        assert store.terms_beginning("", 1, 99, also=[*named, "absent"], most=9999) == named
+        before = store.terms_beginning("bo", 4, 4, also=(), most=9999)
+        put(store, file_of("late.txt", ["blue blue orcaorca"]), file_of("later.txt", ["orca"]))
+        after = store.terms_beginning("bo", 4, 4, also=(), most=9999)
+        assert (after["blue"], after["orca"]) == (before["blue"] + 1, before.get("orca", 0) + 1)
 
 
 class StoreConformance(CopiesConformance, ListedConformance, SignatureConformance, VocabularyConformance):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from recall_core import retrieve
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import DocumentPassage, LineMark, MarkKind, PassageLine, Paths, Stretch
 from recall_tui.threads.analysis_thread import AnalysisRun
@@ -37,11 +38,10 @@ _KINDS: tuple[tuple[str, MarkKind], ...] = (
 
 def document_passage(run: AnalysisRun, analysis: Analysis) -> DocumentPassage:
     """The document around the chunk with this id."""
-    from recall_core.retrieve import targets  # noqa: PLC0415 - the engine loads behind the first frame
 
     store, answer = run.recall.store, run.session.results.answer
     with store.reading():
-        row = targets.chunk(store, analysis.target, base=run.recall.engine.base)
+        row = retrieve.targets.chunk(store, analysis.target, base=run.recall.engine.base)
         chunk = row.chunk
         first, last = max(0, chunk.offset - AROUND), chunk.end + AROUND
         rows = store.fetch(store.chunks_near(row.doc.id, first, last))

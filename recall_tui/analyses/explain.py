@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from recall_core import shell
+from recall_core import adapters, api, explain, retrieve, rql, shell
+from recall_core.explain import whynot
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Comparison, FixOffer, Funnel, Ledger, Missing, RowsAround
 from recall_tui.state.packing import to_pack
@@ -15,12 +16,13 @@ from recall_tui.state.weighing import differences
 from recall_tui.threads.analysis_thread import AnalysisRun
 
 if TYPE_CHECKING:
-    from recall_core.contract.whynot import FixView, WhyNotView
+    from recall_core.contract.explaining import FixView, WhyNotView
     from recall_core.explain.explanation import Ground
     from recall_core.explain.whynot.kept import KeptAsker
     from recall_core.explain.whynot.question import Question
-    from recall_core.retrieve import Answer, Plan
+    from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.asking import Asker, Pack
+    from recall_core.retrieve.plan import Plan
     from recall_core.store.port import Store
     from recall_core.types import Packed
 
@@ -37,27 +39,25 @@ def answer_of(session: Session) -> Answer:
 
 def ground(run: AnalysisRun) -> Ground:
     """What the explanations of the answer on the screen stand on, kept until there is another answer."""
-    from recall_core.explain.explanation import Ground, ground_of  # noqa: PLC0415 - the engine loads behind the frame
 
     kept = run.kept.get(KEPT)
     if isinstance(kept, tuple) and kept[0] is run.session.results.answer:
         made = kept[1]
     else:
-        made = ground_of(answer_of(run.session))
+        made = explain.explanation.ground_of(answer_of(run.session))
         run.kept[KEPT] = run.session.results.answer, made
         run.checkpoint()
-    assert isinstance(made, Ground)  # noqa: S101 - nobody else keeps anything under this name
+    assert isinstance(made, explain.explanation.Ground)  # noqa: S101 - nobody else keeps anything under this name
     return made
 
 
 def context_question(session: Session) -> Question:
     """The question whose context is packed under the budget."""
-    from recall_core.explain.whynot.question import Question  # noqa: PLC0415 - the engine loads behind the first frame
 
     answer = session.results.answer
     assert answer is not None  # noqa: S101 - nothing is looked into before there is an answer
     plan = answer.plan
-    return Question(
+    return whynot.question.Question(
         words="" if plan.rql is not None else plan.text,
         rql=plan.rql,
         filter=filter_of(plan),
@@ -98,21 +98,18 @@ class PausingAsker:
 
 def asker_of(run: AnalysisRun, question: Question) -> PausingAsker:
     """What the question is asked anew of."""
-    from recall_core.api import whynot  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return PausingAsker(whynot.asker_of(run.recall.engine, question), run.checkpoint)
+    return PausingAsker(api.whynot.asker_of(run.recall.engine, question), run.checkpoint)
 
 
 def chunk_ledger(run: AnalysisRun, analysis: Analysis) -> Ledger:
     """The explanation of the chunk with this id in the answer on the screen."""
-    from recall_core.explain.explanation import explanation  # noqa: PLC0415
-    from recall_core.retrieve import targets  # noqa: PLC0415 - the engine loads behind the first frame
 
     recall, answer = run.recall, answer_of(run.session)
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.engine.embedder
-        row = targets.chunk(recall.store, analysis.target, base=recall.engine.base)
-        view = explanation(answer, row, store=recall.store, embedder=embedder, ground=ground(run))
+        row = retrieve.targets.chunk(recall.store, analysis.target, base=recall.engine.base)
+        view = explain.explanation.explanation(answer, row, store=recall.store, embedder=embedder, ground=ground(run))
         rank = view["chunk"]["rank"]
         if rank is None:
             return Ledger(view)
@@ -134,19 +131,17 @@ def _first_words(run: AnalysisRun, answer: Answer) -> Mapping[int, tuple[str, ..
 
 def words_by_rank(answer: Answer, ranks: Iterable[int], store: Store) -> dict[int, tuple[str, ...]]:
     """The phrases of the question that the rows at these ranks hold; nothing where rows are no chunks."""
-    from recall_core.explain.ledger import lexical_contributions  # noqa: PLC0415 - the engine loads behind the frame
 
     pool, ranked = answer.pool, answer.ranked
     if pool is None or ranked is None or answer.plan.table == "doc":
         return {}
     rowids = {rank: pool.keys[ranked.order[rank - 1]].rowid for rank in ranks if rank <= answer.total}
-    held = lexical_contributions(answer, list(rowids.values()), store)
+    held = explain.ledger.lexical_contributions(answer, list(rowids.values()), store)
     return {rank: tuple(each.text for each in held.get(rowid, [])) for rank, rowid in rowids.items()}
 
 
 def rows_around(answer: Answer, rank: int, store: Store, *, first: Mapping[int, tuple[str, ...]]) -> RowsAround:
     """What the row at a rank stands among. first: the phrases that the first rows hold, by rank."""
-    from recall_core.retrieve.answer import hits  # noqa: PLC0415 - the engine loads behind the first frame
 
     words = {**words_by_rank(answer, {rank - 1, rank} - {0, *first}, store), **first}
     return RowsAround(
@@ -154,7 +149,9 @@ def rows_around(answer: Answer, rank: int, store: Store, *, first: Mapping[int, 
         first=first,
         df={term.text: term.df for term in answer.pool.terms} if answer.pool is not None else {},
         held=words.get(rank, ()),
-        above=next(iter(hits(answer, store, start=rank - 2, stop=rank - 1)), None) if rank > 1 else None,
+        above=next(iter(retrieve.answer.hits(answer, store, start=rank - 2, stop=rank - 1)), None)
+        if rank > 1
+        else None,
         held_above=words.get(rank - 1, ()),
         of_documents=answer.plan.table == "doc",
     )
@@ -162,43 +159,40 @@ def rows_around(answer: Answer, rank: int, store: Store, *, first: Mapping[int, 
 
 def two_chunks(run: AnalysisRun, analysis: Analysis) -> Comparison:
     """The explanation of the selected chunk beside the marked one."""
-    from recall_core.explain.explanation import explanation  # noqa: PLC0415
-    from recall_core.retrieve import targets  # noqa: PLC0415 - the engine loads behind the first frame
 
     recall, answer = run.recall, answer_of(run.session)
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.engine.embedder
         rows = [
-            targets.chunk(recall.store, each, base=recall.engine.base) for each in (analysis.target, analysis.other)
+            retrieve.targets.chunk(recall.store, each, base=recall.engine.base)
+            for each in (analysis.target, analysis.other)
         ]
-        view = explanation(answer, *rows, store=recall.store, embedder=embedder, ground=ground(run))
+        view = explain.explanation.explanation(
+            answer, *rows, store=recall.store, embedder=embedder, ground=ground(run)
+        )
         return Comparison(view)
 
 
 def row_funnel(run: AnalysisRun, _analysis: Analysis) -> Funnel:
     """The funnel of the question on the screen, with the milliseconds that each step takes."""
-    from recall_core.explain.funnel import trace  # noqa: PLC0415 - the engine loads behind the first frame
 
     with run.recall.store.reading():
         question = context_question(run.session)
-        return Funnel(trace(asker_of(run, question), question).view)
+        return Funnel(explain.funnel.trace(asker_of(run, question), question).view)
 
 
 def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
     """The account of the target in the list on the screen, or in its context where the list has it."""
-    from recall_core.api.whynot import add_passage  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.explain.whynot.kept import kept  # noqa: PLC0415 - as above
-    from recall_core.explain.whynot.why import why_not  # noqa: PLC0415 - as above
 
     recall, session = run.recall, run.session
     with recall.store.reading():
         question = context_question(session)
         rows = list_question(session)
-        asker = kept(asker_of(run, question))
-        in_list = why_not(asker, rows, analysis.target, fixes=False).view["present"]
+        asker = whynot.kept.kept(asker_of(run, question))
+        in_list = whynot.why.why_not(asker, rows, analysis.target, fixes=False).view["present"]
         asked = question if in_list else rows
-        done = why_not(asker, asked, analysis.target)
-        add_passage(done.view, recall.engine, done.found)
+        done = whynot.why.why_not(asker, asked, analysis.target)
+        api.whynot.add_passage(done.view, recall.engine, done.found)
         fixes, changed = done.view.get("fixes", []), [each.question for each in done.changes]
         for fix in fixes:
             fix["command"] = shell.in_store(fix["command"], run.store)
@@ -234,16 +228,13 @@ _EFFORT = {
 
 def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
     """Where the target stands in the answer to the changed question."""
-    from recall_core.explain.whynot.present import answered, row_of  # noqa: PLC0415 - loads behind the first frame
-    from recall_core.explain.whynot.target import Sought  # noqa: PLC0415 - as above
-    from recall_core.retrieve import targets  # noqa: PLC0415 - as above
 
     if (chosen := view["target"].get("chosen")) is None:
         return ""
-    row = targets.chunk(asker.store, chosen["chunk_id"], base=asker.base)
-    sought = Sought(row, asker.store.rowid("doc", row.doc.id), None)
-    found = answered(asker, question)
-    place = row_of(asker, found, sought)
+    row = retrieve.targets.chunk(asker.store, chosen["chunk_id"], base=asker.base)
+    sought = whynot.target.Sought(row, asker.store.rowid("doc", row.doc.id), None)
+    found = whynot.present.answered(asker, question)
+    place = whynot.present.row_of(asker, found, sought)
     if place is None:
         return "in the context with it" if question.budget_tokens is not None else "listed with it"
     rows = f"rank {place + 1:,} of {listed(found)[1] + found.plan.offset:,} with it"
@@ -252,7 +243,6 @@ def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
 
 def remedy(before: Question, after: Question, fix: FixView) -> FixOffer:
     """A fix as what the workbench has to change to ask the changed question."""
-    from recall_core.adapters.whynot import change_of, command_of  # noqa: PLC0415 - the engine loads behind the first frame
 
     texts = (before.rql, after.rql) if before.rql is not None else (before.words, after.words)
     text = texts[1] if texts[0] != texts[1] else None
@@ -260,8 +250,8 @@ def remedy(before: Question, after: Question, fix: FixView) -> FixOffer:
         text = _exact(after)
     return FixOffer(
         kind=fix["kind"],
-        change=change_of(fix),
-        command=command_of(fix),
+        change=adapters.whynot.change_of(fix),
+        command=adapters.whynot.command_of(fix),
         doubt=fix.get("next_smaller", ""),
         text=text,
         filter=(after.filter or "") if after.filter != before.filter else None,
@@ -288,18 +278,16 @@ def _settings(before: Question, after: Question) -> Tweaks:
 
 def _exact(question: Question) -> str | None:
     """The query with every row scored; words have no way to say so in the workbench."""
-    from recall_core.rql.print import print_query  # noqa: PLC0415 - with the rest of the engine
 
     query = question.query
     if query is None:
         return None
     options = {**dict(query.options), "exact": True}
-    return print_query(query._replace(options=tuple(options.items())))
+    return rql.print.print_query(query._replace(options=tuple(options.items())))
 
 
 def _pinned(run: AnalysisRun, view: WhyNotView) -> list[FixOffer]:
     """Pinning it to the context, where that was tried and does."""
-    from recall_core.api.recall import Pack  # noqa: PLC0415 - the engine loads behind the first frame
 
     session, chosen = run.session, view["target"].get("chosen")
     if chosen is None or session.results.answer is None:
@@ -307,7 +295,7 @@ def _pinned(run: AnalysisRun, view: WhyNotView) -> list[FixOffer]:
     pin = chosen["chunk_id"]
     packed = run.recall.engine.pack(
         to_pack(session.results.answer, is_k_moved=session.weights.k is not None),
-        Pack(session.context.budget_tokens, pins=(*session.context.pins, pin), drops=_left(session, pin)),
+        api.recall.Pack(session.context.budget_tokens, pins=(*session.context.pins, pin), drops=_left(session, pin)),
     )
     if not any(pin in block.chunk_ids and not block.truncated for block in packed.blocks):
         return []
@@ -327,6 +315,5 @@ def _left(session: Session, pin: str) -> tuple[str, ...]:
 
 
 def _command(run: AnalysisRun, pin: str) -> str:
-    from recall_core.explain.whynot.question import command  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return shell.in_store(f"{command(context_question(run.session))} --pin {pin[:12]}", run.store)
+    return shell.in_store(f"{whynot.question.command(context_question(run.session))} --pin {pin[:12]}", run.store)

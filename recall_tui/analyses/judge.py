@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core import evaluate, retrieve
 from recall_core.errors import UsageError
 from recall_core.evaluate.grades import words
 from recall_tui.state.analyses import Analysis
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from recall_core.evaluate.grades import Judgement
     from recall_core.evaluate.questions import Questions
     from recall_core.evaluate.units import Unit
-    from recall_core.retrieve import Answer
+    from recall_core.retrieve.answer import Answer
 
 KEPT = "board"
 
@@ -56,12 +57,10 @@ class MeasuredRun(NamedTuple):
 
 def judged_board(run: AnalysisRun, _analysis: Analysis) -> Board:
     """The board. Raises UsageError `no_judgements`, `eval_unavailable`."""
-    from recall_core.evaluate.judgements import names_of  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.evaluate.questions import questions  # noqa: PLC0415
 
     store, saved, config = run.recall.store, run.recall.config, moved(run)
     with store.reading():
-        asked = questions(store, names_of(store), queries=None, qrels=None)
+        asked = evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
         cache = cache_of(run, config)
         for done, text in enumerate(asked.texts.values()):
             if is_due(done, len(asked.texts), TIMES_SAID):
@@ -100,22 +99,24 @@ def rank(run: AnalysisRun, cache: BoardCache, text: str, settings: tuple[Config,
 
 def _ranked(run: AnalysisRun, cache: BoardCache, text: str, config: Config, unit: Unit) -> Ranked:
     """The chunks for a text, or the documents by their best chunks, as `recall eval` ranks them."""
-    from recall_core.evaluate.grid import retrieval  # noqa: PLC0415
-    from recall_core.evaluate.options import DEPTH  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.evaluate.units import items, ranked_as  # noqa: PLC0415
-    from recall_core.retrieve import plan_words  # noqa: PLC0415
 
-    key = text, retrieval(config), unit
+    key = text, evaluate.grid.retrieval(config), unit
     answer = cache.answers.get(key)
     if answer is not None:
-        answer = run.recall.engine.weigh(answer, ranked_as(answer.plan._replace(config=config), unit).config)
+        answer = run.recall.engine.weigh(
+            answer, evaluate.units.ranked_as(answer.plan._replace(config=config), unit).config
+        )
     else:
-        plan = plan_words(text, config=config, mode="hybrid", filter_text=None, k=DEPTH, exact=False)
-        answer = run.recall.engine.answer(ranked_as(plan, unit))
+        plan = retrieve.plan.plan_words(
+            text, config=config, mode="hybrid", filter_text=None, k=evaluate.options.DEPTH, exact=False
+        )
+        answer = run.recall.engine.answer(evaluate.units.ranked_as(plan, unit))
         _keep(cache, key, answer)
     if answer.pool is None or answer.ranked is None:
         return ()
-    return items((answer.pool.keys[each] for each in answer.ranked.order[: min(DEPTH, answer.total)]), unit)
+    return evaluate.units.items(
+        (answer.pool.keys[each] for each in answer.ranked.order[: min(evaluate.options.DEPTH, answer.total)]), unit
+    )
 
 
 def _keep(cache: BoardCache, key: tuple[str, tuple[object, ...], Unit], answer: Answer) -> None:
@@ -150,16 +151,13 @@ def _both(
 
 
 def _measured(asked: Questions, cache: BoardCache, config: Config) -> MeasuredRun:
-    from recall_core.evaluate.measures import parse_measures, values  # noqa: PLC0415 - behind the first frame
 
     rankings = {query: cache.rankings[text, config, asked.unit] for query, text in asked.texts.items()}
-    found = values(parse_measures(",".join(MEASURES)), asked.grades, rankings)
+    found = evaluate.measures.values(evaluate.measures.parse_measures(",".join(MEASURES)), asked.grades, rankings)
     return MeasuredRun({measure.name: each for measure, each in found.items()}, rankings)
 
 
 def _board(asked: Questions, cache: BoardCache, config: Config, saved: Config) -> Board:
-    from recall_core.evaluate.figures import mean  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.evaluate.options import DEPTH  # noqa: PLC0415
 
     now, before = _both(asked, cache, config, saved)
     lines = _lines(asked, now, before)
@@ -168,22 +166,23 @@ def _board(asked: Questions, cache: BoardCache, config: Config, saved: Config) -
         unit=asked.unit,
         lines=tuple(lines),
         figures=_figures(now, before),
-        judged=mean(shares) if shares else None,
+        judged=evaluate.figures.mean(shares) if shares else None,
         passed_over=asked.unjudged + asked.without_relevant,
-        depth=DEPTH,
+        depth=evaluate.options.DEPTH,
         is_moved=before is not None,
     )
 
 
 def _figures(now: MeasuredRun, before: MeasuredRun | None) -> dict[str, Figure]:
     """The means with their intervals; beside the saved settings, the paired differences too."""
-    from recall_core.evaluate.compare import intervals, paired  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.evaluate.figures import mean  # noqa: PLC0415
 
     columns = [list(now.values[measure].values()) for measure in MEASURES]
-    figures = [Figure(mean(column), *ends) for column, ends in zip(columns, intervals(columns), strict=True)]
+    figures = [
+        Figure(evaluate.figures.mean(column), *ends)
+        for column, ends in zip(columns, evaluate.compare.intervals(columns), strict=True)
+    ]
     if before is not None:
-        pairs = paired(columns, [list(before.values[measure].values()) for measure in MEASURES])
+        pairs = evaluate.compare.paired(columns, [list(before.values[measure].values()) for measure in MEASURES])
         figures = [
             figure._replace(
                 difference=pair.difference,
@@ -200,7 +199,6 @@ def _figures(now: MeasuredRun, before: MeasuredRun | None) -> dict[str, Figure]:
 
 
 def _lines(asked: Questions, now: MeasuredRun, before: MeasuredRun | None) -> list[QueryLine]:
-    from recall_core.evaluate.measures import judged_share  # noqa: PLC0415 - the engine loads behind the first frame
 
     lines = []
     for query, text in asked.texts.items():
@@ -211,7 +209,7 @@ def _lines(asked: Questions, now: MeasuredRun, before: MeasuredRun | None) -> li
                 text=words(text),
                 values={measure: found[query] for measure, found in now.values.items()},
                 before={measure: found[query] for measure, found in before.values.items()} if before else {},
-                judged=judged_share(grades, ranking, TOP),
+                judged=evaluate.measures.judged_share(grades, ranking, TOP),
                 relevant=sum(grade > 0 for grade in grades.values()),
                 missed=tuple(_missed(grades, ranking, asked)),
             )
@@ -221,10 +219,9 @@ def _lines(asked: Questions, now: MeasuredRun, before: MeasuredRun | None) -> li
 
 def _missed(grades: Mapping[str, int], ranking: Ranked, asked: Questions) -> list[Missed]:
     """The relevant documents or chunks that are not in the top ten: the most relevant first, by rank, by path."""
-    from recall_core.evaluate.options import DEPTH  # noqa: PLC0415 - the engine loads behind the first frame
 
     ranks = {name: rank for rank, name in enumerate(ranking, start=1)}
-    cut = DEPTH if len(ranking) >= DEPTH else None
+    cut = evaluate.options.DEPTH if len(ranking) >= evaluate.options.DEPTH else None
     missed = [
         _as_missed(name, grade, ranks.get(name), cut, asked)
         for name, grade in grades.items()
@@ -242,12 +239,10 @@ def _as_missed(name: str, grade: int, rank: int | None, cut: int | None, asked: 
 
 def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
     """The query with this id. Raises UsageError `no_judgements`, `eval_unavailable`."""
-    from recall_core.evaluate.judgements import names_of  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.evaluate.questions import questions  # noqa: PLC0415
 
     store, settings = run.recall.store, (moved(run), run.recall.config)
     with store.reading():
-        asked = questions(store, names_of(store), queries=None, qrels=None)
+        asked = evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
         if analysis.target not in asked.texts:
             raise UsageError("no_judgements", f"Query {analysis.target} has no document that is judged relevant.")
         cache = cache_of(run, settings[0])
@@ -257,15 +252,14 @@ def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
 
 def all_grades(run: AnalysisRun, _analysis: Analysis) -> JudgedQueries:
     """Every judged query with its judgements by path, each at the document that it is of at this moment."""
-    from recall_core.evaluate.judgements import digest, ids_of, names_of, stored, stored_queries  # noqa: PLC0415 - as above the engine
 
     store = run.recall.store
     with store.reading():
-        texts = stored_queries(store)
-        found = stored(store, names_of(store)).judgements if texts else ()
-        state = digest(store)
+        texts = evaluate.judgements.stored_queries(store)
+        found = evaluate.judgements.stored(store, evaluate.judgements.names_of(store)).judgements if texts else ()
+        state = evaluate.judgements.digest(store)
     places: dict[str, dict[str, list[Judgement]]] = {}
     for judgement in found:
         places.setdefault(judgement.query, {}).setdefault(judgement.spot.path, []).append(judgement)
     grouped = {query: {path: tuple(each) for path, each in paths.items()} for query, paths in places.items()}
-    return JudgedQueries(texts, ids_of(texts), grouped, state)
+    return JudgedQueries(texts, evaluate.judgements.ids_of(texts), grouped, state)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recall_core import maintain, pack, retrieve, rql
+from recall_core.text import counter
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.documents import MOST_LINES, TAGS, TagCounts
 from recall_tui.state.packing import Worth, to_pack
@@ -27,11 +29,12 @@ def store_overview(run: AnalysisRun, _analysis: Analysis) -> StoreOverview:
 
 def store_checks(run: AnalysisRun, analysis: Analysis) -> Health:
     """The check whose code the analysis names, as `recall doctor` makes it."""
-    from recall_core.maintain.doctor import check_one  # noqa: PLC0415 - the engine loads behind the first frame
 
     recall = run.recall
     engine = recall.engine
-    check = check_one(recall.store, analysis.target, lambda: engine.embedder, base=engine.base, config=engine.usable)
+    check = maintain.doctor.check_one(
+        recall.store, analysis.target, lambda: engine.embedder, base=engine.base, config=engine.usable
+    )
     return Health(check)
 
 
@@ -40,9 +43,8 @@ def store_documents(run: AnalysisRun, analysis: Analysis) -> FolderListing | Tag
     store = run.recall.store
     if analysis != TAGS:
         return store.folder(analysis.target, MOST_LINES)
-    from recall_core.rql.ast import Field  # noqa: PLC0415 - the engine loads behind the first frame
 
-    known = store.vocabulary(MOST_LINES + 1).values(Field("doc", "tag"), "")
+    known = store.vocabulary(MOST_LINES + 1).values(rql.ast.Field("doc", "tag"), "")
     tags = tuple((str(each.value), each.documents) for each in known)
     return TagCounts(tags[:MOST_LINES], len(tags) > MOST_LINES)
 
@@ -54,20 +56,16 @@ ROUGH = "whitespace"
 
 def context_worth(run: AnalysisRun, analysis: Analysis) -> Worth:
     """The account of the context as it was packed, with an estimate of the tokens that a model would count."""
-    from recall_core.pack.policy import Terms  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.retrieve.answer import packable  # noqa: PLC0415
-    from recall_core.retrieve.worth import account_view  # noqa: PLC0415
-    from recall_core.text import counter  # noqa: PLC0415
 
     answer, packed, packing = run.session.results.answer, run.session.context.packed, run.session.context.packing
     assert answer is not None and packed is not None and packing is not None  # noqa: S101, PT018 - as was wanted
     answer = to_pack(answer, is_k_moved=run.session.weights.k is not None)
     store = run.recall.store
     config = answer.plan.config._replace(budget_tokens=packing.budget_tokens)
-    terms = Terms(config, counter(packed.counter), frozenset(packing.pins), frozenset(packing.drops))
+    terms = pack.policy.Terms(config, counter(packed.counter), frozenset(packing.pins), frozenset(packing.drops))
     with store.reading():
-        found = packable(answer, store)
+        found = retrieve.answer.packable(answer, store)
         run.checkpoint()
-        view = account_view(packed, found, terms, store, run.recall.engine.cited)
+        view = retrieve.worth.account_view(packed, found, terms, store, run.recall.engine.cited)
     model = counter("approx").count(packed.text) if packed.counter == ROUGH else None
     return Worth(view, model)

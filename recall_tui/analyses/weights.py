@@ -7,6 +7,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
+from recall_core import api, evaluate, explain
 from recall_core.config import Config
 from recall_core.errors import UsageError
 from recall_core.evaluate.grades import words
@@ -45,12 +46,10 @@ def weight_curve(run: AnalysisRun, analysis: Analysis) -> Curve:
 
 def _asked(run: AnalysisRun) -> Questions | None:
     """The judged queries of the store; None where there is none."""
-    from recall_core.evaluate.judgements import names_of  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.evaluate.questions import questions  # noqa: PLC0415
 
     store = run.recall.store
     try:
-        return questions(store, names_of(store), queries=None, qrels=None)
+        return evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
     except UsageError as error:
         if error.code != "no_judgements":
             raise
@@ -64,8 +63,6 @@ def _judged(asked: Questions, said: str) -> list[str]:
 
 def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, config: Config) -> Step:
     """One query's measure, worked out once while its store, its settings and its grades stay."""
-    from recall_core.evaluate.measures import parse_measure  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.evaluate.tune import judged_pool, swept  # noqa: PLC0415
 
     kept = cast(dict[object, "Step"], run.kept.setdefault("curve", {}))
     text, grades = asked.texts[query], asked.grades[query]
@@ -73,8 +70,11 @@ def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, co
     key = (digest, bool(analysis.target), analysis.other, text, asked.unit, tuple(sorted(grades.items())))
     if key not in kept:
         pool = _pool_on_screen(run) if analysis.target else _pool(run, text)
-        kept[key], _, _ = swept(
-            judged_pool(pool, grades, asked.unit), config, parse_measure(MEASURE), is_current=False
+        kept[key], _, _ = evaluate.tune.swept(
+            evaluate.tune.judged_pool(pool, grades, asked.unit),
+            config,
+            evaluate.measures.parse_measure(MEASURE),
+            is_current=False,
         )
         for oldest in list(kept)[: len(kept) - MOST_STEPS]:
             del kept[oldest]
@@ -89,9 +89,8 @@ def _pool_on_screen(run: AnalysisRun) -> Pool:
 
 def _pool(run: AnalysisRun, text: str) -> Pool:
     """The candidates of a judged query, as `recall tune` finds them."""
-    from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    plan = run.recall.engine.words_plan(text, Ask(settings=run.session.weights.tweaks))
+    plan = run.recall.engine.words_plan(text, api.recall.Ask(settings=run.session.weights.tweaks))
     plain = plan.config._replace(rerank="", sparse_recall=False, collapse=False, min_score=0.0, min_cosine=0.0)
     pool = run.recall.engine.answer(plan._replace(config=plain)).pool
     assert pool is not None  # noqa: S101 - a search for words has signals
@@ -100,17 +99,15 @@ def _pool(run: AnalysisRun, text: str) -> Pool:
 
 def _curve(steps: list[Step], config: Config, asked: Questions) -> Curve:
     """The steps together, with what may be said of them whatever the present weight is."""
-    from recall_core.explain.advice import advise  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.explain.curve import means, step_curve  # noqa: PLC0415
 
-    whole = step_curve(steps)
-    advice = advise(whole, exact_share(config))
+    whole = explain.curve.step_curve(steps)
+    advice = explain.advice.advise(whole, exact_share(config))
     return Curve(
         judged=len(asked.texts),
         unit=asked.unit,
         steps=tuple((each.weights, tuple(each.values.tolist())) for each in steps),
         places=tuple(whole.places.tolist()),
-        means=tuple(means(whole).tolist()),
+        means=tuple(explain.curve.means(whole).tolist()),
         best=advice.best,
         best_weights=tuple((low, high) for low, high in advice.best_weights),
         plateau=tuple((low, high) for low, high in advice.plateau),
@@ -120,34 +117,30 @@ def _curve(steps: list[Step], config: Config, asked: Questions) -> Curve:
 
 def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
     """Every weight at which each pinned chunk stands among the first rows, or does not, as its target asks."""
-    from recall_core.explain.intervals import Interval  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.explain.lines import lines_of  # noqa: PLC0415
-    from recall_core.explain.pins import Pin, pin_weights, together  # noqa: PLC0415
 
     answer, store = run.session.results.answer, run.recall.store
     assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only ranked rows are pinned
-    lines, k = lines_of(answer.pool, current(run.session)), first_rows(run.session)
+    lines, k = explain.lines.lines_of(answer.pool, current(run.session)), first_rows(run.session)
     places = {key.rowid: position for position, key in enumerate(answer.pool.keys)}
-    met: dict[int, tuple[Interval, ...]] = {}
+    met: dict[int, tuple[explain.intervals.Interval, ...]] = {}
     for number, pin in enumerate(pins_of(run.session)):
         run.checkpoint()
         is_known = ("chunk", pin.chunk_id) in store.resolve(pin.chunk_id)
         position = places.get(store.rowid("chunk", pin.chunk_id)) if is_known else None
         if position is not None:
-            met[number] = pin_weights(lines, Pin(pin.want, position), k)
+            met[number] = explain.pins.pin_weights(lines, explain.pins.Pin(pin.want, position), k)
         else:  # who is no candidate is never among the rows
-            met[number] = () if pin.want == "in" else (Interval(Fraction(0), Fraction(1)),)
-    return TargetWeights(*together(met))
+            met[number] = () if pin.want == "in" else (explain.intervals.Interval(Fraction(0), Fraction(1)),)
+    return TargetWeights(*explain.pins.together(met))
 
 
 def saved_rows(run: AnalysisRun, _analysis: Analysis) -> SavedRows:
     """The first rows of the question as they are when nothing is moved."""
-    from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
     shown, recall = run.session.results.answer, run.recall
     assert shown is not None  # noqa: S101 - only an answered question has rows
     k = WORDS_K if shown.plan.rql is None else None
-    plan = recall.engine.plan(shown.plan.text, Ask(filter=filter_of(shown.plan), k=k))
+    plan = recall.engine.plan(shown.plan.text, api.recall.Ask(filter=filter_of(shown.plan), k=k))
     with recall.store.reading():
         answer = recall.engine.answer(plan)
         first, rows = listed(answer)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from recall_tui import screens
 from recall_tui.messages import FixChosen, Picking, ViewChosen
-from recall_tui.panes.explain import ExplainPane
+from recall_tui.panes.explain.pane import ExplainPane
 from recall_tui.state import explaining, fixes
 from recall_tui.state.packing import chosen_entry, row_of
 from recall_tui.state.session import View, chosen, pointed, went_on
@@ -101,9 +102,8 @@ def why_this(app: Host) -> None:
 
 async def miss(app: Host) -> None:
     """Ask what is missing."""
-    from recall_tui.screens.target import TargetScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-    await app.push_screen(TargetScreen(), partial(_target_named, app))
+    await app.push_screen(screens.target.TargetScreen(), partial(_target_named, app))
 
 
 def try_fix(app: Host) -> None:

@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall_core import paths
+from recall_core import adapters, paths
+from recall_core.contract import response_of
 from recall_core.errors import why_unread
 from recall_core.files import write
 from recall_core.text import behind_unit
@@ -95,18 +96,13 @@ def _write_context(app: Host, path: Path, text: str) -> None:
 
 def exported(words: list[str], path: Path, recall: Recall, _say: Callable[[Progress], None]) -> str:
     """Answer a command line of `search` or `query` and write its rows into a file. Raises RecallError."""
-    from recall_core.adapters import parser, rows  # noqa: PLC0415 - the engine loads behind the first frame
-    from recall_core.adapters.options import ask_of  # noqa: PLC0415 - as above
-    from recall_core.adapters.output import replacing  # noqa: PLC0415 - as above
-    from recall_core.contract import response_of  # noqa: PLC0415 - as above
-
-    request = parser.parse(words)
-    rql, ask = getattr(request.flags, "rql", None), ask_of(request.flags)
+    request = adapters.parser.parse(words)
+    rql, ask = getattr(request.flags, "rql", None), adapters.options.ask_of(request.flags)
     response = recall.search(" ".join(request.words), ask) if rql is None else recall.query(rql, ask)
-    with replacing(path, hint="E") as out:
+    with adapters.output.replacing(path, hint="E") as out:
         if path.suffix.lower() == MARKDOWN:
             out.writelines(markdown(response))
-        elif (write_rows := rows.chosen(request)) is not None:
+        elif (write_rows := adapters.rows.chosen(request)) is not None:
             write_rows(response_of(response), out)
     count = len(response["results"])
     return f"Exported: {count:,} row{'s' * (count != 1)} to {path}"

@@ -14,8 +14,9 @@ from textual.app import SuspendNotSupported
 
 from recall_core import paths
 from recall_core.errors import RecallError, StoreLocked, UsageError, why_unread
+from recall_core.paths import path_of
 from recall_core.types import Skip
-from recall_tui import files
+from recall_tui import files, screens
 from recall_tui.opening import FirstStore, create_store
 from recall_tui.state import session as state
 from recall_tui.state.events import Ended, Unwatched
@@ -102,9 +103,8 @@ def welcome(app: Host, error: RecallError) -> None:
         return
     is_first = error.code == "no_store" and app.session.store.info is None  # one that was here may come back
     can_create = is_first or (app.first_store is not None and error.code != "store_exists")
-    from recall_tui.screens.welcome import WelcomeScreen  # noqa: PLC0415 - for who has no store
 
-    app.push_screen(WelcomeScreen(error, app.store, can_create=can_create, before=app.first_store))
+    app.push_screen(screens.welcome.WelcomeScreen(error, app.store, can_create=can_create, before=app.first_store))
 
 
 def ingest_ended(app: Host, event: Ended) -> None:
@@ -146,9 +146,8 @@ async def open_skip(app: Host) -> None:
 
 def is_welcoming(app: Host) -> bool:
     """True while the screen without a store stands, be it behind another one."""
-    from recall_tui.screens.welcome import WelcomeScreen  # noqa: PLC0415 - for who has no store
 
-    return any(isinstance(screen, WelcomeScreen) for screen in app.screen_stack)
+    return any(isinstance(screen, screens.welcome.WelcomeScreen) for screen in app.screen_stack)
 
 
 def _close_welcome(app: Host) -> None:
@@ -249,7 +248,6 @@ def _edit(app: Host, skip: Skip, is_agreed: bool | None) -> None:
 
 def _root_name(typed: str, base: Path) -> str:
     """What a store in the folder `base` calls the folder or file that was typed; as typed once nothing tells that."""
-    from recall_core.paths import path_of  # noqa: PLC0415 - the engine loads behind the first frame
 
     try:
         return path_of(paths.expanded(typed), base)

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from recall_core import paths
+from recall_core import evaluate, paths
 from recall_core.adapters.output import replacing
 from recall_core.errors import UsageError
 from recall_core.evaluate.grades import Regrade
 from recall_core.types import Progress
+from recall_tui import screens
 from recall_tui.messages import LinePicked, LineStepped
 from recall_tui.panes.judge import JudgePane
 from recall_tui.state import explaining, grading, judging
@@ -152,9 +153,10 @@ async def export_judgements(app: Host) -> None:
 
 def _change_to(app: Host, grade: int | None) -> Regrade | None:
     """What gives the selected row this grade; None where that cannot be, which is said."""
-    from recall_tui.screens.confirm import READING_SECONDS  # noqa: PLC0415 - a dialog may wait until it is opened
 
-    if app.pressed_at < app.displaced_at + READING_SECONDS:  # the key cannot be meant for what is in that row now
+    if (
+        app.pressed_at < app.displaced_at + screens.confirm.READING_SECONDS
+    ):  # the key cannot be meant for what is in that row now
         app.notify("Not graded: the selected result has left the list, and another one took its row.")
         return None
     if reason := grading.why_not(app.session):
@@ -233,16 +235,14 @@ def _is_of_queries(path: Path) -> bool:
 
 
 def _written(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
-    from recall_core.evaluate.judgements import change as make  # noqa: PLC0415 - the engine loads behind the first frame
 
-    make(recall.store, change)
+    evaluate.judgements.change(recall.store, change)
     return ""
 
 
 def _taken_back(change: Regrade, recall: Recall, _say: Callable[[Progress], None]) -> str:
-    from recall_core.evaluate.judgements import take_back  # noqa: PLC0415 - the engine loads behind the first frame
 
-    since = take_back(recall.store, change)
+    since = evaluate.judgements.take_back(recall.store, change)
     if since is None:
         return f"Undone: the grade of {(*change.added, *change.removed)[0].spot.path}"
     what = "its grade was removed" if since.grade is None else f"it was graded {since.grade}"
@@ -251,9 +251,8 @@ def _taken_back(change: Regrade, recall: Recall, _say: Callable[[Progress], None
 
 def _imported(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
     """Read the files, whole or not at all. Raises UsageError."""
-    from recall_core.evaluate.formats import holds_queries  # noqa: PLC0415 - the engine loads behind the first frame
 
-    sorts = [holds_queries(path) for path in paths]
+    sorts = [evaluate.formats.holds_queries(path) for path in paths]
     if len(paths) == 2 and sorts[0] == sorts[1]:
         what = "queries" if sorts[0] else "judgements"
         raise UsageError("bad_value", f"Both files hold {what}.", hint="name one of queries and one of judgements")

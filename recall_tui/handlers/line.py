@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recall_core import rql
 from recall_core.errors import RecallError, RqlError, UsageError
 from recall_core.paths import state_folder
 from recall_core.rql.parser import is_query
-from recall_tui import commandline, themes
+from recall_tui import commandline, screens, themes
 from recall_tui.commandline import Output
 from recall_tui.handlers import query, shell
 from recall_tui.home import history
@@ -27,11 +28,10 @@ LINES = "lines.jsonl"
 
 async def command_line(app: Host) -> None:
     """Open the line."""
-    from recall_tui.screens.line import LineScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
     path = _lines_path(app)
     past = [entry.text for entry in history.load(path)] if path is not None else []
-    await app.push_screen(LineScreen(past, app.output))
+    await app.push_screen(screens.line.LineScreen(past, app.output))
 
 
 async def on_line_screen_entered(app: Host, message: LineScreen.Entered) -> None:
@@ -149,9 +149,8 @@ def _say(app: Host, text: str) -> None:
 
 def _line(app: Host) -> LineScreen | None:
     """The line, while it is in front."""
-    from recall_tui.screens.line import LineScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-    return app.screen if isinstance(app.screen, LineScreen) else None
+    return app.screen if isinstance(app.screen, screens.line.LineScreen) else None
 
 
 def _lines_path(app: Host) -> Path | None:
@@ -171,11 +170,10 @@ def _remember_line(app: Host, line: str) -> None:
 
 def wrong_filter(typed: str) -> str:
     """What is wrong with a filter expression; "" when nothing is, or when there is none."""
-    from recall_core.rql.parser import parse_filter_with_warnings  # noqa: PLC0415 - only for who filters
 
     try:
         if typed:
-            parse_filter_with_warnings(typed)
+            rql.parser.parse_filter_with_warnings(typed)
     except RqlError as error:
         hint = f" ({error.hint})" if error.hint else ""
         return f"{error.caret()}\n{error.message}{hint}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.app import SuspendNotSupported
 
+from recall_core import retrieve
 from recall_core.errors import RecallError, UsageError, why_unread
 from recall_core.shell import REST, Hint
 from recall_tui import files
@@ -59,10 +60,9 @@ async def open_file(app: Host) -> None:
 
 def place_of(store: str | None, chunk_id: str) -> Place:
     """Where a chunk of a store begins. Raises RecallError, also where it has left the store since."""
-    from recall_core.retrieve import targets  # noqa: PLC0415 - the engine loads behind the first frame
 
     with open_store(store) as recall, recall.store.reading():
-        row = targets.chunk(recall.store, chunk_id, base=recall.engine.base)
+        row = retrieve.targets.chunk(recall.store, chunk_id, base=recall.engine.base)
         source = recall.store.sources([row.doc.id]).get(row.doc.id)
         is_file = source is not None and source.os_path != "" and source.path == row.doc.path  # no record of one
         file = recall.engine.base / source.os_path if source is not None and is_file else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from recall_tui import screens
 from recall_tui.home.history import changed
 from recall_tui.messages import Lacking, Typed
 from recall_tui.state import session as state
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
 
 LIVE_SECONDS = 0.12  # after the last key: however thirty keys fall into a second, they cause at most 8 searches
 
-LONG_SECONDS = 1.0  # under way for so long, a question is offered to be given up; an offer any sooner would flicker
+TYPING_SECONDS = 0.4  # from one key to the next of a slow typist, who waits for no analysis of half a word
 
 
 def on_typed(app: Host, message: Typed) -> None:
     """A search follows when the keys rest."""
     _rest(app)
+    if app.threads.analysing is not None:
+        app.threads.analysing.hold(TYPING_SECONDS)
     if message.text != app.session.query.text:
         later = partial(app.call_later, _ask_at_rest, app, message.text)  # behind keys that have come meanwhile
         app.typing = app.set_timer(LIVE_SECONDS, later)
@@ -52,11 +55,10 @@ def run(app: Host) -> None:
 
 async def open_history(app: Host) -> None:
     """Choose an earlier query."""
-    from recall_tui.screens.history import HistoryScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
     past = app.texts.past()
     if past:
-        await app.push_screen(HistoryScreen(past), partial(_past_chosen, app))
+        await app.push_screen(screens.history.HistoryScreen(past), partial(_past_chosen, app))
     else:
         app.notify("The history is empty. A query is added once it is answered and you run it or leave the field.")
 

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_core import paths
-from recall_tui import files, themes
+from recall_tui import files, screens, themes
 from recall_tui.handlers import panes
 from recall_tui.home import preferences
 from recall_tui.home.preferences import PaneSizes, Preferences
 from recall_tui.messages import Dragged, Wanted
+from recall_tui.palette import Palette
 from recall_tui.state import session as state
+from recall_tui.widgets.body import Body
 from recall_tui.widgets.picture import picture, plain_text
 
 if TYPE_CHECKING:
@@ -35,9 +37,10 @@ async def choose_theme(app: Host) -> None:
     if app.no_color:
         app.notify("NO_COLOR is set, so no theme has colours.")
         return
-    from recall_tui.screens.confirm import ThemeScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-    await app.push_screen(ThemeScreen(themes.NAMES, app.theme), partial(_theme_chosen, app, app.theme))
+    await app.push_screen(
+        screens.confirm.ThemeScreen(themes.NAMES, app.theme), partial(_theme_chosen, app, app.theme)
+    )
 
 
 def take_theme(app: Host, name: str) -> None:
@@ -59,7 +62,7 @@ def on_dragged(app: Host, message: Dragged) -> None:
     if message.right is not None:
         layout = layout._replace(right=preferences.bounded(message.right))
     if message.below is not None:
-        layout = layout._replace(below=app.bench.bounded(message.below))
+        layout = layout._replace(below=app.bench.query_one(Body).bounded(message.below))
     _take_layout(app, layout, is_kept=message.is_over)
 
 
@@ -74,8 +77,8 @@ def heighten(app: Host, percent: int) -> None:
     """Move the border below the results."""
     if not app.session.zoomed:
         kept = app.layout.below
-        before = app.bench.bounded(kept) if kept is not None else app.bench.measured().below or 0
-        below = app.bench.bounded(before + percent)
+        before = app.bench.query_one(Body).bounded(kept) if kept is not None else app.bench.measured().below or 0
+        below = app.bench.query_one(Body).bounded(before + percent)
         if (below - before) * percent > 0:  # not where that side has no more to give
             _take_layout(app, app.layout._replace(below=below))
 
@@ -106,10 +109,9 @@ def remember(app: Host, chosen: Preferences) -> None:
 
 async def jump(app: Host) -> None:
     """Put letters on panes and rows."""
-    from recall_tui.screens.confirm import JumpScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
     if app.screen is app.bench:
-        await app.push_screen(JumpScreen(app.bench.landmarks(app.session)), partial(_jumped, app))
+        await app.push_screen(screens.confirm.JumpScreen(app.bench.landmarks(app.session)), partial(_jumped, app))
 
 
 def _choose_row(app: Host, row: int) -> None:
@@ -127,14 +129,12 @@ def _jumped(app: Host, mark: Landmark | None) -> None:
 
 async def show_help(app: Host) -> None:
     """Show the keys."""
-    from recall_tui.screens.help import HelpScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
-    await app.push_screen(HelpScreen(app.table, app.session.pane, app.session.view))
+    await app.push_screen(screens.help.HelpScreen(app.table, app.session.pane, app.session.view))
 
 
 def command_palette(app: Host) -> None:
     """Show the palette, once."""
-    from recall_tui.palette import Palette  # noqa: PLC0415 - a dialog may wait until it is opened
 
     if not isinstance(app.screen, Palette):
         app.push_screen(Palette(id="--command-palette", placeholder="Search for commands"))

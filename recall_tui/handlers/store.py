@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.widgets import Input
 
+from recall_core import maintain
 from recall_core.errors import ConfigError, RecallError
 from recall_core.rql.parser import is_query
 from recall_core.types import Progress
+from recall_tui import screens
 from recall_tui.handlers import ingest, line
 from recall_tui.handlers.ingest import UNDER_WAY
 from recall_tui.messages import Picked
@@ -284,10 +286,9 @@ async def _ask_unasked(
     app: Host, title: str, question: str, then: ScreenResultCallbackType[bool], command: str
 ) -> None:
     """Ask after a while, in which the person may have begun to type something else."""
-    from recall_tui.screens.confirm import UnaskedScreen  # noqa: PLC0415 - a dialog may wait until it is opened
 
     behind = app.focused if isinstance(app.focused, Editor | Input) else None
-    await app.push_screen(UnaskedScreen(title, question, command=command, behind=behind), then)
+    await app.push_screen(screens.confirm.UnaskedScreen(title, question, command=command, behind=behind), then)
 
 
 def _remove(app: Host, title: str, target: str, found: NamedTarget, is_agreed: bool | None) -> None:
@@ -315,9 +316,8 @@ def named_in(store: str | None, target: str) -> NamedTarget:
 
 def named(recall: Recall, target: str) -> NamedTarget:
     """What a target names. Raises RecallError, where that are two things too."""
-    from recall_core.maintain import remove  # noqa: PLC0415 - the engine loads behind the first frame
 
-    going = remove.named(recall.store, [target], base=recall.engine.base)
+    going = maintain.remove.named(recall.store, [target], base=recall.engine.base)
     return NamedTarget(going.paths, bool(going.sources))
 
 

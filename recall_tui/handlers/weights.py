@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recall_core import maintain
 from recall_core.config import NAMES, Config, load
 from recall_core.errors import ConfigError, RqlError
 from recall_tui.messages import SettingPicked, Slid
@@ -17,7 +18,7 @@ from recall_tui.state.records import Tweaks
 from recall_tui.state.session import Session
 
 if TYPE_CHECKING:
-    from recall_core.retrieve import Answer
+    from recall_core.retrieve.answer import Answer
     from recall_tui.host import Host
 
 
@@ -195,14 +196,13 @@ async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config, is_agreed: 
     """Write what was agreed to, unless it takes the place of something else by now."""
     if not is_agreed:
         return
-    from recall_core.maintain.settings import write_settings  # noqa: PLC0415 - only a saved weight writes settings
 
     try:
         saved = await asyncio.to_thread(load, toml)
         if any(getattr(saved, key) != getattr(was, key) for key in tweaks):
             await _ask_to_write(app, toml, tweaks, saved, f"{toml.name} has changed. Write into it anyway?")
             return
-        await asyncio.to_thread(write_settings, toml, tweaks)
+        await asyncio.to_thread(maintain.settings.write_settings, toml, tweaks)
     except ConfigError as error:
         app.notify(error.message, severity="error", markup=False)
     else:

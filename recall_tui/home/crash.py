@@ -13,7 +13,7 @@ from pathlib import Path
 from traceback import TracebackException
 from typing import NamedTuple
 
-from recall_core import __version__
+from recall_core._version import __version__
 from recall_core.errors import RecallError
 from recall_core.files import write_private
 from recall_core.paths import state_folder

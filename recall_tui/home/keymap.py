@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from recall_core._lazy import difflib, tomllib
 from recall_core.errors import why_unread
 from recall_core.paths import config_folder
 from recall_tui.actions.action import Action, acts_in
@@ -53,7 +54,6 @@ def read(environ: Mapping[str, str]) -> Keymap:
 
 def applied(text: str, name: str = FILE) -> Keymap:
     """The table with the keys of a keymap's text. name: how the file is called in what is wrong with it."""
-    import tomllib  # noqa: PLC0415 - few people have a file
 
     try:
         document = tomllib.loads(text)
@@ -101,11 +101,10 @@ def _quoted(key: str) -> str:
 
 def _read_line(action: str, written: object) -> tuple[tuple[str, ...], list[str]]:
     """The keys that a line gives an action, and what is wrong with it."""
-    from difflib import get_close_matches  # noqa: PLC0415 - few people have a file
 
     known = [each.id for each in TABLE.actions]
     if action not in known:
-        near = get_close_matches(action, known, n=1)
+        near = difflib.get_close_matches(action, known, n=1)
         return (), [f"there is no action {action!r}" + (f"; did you mean {near[0]!r}?" if near else "")]
     if not isinstance(written, list) or not all(isinstance(each, str) for each in written):
         return (), [f'{action} needs a list of keys, such as ["f6", "x"]']

@@ -24,7 +24,7 @@ from recall_tui.widgets.lines import entitle
 from recall_tui.widgets.offers import Offers
 
 if TYPE_CHECKING:
-    from recall_core.retrieve import Answer
+    from recall_core.retrieve.answer import Answer
 
 MOST_NOTES = 2
 """Lines under the editor; in a short terminal the pane grows by one where what is said takes both."""

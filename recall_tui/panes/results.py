@@ -11,7 +11,6 @@ from rich.text import Text
 from textual.binding import BindingType
 from textual.events import Click, Resize
 from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from recall_core.errors import Interrupted
@@ -36,11 +35,11 @@ from recall_tui.state.grouping import BY_RANK, Grouping
 from recall_tui.state.records import cited
 from recall_tui.state.session import Session, is_ingesting, is_lingering, is_stale, listed
 from recall_tui.widgets.draw import Glyphs, figure, fit, folded, glyphs_in
-from recall_tui.widgets.lines import entitle, strip_of
+from recall_tui.widgets.lines import StyledView, entitle, strip_of
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
-    from recall_core.retrieve import Answer
+    from recall_core.retrieve.answer import Answer
 
 HIGH = 11
 """Lines of the pane from which a row has two."""
@@ -48,7 +47,7 @@ MOST_COMPARED = 1_000  # rows whose folders are compared
 HEAD = 1  # line above the rows
 
 
-class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
+class ResultsPane(StyledView, can_focus=True, inherit_bindings=False):
     """Rank, score and place of each row, and the passage that answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
@@ -75,6 +74,8 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         self._has_grades = False
         self._table: Table = "chunk"
         self._looked = range(0)
+        self._drawn: tuple[tuple[ResultLine, Frame, Style | None], list[Text]] | None = None
+        """The row drawn last, which is asked for once a line, and what it was made of."""
         self._is_followed = True
         """The selected row has been scrolled to; whoever scrolls on from there may."""
 
@@ -173,7 +174,7 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
             line = Text(fit(self._rule, width, self.glyphs), Style(dim=True))
         else:
             line = Text(" " * width)
-        return strip_of(line, self.size.width, self.rich_style, self.app.console)
+        return strip_of(line, self.size.width, self.own_style, self.app.console)
 
     def on_click(self, event: Click) -> None:
         """A click picks the row under it, on a document its best one."""
@@ -272,12 +273,17 @@ class ResultsPane(ScrollView, can_focus=True, inherit_bindings=False):
         return document_line(line, of_best, self._frame)
 
     def _row(self, row: int, frame: Frame) -> list[Text]:
-        lines = row_lines(self._result_line(row), frame)
-        if row == self._selected and not self._is_stale:
-            for line in lines:
-                line.append(" " * (frame.width - line.cell_len))
-                line.stylize_before(self.get_component_rich_style("results--selected", partial=True))
-        return lines
+        is_marked = row == self._selected and not self._is_stale
+        mark = self.get_component_rich_style("results--selected", partial=True) if is_marked else None
+        made_of = self._result_line(row), frame, mark
+        if self._drawn is None or self._drawn[0] != made_of:
+            lines = row_lines(made_of[0], frame)
+            if mark is not None:
+                for line in lines:
+                    line.append(" " * (frame.width - line.cell_len))
+                    line.stylize_before(mark)
+            self._drawn = made_of, lines
+        return self._drawn[1]
 
     def _result_line(self, row: int) -> ResultLine:
         hit, rank = self._hits.get(row), self._first_rank + row

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from recall_tui.actions.table import Table
 from recall_tui.home.preferences import PaneSizes
 from recall_tui.panes.context import ContextPane
-from recall_tui.panes.explain import ExplainPane
+from recall_tui.panes.explain.pane import ExplainPane
 from recall_tui.panes.ingest import IngestPane
 from recall_tui.panes.judge import JudgePane
 from recall_tui.panes.query import QueryPane
@@ -113,16 +113,20 @@ class Bench(SizedScreen[None]):
 
     def show(self, session: Session) -> None:
         """Draw this session."""
-        self._pane = session.pane
-        self.update_classes(_classes(session))
-        self.query_one(QueryPane).show(session)
-        self.query_one(ResultsPane).show(session)
+        self.show_rows(session)
         self.query_one(ExplainPane).show_session(session)
         self.query_one(WeightsPane).show(session)
         self.query_one(ContextPane).show_session(session)
         self.query_one(JudgePane).show_session(session)
         self.query_one(StorePane).show_session(session)
         self.query_one(IngestPane).show_session(session)
+
+    def show_rows(self, session: Session) -> None:
+        """Draw the query, the rows that answer it, and the lines around the panes."""
+        self._pane = session.pane
+        self.update_classes(_classes(session))
+        self.query_one(QueryPane).show(session)
+        self.query_one(ResultsPane).show(session)
         self.query_one(HeaderLine).show(session)
         self.query_one(StatusLine).show(session)
         self.query_one(FooterLine).show(session)
@@ -130,10 +134,6 @@ class Bench(SizedScreen[None]):
     def measured(self) -> PaneSizes:
         """Where the borders stand."""
         return self.query_one(Body).measured()
-
-    def bounded(self, below: float) -> int:
-        """A share of the height that what stands below the results can have, in percent."""
-        return self.query_one(Body).bounded(below)
 
     def landmarks(self, session: Session) -> list[Landmark]:
         """The panes that are seen, then the rows of the results that are."""

@@ -13,7 +13,7 @@ from recall_tui.state.session import Session, listed
 from recall_tui.state.weighing import KEYS, current, is_moved
 
 if TYPE_CHECKING:
-    from recall_core.retrieve import Answer
+    from recall_core.retrieve.answer import Answer
 
 MOST_ROWS = 100  # that are compared: more than any screen shows
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from recall_core import explain
+
 if TYPE_CHECKING:
     from recall_core.config import Config
     from recall_core.explain.intervals import Interval
@@ -45,18 +47,16 @@ def chart_of(pool: Pool, config: Config, *, limit: int = DEPTH, texts: Sequence[
     limit: how many rows are listed; at most DEPTH are drawn. texts: the number of each candidate's text, where copies
     are listed once.
     """
-    from recall_core.explain.lines import sweepable  # noqa: PLC0415 - NumPy, which nobody waits for at the start
-    from recall_core.explain.sweep import stretches, sweep  # noqa: PLC0415
 
-    swept = sweep(sweepable(pool, config), max(1, min(limit, DEPTH)), texts)
+    swept = explain.sweep.sweep(explain.lines.sweepable(pool, config), max(1, min(limit, DEPTH)), texts)
     return Chart(
         fusion=config.fusion,
         normalize=config.normalize,
         rrf_k=config.rrf_k,
         weights=swept.weights,
         orders=tuple(map(tuple, swept.orders.tolist())),
-        same_order=tuple(where for where, _ in stretches(swept)),
-        same_members=tuple(where for where, _ in stretches(swept, members=True)),
+        same_order=tuple(where for where, _ in explain.sweep.stretches(swept)),
+        same_members=tuple(where for where, _ in explain.sweep.stretches(swept, members=True)),
     )
 
 
@@ -74,9 +74,8 @@ def tops_over(chart: Chart, columns: int) -> list[tuple[int, ...]]:
 
 def stability_at(chart: Chart, weight: Fraction) -> Stability:
     """How far the weight is from changing the first ranks."""
-    from recall_core.explain.stability import stability_of  # noqa: PLC0415 - NumPy
 
-    return stability_of(chart.same_order, chart.same_members, weight)
+    return explain.stability.stability_of(chart.same_order, chart.same_members, weight)
 
 
 def changes(chart: Chart) -> tuple[Fraction, ...]:

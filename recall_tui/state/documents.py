@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from recall_core import rql, store
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.results import result_of
 from recall_tui.state.session import Session
@@ -78,27 +79,25 @@ def parent_of(path: str) -> str:
 
 def filter_of(line: TreeLine) -> str:
     """The expression that lets through what a line stands for: a tag, a path, or all paths that begin so."""
-    from recall_core.rql.print import print_value  # noqa: PLC0415 - only for who takes a line
 
     match line.kind:
         case "tag":
-            return f"doc.tag = {print_value(line.path)}"
+            return f"doc.tag = {rql.print.print_value(line.path)}"
         case "file":
-            return f"doc.path = {print_value(line.path)}"
+            return f"doc.path = {rql.print.print_value(line.path)}"
         case "records":
             literally = re.sub(r"([%_\\])", r"\\\1", line.path)
-            return f"doc.path LIKE {print_value(f'{literally}#%')}"
+            return f"doc.path LIKE {rql.print.print_value(f'{literally}#%')}"
         case _:
             literally = _WILD.sub(lambda found: f"\\{found[0]}", line.path)
-            return f"doc.path GLOB {print_value(f'{literally}**')}"
+            return f"doc.path GLOB {rql.print.print_value(f'{literally}**')}"
 
 
 def _inside(session: Session, folder: str, depth: int) -> Iterator[TreeLine]:
     """What is in an open folder, with what is in those of its folders that are open; nothing before it is read."""
-    from recall_core.store.values import FolderListing  # noqa: PLC0415 - read once the engine has answered
 
-    known = result_of(session, folder_analysis(folder), FolderListing)
-    if not isinstance(known, FolderListing):
+    known = result_of(session, folder_analysis(folder), store.values.FolderListing)
+    if not isinstance(known, store.values.FolderListing):
         return
     for entry in known.entries:
         path = folder + entry.name

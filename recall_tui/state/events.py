@@ -14,9 +14,9 @@ from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.rates import Meter
 
 if TYPE_CHECKING:
-    from recall_core.contract.filling import IngestView
     from recall_core.contract.ledger import PassageView
-    from recall_core.retrieve import Answer
+    from recall_core.contract.store import IngestView
+    from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.freshness import State
     from recall_tui.state.chart import Chart
     from recall_tui.state.records import Packing, Waiting

@@ -12,8 +12,8 @@ from recall_tui.state.records import Tweaks
 from recall_tui.state.session import VIEWS, Session, View, focused, is_seen
 
 if TYPE_CHECKING:
+    from recall_core.contract.explaining import TraceView, WhyNotView
     from recall_core.contract.ledger import ExplanationView
-    from recall_core.contract.whynot import TraceView, WhyNotView
 
 DIGITS = 12
 MarkKind = Literal["term", "keyword", "name", "string", "comment", "heading"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recall_core.rank.columns import documents_of
 
 if TYPE_CHECKING:
-    from recall_core.retrieve import Answer
+    from recall_core.retrieve.answer import Answer
 
 MOST_GROUPED = 2_000
 """Rows of a list that are grouped; those behind them follow by rank."""

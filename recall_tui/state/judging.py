@@ -24,7 +24,7 @@ from recall_tui.state.session import Session, is_ingesting, is_seen, pointed
 from recall_tui.state.weighing import KEYS
 
 if TYPE_CHECKING:
-    from recall_core.retrieve import Answer
+    from recall_core.retrieve.answer import Answer
 
 MEASURES = ("ndcg@10", "mrr", "map", "p@10", "recall@10", "recall@100")
 """What the judge pane can show of each query, the first one first."""

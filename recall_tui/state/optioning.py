@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core import rql
 from recall_core.config import KEYS, NAMES, keyed
 
 if TYPE_CHECKING:
@@ -26,9 +27,8 @@ class Edit(NamedTuple):
 
 def has_option(key: str) -> bool:
     """True when a query can decide this setting itself."""
-    from recall_core.rql.options import OPTIONS  # noqa: PLC0415 - only a query that is changed needs the grammar
 
-    return key in OPTIONS
+    return key in rql.options.OPTIONS
 
 
 def with_options(text: str, query: Query, options: Mapping[str, Value], *, limit: int | None = None) -> str:
@@ -36,9 +36,8 @@ def with_options(text: str, query: Query, options: Mapping[str, Value], *, limit
 
     query: the tree of the text.
     """
-    from recall_core.rql.lexer import tokenize  # noqa: PLC0415 - only a query that is changed needs the grammar
 
-    tokens = [token for token in tokenize(text) if token.kind != "end" and token.text != ";"]
+    tokens = [token for token in rql.lexer.tokenize(text) if token.kind != "end" and token.text != ";"]
     clause = _clause(tokens, "OPTION")
     added = keyed(options)
     edits = []
@@ -70,9 +69,6 @@ def as_query(words: str, config: Config, *, limit: int, options: Mapping[str, Va
 
     options: settings that are moved; those that a query leaves out unless it says so are added to them.
     """
-    from recall_core.rql.ast import Query, Using  # noqa: PLC0415 - only a query that is written needs the grammar
-    from recall_core.rql.parser import parse_query  # noqa: PLC0415
-    from recall_core.rql.print import print_query  # noqa: PLC0415
 
     said = {NAMES.get(key, key): value for key, value in options.items() if has_option(key)}
     if config.sparse_recall:
@@ -85,14 +81,14 @@ def as_query(words: str, config: Config, *, limit: int, options: Mapping[str, Va
         said.pop("collapse", None)
     if config.rerank:
         said["rerank"] = config.rerank
-    query = Query(
+    query = rql.ast.Query(
         table="chunk",
-        using=(Using("lexical", words), Using("semantic", words)),
+        using=(rql.ast.Using("lexical", words), rql.ast.Using("semantic", words)),
         limit=limit,
         options=tuple(said.items()),
     )
-    text = print_query(query)
-    parse_query(text)
+    text = rql.print.print_query(query)
+    rql.parser.parse_query(text)
     return text
 
 
@@ -115,10 +111,10 @@ def _values(tokens: list[Token], clause: int | None, count: int) -> list[tuple[T
 
 def _spelled(options: Mapping[str, Value]) -> str:
     """`name value, name value`, as a query has them."""
-    from recall_core.rql.ast import Query  # noqa: PLC0415 - as above
-    from recall_core.rql.print import print_query  # noqa: PLC0415
 
-    return print_query(Query(table="chunk", options=tuple(options.items()))).partition(" OPTION ")[2]
+    return rql.print.print_query(rql.ast.Query(table="chunk", options=tuple(options.items()))).partition(" OPTION ")[
+        2
+    ]
 
 
 def _break(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from recall_core._lazy import hashlib
 from recall_core.config import SEARCH_K
 from recall_core.rank.fuse import Same
 from recall_core.types import Packed
@@ -15,7 +16,7 @@ from recall_tui.state.records import Packing
 from recall_tui.state.session import Session, budgeted, is_seen, listed, pointed
 
 if TYPE_CHECKING:
-    from recall_core.contract.packing import AccountView
+    from recall_core.contract.views import AccountView
     from recall_core.retrieve.answer import Answer
     from recall_tui.state.events import Repacked
 
@@ -67,9 +68,8 @@ def digest(packed: Packed) -> str:
 @lru_cache(maxsize=2)
 def _digest(packed: Same[Packed]) -> str:
     """Kept: it stands in a title that is looked at on every change, and hashing waits for other threads."""
-    from hashlib import sha256  # noqa: PLC0415 - there is nothing to hash before the first context
 
-    return sha256(printed(packed.value).encode("utf-8")).hexdigest()
+    return hashlib.sha256(printed(packed.value).encode("utf-8")).hexdigest()
 
 
 def entries(session: Session) -> tuple[Entry, ...]:

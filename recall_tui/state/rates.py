@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import exp
 from typing import NamedTuple
 
+from recall_core import adapters
 from recall_core.types import Progress
 
 REMEMBERED_SECONDS = 3.0  # what is older than this hardly counts in a rate
@@ -87,9 +88,8 @@ def left_seconds(meter: Meter) -> float | None:
 
 def done_share(progress: Progress) -> float:
     """How much of the run is done, from 0 to 1."""
-    from recall_core.adapters.progress import share  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return share(progress)
+    return adapters.progress.share(progress)
 
 
 def _reached(progress: Progress, indexed: int) -> Reached:

@@ -18,7 +18,7 @@ from recall_tui.state.runs import Run
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
     from recall_core.evaluate.grades import Regrade
-    from recall_core.retrieve import Answer
+    from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.freshness import State
     from recall_tui.state.chart import Chart
     from recall_tui.state.fixes import Tried

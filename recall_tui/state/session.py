@@ -21,7 +21,8 @@ from recall_tui.state.records import (
 )
 
 if TYPE_CHECKING:
-    from recall_core.retrieve import Answer, Plan
+    from recall_core.retrieve.answer import Answer
+    from recall_core.retrieve.plan import Plan
 
 Pane = Literal["query", "results", "explain", "weights", "context", "judge", "ingest", "store"]
 PANES: tuple[Pane, ...] = ("query", "results", "explain", "weights", "context", "judge", "ingest", "store")

@@ -26,7 +26,7 @@ from recall_tui.state.tuning import first_rows, of_words, pins_of
 from recall_tui.state.weighing import differences, is_hybrid, why_no_lines
 
 if TYPE_CHECKING:
-    from recall_core.retrieve import Plan
+    from recall_core.retrieve.plan import Plan
 
 
 def command(session: Session, store: str | None) -> str:

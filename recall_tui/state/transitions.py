@@ -40,7 +40,7 @@ from recall_tui.state.session import Session, grouping_in, listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from recall_core.retrieve import Answer
+    from recall_core.retrieve.answer import Answer
 
 MOST_KEPT = 50  # results of a kind: going through a long list would keep a document for each of its rows
 

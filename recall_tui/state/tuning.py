@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from recall_core import explain
 from recall_core.config import Config, assignments
 from recall_core.evaluate.grid import FUSION, RETRIEVAL, unswept
 from recall_core.evaluate.units import Unit
@@ -21,7 +22,7 @@ from recall_tui.state.weighing import current, exact_share, is_hybrid, why_no_li
 
 if TYPE_CHECKING:
     from recall_core.explain.intervals import Interval
-    from recall_core.retrieve import Answer
+    from recall_core.retrieve.answer import Answer
 
 MEASURE = "nDCG@10"
 LEAST_QUERIES = 10  # `recall tune` recommends nothing on fewer
@@ -145,11 +146,10 @@ def first_rows(session: Session) -> int:
 
 def nearest_weight(session: Session) -> float | None:
     """The weight nearest to the present one that meets all targets; None where there is none, or none is known."""
-    from recall_core.explain.intervals import nearest, weight_inside  # noqa: PLC0415 - NumPy comes with it
 
     met, now = target_weights(session), exact_share(current(session))
-    interval = nearest(met.weights, now) if met else None
-    return None if interval is None else weight_inside(interval, now)
+    interval = explain.intervals.nearest(met.weights, now) if met else None
+    return None if interval is None else explain.intervals.weight_inside(interval, now)
 
 
 def value_at(curve: Curve, weight: Fraction) -> float:

@@ -13,7 +13,7 @@ from recall_tui.state.records import Moved, QuestionChange, Tweaks
 from recall_tui.state.session import WORDS_K, Session, asked
 
 if TYPE_CHECKING:
-    from recall_core.retrieve import Answer
+    from recall_core.retrieve.answer import Answer
     from recall_tui.state.chart import Chart
 
 KEYS = tuple(key for key, setting in SETTINGS.items() if setting.live and key != "budget_tokens")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from recall_core import retrieve
 from recall_core.config import EMBEDDING
 from recall_core.errors import Interrupted, RecallError
 from recall_tui.state.analyses import Analysis, Kind, Stamp
@@ -83,6 +84,7 @@ class AnalysisThread:
         self._changed = threading.Condition()
         self._wanted: tuple[Wanted, ...] = ()
         self._rests_at = 0.0
+        self._held_until = 0.0
         self._session: Session | None = None
         self._under_way: Wanted | None = None
         self._done: set[Wanted] = set()
@@ -105,6 +107,14 @@ class AnalysisThread:
             self._wanted, self._session = tuple(wanted), session
             self._done.intersection_update(self._wanted)
             if self._recall is not None and self._under_way is not None and self._under_way not in self._wanted:
+                self._recall.interrupt()
+            self._changed.notify()
+
+    def hold(self, seconds: float) -> None:
+        """Analyse nothing for so long; what is under way is aborted, and begun again if it is still wanted."""
+        with self._changed:
+            self._held_until = time.monotonic() + seconds
+            if self._recall is not None and self._under_way is not None:
                 self._recall.interrupt()
             self._changed.notify()
 
@@ -183,9 +193,10 @@ class AnalysisThread:
                 run.session._replace(store=run.session.store._replace(info=run.recall.store.info()))
             ):
                 raise
-            from recall_core.retrieve.answer import outdated  # noqa: PLC0415 - the engine loads behind the first frame
 
-            result = outdated(answer)  # another program purged its rows, and it is about to be asked again
+            result = retrieve.answer.outdated(
+                answer
+            )  # another program purged its rows, and it is about to be asked again
         with self._changed:
             self._done.add(wanted)
         self._post(AnalysisDone(analysis, stamp, result))
@@ -196,7 +207,7 @@ class AnalysisThread:
             while not self._closing and not (self._is_aside and self._is_open):
                 undone = () if self._is_aside else [each for each in self._wanted if each not in self._done]
                 first = next(iter(undone), None)
-                left = self._rests_at - time.monotonic()
+                left = max(self._rests_at, self._held_until) - time.monotonic()
                 if first is not None and self._session is not None and left <= 0:
                     return first, self._session
                 self._changed.wait(None if first is None else left)
@@ -204,7 +215,8 @@ class AnalysisThread:
 
     def _checkpoint(self) -> None:
         with self._changed:
-            if self._closing or self._under_way not in self._wanted:
+            is_held = self._held_until > time.monotonic()
+            if self._closing or is_held or self._under_way not in self._wanted:
                 raise Interrupted("interrupted", "Cancelled: nothing needs it any more.")
 
     def _give_way(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from recall_core import adapters
 from recall_core.config import Config
 from recall_core.errors import Interrupted, RecallError
 from recall_tui.state.events import Crashed, Ran, StoreOpened
@@ -91,13 +92,13 @@ class CommandThread:
             self._post(Crashed(error))
 
     def _run(self) -> None:
-        from recall_core.adapters import cli, headless  # noqa: PLC0415 - the engine loads behind the first frame
-        from recall_core.adapters.streams import Streams  # noqa: PLC0415
 
         stdout, stderr = Caught(), Caught()
-        streams = Streams(io.StringIO(), stdout, stderr, self._is_ending, may_wait=False)
-        code = cli.guarded(
-            lambda: headless.run_commands(self._lines, store=self._store, streams=streams, opening=self._opened),
+        streams = adapters.streams.Streams(io.StringIO(), stdout, stderr, self._is_ending, may_wait=False)
+        code = adapters.cli.guarded(
+            lambda: adapters.headless.run_commands(
+                self._lines, store=self._store, streams=streams, opening=self._opened
+            ),
             streams=streams,
         )
         if self._has_opened:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core import evaluate, rql
 from recall_core.config import load
 from recall_core.errors import ConfigError, Interrupted, Outdated, RecallError
 from recall_core.evaluate.grid import retrieval
@@ -48,8 +49,9 @@ from recall_tui.threads.ranking import (
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
     from recall_core.contract.ledger import PassageView
-    from recall_core.retrieve import Answer, Plan
+    from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.freshness import State
+    from recall_core.retrieve.plan import Plan
 
 
 class Progressed(NamedTuple):
@@ -84,12 +86,11 @@ class Written(NamedTuple):
 
 def learned(recall: Recall, lookup: Lookup) -> Learned:
     """The keys or the values that begin so, the most frequent first."""
-    from recall_core.rql.complete import SUGGESTIONS  # noqa: PLC0415 - only while RQL is typed
 
-    vocabulary = recall.store.vocabulary(SUGGESTIONS)
+    vocabulary = recall.store.vocabulary(rql.complete.SUGGESTIONS)
     field, prefix = lookup
     known = vocabulary.keys(prefix) if field is None else vocabulary.values(field, prefix)
-    return Learned(lookup, LookupResult(tuple(known), len(known) < SUGGESTIONS))
+    return Learned(lookup, LookupResult(tuple(known), len(known) < rql.complete.SUGGESTIONS))
 
 
 LOOK_SECONDS = 2.0  # a writer's batches are at most that far apart, so two equal looks mean that it has come to rest
@@ -103,15 +104,15 @@ _WARM_WORDS = "recall"
 _OWN_EMBEDDERS = ("local", "hash")
 
 
-def _nobody(_is_aside: bool) -> None:
-    """There are no other threads."""
-
-
 class QueryThread:
     """Answers the newest request. The mailbox holds one: a newer request replaces an older, and aborts its search."""
 
     def __init__(
-        self, opener: Callable[[], Recall], post: Post, clock: Clock, set_aside: Callable[[bool], None] = _nobody
+        self,
+        opener: Callable[[], Recall],
+        post: Post,
+        clock: Clock,
+        set_aside: Callable[[bool], None] = lambda _is_aside: None,
     ) -> None:
         """set_aside: have the other threads close the store and open it no more, or let them."""
         self._opener = opener
@@ -281,12 +282,11 @@ class QueryThread:
 
     def _written(self, recall: Recall) -> Written:
         """It is read anew only once something was committed."""
-        from recall_core.evaluate.judgements import digest  # noqa: PLC0415 - the engine loads behind the first frame
 
         changes = recall.store.changes()
         if changes == self._looked.changes:
             return self._looked
-        return Written(changes, recall.store.generation(), digest(recall.store))
+        return Written(changes, recall.store.generation(), evaluate.judgements.digest(recall.store))
 
     def _let_go(self) -> None:
         """Nothing runs in the store that is about to be closed, and what it answered is no more.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from recall_core import api, retrieve
 from recall_core.config import Config, keyed
 from recall_core.evaluate.grid import RETRIEVAL
 from recall_core.text import counter
@@ -20,8 +21,9 @@ from recall_tui.state.weighing import KEYS
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
     from recall_core.contract.ledger import PassageView
-    from recall_core.retrieve import Answer, Plan
+    from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.freshness import State
+    from recall_core.retrieve.plan import Plan
     from recall_core.store.port import Store
     from recall_tui.state.events import Ranks, Spans
 
@@ -41,16 +43,14 @@ def weighed(recall: Recall, answer: Answer, plan: Plan) -> Answer:
 
 def understood(recall: Recall, request: QueryRequest) -> Plan:
     """The requested question under the saved settings."""
-    from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return recall.engine.plan(request.text, Ask(filter=request.filter or None))
+    return recall.engine.plan(request.text, api.recall.Ask(filter=request.filter or None))
 
 
 def moved(recall: Recall, plan: Plan, request: QueryRequest) -> Plan:
     """A question under the settings that are moved."""
-    from recall_core.api.recall import Ask  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return recall.engine.replan(plan, Ask(settings=request.settings, k=request.k))
+    return recall.engine.replan(plan, api.recall.Ask(settings=request.settings, k=request.k))
 
 
 def fixed(plan: Plan) -> tuple[str, ...]:
@@ -87,18 +87,16 @@ def among(rows: Mapping[int, Hit], wanted: Iterable[int]) -> dict[int, Hit]:
 
 def rows_with_words(answer: Answer) -> int | None:
     """How many rows of the whole ranking hold a word of the question; None unless words and meaning were asked."""
-    from recall_core.retrieve import answer as answers  # noqa: PLC0415 - the engine loads behind the first frame
 
-    return answers.rows_with_words(answer)
+    return retrieve.answer.rows_with_words(answer)
 
 
 def states_of(recall: Recall, rows: dict[int, Hit], known: States) -> dict[str, State]:
     """What happened to the files of these rows since they were read, by doc.id. Each file is looked at once."""
-    from recall_core.retrieve.freshness import stale_documents  # noqa: PLC0415 - the engine loads behind the first frame
 
     documents = list(dict.fromkeys(hit.doc.id for hit in rows.values()))
     if unknown := [each for each in documents if each not in known]:
-        found = stale_documents(unknown, store=recall.store, base=recall.engine.base)
+        found = retrieve.freshness.stale_documents(unknown, store=recall.store, base=recall.engine.base)
         known.update({each: found.get(each) for each in unknown})
     return {each: state for each in documents if (state := known[each]) is not None}
 
@@ -140,14 +138,13 @@ def before_of(answer: Answer, rows: Iterable[int], ranks: Mapping[int, int]) -> 
 
 def repacked(recall: Recall, answer: Answer, request: QueryRequest) -> Repacked:
     """The answer under the requested budget. A pin or a drop that is no candidate waits, and changes nothing."""
-    from recall_core.api.recall import Pack  # noqa: PLC0415 - the engine loads behind the first frame
 
     budget_tokens, pins, drops = request.packing
     answer = to_pack(answer, is_k_moved=request.is_k_moved)
     waiting = _waiting(recall, answer, (*pins, *drops)) if pins or drops else ()
     absent = {each.chunk_id for each in waiting}
     pins, drops = (tuple(each for each in ids if each not in absent) for ids in (pins, drops))
-    packed = recall.engine.pack(answer, Pack(budget_tokens=budget_tokens, pins=pins, drops=drops))
+    packed = recall.engine.pack(answer, api.recall.Pack(budget_tokens=budget_tokens, pins=pins, drops=drops))
     count = counter(packed.counter).count
     block_tokens = tuple(count(block.text) for block in packed.blocks)
     return Repacked(request.generation, packed, block_tokens, Packing(budget_tokens, pins, drops), waiting)
@@ -155,13 +152,12 @@ def repacked(recall: Recall, answer: Answer, request: QueryRequest) -> Repacked:
 
 def _waiting(recall: Recall, answer: Answer, chunk_ids: tuple[str, ...]) -> tuple[Waiting, ...]:
     """Those of the chunks that are gone from the store, or may not be packed for this answer."""
-    from recall_core.retrieve.answer import candidate_range, packable  # noqa: PLC0415 - as above
 
     store = recall.store
     waiting = []
     with store.reading():
-        found = packable(answer, store)
-        start, stop = candidate_range(found)
+        found = retrieve.answer.packable(answer, store)
+        start, stop = retrieve.answer.candidate_range(found)
         if found.pool is not None and found.ranked is not None:
             keys = found.pool.keys
             positions = found.ranked.order[start:stop]
@@ -180,10 +176,9 @@ def _waiting(recall: Recall, answer: Answer, chunk_ids: tuple[str, ...]) -> tupl
 
 def _scanned(recall: Recall, found: Answer, start: int, stop: int) -> set[int]:
     """The chunks of rows that have no scores; a row that is a document stands for its first chunk."""
-    from recall_core.retrieve import copies  # noqa: PLC0415 - the engine loads behind the first frame
 
     plan, store = found.plan, recall.store
-    rows = copies.listed(plan, store, start=start, stop=stop)
+    rows = retrieve.copies.listed(plan, store, start=start, stop=stop)
     if plan.table != "doc":
         return {chunk for _, chunk in rows if chunk is not None}
     documents = store.documents([doc for doc, _ in rows]).values()

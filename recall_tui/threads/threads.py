@@ -31,7 +31,8 @@ class Threads:
         self._post = post
         self._clock = clock
         self._asking: QueryThread | None = None
-        self._analysing: AnalysisThread | None = None
+        self.analysing: AnalysisThread | None = None
+        """What analyses, once something was to be analysed."""
         self.writer: WriterThread | None = None
         """What writes, once there was something to write."""
         self._ingesting: IngestThread | None = None
@@ -60,11 +61,11 @@ class Threads:
         if (request := query_request(session)) != query_request(before):
             self._asking.submit(request)
         analyses = wanted(session)
-        if analyses and self._analysing is None:
-            self._analysing = AnalysisThread(self._opener, self._post, self._store)
-            self._analysing.start()
-        if self._analysing is not None:
-            self._analysing.submit(analyses, session)
+        if analyses and self.analysing is None:
+            self.analysing = AnalysisThread(self._opener, self._post, self._store)
+            self.analysing.start()
+        if self.analysing is not None:
+            self.analysing.submit(analyses, session)
 
     def do(self, task: WriterTask) -> None:
         """Do this to the store, after the tasks that wait."""
@@ -116,11 +117,11 @@ class Threads:
             self._watching.start()
 
     def _set_aside(self, is_aside: bool) -> None:
-        if self._analysing is not None:
-            self._analysing.set_aside(is_aside=is_aside)
+        if self.analysing is not None:
+            self.analysing.set_aside(is_aside=is_aside)
 
     def stop(self) -> None:
         """End every thread; that of the tasks goes on until those that were given are done."""
-        for thread in (self._watching, self._command, self._ingesting, self._asking, self._analysing, self.writer):
+        for thread in (self._watching, self._command, self._ingesting, self._asking, self.analysing, self.writer):
             if thread is not None:
                 thread.stop()

@@ -13,6 +13,7 @@ from textual.geometry import Offset
 from textual.widgets import TextArea
 from textual.widgets.text_area import Location
 
+from recall_core import rql
 from recall_core.rql.parser import is_query
 from recall_tui.messages import Lacking
 from recall_tui.state.completion import KnownNames, Lookup, LookupResult
@@ -197,10 +198,9 @@ def is_read(text: str) -> bool:
 
 def coloured(text: str) -> list[tuple[int, int, Style]]:
     """The styled spans of a query, in order: start, end (exclusive, code points), style."""
-    from recall_core.rql.highlight import highlight  # noqa: PLC0415 - plain words never need it
 
     spans = []
-    for start, end, kind in highlight(text):
+    for start, end, kind in rql.highlight.highlight(text):
         style = STYLES.get(kind)
         if kind == "function":
             style = STYLES[kind] + Style(color=COLOURS[_SIGNALS[text[start:end]]])
@@ -211,9 +211,8 @@ def coloured(text: str) -> list[tuple[int, int, Style]]:
 
 def brackets(text: str, cursor: int) -> list[tuple[int, int, Style]]:
     """The spans of the bracket at the cursor and of its partner, if there is a pair."""
-    from recall_core.rql.highlight import bracket_match  # noqa: PLC0415 - plain words never need it
 
-    pair = bracket_match(text, cursor)
+    pair = rql.highlight.bracket_match(text, cursor)
     if pair is None:
         return []
     here, there = pair if pair[0] in (cursor, cursor - 1) else pair[::-1]
@@ -222,9 +221,8 @@ def brackets(text: str, cursor: int) -> list[tuple[int, int, Style]]:
 
 def candidates(text: str, cursor: int, lexicon: KnownNames) -> list[Completion]:
     """What can be offered at a cursor: nothing for a finished word, and no new word glued to the one before."""
-    from recall_core.rql.complete import complete  # noqa: PLC0415 - plain words never need it
 
-    found = complete(text, cursor, vocabulary=lexicon)
+    found = rql.complete.complete(text, cursor, vocabulary=lexicon)
     if any(candidate.text.lower() == text[candidate.start : candidate.end].lower() for candidate in found):
         return []
     is_glued = text[cursor - 1 : cursor] not in _JOINS

@@ -10,7 +10,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.content import Content
 from textual.events import Resize
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -24,7 +24,18 @@ NONE = -1
 """No line is chosen."""
 
 
-class LineView(ScrollView, can_focus=True):
+class StyledView(ScrollView):
+    """Finds its own style once for all lines of a frame: that takes longer than to draw a line."""
+
+    own_style: Style = Style.null()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw these lines."""
+        self.own_style = self.rich_style
+        return super().render_lines(crop)
+
+
+class LineView(StyledView, can_focus=True):
     """Shows lines that are built for its width, and builds them again when the width changes."""
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -69,8 +80,8 @@ class LineView(ScrollView, can_focus=True):
         row = y + int(self.scroll_offset.y)
         width = self.size.width
         if row >= len(self._lines):
-            return Strip.blank(width, self.rich_style)
-        style = self.rich_style
+            return Strip.blank(width, self.own_style)
+        style = self.own_style
         if row == self.chosen_line:
             style += self.get_component_rich_style("lines--chosen", partial=True)
         return strip_of(self._lines[row], width, style, self.app.console)

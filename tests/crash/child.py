@@ -25,7 +25,7 @@ from tests.crash.harness import commits_told
 ROOT = Path(__file__).parents[2]
 _PRELOADED = (
     "recall_core.adapters.commands",
-    "recall_core.api.filling",
+    "recall_core.api.write",
     "recall_core.embed.hash",
     "recall_core.ingest.pipeline",
     "recall_core.maintain.doctor",

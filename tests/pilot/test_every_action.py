@@ -30,8 +30,7 @@ from recall_tui.handlers import shell as shell_handlers
 from recall_tui.home import history
 from recall_tui.home.preferences import PaneSizes
 from recall_tui.panes.context import BudgetSlider, ContextPane, PackedList
-from recall_tui.panes.explain import ExplainPane
-from recall_tui.panes.explain.pane import TITLE_AT, pieces
+from recall_tui.panes.explain.pane import TITLE_AT, ExplainPane, pieces
 from recall_tui.panes.explain.whynot import FIX
 from recall_tui.panes.results import ResultsPane
 from recall_tui.screens.confirm import JumpScreen, Label

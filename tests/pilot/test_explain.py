@@ -24,10 +24,9 @@ from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.errors import UsageError
 from recall_core.types import Root
-from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.explain.compare import BAR_CELLS
 from recall_tui.panes.explain.figures import VISIBLE
-from recall_tui.panes.explain.pane import NAMES, TITLE_AT, pieces
+from recall_tui.panes.explain.pane import NAMES, TITLE_AT, ExplainPane, pieces
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining, weighing
 from recall_tui.state.analyses import Analysis

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from recall_core.api.recall import Recall
 from recall_core.types import Root
 from recall_tui.handlers.explain import miss
-from recall_tui.panes.explain import ExplainPane
+from recall_tui.panes.explain.pane import ExplainPane
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining
 from recall_tui.state.analyses import Analysis

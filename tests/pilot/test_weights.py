@@ -21,7 +21,8 @@ from recall_core.api.engine import Engine
 from recall_core.api.recall import Recall
 from recall_core.config import Config, load
 from recall_core.maintain.settings import write_settings
-from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import Plan
 from recall_core.types import Root
 from recall_tui.panes.weights.pane import WeightsBody
 from recall_tui.screens.confirm import ConfirmScreen

@@ -17,8 +17,8 @@ from recall_core.explain.whynot.fixes import fixes
 from recall_core.explain.whynot.question import Question, planned, with_settings
 from recall_core.explain.whynot.ranking_fixes import never
 from recall_core.explain.whynot.target import Sought
-from recall_core.retrieve import Answer
 from recall_core.retrieve import pool as pool_module
+from recall_core.retrieve.answer import Answer
 from recall_core.store.sqlite.store import SqliteStore
 from tests.builders import memory_store, new_file, put
 from tests.property.test_whynot import SIMILAR, WORDS, asker_of, shows

@@ -8,7 +8,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_core.pack.knapsack import Thing, bound, choose
+from recall_core.pack.optimal import Thing, bound, choose
 
 things = st.lists(st.builds(Thing, st.integers(0, 9), st.integers(0, 12), st.sampled_from("abc")), max_size=9)
 

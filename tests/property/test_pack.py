@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.pack import pack
+from recall_core.pack.greedy import pack
 from recall_core.text import ESTIMATES, Counter, counter
 from recall_core.types import Chunk, Document, Hit, HitPassage, Packed
 

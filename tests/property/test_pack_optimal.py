@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.pack import pack
 from recall_core.pack.account import account, coverage, near_duplicates, shingles
+from recall_core.pack.greedy import pack
 from recall_core.pack.layout import draft, layout, render
 from recall_core.pack.optimal import pack_optimal, value_of
 from recall_core.text import Counter, counter

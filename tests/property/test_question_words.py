@@ -6,8 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recall_core.config import SETTINGS
-from recall_core.retrieve.query import literal
-from recall_core.retrieve.question_words import pieces
+from recall_core.retrieve.query import literal, pieces
 from recall_core.store.sqlite.lexical import tokenizers
 from recall_core.text import spaced
 from recall_core.types import LiteralQuery

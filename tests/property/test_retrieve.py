@@ -16,7 +16,8 @@ from recall_core.rank.bm25 import scores
 from recall_core.rank.columns import KeyColumns
 from recall_core.rank.estimates import EstimatedColumn
 from recall_core.retrieve import answer as answering
-from recall_core.retrieve import plan_rql, plan_words, pool
+from recall_core.retrieve import pool
+from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.retrieve.query import literal
 from recall_core.rql.match import match
 from recall_core.rql.parser import parse_filter

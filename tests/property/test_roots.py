@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.api.recall import Recall
-from recall_core.api.roots import RootFields
+from recall_core.api.write import RootFields
 from recall_core.types import Root
 from tests.examples import examples
 

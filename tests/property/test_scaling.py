@@ -14,7 +14,7 @@ import os
 import pkgutil
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from inspect import getsource
 from itertools import islice
@@ -33,8 +33,6 @@ from recall_core.ingest.chunk import chunk
 from recall_core.ingest.decode import decoded
 from recall_core.ingest.parse import BUILT_IN, parser
 from recall_core.ingest.parse.lightmarkup.names import asciidoc_name, org_name, rst_name
-from recall_core.ingest.parse.man.escapes import words
-from recall_core.ingest.parse.man.inline import tokens_of
 from recall_core.rql.complete import NoVocabulary, complete
 from recall_core.rql.filters import parse_filter
 from recall_core.rql.highlight import highlight
@@ -116,22 +114,26 @@ BOUNDED = {
     "lightmarkup.names._RST": "titles are cut",
     "lightmarkup.names._ASCIIDOC": "titles are cut",
     "lightmarkup.names._ORG": "titles are cut",
-    "man.escapes._WORD": "blanks at the end are stripped",
-    "man.inline._TOKEN": "blanks at the end are stripped",
 }
 """Patterns that take more than linear time on texts that they are never given; their callers are in CALLS."""
+
+PACKAGES = (
+    "recall_core.ingest",
+    "recall_core.rql",
+    "recall_core.text",
+    "recall_core.marks",
+    "recall_core.pack.compress",
+)
 
 SEARCHES = r"(?:\[[^\]]*\])?\.(?:search|finditer|findall|sub|subn|split)\("
 
 
-def modules() -> Iterator[Any]:
-    for name in ("recall_core.ingest", "recall_core.rql"):
+def modules(*packages: str) -> Iterator[Any]:
+    for name in packages:
         package = importlib.import_module(name)
         yield package
-        for each in pkgutil.walk_packages(package.__path__, f"{name}."):
+        for each in pkgutil.walk_packages(getattr(package, "__path__", ()), f"{name}."):
             yield importlib.import_module(each.name)
-    for name in ("recall_core.text", "recall_core.marks", "recall_core.pack.compress"):
-        yield importlib.import_module(name)
 
 
 def held(value: object) -> Iterator[re.Pattern[Any]]:
@@ -143,11 +145,11 @@ def held(value: object) -> Iterator[re.Pattern[Any]]:
         yield from (each for part in value for each in held(part))
 
 
-def patterns() -> dict[str, re.Pattern[Any]]:
-    """Every compiled pattern of the modules, also in their tables, by a name."""
+def patterns(*packages: str) -> dict[str, re.Pattern[Any]]:
+    """Every compiled pattern of the packages' modules, also in their tables, by a name."""
     found: dict[str, re.Pattern[Any]] = {}
     seen = set()
-    for module in modules():
+    for module in modules(*packages):
         for name, value in vars(module).items():
             for number, pattern in enumerate(held(value)):
                 if (pattern.pattern, pattern.flags) not in seen:
@@ -218,18 +220,24 @@ def attacks(pattern: re.Pattern[Any], choose: Random) -> Iterator[tuple[str, str
             yield begun[: end - 1], begun[end - 1], ""
 
 
+def slow_patterns(found: dict[str, re.Pattern[Any]], bounded: Iterable[str]) -> list[str]:
+    """Return a string for each pattern, those left out that are never given one."""
+    slow = []
+    for name, pattern in found.items():
+        if not any(f".{each}:" in name for each in bounded):
+            for call in callers(name, pattern):
+                slow += check(name, call, attacks(pattern, Random(name)))
+    return slow
+
+
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("share", range(8) if NIGHTLY else [0])
 def test_every_regex_takes_linear_time(share: int) -> None:
-    found = patterns()
+    found = patterns(*PACKAGES)
     assert len(found) > 150
     assert all(any(f".{name}:" in each for each in found) for name in BOUNDED)
-    slow = []
-    for name, pattern in [*found.items()][share :: 8 if NIGHTLY else 1]:
-        if not any(f".{bounded}:" in name for bounded in BOUNDED):
-            for call in callers(name, pattern):
-                slow += check(name, call, attacks(pattern, Random(name)))
-    assert slow == []
+
+    assert slow_patterns(dict([*found.items()][share :: 8 if NIGHTLY else 1]), BOUNDED) == []
 
 
 # Parsers.
@@ -286,10 +294,12 @@ OWN_UNITS = {
     "markdown": ("a: 1\n", "\n- a", "[a, ", "? ", "&a ", "\\u00e9"),
 }
 
-FILES: dict[str, tuple[tuple[str, ...], tuple[Callable[[str], bytes], ...]]] = {
+Samples = tuple[tuple[str, ...], tuple[Callable[[str], bytes], ...]]
+"""Names of files, and what makes a file of a text."""
+
+FILES: dict[str, Samples] = {
     "text": (("a.txt", "a.md"), begun()),
     "jsonl": (("a.jsonl",), begun('{"text": "')),
-    "man": (("a.1",), begun(".TH A 1\n.SH NAME\n", ".Dd a\n.Dt A 1\n.Sh NAME\n", ".TH A 1\n.TS\n")),
     "outline": (("a.py",), begun()),
     "markdown": (("a.md",), (*begun("---\n", "a\n"), in_front_matter)),
     "rst": (("a.rst",), begun("T\n=\n\n")),
@@ -320,14 +330,14 @@ FILES: dict[str, tuple[tuple[str, ...], tuple[Callable[[str], bytes], ...]]] = {
     ),
     "docx": (("a.docx",), (docx,)),
 }
-"""By parser: names of files, and what makes a file of a text. A new parser needs an entry."""
+"""By parser. A new parser needs an entry."""
 
 FOREIGN = {"code", "pdf"}
 """What others wrote, tree-sitter and PDFium, grows as it likes on broken files: the worker ends it."""
 
 
-def readings(name: str) -> Iterator[tuple[str, Call]]:
-    paths, makers = FILES[name]
+def readings(name: str, samples: Samples) -> Iterator[tuple[str, Call]]:
+    paths, makers = samples
     reader = parser(name)
     for path in paths:
         for number, make in enumerate(makers):
@@ -343,6 +353,12 @@ def sample(strings: list[tuple[str, str, str]], name: str, count: int) -> Iterat
     return iter(strings if NIGHTLY else Random(name).sample(strings, count))
 
 
+def slow_files(name: str, samples: Samples) -> list[str]:
+    """Return a string for each of the samples of a parser that takes more than linear time."""
+    units = [("", unit, "") for unit in (*UNITS, *BLOCKS, *OWN_UNITS.get(name, ()))]
+    return [slow for place, read in readings(name, samples) for slow in check(place, read, sample(units, place, 3))]
+
+
 def test_every_parser_has_worst_strings() -> None:
     assert {*FILES} | FOREIGN == {*BUILT_IN}
 
@@ -350,12 +366,7 @@ def test_every_parser_has_worst_strings() -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", FILES if NIGHTLY else ["all"])
 def test_every_parser_takes_linear_time(name: str) -> None:
-    slow = []
-    for each in FILES if name == "all" else [name]:
-        units = [("", unit, "") for unit in (*UNITS, *BLOCKS, *OWN_UNITS.get(each, ()))]
-        for place, read in readings(each):
-            slow += check(place, read, sample(units, place, 3))
-    assert slow == []
+    assert [slow for each in (FILES if name == "all" else [name]) for slow in slow_files(each, FILES[each])] == []
 
 
 # Functions around them.
@@ -386,8 +397,6 @@ CALLS: dict[str, Call] = {
     "title of AsciiDoc": asciidoc_name,
     "title of Org": org_name,
     "title of reStructuredText": rst_name,
-    "words of a macro": lambda text: words(text + '"'),
-    "tokens of a macro": lambda text: tokens_of(text + '"'),
 }
 QUERIES: dict[str, Call] = {
     "query": parse_query,
@@ -401,12 +410,17 @@ QUERIES: dict[str, Call] = {
 CLAUSES = ("NOT ", "(", "path = 'a' AND ", "tag HAS 'a' OR ", "path IN ('a',", "'a',", "a.b.", "1e", "SELECT ", "-- ")
 
 
-@pytest.mark.timeout(900)
-def test_ingest_around_the_parsers_takes_linear_time() -> None:
+def slow_calls(calls: Mapping[str, Call]) -> list[str]:
+    """Return a string for each call that takes more than linear time."""
     strings = [
         ("", unit, "") for unit in (*UNITS, *BLOCKS, "[:a", "[[:a:]", "\\ ", "e\u0301", "\u0301", "\u200d", "中")
     ]
-    assert [slow for name, call in CALLS.items() for slow in check(name, call, sample(strings, name, 4))] == []
+    return [slow for name, call in calls.items() for slow in check(name, call, sample(strings, name, 4))]
+
+
+@pytest.mark.timeout(900)
+def test_ingest_around_the_parsers_takes_linear_time() -> None:
+    assert slow_calls(CALLS) == []
 
 
 @pytest.mark.timeout(900)

@@ -13,8 +13,8 @@ from recall_core.config import Config
 from recall_core.explain.lines import Lines, lines_of, sweepable
 from recall_core.explain.sweep import Sweep, sweep, top_at
 from recall_core.rank.fuse import best_of_each_document, rank
-from recall_core.retrieve import plan_words
-from recall_core.retrieve.pool import retrieve
+from recall_core.retrieve.plan import plan_words
+from recall_core.retrieve.pool import gather
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Key, Pool
 from tests.builders import EMBEDDER, memory_store, new_file, put
@@ -102,7 +102,7 @@ def texts(rng: random.Random, words: list[str]) -> list[str]:
 
 def pool_of(store: SqliteStore, text: str, config: Config) -> Pool:
     plan = plan_words(text, config=config, mode="hybrid", filter_text=None, k=K, exact=False)
-    return retrieve(plan, store, EMBEDDER)
+    return gather(plan, store, EMBEDDER)
 
 
 def compared(pool: Pool, config: Config, swept: Sweep, *, by_document: bool) -> int:

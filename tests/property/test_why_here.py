@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from recall_core.api.recall import Ask, Recall
 from recall_core.contract.ledger import LeafView, LedgerView
 from recall_core.explain.explanation import explanation
-from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import hits
+from recall_core.retrieve.answer import Answer, hits
 from recall_core.types import SIGNALS, Hit, Row
 from recall_tui.analyses.explain import rows_around, words_by_rank
 from recall_tui.panes.explain.sentence import AHEAD, BEST, ORDINALS, TIES, sentence

@@ -12,8 +12,8 @@ from syrupy.location import PyTestLocation
 from textual.pilot import Pilot
 
 from recall_core.files import write_private
+from recall_tui import host
 from recall_tui.app import Workbench
-from recall_tui.handlers import query
 from tests.workbench_corpus import build_store
 from tests.workbench_driver import Driver, Untidied, is_settled, let_go
 
@@ -64,7 +64,7 @@ def light(home: Path) -> None:
 def picture(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Picture:
     """Opens the workbench, takes the steps and compares what is then on the screen."""
     monkeypatch.setattr(pytest_textual_snapshot, "SVGImageExtension", TopLevelImages)
-    monkeypatch.setattr(query, "LONG_SECONDS", 3_600.0)  # a slow machine is on no picture
+    monkeypatch.setattr(host, "LONG_SECONDS", 3_600.0)  # a slow machine is on no picture
     compare = request.getfixturevalue("snap_compare")
 
     def take(steps: Steps, size: tuple[int, int], *, is_answered: bool = True) -> bool:

@@ -14,7 +14,7 @@ import pytest
 from recall_core import Recall
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
-from recall_core.api import copies
+from recall_core.api import write
 from recall_core.errors import RecallError, StoreCorrupt, StoreError, UsageError
 from recall_core.store.sqlite import copying
 from recall_core.store.sqlite.store import SqliteStore
@@ -86,7 +86,7 @@ def test_a_backup_is_of_one_moment_while_others_write(
 ) -> None:
     monkeypatch.setattr(copying, "STEP_PAGES", 1)
     before = exported(recall)
-    steps = copies.backup(recall.engine, base / "copy.db", force=False)
+    steps = write.backup(recall.engine, base / "copy.db", force=False)
     with Recall.open(str(base)) as writer:
         for n, _ in enumerate(steps):
             (base / "docs" / "b.md").write_text(f"By now it says {n}.\n")
@@ -103,7 +103,7 @@ def test_a_backup_tells_how_far_it_is(recall: Recall, base: Path, monkeypatch: p
 
     told = [
         (event.stage, event.files_done, event.files_total)
-        for event in copies.backup(recall.engine, base / "copy.db", force=False)
+        for event in write.backup(recall.engine, base / "copy.db", force=False)
     ]
 
     pages = (base / "copy.db").stat().st_size // 8192
@@ -113,7 +113,7 @@ def test_a_backup_tells_how_far_it_is(recall: Recall, base: Path, monkeypatch: p
 
 def test_a_backup_that_is_stopped_leaves_nothing(recall: Recall, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copying, "STEP_PAGES", 1)
-    steps = copies.backup(recall.engine, base / "copy.db", force=False)
+    steps = write.backup(recall.engine, base / "copy.db", force=False)
     next(steps)
 
     steps.close()

@@ -13,7 +13,8 @@ from recall_core.config import Config
 from recall_core.explain.explanation import ground_of
 from recall_core.rank.copies import Copies, texts_among
 from recall_core.rank.fuse import rank
-from recall_core.retrieve import Answer, plan_words
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import plan_words
 from recall_core.types import Key, Pool
 from recall_tui.panes.weights.across import LABEL_CELLS, cell_of, stability
 from recall_tui.panes.weights.names import NamedLine

@@ -13,8 +13,8 @@ import pytest
 
 from recall_core.adapters import board, cli, tables
 from recall_core.adapters.streams import Streams
-from recall_core.contract import evaluation
-from recall_core.contract.evaluation import ComparisonView
+from recall_core.contract import judging
+from recall_core.contract.judging import ComparisonView
 from tests.contracts import validator
 
 EVAL = ("eval", "--queries", "q.tsv", "--qrels", "r.txt", "--metrics", "mrr,p@1")
@@ -82,7 +82,7 @@ def test_every_answer_fits_the_contract_with_no_key_beyond_it(home: Path) -> Non
 
     for answer in answers:
         validator(is_closed=True).validate(json.loads(answer, parse_constant=pytest.fail))
-    assert set(json.loads(answers[0])["evaluation"]) == set(evaluation.EvaluationView.__annotations__)
+    assert set(json.loads(answers[0])["evaluation"]) == set(judging.EvaluationView.__annotations__)
     assert [code for code, _, _ in (run(*argv) for argv in commands)] == [7, 0, 0, 2]
 
 

@@ -13,7 +13,7 @@ import pytest
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams, shown
 from recall_core.adapters.whynot import NOT_RECALLED, VERDICTS, detail_of, whynot_lines
-from recall_core.contract.whynot import FixView, StageView
+from recall_core.contract.explaining import FixView, StageView
 from recall_core.explain.whynot.fix import Change, by_effort
 from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.stage import OF_SETTINGS, STAGES

@@ -21,9 +21,8 @@ UNWANTED = {
     "numpy",
     "recall_core.contract.responses",
     "recall_core.contract.views",
-    "recall_core.embed.accepted",
-    "recall_core.ingest",
-    "recall_core.pack",
+    "recall_core.ingest.parse",
+    "recall_core.pack.greedy",
     "recall_core.rql.parser",
     "rich",
     "shutil",
@@ -32,7 +31,8 @@ UNWANTED = {
     "yaml",
 }
 
-MOST_MODULES = 188
+LEAVES = {"recall_core._lazy", "recall_core._version"}
+MOST_MODULES = 195
 
 
 def test_a_cold_search_imports_only_what_it_needs(tmp_path: Path) -> None:
@@ -105,7 +105,10 @@ def test_the_version_is_told_before_anything_is_imported() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == f"recall {__version__}\n"
     modules = {name for name in done.stderr.split() if name.startswith("recall_core")}
-    assert modules <= {"recall_core", "recall_core.__main__", "recall_core.adapters", "recall_core.adapters.starting"}
+    assert (
+        modules
+        <= {"recall_core", "recall_core.__main__", "recall_core.adapters", "recall_core.adapters.starting"} | LEAVES
+    )
     assert "typing" not in done.stderr.split()
 
 

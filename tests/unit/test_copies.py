@@ -19,13 +19,13 @@ from recall_core.config import Config
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import RqlError, UsageError
 from recall_core.evaluate.tune_question import PinTarget
-from recall_core.pack import pack
+from recall_core.pack.greedy import pack
 from recall_core.rank.copies import Copies, texts_among
 from recall_core.rank.fuse import rank
 from recall_core.rank.sparse import Given, in_place, recalled
 from recall_core.rank.weighing import Ranking
 from recall_core.retrieve import answer as answering
-from recall_core.retrieve import plan_rql, plan_words
+from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.text import counter
 from recall_core.types import Hit

@@ -39,8 +39,7 @@ from recall_core.explain.winning import rank_line
 from recall_core.model_tokens import model_tokens
 from recall_core.pack.account import near_duplicates
 from recall_core.pack.greedy import pack
-from recall_core.pack.knapsack import Thing, choose
-from recall_core.pack.optimal import pack_optimal
+from recall_core.pack.optimal import Thing, choose, pack_optimal
 from recall_core.rank import bm25
 from recall_core.retrieve.query import literal
 from recall_core.rql.filters import parse_filter

@@ -181,6 +181,7 @@ def test_a_sound_store_has_only_good_news_in_a_fixed_order(store: SqliteStore) -
         "reembed",
         "embedder",
         "left_parts",
+        "parser_missing",
         "files",
         "readings",
         "self_retrieval",

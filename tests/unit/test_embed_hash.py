@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from recall_core.embed import hash_batch
-from recall_core.embed.features import MAX_CHARS, features, words
-from recall_core.embed.fold import fold
+from recall_core.embed.features import MAX_CHARS, features, fold, words
 from recall_core.embed.hash import HashEmbedder, embed_numpy, embed_plain
 from recall_core.errors import ConfigError
 from recall_core.types import Vector

@@ -8,8 +8,7 @@ import struct
 import pytest
 
 from recall_core.config import Config
-from recall_core.embed.providers.gemini import GEMINI
-from recall_core.embed.providers.openai import OPENAI
+from recall_core.embed.providers.openai import GEMINI, OPENAI
 from recall_core.embed.providers.remote import RemoteKind
 
 pytestmark = pytest.mark.live

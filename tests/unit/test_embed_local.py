@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from recall_core.config import Config
-from recall_core.embed.installed import folder_of
 from recall_core.embed.local import LOCAL, TOKENIZER, WEIGHTS, LocalEmbedder, LocalKind, embed_numpy, embed_plain
-from recall_core.embed.windows import components
+from recall_core.embed.model_files import folder_of
+from recall_core.embed.tokens import components
 from recall_core.errors import EmbedError
 from recall_core.shell import install_extra
 from recall_core.testing import DeterministicEmbedderConformance

@@ -22,11 +22,9 @@ import pytest
 
 from recall_core.api.recall import Recall
 from recall_core.config import Config
-from recall_core.embed.providers.gemini import GEMINI
-from recall_core.embed.providers.openai import LLAMACPP, OLLAMA, OPENAI
-from recall_core.embed.providers.remote import RemoteEmbedder, RemoteKind
+from recall_core.embed.providers.openai import GEMINI, LLAMACPP, OLLAMA, OPENAI
+from recall_core.embed.providers.remote import RemoteEmbedder, RemoteKind, cut
 from recall_core.embed.providers.sentence import SENTENCE
-from recall_core.embed.providers.windows import cut
 from recall_core.embed.providers.wire import BACKOFF_SECONDS, ApiKey, is_loopback
 from recall_core.errors import ConfigError, EmbedError, Interrupted, RecallError
 from recall_core.ports import Embedder, EmbedderKind

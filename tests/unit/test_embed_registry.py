@@ -11,11 +11,11 @@ from recall_core.api.recall import Recall
 from recall_core.config import FILE_NAME, Config, load
 from recall_core.embed import registry
 from recall_core.embed.hash import HASH, HashEmbedder
-from recall_core.embed.installed import folder_of
 from recall_core.embed.local import IDENTITY as LOCAL_IDENTITY
+from recall_core.embed.model_files import folder_of
 from recall_core.embed.onnx import MINILM_IDENTITY, MINILM_MODEL, MINILM_TOKENIZER
 from recall_core.embed.rescore import EmbedderReranker, new_reranker
-from recall_core.embed.windows import components
+from recall_core.embed.tokens import components
 from recall_core.errors import EmbedError, RecallError
 from recall_core.parts import part_of
 from recall_core.ports import Embedder

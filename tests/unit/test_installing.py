@@ -107,3 +107,21 @@ def test_a_newer_recall_comes_from_where_this_one_did(monkeypatch: pytest.Monkey
     monkeypatch.setattr(installing, "__file__", str(tmp_path / "recall_core" / "installing.py"))
     monkeypatch.setattr(installing, "DISTRIBUTION", "no-such-project")
     assert installing.upgrade() == "install the Recall that wrote it"
+
+
+def test_a_plug_in_comes_from_where_recall_did(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert installing.locate_plug_in("recall-man") == str(ROOT / "plugins" / "recall-man")
+    assert installing.locate_plug_in("recall-other") is None
+
+    (tmp_path / "plugins" / "recall-man").mkdir(parents=True)
+    monkeypatch.setattr(installing, "source", lambda: None)
+    for origin, place in [
+        (str(tmp_path), str(tmp_path / "plugins" / "recall-man")),
+        ("git+https://example.org/recall.git", "git+https://example.org/recall.git#subdirectory=plugins/recall-man"),
+        ("https://example.org/recall.tar.gz", "https://example.org/recall.tar.gz#subdirectory=plugins/recall-man"),
+        ("https://example.org/recall.whl", None),
+        (str(tmp_path / "recall.whl"), None),
+        (None, None),
+    ]:
+        monkeypatch.setattr(installing, "_came_from", lambda origin=origin: origin)
+        assert installing.locate_plug_in("recall-man") == place, origin

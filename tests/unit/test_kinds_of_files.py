@@ -90,6 +90,24 @@ def test_a_file_is_read_by_name_then_by_content() -> None:
         assert chosen(path, raw) == name, (path, raw, name)
 
 
+def test_a_manual_page_is_known_by_its_name_and_its_first_lines() -> None:
+    for path in ["ls.1", "perlre.1p", "foo.3pm", "Tk.n", "man3/ssl.3ssl", "a.b.8", "x.man"]:
+        assert kinds.is_man(path, MANUAL), path
+    for path in ["ls.txt", "ls.10", "page.md", ".1", "1", "a.html"]:
+        assert not kinds.is_man(path, MANUAL), path
+    for path in ["libfoo.so.1", "notes.1", "changelog.1", "a.3", "README.n", "data.4"]:
+        for head in [
+            "Version 1.1\n\n.SH is a macro\n",
+            "",
+            "\x7fELF\x01",
+            "...and so on\n",
+            "- a\n- b\n",
+            ".gitignore\n.TH\n",
+            "1 2 3\n",
+        ]:
+            assert not kinds.is_man(path, head), (path, head)
+
+
 def test_comments_above_what_is_no_page_are_passed_over_once() -> None:
     assert chosen("page", b"<!---->" * 500 + b"words\n") == "text"
 

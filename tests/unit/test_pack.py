@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 
 from recall_core.config import Config
-from recall_core.pack import pack
 from recall_core.pack.account import spent
 from recall_core.pack.graphemes import floor_boundary
+from recall_core.pack.greedy import pack
 from recall_core.text import Counter, counter
 from recall_core.types import Chunk, Document, Hit, Omission, Packed
 

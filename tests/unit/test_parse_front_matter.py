@@ -6,10 +6,10 @@ import sys
 from time import process_time
 
 import pytest
-import yaml as pyyaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recall_core._lazy import yaml as pyyaml
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.parse.front_matter import FrontMatter, front_matter
 from tests.examples import examples

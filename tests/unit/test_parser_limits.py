@@ -73,6 +73,7 @@ def test_only_small_files_of_short_lines_are_read_in_this_process() -> None:
         ("a.txt", b"\nw" + line, "auto", False),
         ("a.json", b"{}" + b" " * SHORT_LINE_BYTES, "auto", False),
         ("a.x", b"say", "endless", False),
+        ("a.1", b".TH A 1\n", "auto", False),
     ):
         with FileReader(Config()) as reader:
             read(reader, path, raw, parser)

@@ -13,7 +13,7 @@ from recall_core.adapters.menu import COMMANDS
 from recall_core.config import Config, render
 from recall_core.config.toml import plain as plain_toml
 from recall_core.errors import UsageError
-from recall_core.retrieve import question_words
+from recall_core.retrieve import query
 
 WORDS = ("a.md", "two words", "é", "", "-", "--", "-1", "x=y", "import", "on", "10", "\udcff", "3", "all", "a,b")
 
@@ -105,9 +105,9 @@ def test_a_plain_question_is_taken_apart_as_any_other(monkeypatch: pytest.Monkey
     )  # fmt: skip
     chance = Random(21)
     asked = [" ".join(chance.choice(words) for _ in range(chance.randrange(6))) for _ in range(3_000)]
-    assert sum(map(question_words._is_plain, asked)) > 200
-    found = [list(question_words.pieces(text, with_question_words=bool(i % 2))) for i, text in enumerate(asked)]
-    monkeypatch.setattr(question_words, "_is_plain", lambda _: False)
+    assert sum(map(query._is_plain, asked)) > 200
+    found = [list(query.pieces(text, with_question_words=bool(i % 2))) for i, text in enumerate(asked)]
+    monkeypatch.setattr(query, "_is_plain", lambda _: False)
     for i, (text, pieces) in enumerate(zip(asked, found, strict=True)):
-        closely = question_words.pieces(text, with_question_words=bool(i % 2))
+        closely = query.pieces(text, with_question_words=bool(i % 2))
         assert pieces == list(closely), text

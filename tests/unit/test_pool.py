@@ -12,8 +12,8 @@ from recall_core.config import Config
 from recall_core.errors import RecallError, UsageError
 from recall_core.rank.bm25 import contributions
 from recall_core.retrieve import answer as answering
-from recall_core.retrieve import plan_rql, plan_words, pool
-from recall_core.retrieve.plan import Plan
+from recall_core.retrieve import pool
+from recall_core.retrieve.plan import Plan, plan_rql, plan_words
 from recall_core.retrieve.query import literal
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.store import SqliteStore
@@ -47,7 +47,7 @@ def lexical(found: Pool) -> dict[str, float]:
 
 
 def test_bm25f_replaces_the_lexical_value_of_every_row_that_matches(store: SqliteStore) -> None:
-    found = pool.retrieve(words("ship harbour", BM25F), store, EMBEDDER)
+    found = pool.gather(words("ship harbour", BM25F), store, EMBEDDER)
     query = pool.ask(words("ship harbour", BM25F), store, EMBEDDER).lexical
     assert query is not None
     seen = store.occurrences(query, None)
@@ -90,30 +90,30 @@ def test_a_rare_phrase_of_common_words_takes_nobodys_place_in_a_bounded_list() -
 
 
 def test_a_phrase_that_is_nowhere_is_left_out_whole(store: SqliteStore) -> None:
-    plain = pool.retrieve(words("ship", Config(embedding_dim=64)), store, EMBEDDER)
-    found = pool.retrieve(words('ship "harbour ship"', Config(embedding_dim=64)), store, EMBEDDER)
+    plain = pool.gather(words("ship", Config(embedding_dim=64)), store, EMBEDDER)
+    found = pool.gather(words('ship "harbour ship"', Config(embedding_dim=64)), store, EMBEDDER)
     assert (found.bound, lexical(found)) == (plain.bound, lexical(plain))
     assert found.warnings == ('W_UNKNOWN_TERM: "harbour ship" occurs nowhere in this store',)
 
 
 def test_no_bm25f_value_exceeds_the_bound(store: SqliteStore) -> None:
-    found = pool.retrieve(words("ship harbour unknown", BM25F), store, EMBEDDER)
+    found = pool.gather(words("ship harbour unknown", BM25F), store, EMBEDDER)
     assert found.bound == pytest.approx((0.9 + 1) * sum(term.idf for term in found.terms))
     assert max(lexical(found).values()) < found.bound
 
 
 def test_bm25f_keeps_to_filter_and_match(store: SqliteStore) -> None:
     filtered = words("ship harbour", BM25F, mode="lexical", where="doc.path = 'b.txt'")
-    whole = lexical(pool.retrieve(words("ship harbour", BM25F), store, EMBEDDER))
-    assert lexical(pool.retrieve(filtered, store, EMBEDDER)) == {"b.txt": whole["b.txt"]}
+    whole = lexical(pool.gather(words("ship harbour", BM25F), store, EMBEDDER))
+    assert lexical(pool.gather(filtered, store, EMBEDDER)) == {"b.txt": whole["b.txt"]}
     both = words("ship log", BM25F._replace(match="all"), mode="lexical")
-    assert set(lexical(pool.retrieve(both, store, EMBEDDER))) == {"a.txt"}
+    assert set(lexical(pool.gather(both, store, EMBEDDER))) == {"a.txt"}
 
 
 def test_a_bounded_pool_is_scored_by_bm25f_too(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = lexical(pool.retrieve(words("ship harbour", BM25F), store, EMBEDDER))
+    whole = lexical(pool.gather(words("ship harbour", BM25F), store, EMBEDDER))
     monkeypatch.setattr(pool, "EXACT_VECTORS", 3)
-    found = pool.retrieve(words("ship harbour", BM25F._replace(pool=2)), store, EMBEDDER)
+    found = pool.gather(words("ship harbour", BM25F._replace(pool=2)), store, EMBEDDER)
     assert not found.exact
     assert lexical(found).items() <= whole.items()
     assert len(lexical(found)) >= 2
@@ -121,8 +121,8 @@ def test_a_bounded_pool_is_scored_by_bm25f_too(store: SqliteStore, monkeypatch: 
 
 def test_raw_fts5_syntax_keeps_its_own_score_and_says_so(store: SqliteStore) -> None:
     rql = "SELECT * FROM chunk USING lexical_fts('ship NOT log')"
-    found = pool.retrieve(plan_rql(rql, config=BM25F, exact=False), store, None)
-    plain = pool.retrieve(plan_rql(rql, config=BM25F._replace(lexical_model="fts5"), exact=False), store, None)
+    found = pool.gather(plan_rql(rql, config=BM25F, exact=False), store, None)
+    plain = pool.gather(plan_rql(rql, config=BM25F._replace(lexical_model="fts5"), exact=False), store, None)
     assert lexical(found) == lexical(plain)
     assert (found.bound, found.lexical_model) == (plain.bound, "fts5")
     assert [warning for warning in found.warnings if warning.startswith("W_LEXICAL_MODEL: ")]
@@ -131,21 +131,21 @@ def test_raw_fts5_syntax_keeps_its_own_score_and_says_so(store: SqliteStore) -> 
 
 def test_raw_syntax_that_fts5_refuses_is_literal_and_so_scored_by_bm25f(store: SqliteStore) -> None:
     plan = plan_rql("SELECT * FROM chunk USING lexical_fts('ship?')", config=BM25F, exact=False)
-    found = pool.retrieve(plan, store, None)
+    found = pool.gather(plan, store, None)
     assert found.lexical_model == "bm25f"
     assert [warning.split(":")[0] for warning in found.warnings] == ["W_FTS_SANITIZED"]
 
 
 def test_the_plan_says_who_scored_the_words(store: SqliteStore) -> None:
     plan = words("ship", BM25F)
-    echo = plan_echo(plan, pool.retrieve(plan, store, EMBEDDER))
+    echo = plan_echo(plan, pool.gather(plan, store, EMBEDDER))
     assert echo["lexical_model"] == {"model": "bm25f", "k1": 0.9, "b": 0.4, "title_weight": 2.0}
     by_default = words("ship", Config(embedding_dim=64))
-    assert "lexical_model" not in plan_echo(by_default, pool.retrieve(by_default, store, EMBEDDER))
+    assert "lexical_model" not in plan_echo(by_default, pool.gather(by_default, store, EMBEDDER))
 
 
 def test_semantic_questions_have_no_lexical_model(store: SqliteStore) -> None:
-    assert pool.retrieve(words("ship", BM25F, mode="semantic"), store, EMBEDDER).lexical_model == "fts5"
+    assert pool.gather(words("ship", BM25F, mode="semantic"), store, EMBEDDER).lexical_model == "fts5"
 
 
 def test_an_answer_by_bm25f_is_in_the_order_of_its_scores(store: SqliteStore) -> None:
@@ -172,9 +172,9 @@ def plainer(store: SqliteStore) -> Plainer:
 def test_a_store_without_a_syntax_of_its_own_is_never_asked_in_it(plainer: Plainer) -> None:
     asked = plan_rql("SELECT * FROM chunk USING lexical_fts('ship')", config=BM25F, exact=False)
     with pytest.raises(UsageError) as refused:
-        pool.retrieve(asked, plainer, None)
+        pool.gather(asked, plainer, None)
     assert refused.value.code == "lexical_fts_unsupported"
-    assert lexical(pool.retrieve(words("ship", BM25F), plainer, EMBEDDER)).keys() == {"a.txt", "b.txt"}
+    assert lexical(pool.gather(words("ship", BM25F), plainer, EMBEDDER)).keys() == {"a.txt", "b.txt"}
 
 
 @pytest.mark.parametrize(("few", "kind"), [(0, "approximate"), (20_000, "exact")])
@@ -182,9 +182,9 @@ def test_an_index_that_only_comes_near_is_told(
     plainer: Plainer, store: SqliteStore, monkeypatch: pytest.MonkeyPatch, few: int, kind: str
 ) -> None:
     monkeypatch.setattr(pool, "EXACT_VECTORS", few)
-    found = pool.retrieve(words("ship", BM25F), plainer, EMBEDDER)
+    found = pool.gather(words("ship", BM25F), plainer, EMBEDDER)
     assert (found.index_kind, found.exact) == (kind, few > 0)
-    assert pool.retrieve(words("ship", BM25F), store, EMBEDDER).index_kind == "exact"
+    assert pool.gather(words("ship", BM25F), store, EMBEDDER).index_kind == "exact"
 
 
 def test_up_to_20_000_vectors_every_row_is_a_candidate(store: SqliteStore) -> None:
@@ -192,14 +192,14 @@ def test_up_to_20_000_vectors_every_row_is_a_candidate(store: SqliteStore) -> No
     store.db.pragma("query_only", False)  # the store keeps count of its vectors, and is told that it has more
     for vectors, is_whole in ((20_000, True), (20_001, False)):
         store.db.execute("UPDATE meta SET value = ? WHERE key = 'vectors'", (str(vectors),))
-        found = pool.retrieve(plan, store, EMBEDDER)
+        found = pool.gather(plan, store, EMBEDDER)
 
         assert (found.exact, len(found.keys) == store.info().chunks) == (is_whole, is_whole), vectors
 
 
 def test_a_question_of_words_alone_passes_over_no_vector(plainer: Plainer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "EXACT_VECTORS", 0)
-    found = pool.retrieve(words("ship", BM25F, mode="lexical"), plainer, None)
+    found = pool.gather(words("ship", BM25F, mode="lexical"), plainer, None)
     assert (found.index_kind, found.exact) == ("exact", False)
 
 

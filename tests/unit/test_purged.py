@@ -14,7 +14,7 @@ from recall_core.errors import Outdated
 from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import names_of, put, stored, stored_queries
 from recall_core.evaluate.names import Spot
-from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import Answer
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Root
 

@@ -15,7 +15,7 @@ import pytest
 
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
-from recall_core.retrieve import plan_rql, replan
+from recall_core.retrieve.plan import plan_rql, replan
 from recall_core.rql.lexer import tokenize
 from recall_tui.state.events import Repacked, Reweighed
 from recall_tui.state.records import Packing

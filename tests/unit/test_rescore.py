@@ -11,7 +11,7 @@ from recall_core.errors import ConfigError, EmbedError
 from recall_core.rank.fuse import best_of_each_document, rank
 from recall_core.rank.rescore import head, rescored
 from recall_core.retrieve import answer as answering
-from recall_core.retrieve import plan_rql, plan_words
+from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Key, Pool
 from recall_core.views import explain_view, plan_echo

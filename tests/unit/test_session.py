@@ -9,7 +9,8 @@ from pathlib import Path
 from recall_core.config import Config
 from recall_core.errors import StoreLocked, UsageError
 from recall_core.rank.weighing import Ranking
-from recall_core.retrieve import Answer, plan_rql, plan_words
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.types import Chunk, Document, Hit, Key, Packed, Pool, Progress, StoreInfo
 from recall_tui.actions.conditions import can_cancel
 from recall_tui.home.history import PastQuestion

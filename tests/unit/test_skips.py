@@ -13,7 +13,7 @@ from recall_core.adapters import cli
 from recall_core.adapters.roots import ingest_talk
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.contract.filling import IngestView
+from recall_core.contract.store import IngestView
 from recall_core.ingest import skips
 from recall_core.types import Skip
 

@@ -13,7 +13,7 @@ from recall_core.ports import Reranker
 from recall_core.rank.fuse import best_of_each_document, rank
 from recall_core.rank.sparse import Given, Recalled, Report, near_documents, recalled
 from recall_core.retrieve import answer as answering
-from recall_core.retrieve import plan_rql, plan_words
+from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import Key, Pool
 from tests.builders import EMBEDDER, memory_store, new_file, put

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
-from recall_core.contract.whynot import FixView
+from recall_core.contract.explaining import FixView
 from recall_core.explain.whynot import spelling
 from recall_core.explain.whynot.fix import Start
 from recall_core.explain.whynot.kept import KeptAsker
@@ -25,7 +25,8 @@ from recall_core.explain.whynot.present import answered as answered_by
 from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.spelling import distances, edits_allowed, near_terms
 from recall_core.explain.whynot.target import Sought
-from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import Plan
 from recall_core.store.sqlite.memory.terms import TermFrequencies
 from recall_core.types import Root
 

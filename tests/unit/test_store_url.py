@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from recall_core import _lazy
 from recall_core.api import stores
 from recall_core.api.recall import Ask, Recall
 from recall_core.api.stores import StoreUrl, store_kind, store_url
@@ -72,7 +73,7 @@ def test_a_plug_in_is_found_by_its_name_and_takes_no_built_in_one(monkeypatch: p
         asked.append(group)
         return EntryPoints([PLUG_IN])
 
-    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
+    monkeypatch.setattr(_lazy.metadata, "entry_points", entry_points)
     assert store_kind("sqlite") is SQLITE
     assert asked == []
     assert store_kind("elsewhere") is SQLITE

@@ -19,7 +19,8 @@ from recall_core.evaluate.grades import Judgement
 from recall_core.evaluate.judgements import put
 from recall_core.evaluate.names import Spot
 from recall_core.explain.explanation import explanation
-from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.targets import chunk as chunk_row
 from recall_core.types import Progress
 from recall_tui.analyses.document import language_marks
@@ -202,6 +203,37 @@ def test_a_search_of_an_analysis_nobody_wants_any_more_is_aborted(tmp_path: Path
     thread.stop()
 
     assert not any(isinstance(event, Crashed) for event in log.events)
+
+
+class OnceEndless(EndlessEngine):
+    """A store whose searches end once one was aborted."""
+
+    begun = threading.Event()
+    aborted = threading.Event()
+
+    def answer(self, plan: Plan) -> Answer:
+        return Engine.answer(self, plan) if self.aborted.is_set() else super().answer(plan)
+
+
+def test_an_analysis_that_is_held_is_aborted_and_done_later(tmp_path: Path, log: EventLog) -> None:
+    store = build_store(tmp_path)
+    with Recall.open(str(store)) as recall:
+        put(recall.store, {"q": "token budget"}, [Judgement("q", Spot("docs/budget.md"), 1)])
+    board, seconds = Analysis("board"), 0.3
+    thread = AnalysisThread(lambda: opened_by(OnceEndless, store), log.post)
+    thread.start()
+    thread.submit([(board, stamp_of(Session(), board))], Session())
+    assert OnceEndless.begun.wait(60)
+
+    since = time.monotonic()
+    thread.hold(seconds)
+    done = log.wait_for(lambda event: isinstance(event, AnalysisDone))
+    thread.stop()
+
+    assert OnceEndless.aborted.is_set()
+    assert time.monotonic() - since >= seconds
+    assert isinstance(done, AnalysisDone)
+    assert not isinstance(done.result, RecallError)
 
 
 def test_a_result_is_not_worked_out_twice(store: Path, log: EventLog, thread: AnalysisThread) -> None:

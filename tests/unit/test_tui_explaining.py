@@ -12,7 +12,8 @@ from rich.text import Text
 
 from recall_core.config import Config
 from recall_core.errors import UsageError
-from recall_core.retrieve import Answer, plan_rql, plan_words
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, StoreInfo
 from recall_tui import files
 from recall_tui.panes.explain.figures import number, wrapped

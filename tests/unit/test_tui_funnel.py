@@ -1,6 +1,6 @@
 """What the funnel tab says of candidates beyond its figures."""
 
-from recall_core.contract.whynot import FunnelStageView, TraceView
+from recall_core.contract.explaining import FunnelStageView, TraceView
 from recall_tui.panes.explain.funnel import funnel_lines
 from recall_tui.widgets.draw import ASCII, UNICODE
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as some
 
 from recall_core.config import Config
 from recall_core.rank.weighing import Ranking
-from recall_core.retrieve import Answer, plan_rql, plan_words
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.types import Key, Pool
 from recall_tui.state.events import Answered, Reweighed
 from recall_tui.state.grouping import BY_RANK, MOST_GROUPED, Grouping, ListLine, grouped, grouping_of, why_not

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from recall_core.config import Config, keyed
-from recall_core.retrieve import plan_rql
+from recall_core.retrieve.plan import plan_rql
 from recall_core.rql.ast import Value
 from recall_core.rql.parser import parse_query
 from recall_tui.state import optioning

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
-from textual.drivers import linux_driver
 from textual.events import Key, Paste
 
 from recall_tui.terminal import PasteParser
@@ -26,10 +25,6 @@ def read(*pieces: str) -> str:
 
 def test_a_paste_with_escapes_keeps_its_order() -> None:
     assert read(f"a{START}one \x1btwo \x1b[31mred\x1b[0m{END}b{START}{END}c") == "a<one two red>b<>c"
-
-
-def test_the_terminal_reads_with_this_parser() -> None:
-    assert linux_driver.XTermParser is PasteParser
 
 
 @given(st.text(st.characters(exclude_characters="\x1b\x00", codec="utf-8")), st.lists(st.integers(0, 200)))

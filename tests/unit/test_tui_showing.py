@@ -23,11 +23,17 @@ class Clockwork:
         self.waits: list[float] = []
         self.running: list[Callable[[], None]] = []
         self.behind: list[Callable[[], None]] = []
+        self.rows = 0
+        self.after_rows: list[Callable[[], None]] = []
         self.is_typing = False
-        self.showing = Showing(self._show, self._later, self.behind.append, lambda: self.is_typing)
+        self.showing = Showing(self._show, self._show_rows, self._later, self.behind.append, lambda: self.is_typing)
 
     def _show(self) -> None:
         self.shown += 1
+
+    def _show_rows(self, then: Callable[[], None]) -> None:
+        self.rows += 1
+        self.after_rows.append(then)
 
     def _later(self, seconds: float, call: Callable[[], None]) -> Timer:
         self.waits.append(seconds)
@@ -77,7 +83,8 @@ def test_what_threads_tell_in_one_turn_is_drawn_once() -> None:
     assert clockwork.shown == 0
     [draw] = clockwork.behind
     draw()
-    assert clockwork.shown == 1
+    clockwork.after_rows[0]()
+    assert (clockwork.rows, clockwork.shown) == (1, 1)
     clockwork.showing.follow(MOVED, MOVED, is_told=True)
     assert len(clockwork.behind) == 2
 
@@ -88,7 +95,7 @@ def test_what_a_person_does_is_drawn_at_once_and_what_was_told_with_it() -> None
     clockwork.showing.follow(MOVED, MOVED._replace(results=MOVED.results._replace(selected=2)))
     assert clockwork.shown == 1
     clockwork.behind[0]()
-    assert clockwork.shown == 1
+    assert (clockwork.rows, clockwork.shown) == (0, 1)
 
 
 def test_results_that_come_while_a_person_types_wait_for_the_pause() -> None:
@@ -96,8 +103,21 @@ def test_results_that_come_while_a_person_types_wait_for_the_pause() -> None:
     clockwork.is_typing = True
     clockwork.showing.follow(MOVED, MOVED, is_told=True)
     clockwork.behind[0]()
-    assert clockwork.shown == 0
+    assert (clockwork.rows, clockwork.shown) == (0, 0)
+    clockwork.is_typing = False
     clockwork.showing.catch_up()
     assert clockwork.shown == 1
+    clockwork.showing.catch_up()
+    assert clockwork.shown == 1
+
+
+def test_a_key_behind_the_rows_holds_the_other_panes_back() -> None:
+    clockwork = Clockwork()
+    clockwork.showing.follow(MOVED, MOVED, is_told=True)
+    clockwork.behind[0]()
+    clockwork.is_typing = True
+    clockwork.after_rows[0]()
+    assert (clockwork.rows, clockwork.shown) == (1, 0)
+    clockwork.is_typing = False
     clockwork.showing.catch_up()
     assert clockwork.shown == 1

@@ -19,7 +19,8 @@ from recall_core.evaluate.options import EvalOptions as Evaluation
 from recall_core.evaluate.tune import TuneOptions
 from recall_core.evaluate.tune_question import PinTarget
 from recall_core.explain.intervals import Interval
-from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import Plan
 from recall_core.types import Hit
 from recall_tui.analyses import weights as curves
 from recall_tui.analyses import weights as pinning

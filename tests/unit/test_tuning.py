@@ -21,7 +21,8 @@ from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.evaluate.grid import differing, parse_grid
 from recall_core.evaluate.tune import TuneOptions, tune
-from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import Plan
 from tests.contracts import validator
 
 TUNE = ("tune", "--queries", "q.tsv", "--qrels", "r.txt")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from recall_core.config import Config
-from recall_core.retrieve import Answer, plan_words
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import plan_words
 from recall_tui.state.records import Moved, WeightsState
 from recall_tui.state.requests import query_request
 from recall_tui.state.session import WORDS_K, Session, asked

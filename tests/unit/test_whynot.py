@@ -15,7 +15,7 @@ from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.adapters.whynot import all_lines
 from recall_core.api.recall import Ask, Pack, Recall
-from recall_core.contract.whynot import StageView, WhyNotView
+from recall_core.contract.explaining import StageView, WhyNotView
 from recall_core.errors import UnknownTarget, UsageError
 from recall_core.explain.whynot.stage import STAGES
 from recall_core.retrieve import pool as pool_module

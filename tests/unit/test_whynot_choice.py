@@ -8,7 +8,7 @@ import pytest
 
 from recall_core.adapters.whynot import whynot_lines
 from recall_core.api.recall import Ask, Pack, Recall
-from recall_core.contract.whynot import WhyNotView
+from recall_core.contract.explaining import WhyNotView
 from recall_core.types import Root
 
 ORDER = ("filter match min_score", "k budget", "mode", "spelling", "name", "weight", "term")

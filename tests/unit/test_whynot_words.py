@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recall_core.adapters.whynot import change_of, command_of
-from recall_core.contract.whynot import FixView
+from recall_core.contract.explaining import FixView
 
 
 def fix(change: str, command: str) -> FixView:

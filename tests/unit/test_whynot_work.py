@@ -9,12 +9,13 @@ import pytest
 
 from recall_core.api.engine import Engine
 from recall_core.config import Config
-from recall_core.contract.whynot import WhyNotView
+from recall_core.contract.explaining import WhyNotView
 from recall_core.explain.funnel import trace
 from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.why import why_not
-from recall_core.retrieve import Answer, Plan
 from recall_core.retrieve import pool as pool_module
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import Plan
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LexicalQuery
 from tests.builders import EMBEDDER, memory_store, new_file, put

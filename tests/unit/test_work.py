@@ -17,7 +17,8 @@ from recall_core.config import Config, load
 from recall_core.errors import EmbedError, Interrupted
 from recall_core.evaluate import judgements
 from recall_core.maintain.settings import write_settings
-from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import Plan
 from recall_core.rql.ast import Field
 from recall_core.types import Hit, Progress, Root
 from recall_tui.handlers.store import reembedded

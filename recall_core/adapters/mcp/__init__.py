@@ -1,1 +1,9 @@
 """Recall as a server of the Model Context Protocol, for agents."""
+
+from recall_core._lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recall_core.adapters.mcp import http, install, server, stdio, tools
+else:
+    __getattr__ = attach(__name__)

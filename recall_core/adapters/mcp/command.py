@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recall_core.adapters import mcp
 from recall_core.api.serving.following import Follower, Following
 from recall_core.api.serving.pool import CONNECTIONS, SECONDS, ConnectionPool, StoreSettings
 from recall_core.api.stores import find
@@ -35,10 +36,8 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     flags = request.flags
     named = request.store or os.environ.get("RECALL_STORE") or None
     if flags.install is not None:
-        from recall_core.adapters.mcp import install  # noqa: PLC0415 - a server has no need of it
-
         command = [sys.executable, "-m", "recall_core", "--store", str(_place(named)), "mcp"]
-        install.print_entry(flags.install, command, streams)
+        mcp.install.print_entry(flags.install, command, streams)
         return
     _expect_serving(flags)
     if find_spec("mcp") is None:
@@ -64,40 +63,39 @@ def _expect_serving(flags: Namespace) -> None:
 
 
 def _server(pool: ConnectionPool, flags: Namespace) -> RecallServer:
-    from recall_core.adapters.mcp.server import RecallServer, ServerSettings  # noqa: PLC0415 - it needs the package
-    from recall_core.adapters.mcp.tools import BY_NAME, Limits  # noqa: PLC0415 - as above
 
     base = None if flags.base is None else str(absolute(Path(flags.base)))
-    limits = Limits(base=base)
+    limits = mcp.tools.Limits(base=base)
     if flags.max_answer_chars is not None:
         limits = limits._replace(max_answer_chars=flags.max_answer_chars)
-    offered = frozenset(BY_NAME) if flags.tools is None else frozenset(map(str.strip, flags.tools.split(",")))
-    if unknown := sorted(offered - BY_NAME.keys()):
-        known = ", ".join(BY_NAME)
+    offered = (
+        frozenset(mcp.tools.BY_NAME) if flags.tools is None else frozenset(map(str.strip, flags.tools.split(",")))
+    )
+    if unknown := sorted(offered - mcp.tools.BY_NAME.keys()):
+        known = ", ".join(mcp.tools.BY_NAME)
         raise UsageError(
             "bad_value", f"--tools names {unknown[0]!r}; the tools are {known}.", hint="--tools search,get"
         )
-    return RecallServer(pool, ServerSettings(limits, flags.structured, flags.call_timeout or SECONDS, offered))
+    return mcp.server.RecallServer(
+        pool, mcp.server.ServerSettings(limits, flags.structured, flags.call_timeout or SECONDS, offered)
+    )
 
 
 def _serve(server: RecallServer, flags: Namespace, streams: Streams, begun: Callable[[], None]) -> None:
     import anyio  # noqa: PLC0415 - it comes with the package
 
     if flags.http:
-        from recall_core.adapters.mcp import http  # noqa: PLC0415 - as above
-
-        door = http.door(PORT if flags.port is None else flags.port, has_token=not flags.no_token)
+        door = mcp.http.door(PORT if flags.port is None else flags.port, has_token=not flags.no_token)
 
         async def over_http() -> None:
             begun()
-            await http.serve(await server.protocol(), door, lambda: _listens(door, streams))
+            await mcp.http.serve(await server.protocol(), door, lambda: _listens(door, streams))
 
         anyio.run(over_http)
         return
-    from recall_core.adapters.mcp import stdio  # noqa: PLC0415 - as above
 
     async def over_stdio() -> None:
-        async with stdio.streams() as (reading, writing):
+        async with mcp.stdio.streams() as (reading, writing):
             begun()
             protocol = await server.protocol()
             await protocol.run(reading, writing, protocol.create_initialization_options())

@@ -13,7 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from recall_core import __version__
+from recall_core._version import __version__
 from recall_core.adapters.mcp.arguments import schema
 from recall_core.adapters.mcp.told import UNAVAILABLE, disabled, failure, folders, instructions, prompt, unavailable
 from recall_core.adapters.mcp.tools import BY_NAME, MEMORY_TOOLS, TOOLS, Limits, Told, Tool, resource

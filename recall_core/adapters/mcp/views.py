@@ -22,9 +22,9 @@ from recall_core.text import behind
 
 if TYPE_CHECKING:
     from recall_core.api.serving.names import CallerNames
+    from recall_core.contract.explaining import FixView
     from recall_core.contract.responses import Response
     from recall_core.contract.views import ResultView, TextView
-    from recall_core.contract.whynot import FixView
 
 SNIPPET_CHARS = 480
 """Of a chunk without a passage."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from recall_core.adapters.report.markup import Html, tag
 from recall_core.adapters.report.style import LINE_COLOURS, LINE_DASHES
-from recall_core.contract.comparing import RankLineView, RankStepView
-from recall_core.contract.packing import ContextView
+from recall_core.contract.explaining import RankLineView, RankStepView
+from recall_core.contract.views import ContextView
 from recall_core.text import cited
 
 WIDTH, LEFT, RIGHT, TOP, ROW = 860.0, 56.0, 30.0, 30.0, 27.0

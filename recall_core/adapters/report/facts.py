@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recall_core.adapters.render import account_lines, counted, weight_of
-from recall_core.contract.packing import ContextView
 from recall_core.contract.responses import Response
+from recall_core.contract.views import ContextView
 
 
 def question(response: Response) -> str:

@@ -10,9 +10,8 @@ from recall_core.adapters.report.facts import account_facts, plan_facts, questio
 from recall_core.adapters.report.markup import Html, join, tag
 from recall_core.adapters.report.style import CSS, SIGNAL_COLOURS
 from recall_core.contract.ledger import PartView
-from recall_core.contract.packing import ContextBlock, ContextView
 from recall_core.contract.responses import Response
-from recall_core.contract.views import ResultView
+from recall_core.contract.views import ContextBlock, ContextView, ResultView
 from recall_core.text import behind_unit, cited
 
 EXCERPT = 260

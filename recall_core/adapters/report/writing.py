@@ -17,7 +17,7 @@ from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams, shown
 from recall_core.api.recall import Recall
 from recall_core.contract import response_of
-from recall_core.contract.comparing import ReportView
+from recall_core.contract.explaining import ReportView
 from recall_core.contract.responses import AnyResponse, Response
 from recall_core.contract.views import ResultView
 from recall_core.errors import UsageError

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.embed.providers.remote import identity_prefix
-from recall_core.embed.providers.windows import cut, means, unit
+from recall_core.embed.providers.remote import cut, identity_prefix, means, unit
 from recall_core.errors import EmbedError
 from recall_core.shell import INSTALL, Hint
 from recall_core.types import Vector

@@ -14,6 +14,7 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from recall_core._lazy import httpx
 from recall_core.deadline import check, seconds_left
 from recall_core.errors import ConfigError, EmbedError, Interrupted, TimedOut
 from recall_core.shell import REST, Hint, install_extra
@@ -211,7 +212,6 @@ class Wire:
 
     def _attempt(self, path: str, content: bytes) -> object:
         """The decoded answer, or a _Failure."""
-        import httpx  # noqa: PLC0415 - only who embeds with a server loads it
 
         try:
             told = {"trace": self._connected}
@@ -226,7 +226,6 @@ class Wire:
         return decoded
 
     def _unanswered(self, error: httpx.RequestError) -> _Failure:
-        import httpx  # noqa: PLC0415
 
         if isinstance(error, httpx.TimeoutException):
             return _Failure(self._error("provider_timeout", "did not answer in time"), error, is_passing=True)
@@ -292,7 +291,7 @@ def _checked(url: str, key: ApiKey | None) -> str:
 
 def _client(url: str, headers: dict[str, str], timeout_seconds: float) -> httpx.Client:
     try:
-        import httpx  # noqa: PLC0415 - an extra, loaded when it is asked for
+        pass
     except ImportError as error:
         raise EmbedError(
             "embedder_unavailable", "The httpx package is not installed.", hint=install_extra("providers")

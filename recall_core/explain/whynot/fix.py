@@ -12,7 +12,7 @@ from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.present import is_present
 from recall_core.explain.whynot.question import Question
 from recall_core.explain.whynot.target import Sought
-from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import Answer
 
 K_MOST = 200
 """Rows that a person may still look through: a fix asks for no more, and a proof speaks of so many."""

@@ -10,7 +10,7 @@ from math import floor
 from typing import NamedTuple
 
 from recall_core.config import Settings, SettingValue
-from recall_core.contract.whynot import WordsView
+from recall_core.contract.explaining import WordsView
 from recall_core.explain.whynot.fix import Change, Start, by_effort, confirmed, from_start, moved
 from recall_core.explain.whynot.kept import KeptAsker, kept
 from recall_core.explain.whynot.lead import is_led_in_deeper_pools
@@ -42,8 +42,7 @@ from recall_core.explain.whynot.spelling import spelling_changes
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.whynot.words import WordsToAdd
 from recall_core.rank.normalize import DECIMALS
-from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import is_distant
+from recall_core.retrieve.answer import Answer, is_distant
 from recall_core.retrieve.asking import Asker
 from recall_core.rql.match import match
 from recall_core.types import Packed

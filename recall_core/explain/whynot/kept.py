@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from recall_core.config import Config
-from recall_core.retrieve import Answer, Plan, copies
-from recall_core.retrieve.answer import limited, packable
+from recall_core.retrieve import copies
+from recall_core.retrieve.answer import Answer, limited, packable
 from recall_core.retrieve.asking import Asker, Pack
+from recall_core.retrieve.plan import Plan
 from recall_core.types import Packed, Signal
 
 _RANKING = """

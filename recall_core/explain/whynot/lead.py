@@ -20,7 +20,8 @@ from recall_core.explain.whynot.present import position_in, rowids_in
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.bm25 import bound, contributions
 from recall_core.rank.fuse import signal_ranks
-from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import lexical_query
 from recall_core.types import LexicalQuery, LiteralQuery, Phrase, Pool, TermStat
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from recall_core.contract.whynot import RivalView
+from recall_core.contract.explaining import RivalView
 from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.present import is_packed, place, position, position_in, row_of, standing
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.fuse import best_of_each_document, cut_by_cosine, has_word, rank
 from recall_core.rank.weighing import Ranking
-from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import candidate_range
+from recall_core.retrieve.answer import Answer, candidate_range
 from recall_core.retrieve.copies import collapsed
 from recall_core.types import Block, Packed, Table
 

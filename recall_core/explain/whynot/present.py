@@ -8,8 +8,7 @@ from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.question import Question, pack_of, planned
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.columns import KeyColumns, Series, positions_of
-from recall_core.retrieve import Answer
-from recall_core.retrieve.answer import packable, standing_for
+from recall_core.retrieve.answer import Answer, packable, standing_for
 from recall_core.retrieve.asking import Asker
 from recall_core.types import Block, Packed, Pool, Table
 

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from recall_core.config import KEYS, Settings, assignments, settings_of
-from recall_core.retrieve import Plan, plan_query
 from recall_core.retrieve.asking import Ask, Asker, Pack
+from recall_core.retrieve.plan import Plan, plan_query
 from recall_core.rql.ast import Expr, Query, Value
 from recall_core.rql.parser import parse_query
 from recall_core.rql.print import print_filter, print_query

@@ -15,7 +15,7 @@ from recall_core.explain.whynot.present import answered, is_present, position, p
 from recall_core.explain.whynot.question import counted, decimal, pack_of, with_limit, with_settings
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.winning import Winning, ranked_where, winning_weights
-from recall_core.retrieve import Answer
+from recall_core.retrieve.answer import Answer
 
 _RIVALS = 10
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from recall_core.contract.whynot import SoughtTermView
+from recall_core.contract.explaining import SoughtTermView
 from recall_core.explain.whynot.kept import KeptAsker, retrieval
 from recall_core.explain.whynot.present import position, position_in
 from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
@@ -13,7 +13,8 @@ from recall_core.explain.whynot.target import Sought
 from recall_core.rank.bm25 import IDF_FLOOR
 from recall_core.rank.columns import Scores
 from recall_core.rank.fuse import signal_ranks
-from recall_core.retrieve import Answer, Plan
+from recall_core.retrieve.answer import Answer
+from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import lexical_query
 from recall_core.types import LexicalQuery, LiteralQuery, Part, RawQuery, Signal, TermStat
 

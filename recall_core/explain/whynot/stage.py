@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from recall_core.contract.whynot import EvidenceView
+from recall_core.contract.explaining import EvidenceView
 
 STAGES: dict[str, tuple[str, ...]] = {
     "identify": (),

@@ -21,9 +21,9 @@ from recall_core.ingest.parse import is_earlier
 from recall_core.ingest.read import read_by, read_raw
 from recall_core.ingest.reader import FileReader
 from recall_core.paths import path_of, typed
-from recall_core.retrieve import Plan
 from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.freshness import stale_documents
+from recall_core.retrieve.plan import Plan
 from recall_core.shell import Hint, flag
 from recall_core.text import nfc
 from recall_core.types import Fingerprint, Root, Row, Skip

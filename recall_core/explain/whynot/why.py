@@ -7,7 +7,7 @@ from math import inf
 from typing import NamedTuple
 
 from recall_core.config import assignments
-from recall_core.contract.whynot import (
+from recall_core.contract.explaining import (
     FailingView,
     FixView,
     ProofView,
@@ -17,6 +17,7 @@ from recall_core.contract.whynot import (
     TargetView,
     WhyNotView,
 )
+from recall_core.explain import whynot
 from recall_core.explain.intervals import interval_view
 from recall_core.explain.whynot.fix import K_MOST, Change, Start
 from recall_core.explain.whynot.kept import KeptAsker, kept
@@ -38,9 +39,9 @@ from recall_core.explain.whynot.stage import Stage, failed, passed, passed_over
 from recall_core.explain.whynot.stored import absent_stages, stored_stages
 from recall_core.explain.whynot.target import Sought, Target, identify
 from recall_core.rank.columns import positions_of
-from recall_core.retrieve import Answer, Plan
-from recall_core.retrieve.answer import is_distant
+from recall_core.retrieve.answer import Answer, is_distant
 from recall_core.retrieve.asking import Asker
+from recall_core.retrieve.plan import Plan
 from recall_core.types import Row
 
 _OTHERS = 10
@@ -239,9 +240,8 @@ def _stage_view(stage: Stage) -> StageView:
 def _add_fixes(
     view: WhyNotView, asker: KeptAsker, question: Question, found: Answer, sought: Sought
 ) -> tuple[Change, ...]:
-    from recall_core.explain.whynot.fixes import fixes  # noqa: PLC0415 - without fixes, NumPy is not needed
 
-    done = fixes(asker, question, found, sought)
+    done = whynot.fixes.fixes(asker, question, found, sought)
     view["fixes"] = [_fix_view(change) for change in done.changes]
     if done.words is not None:
         view["words"] = done.words

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from recall_core.config import BM25_K1
-from recall_core.contract.whynot import WordsView
+from recall_core.contract.explaining import WordsView
 from recall_core.explain.whynot.fix import Change, Start, confirmed, from_start
 from recall_core.explain.whynot.kept import KeptAsker
 from recall_core.explain.whynot.lead import Lead, lead

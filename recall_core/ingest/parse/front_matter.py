@@ -7,11 +7,12 @@ PyYAML takes `yes` for true, `12:30:45` for 45045 and `0123` for 83.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
+
+from recall_core._lazy import tomllib, yaml
 
 Scalar: TypeAlias = str | int | float | bool
 Value: TypeAlias = Scalar | list[Scalar] | None
@@ -173,8 +174,6 @@ def _pair(lines: list[str]) -> tuple[str, Value]:
 
     The parser is stopped at the first anchor, alias, tag or nested value.
     """
-    import yaml  # noqa: PLC0415 - few files need it
-
     text = "\n".join(lines)
     is_same = yaml.__with_libyaml__ and not _READ_DIFFERENTLY.search(text)
     events: list[Any] = []

@@ -9,6 +9,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any, NoReturn
 
+from recall_core._lazy import np
 from recall_core.errors import IngestError
 from recall_core.ingest.metadata import KeyTwice, unique, why_no_json
 from recall_core.ingest.parse.rawjson import Slice, fast_decoder, first_half, lines_of
@@ -98,7 +99,6 @@ _COLON = re.compile(rb':(?<=[" \t\r\n]:)')
 
 def _colons_at_most(raw: bytes) -> int:
     """As many as `_COLON` finds, or a few more, in a fraction of the time."""
-    import numpy as np  # noqa: PLC0415 - a search reads no file
 
     characters = np.frombuffer(raw, np.uint8)
     return int(np.count_nonzero((characters[1:] == ord(":")) & (characters[:-1] <= ord('"'))))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
+from recall_core._lazy import msgspec
 from recall_core.ingest.metadata import DEEPEST
 
 _HOLDERS = (dict, list)
@@ -27,11 +28,10 @@ def decoded(raw: bytes) -> Any:
 
     raw: UTF-8.  Raises ValueError where it is no JSON, RecursionError where the interpreter finds it nested too deep.
     """
-    from msgspec import MsgspecError  # noqa: PLC0415 - a search needs none of it
 
     try:
         return fast_decoder().decode(raw)
-    except (MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return _LENIENT.decode(mended(bytes(raw)).decode())
 
 
@@ -169,43 +169,37 @@ _LENIENT = json.JSONDecoder(parse_int=_number)
 
 def _skipped(raw: bytes, wanted: Any) -> tuple[bytes, Any]:
     """The bytes as they can be read, and of them what is wanted. Raises ValueError, RecursionError."""
-    from msgspec import MsgspecError  # noqa: PLC0415 - a search needs none of it
-    from msgspec.json import decode  # noqa: PLC0415
 
     try:
-        return raw, decode(raw, type=wanted)
-    except MsgspecError:
+        return raw, msgspec.json.decode(raw, type=wanted)
+    except msgspec.MsgspecError:
         sound = mended(raw)
         if sound == raw:
             raise
-        return sound, decode(sound, type=wanted)
+        return sound, msgspec.json.decode(sound, type=wanted)
 
 
 @cache
 def _slices() -> Any:
-    from msgspec import Raw  # noqa: PLC0415 - a search needs none of it
 
-    return list[Raw]
+    return list[msgspec.Raw]
 
 
 @cache
 def _one() -> Any:
-    from msgspec import Raw  # noqa: PLC0415
 
-    return Raw
+    return msgspec.Raw
 
 
 @cache
 def _keyed(names: tuple[str, ...]) -> Any:
     """An object of which only those keys are looked at."""
-    from msgspec import Raw, defstruct  # noqa: PLC0415 - a search needs none of it
 
-    return defstruct("Keyed", [(name, Raw, Raw(b"")) for name in names])
+    return msgspec.defstruct("Keyed", [(name, msgspec.Raw, msgspec.Raw(b"")) for name in names])
 
 
 @cache
 def fast_decoder() -> Any:
     """What reads most JSON in a fraction of the time of Python's own: neither NaN nor halves of surrogate pairs."""
-    from msgspec.json import Decoder  # noqa: PLC0415 - a search needs none of it
 
-    return Decoder()
+    return msgspec.json.Decoder()

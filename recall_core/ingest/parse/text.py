@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recall_core.errors import IngestError
+from recall_core.ingest import parse
 from recall_core.ingest.outline import first_heading, outlined
 from recall_core.ports import ParsedDocument
 from recall_core.shell import flag
@@ -53,9 +54,8 @@ def _is_full_of_controls(head: bytes) -> bool:
 
 def _no_text(code: str, raw: bytes, path: str, **details: int) -> IngestError | None:
     """What the file is instead; None where nobody knows."""
-    from recall_core.ingest.parse.magic import kind_of  # noqa: PLC0415 - a text never needs it
 
-    kind = kind_of(raw, path=path)
+    kind = parse.magic.kind_of(raw, path=path)
     if kind is None:
         return None
     told = {"path": path, **details, "kind": kind.label}

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from recall_core.ingest import parse
 from recall_core.ingest.parse.messages import Conversation
 from recall_core.ingest.parse.short import short
 from recall_core.ingest.parse.text import decode
@@ -41,9 +42,7 @@ class Transcript:
         """The conversation, or the records of several. Raises IngestError as the parsers `text` and `json` do."""
         text = decode(raw, path=path)
         if text.lstrip()[:1] in ("{", "["):
-            from recall_core.ingest.parse.jsonfile import conversations  # noqa: PLC0415 - it imports this module
-
-            found = conversations(raw.removeprefix(_BOM), text, path=path, digest=digest)
+            found = parse.jsonfile.conversations(raw.removeprefix(_BOM), text, path=path, digest=digest)
             if found is not None:
                 return found
         marks = chat_marks(text)

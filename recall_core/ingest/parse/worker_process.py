@@ -20,6 +20,7 @@ from typing import NoReturn
 import msgspec
 
 from recall_core.errors import RecallError
+from recall_core.ingest import parse
 from recall_core.ports import ParsedDocument, Parser
 
 HEADER = struct.Struct("!Q")
@@ -141,10 +142,8 @@ def _replies(task: FileTask, parsers: dict[str, Parser], most: int) -> Iterator[
 
 
 def _documents(task: FileTask, parsers: dict[str, Parser]) -> Iterator[DocumentsReply]:
-    from recall_core.ingest.parse import parser  # noqa: PLC0415 - what the parser is, is the task's to say
-
     if task.parser not in parsers:
-        parsers[task.parser] = parser(task.parser)
+        parsers[task.parser] = parse.parser(task.parser)
     documents: list[ParsedDocument] = []
     chars = 0
     for document in parsers[task.parser].parse(task.raw, path=task.path, digest=task.digest):

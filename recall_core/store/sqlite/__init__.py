@@ -1,1 +1,24 @@
 """One SQLite file with full text (FTS5), vectors (sqlite-vec) and metadata. The only room that knows apsw."""
+
+from recall_core._lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recall_core.store.sqlite import (
+        check,
+        copying,
+        funnel,
+        inserts,
+        instances,
+        kind,
+        lexical,
+        lsh,
+        mend,
+        neighbours,
+        reranked,
+        sums,
+        titles,
+        vocabulary,
+    )
+else:
+    __getattr__ = attach(__name__)

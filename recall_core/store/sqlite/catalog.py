@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from recall_core import store
+from recall_core.store import sqlite
 from recall_core.store.digest import store_digest
 from recall_core.store.sqlite import census, records
 from recall_core.store.sqlite.connect import making_sense
@@ -194,10 +196,9 @@ class SqliteCatalog(OpenStore):
 
     def sizes(self) -> Sizes:
         """Where the bytes of the file are; every page is looked at. Pages of small tables count nowhere."""
-        from recall_core.store.values import Sizes  # noqa: PLC0415 - a search never needs it
 
         pages: dict[str, int] = dict(self.execute(_PAGES))
-        return Sizes(
+        return store.values.Sizes(
             text=pages.get("chunk", 0),
             vectors=sum(size for name, size in pages.items() if name.startswith(_VECTORS)),
             fulltext=sum(size for name, size in pages.items() if name.startswith("chunk_fts")),
@@ -268,21 +269,20 @@ class SqliteCatalog(OpenStore):
 
     def known_roots(self) -> tuple[KnownRoot, ...]:
         """Every remembered root with what is known of it, in the same order."""
-        from recall_core.store.values import KnownRoot  # noqa: PLC0415 - a search never needs it
 
         with making_sense(self.path):
             return tuple(
-                KnownRoot(records.root_of(spec), bool(active), tuple(json.loads(left_out)))
+                store.values.KnownRoot(records.root_of(spec), bool(active), tuple(json.loads(left_out)))
                 for spec, active, left_out in self.execute(_KNOWN_ROOTS)
             )
 
     def root_sources(self) -> tuple[Source, ...]:
         """What came of every remembered root, in the order they were added."""
-        from recall_core.store.values import Source  # noqa: PLC0415 - a search never needs it
 
         with making_sense(self.path):
             return tuple(
-                Source(records.root_of(spec), count, newest) for spec, count, newest in self.execute(_SOURCES)
+                store.values.Source(records.root_of(spec), count, newest)
+                for spec, count, newest in self.execute(_SOURCES)
             )
 
     def cached_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vector]:
@@ -377,16 +377,17 @@ class SqliteCatalog(OpenStore):
 
     def folder(self, path: str, most: int) -> FolderListing:
         """The folders and files right in a folder, at most so many of them; documents below it by their paths."""
-        from recall_core.store.values import FolderEntry, FolderListing  # noqa: PLC0415 - a search never needs it
 
         within = "d.path >= ?1 AND d.path < ?3" if path else "?3 = ''"
         end = path[:-1] + chr(ord("/") + 1) if path else ""
         rows = self.execute(_FOLDER.format(within=within), (path, most, end))
         entries = tuple(
-            FolderEntry(name, "folder" if is_folder else "records" if is_record else "file", documents, chunks)
+            store.values.FolderEntry(
+                name, "folder" if is_folder else "records" if is_record else "file", documents, chunks
+            )
             for name, is_folder, is_record, documents, chunks, _ in rows
         )
-        return FolderListing(entries, rows[0][-1] if rows else 0)
+        return store.values.FolderListing(entries, rows[0][-1] if rows else 0)
 
     def paths_with(self, words: Sequence[str], most: int) -> list[str]:
         """Paths of live documents that contain each of the words, in any case; the shortest first, ties by path.
@@ -450,9 +451,8 @@ class SqliteCatalog(OpenStore):
 
     def vocabulary(self, most: int) -> SqliteVocabulary:
         """What may be suggested while a query is typed, at most so many entries a call."""
-        from recall_core.store.sqlite.vocabulary import SqliteVocabulary  # noqa: PLC0415 - while a query is typed
 
-        return SqliteVocabulary(self.execute, most)
+        return sqlite.vocabulary.SqliteVocabulary(self.execute, most)
 
     def _rowids(self, sql: str, parameters: tuple[object, ...]) -> list[int]:
         return [rowid for (rowid,) in self.execute(sql, parameters)]

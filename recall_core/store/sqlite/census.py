@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from recall_core import store
 from recall_core.store.sqlite import copies
 from recall_core.store.sqlite.records import Execute, text_of
 
@@ -71,10 +72,9 @@ def taken(execute: Execute) -> Census:
 
 def totals(execute: Execute) -> Totals:
     """What the live chunks come to, as it is kept, or else as it is counted."""
-    from recall_core.store.values import Totals  # noqa: PLC0415 - a search never needs it
 
     own = kept(_meta(execute)) or taken(execute)
-    return Totals(own[0], own[2])
+    return store.values.Totals(own[0], own[2])
 
 
 def told(execute: Execute, meta: Mapping[str, str]) -> tuple[int, str]:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import apsw
 
+import recall_core
 from recall_core import deadline, paths, shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, why_unread
@@ -278,10 +279,8 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
             raise unmade(path)
         raise StoreCorrupt("not_a_store", f"{path} is not a Recall store.", hint=_way_out(path))
     if version > SCHEMA_VERSION:
-        from recall_core import installing  # noqa: PLC0415 - rarely asked
-
         message = f"{path} was written by a newer Recall (schema {version}, this one reads {SCHEMA_VERSION})."
-        raise StoreError("schema_newer", message, hint=installing.upgrade())
+        raise StoreError("schema_newer", message, hint=recall_core.installing.upgrade())
     if version == SCHEMA_VERSION:
         return ""
     if writable:
@@ -317,9 +316,8 @@ def backup(db: apsw.Connection, path: str) -> None:
 
 
 def _make_private(path: str, mode: int) -> None:
-    from recall_core import files  # noqa: PLC0415 - a search never needs it
 
-    files.make_private(Path(path), mode)
+    recall_core.files.make_private(Path(path), mode)
 
 
 def load_vector_functions(db: apsw.Connection) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from recall_core import files, shell
+from recall_core._lazy import subprocess
 from recall_core.errors import RecallError, StoreError, StoreLocked, why_unread
 from recall_core.parts import part_of
 from recall_core.store.sqlite.connect import connect, discard, translated
@@ -68,7 +69,6 @@ def copy_bytes(path: str, target: str) -> None:
     Raises StoreError `disk_full`, `store_unreadable`; then there is no copy.
     """
     import errno  # noqa: PLC0415 - a search never needs either
-    import subprocess  # noqa: PLC0415
 
     names = [path, target]
     if _size_of(f"{path}-wal"):

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from recall_core import store
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.opened import OpenStore
 from recall_core.store.sqlite.records import expect
@@ -65,8 +66,7 @@ def _query(row: tuple[Any, ...]) -> tuple[str, str]:
 
 
 def _rows(found: list[tuple[Any, ...]]) -> list[JudgementRow]:
-    from recall_core.store.values import JudgementRow  # noqa: PLC0415 - a search never needs it
 
     for row in found:
         expect(row, _JUDGEMENT_TYPES)
-    return [JudgementRow(*row) for row in found]
+    return [store.values.JudgementRow(*row) for row in found]

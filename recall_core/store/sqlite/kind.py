@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from recall_core.errors import StoreCorrupt
 from recall_core.paths import PRIVATE
 from recall_core.shell import Hint
+from recall_core.store import sqlite
 from recall_core.store.sqlite import census
 from recall_core.store.sqlite.connect import connect, create, discard
 from recall_core.store.sqlite.schema import PAGE_SIZE
@@ -77,9 +78,8 @@ class SqliteKind:
     @contextmanager
     def aside(self, where: str) -> Iterator[Store]:
         """A copy of the store there, byte for byte, for as long as the block."""
-        from recall_core.store.sqlite.copying import aside  # noqa: PLC0415 - a search never needs it
 
-        with aside(where) as (db, writable):
+        with sqlite.copying.aside(where) as (db, writable):
             store = SqliteStore(db, where, writable=writable)
             try:
                 yield store
@@ -90,9 +90,8 @@ class SqliteKind:
         self, where: str, target: str, *, made_with: Callable[[], MadeWith | None]
     ) -> tuple[Store, tuple[Lost, ...]]:
         """A new store at target of what can be read of the one at where, and what cannot."""
-        from recall_core.store.sqlite.mend import recover  # noqa: PLC0415 - a search never needs it
 
-        return recover(where, target, made_with=made_with, create=create_store)
+        return sqlite.mend.recover(where, target, made_with=made_with, create=create_store)
 
 
 SQLITE = SqliteKind()

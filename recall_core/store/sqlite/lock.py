@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import sys
 
+from recall_core._lazy import subprocess
+
 _WAL_WRITE_LOCK = 120  # the byte of the -shm file that a writer locks (SQLite file format, "WAL-Index")
 
 
 def holder(path: str) -> int | None:
     """The pid of the process that is writing to the database at `path`, or None when nobody can tell."""
-    import subprocess  # noqa: PLC0415 - only when a lock is in the way
 
     try:
         answer = subprocess.run(

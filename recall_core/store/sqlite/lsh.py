@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from recall_core import store
 from recall_core.store.sqlite.blocks import ExecuteMany
 from recall_core.store.sqlite.records import Execute
 from recall_core.store.values import Signing
@@ -100,14 +101,13 @@ def sign(execute: Execute, execute_many: ExecuteMany) -> None:
 
 def _signed(rows: Sequence[tuple[Any, ...]], signing: Signing) -> Iterator[tuple[int, bytes]]:
     """Chunk and signature of these chunks and vectors; lengths differ where some are damaged."""
-    from recall_core.store.signatures import signatures  # noqa: PLC0415 - few stores have some
 
     by_size: defaultdict[int, list[tuple[int, Vector]]] = defaultdict(list)
     for chunk, vector, *_ in rows:
         by_size[len(vector)].append((chunk, vector))
     for size, alike in by_size.items():
         if size % 4 == 0:
-            made = signatures([vector for _, vector in alike], signing)
+            made = store.signatures.signatures([vector for _, vector in alike], signing)
             yield from zip([chunk for chunk, _ in alike], made, strict=True)
 
 

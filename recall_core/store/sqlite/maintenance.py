@@ -10,7 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import recall_core
+from recall_core import store
+from recall_core._lazy import shutil
 from recall_core.errors import StoreCorrupt, StoreError
+from recall_core.store import sqlite
 from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite import blocks, census, copies
 from recall_core.store.sqlite.catalog import SqliteCatalog
@@ -73,9 +77,8 @@ class SqliteMaintenance(SqliteCatalog):
 
     def check(self, code: StoreCheck) -> Finding:
         """One check."""
-        from recall_core.store.sqlite.check import CHECKS  # noqa: PLC0415 - a search never needs it
 
-        return CHECKS[code](self)
+        return sqlite.check.CHECKS[code](self)
 
     def back_up(self) -> str | None:
         """A copy of the store's file beside it, byte for byte; its path, or None for a store in memory."""
@@ -83,12 +86,11 @@ class SqliteMaintenance(SqliteCatalog):
             return None
         if not self.writable:
             raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
-        from recall_core.store.sqlite.copying import copy_whole  # noqa: PLC0415 - as above
 
         path = f"{self.path}.bak-{self._name_of_now()}"
         self.fold()
         with self.without_writers():
-            copy_whole(self.path, path)
+            sqlite.copying.copy_whole(self.path, path)
         return path
 
     def _name_of_now(self) -> str:
@@ -99,9 +101,8 @@ class SqliteMaintenance(SqliteCatalog):
 
     def copy(self, target: str) -> Iterator[tuple[int, int]]:
         """Copy the store of one moment into a new file, beside readers and writers; (pages done, of all)."""
-        from recall_core.store.sqlite.copying import copy_of_now  # noqa: PLC0415 - a search never needs it
 
-        return copy_of_now(self, target)
+        return sqlite.copying.copy_of_now(self, target)
 
     def without_vector(self) -> Iterator[list[tuple[int, str]]]:
         """(chunk rowid, embedded text) of every live chunk that has no vector, in lists of bounded length."""
@@ -112,9 +113,8 @@ class SqliteMaintenance(SqliteCatalog):
 
     def broken_vectors(self) -> Iterator[list[tuple[int, str]]]:
         """(chunk rowid, embedded text) of every live chunk whose vector cannot be one, in lists of bounded length."""
-        from recall_core.store.sqlite.check import bad_vectors  # noqa: PLC0415 - a search never needs it
 
-        bad = bad_vectors(self)
+        bad = sqlite.check.bad_vectors(self)
         for start in range(0, len(bad), _EMBED_BATCH):
             rows = self.execute(_BROKEN, (json.dumps(bad[start : start + _EMBED_BATCH]),))
             if rows:
@@ -122,15 +122,13 @@ class SqliteMaintenance(SqliteCatalog):
 
     def has_lost_rows(self) -> bool:
         """Whether a table cannot be read to its end, or has fewer rows than one of its indexes."""
-        from recall_core.store.sqlite.mend import has_lost_rows  # noqa: PLC0415 - a search never needs it
 
-        return has_lost_rows(self)
+        return sqlite.mend.has_lost_rows(self)
 
     def reindex(self) -> bool:
         """Make every index anew where the tables hold all that there is; whether the store is whole by that."""
-        from recall_core.store.sqlite.mend import is_reindexed  # noqa: PLC0415 - a search never needs it
 
-        return is_reindexed(self)
+        return sqlite.mend.is_reindexed(self)
 
     def repair(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
         """Rebuild what is derived from the text, in one transaction that is one step of the generation.
@@ -138,20 +136,18 @@ class SqliteMaintenance(SqliteCatalog):
         made: chunk rowid to (vector, windows) by the embedder of that identity, for chunks whose vector is missing or
         cannot be one; they are left out where the store has another embedder by now.
         """
-        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - as above
-        from recall_core.store.sqlite.check import ORPHANS, bad_kept, bad_vectors  # noqa: PLC0415 - as above
 
-        broken = bad_vectors(self)
-        kept = {table: bad_kept(self, table) for table in ("vec_cache", "vec_next")}
+        broken = sqlite.check.bad_vectors(self)
+        kept = {table: sqlite.check.bad_kept(self, table) for table in ("vec_cache", "vec_next")}
         with self.transaction():
             self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild')")
-            self.execute(f"DELETE FROM vec_place WHERE chunk IN ({ORPHANS})")
+            self.execute(f"DELETE FROM vec_place WHERE chunk IN ({sqlite.check.ORPHANS})")
             self.execute_many("DELETE FROM vec_place WHERE chunk = ?", [(rowid,) for rowid in broken])
             blocks.free_again(self.execute)
             for table, hashes in kept.items():
                 for text_hash in hashes:
                     self.execute(f"DELETE FROM {table} WHERE text_hash = ?", (text_hash,))
-            reranked.drop_bad(self.execute)
+            sqlite.reranked.drop_bad(self.execute)
             if self.embedder() == embedder:
                 self._put_vectors(made)
             self._digest_again()
@@ -170,7 +166,6 @@ class SqliteMaintenance(SqliteCatalog):
         return gone
 
     def _make_sure_of_room(self) -> None:
-        import shutil  # noqa: PLC0415 - a search never needs it
 
         if self.path == MEMORY:
             return
@@ -192,30 +187,26 @@ class SqliteMaintenance(SqliteCatalog):
 
     def signing(self) -> Signing | None:
         """What signatures of vectors are kept, or None."""
-        from recall_core.store.sqlite import lsh  # noqa: PLC0415 - few stores have some
 
-        return lsh.made_with(self.execute)
+        return sqlite.lsh.made_with(self.execute)
 
     def is_signed(self, signing: Signing) -> bool:
         """Whether every vector has a signature that is made so."""
-        from recall_core.store.sqlite import lsh  # noqa: PLC0415 - as above
 
-        return lsh.is_whole(self.execute, signing)
+        return sqlite.lsh.is_whole(self.execute, signing)
 
     def sign(self, wanted: Signing | None) -> bool:
         """Make a signature of every vector, from now on of each that comes; or keep none. False where it is so."""
-        from recall_core.store.sqlite import lsh  # noqa: PLC0415 - as above
 
         if self.signing() is wanted is None:
             return False
         with self.transaction():
-            return lsh.switch(self.execute, wanted)
+            return sqlite.lsh.switch(self.execute, wanted)
 
     def wrong_signatures(self) -> int:
         """How many signatures are missing, or not those of their vectors, of a store that keeps some."""
-        from recall_core.store.sqlite import lsh  # noqa: PLC0415 - as above
 
-        return lsh.wrong(self.execute)
+        return sqlite.lsh.wrong(self.execute)
 
     def pending_purge(self) -> tuple[str, ...] | None:
         """The paths of the documents whose purge has begun and not ended; None where there is none."""
@@ -256,10 +247,8 @@ class SqliteMaintenance(SqliteCatalog):
                 self.purge()
 
     def _remove_parts(self, *, is_thorough: bool = False) -> None:
-        from recall_core import parts  # noqa: PLC0415 - a search never needs it
-
-        if (home := parts.home_of(self.path)) is not None:
-            parts.remove(home, is_thorough=is_thorough)
+        if (home := recall_core.parts.home_of(self.path)) is not None:
+            recall_core.parts.remove(home, is_thorough=is_thorough)
 
     def last_purge(self) -> frozenset[str]:
         """Return hashes of the names that the last purge was asked for."""
@@ -269,7 +258,6 @@ class SqliteMaintenance(SqliteCatalog):
 
     def _drop_tombstones(self) -> int:
         """Delete what rm and edits left behind, and the vectors kept for their texts; returns how many documents."""
-        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - as above
 
         with self.transaction():
             keep_rowids(self.execute)
@@ -278,63 +266,55 @@ class SqliteMaintenance(SqliteCatalog):
             self.execute(
                 "DELETE FROM vec_next WHERE text_hash NOT IN (SELECT text_hash FROM chunk WHERE deleted = 0)"
             )
-            reranked.let_go(self.execute, of_questions=self.pending_purge() is not None)
+            sqlite.reranked.let_go(self.execute, of_questions=self.pending_purge() is not None)
             self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('optimize')")
             self.execute("UPDATE meta SET value = '0' WHERE key = 'tombstones'")
         return gone
 
     def in_order(self) -> Sequence[int]:
         """The rowids of all live chunks in natural order."""
-        from recall_core.store.sqlite import neighbours  # noqa: PLC0415 - a search never needs it
 
-        return neighbours.in_order(self)
+        return sqlite.neighbours.in_order(self)
 
     def bests(self, asked: Mapping[int, Vector]) -> dict[int, tuple[float, float]]:
         """chunk rowid to the cosine of the vector asked with the chunk's own, and its highest with any live chunk."""
-        from recall_core.store.sqlite import neighbours  # noqa: PLC0415 - as above
 
-        return neighbours.bests(self, asked)
+        return sqlite.neighbours.bests(self, asked)
 
     def near_pairs(self, *, least: float, shown: int) -> NearPairs:
         """The pairs of live chunks in documents of different content whose cosine is at least `least`."""
-        from recall_core.store.sqlite import neighbours  # noqa: PLC0415 - as above
 
-        return neighbours.near_pairs(self, least=least, shown=shown)
+        return sqlite.neighbours.near_pairs(self, least=least, shown=shown)
 
     def keep_reranked(
         self, maker: str, made: Sequence[RerankVector], *, most_bytes: int, may_wait: bool = False
     ) -> bool:
         """Keep vectors that a reranker made; False where that would have to wait, or cannot be."""
-        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - few questions are reranked
 
-        return reranked.keep(self, maker, made, most_bytes=most_bytes, may_wait=may_wait)
+        return sqlite.reranked.keep(self, maker, made, most_bytes=most_bytes, may_wait=may_wait)
 
     def reranked_bytes(self) -> int:
         """What those that are kept take."""
-        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - as above
 
-        return reranked.held(self.execute)
+        return sqlite.reranked.held(self.execute)
 
     def texts_reranked(self, maker: str) -> int:
         """How many distinct texts of live chunks have one of this maker."""
-        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - as above
 
-        return reranked.texts_made(self.execute, maker)
+        return sqlite.reranked.texts_made(self.execute, maker)
 
     def texts_to_rerank(self, maker: str, *, after: bytes, limit: int) -> dict[bytes, str]:
         """text_hash to text of live chunks that have none, by text_hash from behind `after`."""
-        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - as above
 
-        return reranked.texts_left(self.execute, maker, after=after, limit=limit)
+        return sqlite.reranked.texts_left(self.execute, maker, after=after, limit=limit)
 
     def reembed_target(self) -> ReembedTarget | None:
         """The reembed that was begun and did not end, or None."""
-        from recall_core.store.values import ReembedTarget  # noqa: PLC0415 - a search never needs it
 
         found = dict(self.execute("SELECT key, value FROM meta WHERE key IN (?, ?, ?)", _KEYS))
         if len(found) < len(_KEYS):
             return None
-        return ReembedTarget(found["next_embedder"], int(found["next_dimension"]), found["next_command"])
+        return store.values.ReembedTarget(found["next_embedder"], int(found["next_dimension"]), found["next_command"])
 
     def begin_reembed(self, target: ReembedTarget) -> None:
         """Make room for the target's vectors; those that an earlier run for it has made stay, any others go."""

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from recall_core._lazy import np
 from recall_core.store.flaws import flaws
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.check import bad_vectors, blocks
@@ -76,7 +77,6 @@ class _PairSearch:
     """One search for pairs: the chunks in natural order, and what was found so far."""
 
     def __init__(self, store: SqliteCatalog, least: float, shown: int) -> None:
-        import numpy as np  # noqa: PLC0415 - a search never asks
 
         self.store, self.least, self.shown = store, least, shown
         self.rowids, contents = _sound_chunks(store)
@@ -98,14 +98,12 @@ class _PairSearch:
             self._compare(rows, self._matrix(left, _COLUMNS), top, left)
 
     def _matrix(self, start: int, count: int) -> Matrix:
-        import numpy as np  # noqa: PLC0415 - as above
 
         named = json.dumps(self.rowids[start : start + count].tolist())
         found = self.store.execute(_NAMED, (named,))
         return np.frombuffer(b"".join([vector for (vector,) in found]), dtype="<f4").reshape(len(found), -1)
 
     def _compare(self, rows: Matrix, columns: Matrix, top: int, left: int) -> None:
-        import numpy as np  # noqa: PLC0415 - as above
 
         products = rows @ columns.T
         near = products >= self.least - self.margin

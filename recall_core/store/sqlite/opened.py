@@ -13,7 +13,9 @@ import apsw
 from recall_core import deadline, shell
 from recall_core.config import BUSY_TIMEOUT_MS, MEMORY_MB
 from recall_core.errors import StoreError
+from recall_core.store import sqlite
 from recall_core.store.one_thread import ThreadGuard
+from recall_core.store.sqlite import memory
 from recall_core.store.sqlite.connect import MEMORY, busy_timeout_ms, making_sense, translated
 from recall_core.store.sqlite.state import State, file_at, state_of
 from recall_core.store.sqlite.write import SqliteWriter
@@ -101,9 +103,8 @@ class OpenStore:
         with self.without_writers():
             self._learn_sums()
             yield
-            from recall_core.store.sqlite import lsh  # noqa: PLC0415 - a search never needs it
 
-            lsh.sign(self.execute, self.execute_many)
+            sqlite.lsh.sign(self.execute, self.execute_many)
             self._expect_in_place()
             self.execute("COMMIT")
             self._has_written = True
@@ -154,16 +155,13 @@ class OpenStore:
     def _follow_sums(self) -> None:
         """From the first transaction on; the triggers are this connection's own, and leave the file as it is."""
         if self.writable and not self._has_sums:
-            from recall_core.store.sqlite import sums  # noqa: PLC0415 - who only asks needs none
-
             with self.unlocked(), translated(self.path):
-                sums.follow(self.db)
+                sqlite.sums.follow(self.db)
             self._has_sums = True
 
     def _learn_sums(self) -> None:
-        from recall_core.store.sqlite import sums  # noqa: PLC0415 - as above
 
-        sums.learn(self.execute)
+        sqlite.sums.learn(self.execute)
 
     def _begins_now(self) -> bool:
         self.db.set_busy_timeout(0)
@@ -246,9 +244,7 @@ class OpenStore:
     def _leased(self) -> Lease | OwnLease:
         """This connection's part in what the process keeps of the file."""
         if self._lease is None:
-            from recall_core.store.sqlite.memory import shared  # noqa: PLC0415 - a process that asks once needs none
-
-            self._lease = shared.lease(self.db, self.execute, self.path, self._file)
+            self._lease = memory.shared.lease(self.db, self.execute, self.path, self._file)
         return self._lease
 
     def _expect_in_place(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recall_core.deadline import check
+from recall_core.marks import loaded
 from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, Field, Like, OrderKey
 from recall_core.store.digest import DocumentState, document_digest
@@ -206,7 +207,6 @@ def reading(row: Sequence[Any], path: str) -> tuple[str, tuple[Mark, ...]]:
     """
     if row[0] is None:
         return "", ()
-    from recall_core.marks import loaded  # noqa: PLC0415 - a search never needs it
 
     expect(row, _READING_TYPES)
     read_by, marks, kept = row

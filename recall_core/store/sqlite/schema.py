@@ -9,6 +9,9 @@ from typing import Any
 
 import apsw
 
+from recall_core._lazy import hashlib
+from recall_core.marks import loaded
+from recall_core.store import sqlite
 from recall_core.store.digest import canonical
 from recall_core.store.sqlite import blocks, copies
 from recall_core.text import embedded_hash, sha256, spaced
@@ -223,10 +226,9 @@ def own_hash(text: str) -> bytes:
 
 def vector_checksum(vector: bytes, windows: int) -> int:
     """64 bits that a damaged vector does not have, as SQLite keeps a whole number."""
-    from hashlib import blake2b  # noqa: PLC0415 - it loads OpenSSL, which a search has no need of
 
     return int.from_bytes(
-        blake2b(vector, digest_size=8, salt=windows.to_bytes(8, "big")).digest(), "big", signed=True
+        hashlib.blake2b(vector, digest_size=8, salt=windows.to_bytes(8, "big")).digest(), "big", signed=True
     )
 
 
@@ -324,15 +326,15 @@ INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild');
 
 def _name_definitions(db: apsw.Connection) -> None:
     """The names of what code defines, in the titles of full text: see `titles`. Damage stays for doctor to find."""
-    from recall_core.marks import loaded  # noqa: PLC0415 - only an upgrade has need of it
-    from recall_core.store.sqlite.titles import titles_of  # noqa: PLC0415 - as above
 
     renamed: list[tuple[str, int]] = []
     for doc, title, marks in db.execute(_DEFINING):
         try:
             above = spaced(title.decode())
             chunks: list[tuple[Any, ...]] = db.execute(_SPANS_BELOW, (doc, above)).fetchall()
-            titles = titles_of(title.decode(), loaded(marks.decode()), [(start, end) for _, start, end in chunks])
+            titles = sqlite.titles.titles_of(
+                title.decode(), loaded(marks.decode()), [(start, end) for _, start, end in chunks]
+            )
             found = [(own, row) for own, (row, _, _) in zip(titles, chunks, strict=True) if own != above]
             "".join(own for own, _ in found).encode()
         except (TypeError, ValueError):

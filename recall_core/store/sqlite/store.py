@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from recall_core import store
 from recall_core.errors import StoreError
 from recall_core.rql.ast import Expr, OrderKey, Predicate
+from recall_core.store import sqlite
 from recall_core.store.sqlite import blocks, copies, lexical, postings, records, vectors
 from recall_core.store.sqlite.compile import is_native
 from recall_core.store.sqlite.connect import (
@@ -136,10 +138,9 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         self, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
     ) -> list[tuple[Instance, ...]]:
         """Where each phrase counts in the texts and titles of these rows. terms: `term_stats` of the same query."""
-        from recall_core.store.sqlite.instances import instances  # noqa: PLC0415 - only rows that are shown have any
 
         with translated(self.path):
-            return instances(self.db, self.execute, query, terms, rows)
+            return sqlite.instances.instances(self.db, self.execute, query, terms, rows)
 
     def _live_chunks(self) -> int:
         if self._info_read is not None:
@@ -272,40 +273,37 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
         float32 products, or sqlite-vec's distances, only propose: every row that could tie with the k-th is settled.
         """
-        from recall_core.store.values import Nearest  # noqa: PLC0415 - a small store never needs it
 
         memory = self.remember(vector)
         if memory is not None and memory.matrix is not None:
             among = None if where is None else self._passing(where)
             places = memory.matrix.near(vector, k, among)
             if memory.matrix.is_wide:
-                return Nearest(memory.best(vector, k, places), is_exact=True)
+                return store.values.Nearest(memory.best(vector, k, places), is_exact=True)
             near = memory.rows.keys.rowids[places].tolist()
         else:
             near = self._proposed(vector, where, k)
         exact = self.cosines(vector, where=None, rowids=near)
         order = [key.rowid for key in self.candidates(None, rowids=near)]
         best = sorted(order, key=lambda rowid: -exact[rowid])[:k]
-        return Nearest({rowid: exact[rowid] for rowid in best}, is_exact=True)
+        return store.values.Nearest({rowid: exact[rowid] for rowid in best}, is_exact=True)
 
     def shortlist(self, vector: Vector, signing: Signing, *, where: Expr | None, k: int) -> Sequence[int] | None:
         """Rowids of the k rows of the filter whose signatures are nearest, ties in natural order; None without."""
-        from recall_core.store.signatures import signature  # noqa: PLC0415 - few stores have some
-        from recall_core.store.sqlite import lsh  # noqa: PLC0415 - as above
 
-        if not lsh.is_whole(self.execute, signing):
+        if not sqlite.lsh.is_whole(self.execute, signing):
             return None
-        own, memory = signature(vector, signing), self.remember(vector)
+        own, memory = store.signatures.signature(vector, signing), self.remember(vector)
         if memory is not None and memory.nearby is not None:
             among = None if where is None else self._passing(where)
             found: list[int] = memory.rows.keys.rowids[memory.nearby.near(own, k, among)].tolist()
             return found
         load_vector_functions(self.db)
-        distances = {} if where is not None else lsh.near(self.execute, own, "", (), k=k)
+        distances = {} if where is not None else sqlite.lsh.near(self.execute, own, "", (), k=k)
         order = [key.rowid for key in self.candidates(None, rowids=list(distances))]
         if where is not None or len(order) < len(distances):  # some are of no live chunk
             condition, parameters = records.condition_of(where, None)
-            distances = lsh.near(self.execute, own, condition, parameters, k=k)
+            distances = sqlite.lsh.near(self.execute, own, condition, parameters, k=k)
             order = [key.rowid for key in self.candidates(None, rowids=list(distances))]
         return sorted(order, key=distances.__getitem__)[:k]
 
@@ -363,9 +361,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def reranked(self, maker: str, hashes: Sequence[bytes], *, is_query: bool) -> dict[bytes, Vector]:
         """text_hash to vector of those that this reranker made and that are kept; a damaged one is not."""
-        from recall_core.store.sqlite import reranked  # noqa: PLC0415 - few questions are reranked
 
-        return reranked.find(self.execute, maker, hashes, is_query=is_query)
+        return sqlite.reranked.find(self.execute, maker, hashes, is_query=is_query)
 
     def is_indexed(self, rowid: int) -> bool:
         """Whether the full-text index holds a chunk."""
@@ -377,9 +374,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def filter_counts(self, where: Expr, *, table: Table) -> FilterCounts:
         """What every part of a filter lets through."""
-        from recall_core.store.sqlite import funnel  # noqa: PLC0415 - a search never needs it
 
-        return funnel.filter_counts(self, where, table=table)
+        return sqlite.funnel.filter_counts(self, where, table=table)
 
     def scan(
         self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...], limit: int | None, offset: int
@@ -398,7 +394,5 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
         """Put a new store of what can be read of this one in its place, in one step; what cannot."""
-        from recall_core.store.sqlite.kind import create_store  # noqa: PLC0415 - a search never needs it
-        from recall_core.store.sqlite.mend import rebuild_in_place  # noqa: PLC0415 - as above
 
-        return rebuild_in_place(self, copy=copy, made_with=made_with, create=create_store)
+        return sqlite.mend.rebuild_in_place(self, copy=copy, made_with=made_with, create=sqlite.kind.create_store)

@@ -9,6 +9,8 @@ from math import fsum, sqrt
 from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from recall_core import rank
+from recall_core._lazy import np
 from recall_core.deadline import check
 from recall_core.store.sqlite.blocks import BITS, IN_BLOCK
 from recall_core.store.sqlite.records import Execute
@@ -133,7 +135,6 @@ def estimates(
     That is 1 - distance, the cosine of two directions in single precision. Products of whole vectors are estimated by
     it times the query's length.
     """
-    from recall_core.rank.estimates import Estimates  # noqa: PLC0415 - a process that has NumPy needs none
 
     q = array("f", query)
     length = sqrt(fsum(map(mul, q, q)))
@@ -144,7 +145,7 @@ def estimates(
     if _NO_DISTANCE in distances:
         return None
     cosines = [None if distance is None else length * (1.0 - distance) for distance in distances]
-    return Estimates([rowid for rowid, _ in found], cosines, *_spread(len(q), len(_places(q)), length))
+    return rank.estimates.Estimates([rowid for rowid, _ in found], cosines, *_spread(len(q), len(_places(q)), length))
 
 
 def _distances_by_block(
@@ -213,7 +214,6 @@ def _settle(scaled: float, q: array[float], row: array[float]) -> float:
 
 
 def _vectorised(query: Vector, rows: Rows) -> list[float]:
-    import numpy as np  # noqa: PLC0415 - a small store never needs it
 
     q = np.frombuffer(query, dtype="<f4").astype(np.float64)
     matrix = np.frombuffer(rows.components, dtype="<f4").reshape(-1, len(q))
@@ -230,7 +230,6 @@ def settled(sums: NDArray[np.float64], query: Vector, row_of: Callable[[int], ar
 
     row_of: the vector at a place.
     """
-    import numpy as np  # noqa: PLC0415 - as above
 
     sums *= SCALE
     nearest = np.rint(sums)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from recall_core import rql
 from recall_core.store.sqlite.compile import json_path
 from recall_core.store.sqlite.records import Execute
 
@@ -73,9 +74,8 @@ class SqliteVocabulary:
 
 
 def _known(rows: Iterable[tuple[Any, ...]]) -> list[KnownValue]:
-    from recall_core.rql.complete import KnownValue  # noqa: PLC0415 - only while a query is typed
 
-    return [KnownValue(value, count) for value, count in rows]
+    return [rql.complete.KnownValue(value, count) for value, count in rows]
 
 
 def _typed(value: str | int | float, kind: str) -> str | int | float | bool:

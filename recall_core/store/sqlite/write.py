@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from recall_core.config import EDITED
 from recall_core.errors import EmbedError
+from recall_core.marks import dumped
+from recall_core.store import sqlite
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
 from recall_core.store.sqlite.blocks import ExecuteMany
 from recall_core.store.sqlite.census import Tally
@@ -78,10 +80,9 @@ def _titles(document: NewDocument) -> list[str]:
     """What full text has above each of its chunks."""
     if not document.marks:
         return [spaced(document.title)] * len(document.chunks)
-    from recall_core.store.sqlite.titles import titles_of  # noqa: PLC0415 - a search never writes
 
     spans = [(chunk.span.offset, chunk.span.end) for chunk in document.chunks]
-    return titles_of(document.title, document.marks, spans)
+    return sqlite.titles.titles_of(document.title, document.marks, spans)
 
 
 class SqliteWriter:
@@ -96,9 +97,8 @@ class SqliteWriter:
         self._path = path
         self._sum = self._meta("digest_sum")
         self._changed = False
-        from recall_core.store.sqlite.inserts import Inserts  # noqa: PLC0415 - a search never needs it
 
-        self._inserts = Inserts(execute, execute_many)
+        self._inserts = sqlite.inserts.Inserts(execute, execute_many)
         with making_sense(path):
             self._tally = Tally(execute)
         self.judgements = SqliteJudgementWriter(execute)
@@ -311,14 +311,11 @@ class SqliteWriter:
         """Whether a stored document has these marks, by which chunks are cut and named; True for one without any."""
         if not (document.read_by or document.marks):
             return True
-        from recall_core.marks import dumped  # noqa: PLC0415 - a search never writes
 
         return self._execute(_MARKS_OF, (rowid,)) == [(dumped(document.marks),)]
 
     def _put_reading(self, rowid: int, document: NewDocument) -> None:
         if document.read_by or document.marks:
-            from recall_core.marks import dumped  # noqa: PLC0415 - a search never writes
-
             spelled = dumped(document.marks)
             hashed = reading_hash(document.read_by, spelled)
             self._execute(_PUT_READING, (rowid, document.read_by, spelled, hashed))

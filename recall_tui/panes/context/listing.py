@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
+from recall_core import adapters
 from recall_core.text import behind
 from recall_core.types import Omission, Packed
 from recall_tui.state.packing import Entry, Worth, covered, digest
@@ -234,9 +235,8 @@ def _labelled(label: str, told: str, width: int, style: Style) -> list[Text]:
 
 
 def _told(worth: Worth) -> Iterator[tuple[str, str]]:
-    from recall_core.adapters.render import account_lines  # noqa: PLC0415 - drawn only once the engine has answered
 
-    for line in account_lines(worth.view, figure):
+    for line in adapters.render.account_lines(worth.view, figure):
         label = line[:LABEL_CELLS].rstrip()
         yield LABELS.get(label, label), line[LABEL_CELLS:]
         if label == "words" and (held := _terms(worth, packed=True)):

@@ -15,7 +15,7 @@ from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, folded
 from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
-    from recall_core.contract.whynot import FunnelStageView, PredicateView, TraceView
+    from recall_core.contract.explaining import FunnelStageView, PredicateView, TraceView
 
 STAGES = {
     "store": "in the store",

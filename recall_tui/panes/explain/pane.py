@@ -135,7 +135,7 @@ class ExplainPane(LineView, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         """One visible line; the verdict and the target of Why not stay on top."""
         if y < self._pinned:
-            return strip_of(self._lines[y], self.size.width, self.rich_style, self.app.console)
+            return strip_of(self._lines[y], self.size.width, self.own_style, self.app.console)
         return super().render_line(y)
 
     @property

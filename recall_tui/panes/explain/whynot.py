@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 from rich.text import Text
 
+from recall_core import adapters
 from recall_core.text import behind_unit
 from recall_tui.panes.explain.figures import BOLD, DIM, one_line
 from recall_tui.state.explaining import FixOffer, Missing
@@ -17,8 +18,8 @@ from recall_tui.widgets.draw import Glyphs, counted, figure, fit, fit_place, fol
 from recall_tui.widgets.sanitize import harmless
 
 if TYPE_CHECKING:
+    from recall_core.contract.explaining import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
     from recall_core.contract.ledger import PassageView
-    from recall_core.contract.whynot import EvidenceView, RivalView, SoughtView, StageView, TargetView, WhyNotView
 
 FIX = "fix"
 """The key under which a line of a fix carries its place."""
@@ -161,13 +162,12 @@ def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs)
 
 def _detail(stage: StageView) -> str:
     """The sentence of a stage with its counts as people read them; what it quotes stands as it is."""
-    from recall_core.adapters.whynot import detail_of  # noqa: PLC0415 - the engine has loaded once there is a stage
 
     if stage["stage"] in COUNTING:
         return with_figures(stage["detail"])
     if stage["stage"] == "lexical":
         return _RANK.sub(lambda found: with_figures(found[0]), stage["detail"])
-    return detail_of(stage)
+    return adapters.whynot.detail_of(stage)
 
 
 def _more(stage: StageView, whynot: Missing) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any
 
+from recall_core._lazy import np
 from recall_core.deadline import check
 from recall_core.store.sqlite import vectors
 from recall_core.types import UNIT_TOLERANCE, Vector
@@ -36,7 +37,6 @@ class Matrix:
     """
 
     def __init__(self, rows: int, dimension: int, *, is_wide: bool) -> None:
-        import numpy as np  # noqa: PLC0415 - a process that asks once needs none of this
 
         self.is_wide = is_wide
         self._columns = np.zeros((dimension, rows), dtype=np.float32 if is_wide else np.float16)
@@ -46,7 +46,6 @@ class Matrix:
 
     def put(self, places: Places, parts: list[bytes]) -> None:
         """Vectors of the rows at these places, one behind the other. Raises ValueError for one of another size."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         wide = np.frombuffer(b"".join(parts), dtype="<f4").reshape(len(places), -1)
         if wide.shape[1] != len(self._columns):
@@ -59,7 +58,6 @@ class Matrix:
 
     def present(self, among: Places | None) -> Places:
         """The places, of these or of all, whose row has a vector."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         if among is None:
             return np.flatnonzero(self._has).astype(np.int32)
@@ -83,7 +81,6 @@ class Matrix:
     def around(self, query: Vector, place: int, among: Places | None) -> tuple[int, Places]:
         """How many of these rows, or of all, have a higher cosine than the one at `place` for certain, and the places
         of those of which products cannot say; it is one of them, unless it is not among these."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         asked = self.present(among)
         if not np.any(asked == place):
@@ -109,7 +106,6 @@ class Matrix:
 
     def _products(self, query: Vector, among: Places | None) -> Floats:
         """Of the rows at these places, or of all."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         check()
         q = np.frombuffer(query, dtype="<f4")
@@ -121,7 +117,6 @@ class Matrix:
         return products if among is None else products[among]
 
     def _by_component(self, q: Floats, used: NDArray[np.intp]) -> Floats:
-        import numpy as np  # noqa: PLC0415 - as above
 
         products = np.empty(self._columns.shape[1], dtype=np.float32)
         for start in range(0, len(products), _GATHERED):
@@ -131,7 +126,6 @@ class Matrix:
         return products
 
     def _by_matrix(self, q: Floats) -> Floats:
-        import numpy as np  # noqa: PLC0415 - as above
 
         if self.is_wide:
             whole: Floats = q @ self._columns
@@ -144,7 +138,6 @@ class Matrix:
 
     def cosines(self, query: Vector, among: Places | None) -> NDArray[np.float64]:
         """Of the rows at these places, or of all, settled; only where it is wide. One without a vector has 0 here."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         q = np.frombuffer(query, dtype="<f4")
         used = np.flatnonzero(q)  # what is multiplied by 0 adds nothing
@@ -165,14 +158,12 @@ class Matrix:
 
 def _both(components: NDArray[np.intp], places: Places | None) -> Any:
     """These components, of these columns or of all."""
-    import numpy as np  # noqa: PLC0415 - as above
 
     return components if places is None else np.ix_(components, places)
 
 
 def kth_best(values: NDArray[np.floating], k: int) -> float:
     """The k-th highest of more than k values. What lies in blocks without a chance is never sorted."""
-    import numpy as np  # noqa: PLC0415 - as above
 
     if (block := len(values) // (2 * k)) >= _LEAST_BLOCK:
         best = values[: 2 * k * block].reshape(-1, block).max(axis=1)
@@ -182,6 +173,5 @@ def kth_best(values: NDArray[np.floating], k: int) -> float:
 
 def places_at_least(values: NDArray[Any], least: float) -> Places:
     """Where they are, ascending."""
-    import numpy as np  # noqa: PLC0415 - as above
 
     return np.flatnonzero(values >= least).astype(np.int32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recall_core._lazy import np
 from recall_core.deadline import check
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ class Nearby:
     """Column p of `words` is the signature of the row at place p, 64 bits a row of the array."""
 
     def __init__(self, rows: int, bits: int) -> None:
-        import numpy as np  # noqa: PLC0415 - a process that asks once needs none of this
 
         self._words = np.zeros((bits // 64, rows), dtype=np.uint64)
         self._has = np.zeros(rows, dtype=np.bool_)
@@ -32,14 +32,12 @@ class Nearby:
 
     def put(self, places: Places, found: list[bytes]) -> None:
         """The signatures of the rows at these places. Raises ValueError for one of another length."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         self._words[:, places] = np.frombuffer(b"".join(found), dtype=np.uint64).reshape(len(places), -1).T
         self._has[places] = True
 
     def near(self, signature: bytes, k: int, among: Places | None) -> Places:
         """The places, of these or of all, of the k nearest by Hamming distance; ties in natural order."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         asked = np.flatnonzero(self._has) if among is None else among[self._has[among]]
         is_few = len(asked) * _FEW < len(self._has)
@@ -54,7 +52,6 @@ class Nearby:
 
     @staticmethod
     def _distances(signature: bytes, words: NDArray[np.uint64]) -> NDArray[np.int32]:
-        import numpy as np  # noqa: PLC0415 - as above
 
         own = np.frombuffer(signature, dtype=np.uint64)
         found = np.zeros(words.shape[1], dtype=np.int32)
@@ -68,7 +65,6 @@ class Nearby:
 
 def ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
     """How many bits of each are 1."""
-    import numpy as np  # noqa: PLC0415 - as above
 
     if hasattr(np, "bitwise_count"):  # from NumPy 2.0 on
         counted: NDArray[np.uint8] = np.bitwise_count(words)
@@ -78,7 +74,6 @@ def ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
 
 def ones_by_byte(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
     """The same, looked up a byte at a time."""
-    import numpy as np  # noqa: PLC0415 - as above
 
     table = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint8)
     counted: NDArray[np.uint8] = table[words.view(np.uint8).reshape(-1, 8)].sum(axis=1, dtype=np.uint8)

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core._lazy import np
 from recall_core.deadline import check
 from recall_core.store.sqlite.lexical import Stems
 from recall_core.store.sqlite.postings import phrase_counts
@@ -37,7 +38,6 @@ class Posting(NamedTuple):
 
     def times(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """How often in title and body."""
-        import numpy as np  # noqa: PLC0415 - a process that asks once needs none of this
 
         body = self.in_body.astype(np.float64)
         return np.zeros_like(body) if self.in_title is None else self.in_title.astype(np.float64), body
@@ -92,7 +92,6 @@ class Postings:
             self.nbytes -= self._kept.popitem(last=False)[1].nbytes
 
     def _word(self, stem: str, execute: Execute) -> Posting:
-        import numpy as np  # noqa: PLC0415 - as above
 
         joined = execute(_OCCURRENCES, (stem,))[0][0]
         found = np.fromstring(joined or "", dtype=np.int64, sep=",")
@@ -103,14 +102,12 @@ class Postings:
         return self._posting(rowids[first], times - body, body)
 
     def _phrase(self, tokens: tuple[str, ...], db: apsw.Connection, execute: Execute) -> Posting:
-        import numpy as np  # noqa: PLC0415 - as above
 
         counts = phrase_counts(db, execute, tokens)
         pairs = np.array(list(counts.values()), dtype=np.int64).reshape(-1, 2)
         return self._posting(np.array(list(counts), dtype=np.int64), pairs[:, 0], pairs[:, 1])
 
     def _posting(self, rowids: Integers, title: Integers, body: Integers) -> Posting:
-        import numpy as np  # noqa: PLC0415 - as above
 
         places = self._rows.places(rowids)
         if len(places) > 1 and bool((np.diff(places) < 0).any()):

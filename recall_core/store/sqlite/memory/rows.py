@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from recall_core._lazy import np
 from recall_core.config import BM25_K1
 from recall_core.rank.bm25 import FTS5_B
 from recall_core.rank.columns import KeyColumns, Scores, Series
@@ -43,7 +44,6 @@ class LiveRows:
 
     def read(self, cursor: Iterator[Sequence[Any]], sizes: Iterator[tuple[int, bytes]]) -> Iterator[None]:
         """Read KEYS and SIZES to their ends, piece by piece. Raises ValueError where the two do not name the same."""
-        import numpy as np  # noqa: PLC0415 - a process that asks once needs none of this
 
         pieces = [np.empty((4, 0), dtype=np.int64)]
         names: dict[int, str] = {}
@@ -62,7 +62,6 @@ class LiveRows:
 
     def put_copies(self, numbers: Mapping[int, int]) -> None:
         """rowid to the number of a text that stands more than once. Raises ValueError for one of no live chunk."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         if numbers:
             self.texts = np.zeros(len(self), dtype=np.int32)
@@ -70,7 +69,6 @@ class LiveRows:
 
     def same_texts(self, rowids: Sequence[int]) -> dict[int, int]:
         """Place among these rowids to the number of a text, of those whose text stands more than once."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         if self.texts is None:
             return {}
@@ -83,7 +81,6 @@ class LiveRows:
         return _numbers(np.where(places < 0, 0, self.texts[places]))
 
     def _read_lengths(self, sizes: Iterator[tuple[int, bytes]]) -> Iterator[None]:
-        import numpy as np  # noqa: PLC0415 - as above
 
         lengths = np.full((2, len(self)), -1.0)
         read = 0
@@ -125,7 +122,6 @@ class LiveRows:
 
     def known_places(self, rowids: Any) -> Places:
         """The same, those of no live chunk passed over."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         asked = np.asarray(rowids, dtype=np.int64)
         found: Places = self._place_of[np.clip(asked, -1, len(self._place_of) - 1)]
@@ -133,7 +129,6 @@ class LiveRows:
 
     def natural(self, rowids: Any, *, among: Places | None = None) -> Places:
         """The places of these rows, ascending, each once; those of no live chunk, or not among these, passed over."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         is_asked = np.zeros(len(self), dtype=np.bool_)
         is_asked[self.known_places(rowids)] = True

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from recall_core._lazy import np
 from recall_core.store.sqlite import blocks, copies, lexical, lsh, records
 from recall_core.store.sqlite.memory.arithmetic import is_that_of_fts5
 from recall_core.store.sqlite.memory.matrix import Matrix
@@ -108,7 +109,6 @@ class Snapshot:
 
     def passing(self, where: Expr, execute: Execute) -> Places:
         """The places, ascending, of the rows that a filter lets through."""
-        import numpy as np  # noqa: PLC0415 - a process that asks once needs none of this
 
         condition, parameters = records.condition_of(where, None)
         with self._lock:

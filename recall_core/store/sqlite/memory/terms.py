@@ -7,6 +7,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
+from recall_core._lazy import np
+
 _BEHIND_ALL = b"\xff"
 """A byte that UTF-8 does not have: what begins with a letter comes before the letter with it."""
 
@@ -46,7 +48,6 @@ class TermFrequencies:
 
     def beginning(self, letters: str, shortest: int, longest: int) -> dict[str, int]:
         """How many rows hold each term of so many code points that begins with one of these letters."""
-        import numpy as np  # noqa: PLC0415 - a process that asks once needs none of this
 
         lengths, every = np.frombuffer(self._lengths, dtype=np.intc), range(len(self._ends))
         found: dict[str, int] = {}

@@ -7,6 +7,7 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core._lazy import np
 from recall_core.config import BM25_K1, Config
 from recall_core.deadline import check
 from recall_core.rank import bm25
@@ -79,7 +80,6 @@ class WordSearch:
         if not self.query.long_phrases:
             return _best(matching, k)
         holding = self._holding(matching, k, among, title_weight)
-        import numpy as np  # noqa: PLC0415 - a process that asks once needs none of this
 
         near = _best(matching, k + len(holding)).places
         both = np.union1d(near, holding).astype(np.int32)
@@ -104,7 +104,6 @@ class WordSearch:
 
     def occurrences(self, rowids: Sequence[int] | None) -> Occurrences:
         """See `Search.occurrences`."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         rows = self._rows
         wanted = np.ones(len(rows), dtype=np.bool_)
@@ -141,7 +140,6 @@ class WordSearch:
 
     def _holding(self, matching: Matches, k: int, among: Places | None, title_weight: float) -> Places:
         """At most k rows that match and hold a phrase of several words: the rarest first, its best rows first."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         if self.query.match == "all":
             return _best(matching, k).places
@@ -168,7 +166,6 @@ class WordSearch:
         self, phrases: Sequence[Stems], among: Places, title_weight: float
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """For each of these rows its score, and how many of the phrases it holds."""
-        import numpy as np  # noqa: PLC0415 - a process that asks once needs none of this
 
         totals = np.zeros(len(among))
         holds = np.zeros(len(among), dtype=np.int32)
@@ -192,7 +189,6 @@ class WordSearch:
         self, phrases: tuple[Stems, ...], title_weight: float
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """For every row its score, and how many of the phrases it holds; that of the whole query is kept."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         if self._last is not None and self._last[0] == (phrases, title_weight):
             return self._last[1]
@@ -211,7 +207,6 @@ class WordSearch:
 
     def _rescored(self, found: Matches, title_weight: float) -> Matches:
         """The same rows by the formula of `rank.bm25`, which weighs a phrase by its words."""
-        import numpy as np  # noqa: PLC0415 - as above
 
         rows = self._rows
         totals = np.zeros(len(rows))
@@ -227,7 +222,6 @@ class WordSearch:
 
 def _frequencies(found: Posting, title_weight: float) -> NDArray[np.float64]:
     """The title's weight for each place there and 1 for each of the body, added one by one as FTS5 does."""
-    import numpy as np  # noqa: PLC0415 - as above
 
     title, body = found.times()
     if found.in_title is None:

@@ -1,0 +1,77 @@
+"""Load a module when something of it is used, so that a cold command pays only for what it needs."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import csv
+    import difflib
+    import hashlib
+    import shutil
+    import subprocess
+    import tomllib
+    import traceback
+    from collections.abc import Callable
+    from importlib import metadata
+    from urllib import parse as urls
+
+    import httpx
+    import msgspec
+    import numpy as np
+    import tomlkit
+    import yaml
+
+__all__ = [
+    "attach",
+    "csv",
+    "difflib",
+    "hashlib",
+    "httpx",
+    "metadata",
+    "msgspec",
+    "np",
+    "shutil",
+    "subprocess",
+    "tomlkit",
+    "tomllib",
+    "traceback",
+    "urls",
+    "yaml",
+]
+
+
+def attach(package: str) -> Callable[[str], ModuleType]:
+    """Return a `__getattr__` that imports the modules of a package when they are first used (PEP 562)."""
+
+    def load(name: str) -> ModuleType:
+        if not name.startswith("__"):
+            try:
+                return import_module(f"{package}.{name}")
+            except ModuleNotFoundError as error:
+                if error.name != f"{package}.{name}":
+                    raise
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return load
+
+
+class _Lazy(ModuleType):
+    """A module that is imported when one of its attributes is read, and keeps those that were read."""
+
+    def __getattr__(self, name: str) -> object:
+        value = getattr(import_module(self.__name__), name)
+        setattr(self, name, value)
+        return value
+
+
+_NAMES = {"metadata": "importlib.metadata", "np": "numpy", "urls": "urllib.parse"}
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    lazy = globals()[name] = _Lazy(_NAMES.get(name, name))
+    return lazy

@@ -1,0 +1,3 @@
+"""The version of Recall."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,265 @@
+"""A ranked list packed under a budget, as the options of a question say, and what that is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from recall_core import pack, retrieve
+from recall_core.config import Config, replace
+from recall_core.errors import UsageError, expect_choice
+from recall_core.rank.columns import positions_of
+from recall_core.rank.fuse import dropped_by_cosine
+from recall_core.retrieve.answer import Answer, candidate_range, candidates, injected, standing_for
+from recall_core.retrieve.asking import CONTEXT_FORMATS, Pack
+from recall_core.shell import AGAIN, Hint, flag
+from recall_core.store.port import Store
+from recall_core.text import ESTIMATES, MODEL_COUNTER, MODERN_COUNTER, counter
+from recall_core.types import Block, Hit, HitPassage, Omission, OmissionReason, Packed, TermStat
+
+if TYPE_CHECKING:
+    from recall_core.contract.ledger import PassageView
+    from recall_core.contract.views import AccountPart, ContextBlock, ContextChunk, ContextView, SizesView
+    from recall_core.pack.copies import Alike
+    from recall_core.pack.policy import Terms
+    from recall_core.retrieve.alike import Citing
+    from recall_core.retrieve.freshness import State
+
+_CITED_ROWS = 8
+"""Candidates whose passages are found at once: a context seldom has more blocks."""
+
+
+def packing(found: Answer, options: Pack, *, store: Store, cite: Citing, seen: list[Hit] | None = None) -> Packed:
+    """The ranked list under a budget. found: as `packable` gives it. seen collects every hit whose text was read."""
+
+    config, counting, pinned, dropped = terms(found, options, store)
+    found, pinned = _led_by_pins(_with_pins(found, pinned, store), pinned, store)
+    own = cite(found, injected(found, store)) if config.sparse_share else []
+    looked_at = [] if seen is None else seen
+    looked_at += own
+    alike, total = _alike(found, store, cite, looked_at)
+    stream: Iterable[Hit] = _cited(found, store, cite, looked_at)
+    context = pack.policy.pack(
+        stream,
+        total=total,
+        budget_tokens=config.budget_tokens,
+        counter=counting,
+        config=config,
+        pinned=pinned,
+        dropped=dropped,
+        injected=own,
+        alike=alike,
+    )
+    below = _below(found)
+    added = sum(each.chunks for each in below)
+    return context._replace(candidates=context.candidates + added, omitted=(*context.omitted, *below))
+
+
+def _alike(found: Answer, store: Store, cite: Citing, looked_at: list[Hit]) -> tuple[Alike, int]:
+    """What the candidates stand for, and how many there are in all."""
+    if not found.struck:
+        start, stop = candidate_range(found)
+        return pack.copies.ALONE, stop - start
+
+    alike = retrieve.alike.AlikeInAnswer(found, store, looked_at, cite)
+    return alike, alike.total()
+
+
+def _with_pins(found: Answer, pinned: frozenset[str], store: Store) -> Answer:
+    """Return the answer with the pinned rows that min_cosine dropped, each where its score puts it."""
+    ranked, pool = found.ranked, found.pool
+    count = 0 if ranked is None else dropped_by_cosine(ranked, found.plan.config)
+    if ranked is None or pool is None or not (count and pinned):
+        return found
+    start, stop = ranked.kept, ranked.kept + count
+    wanted = frozenset(positions_of(pool.keys, [store.rowid("chunk", each) for each in pinned]).values())
+    back = [position for position in ranked.order[start:stop] if position in wanted]
+    listed, scores = list(ranked.order[:start]), ranked.scores
+    for position in back:
+        listed.insert(
+            next((at for at, each in enumerate(listed) if scores[each] < scores[position]), len(listed)), position
+        )
+    rest = [position for position in ranked.order[start:] if position not in wanted]
+    return found._replace(ranked=ranked.reordered([*listed, *rest], kept=len(listed)), total=len(listed))
+
+
+def _led_by_pins(found: Answer, pinned: frozenset[str], store: Store) -> tuple[Answer, frozenset[str]]:
+    """The answer where a pinned chunk stands for its text, at the rank that the text has, and the pins that stand."""
+    if found.copies is None or found.pool is None or found.ranked is None or not pinned:
+        return found, pinned
+    before = standing_for(found)
+    rowids = {store.rowid("chunk", each): each for each in pinned}
+    positions = positions_of(found.pool.keys, rowids)
+    leading = [position for position in positions.values() if before.is_struck(position)]
+    if not leading:
+        return found, pinned
+    stay = [position for position in positions.values() if position not in leading]
+    copies = before.led_by([*stay, *leading])
+    led = {before.first(position): copies.first(position) for position in leading}
+    ranked = found.ranked.reordered([led.get(each, each) for each in found.ranked.order], kept=found.ranked.kept)
+    struck = {rowids[rowid] for rowid, position in positions.items() if copies.is_struck(position)}
+    return found._replace(copies=copies, ranked=ranked), pinned - struck
+
+
+def terms(found: Answer, options: Pack, store: Store) -> Terms:
+    """What the packing goes by: the settings, how tokens are counted, the chunks that are pinned and dropped."""
+
+    config = _pack_config(found.plan.config, options)
+    counting = counter(options.counter or config.pack_counter or _default(found.counter))
+    return pack.policy.Terms(config, counting, _ids(options.pins, store), _ids(options.drops, store))
+
+
+def _default(stored: str) -> str:
+    """Return the counter of a budget if the user names none: the store's if it is made for models of the user."""
+    return MODEL_COUNTER if stored in ESTIMATES and stored != MODERN_COUNTER else stored
+
+
+def ranges(made: Packed, terms: Terms) -> list[tuple[int, int]]:
+    """Where the text of each block is in the context."""
+
+    sheet = pack.layout.layout(terms.config, terms.counter)
+    return pack.layout.text_ranges(sheet, [pack.layout.draft(sheet, block) for block in made.blocks])
+
+
+def _pack_config(config: Config, options: Pack) -> Config:
+    if options.pack is not None:
+        config = replace(config, {"pack": options.pack}, where=flag("pack"))
+    expect_choice("format", options.format, CONTEXT_FORMATS)
+    if own := CONTEXT_FORMATS[options.format]:
+        config = replace(config, own, where=flag("format"))
+    if options.budget_tokens is not None:
+        config = config._replace(budget_tokens=options.budget_tokens)
+    if config.budget_tokens < 1:
+        message = f"budget_tokens must be a whole number from 1 up, not {config.budget_tokens}."
+        raise UsageError("bad_value", message, hint=Hint(AGAIN, budget_tokens=2000))
+    if options.diversity is not None:
+        config = config._replace(diversity=options.diversity)
+    if config.diversity < 0:
+        message = f"{flag('diversity')} goes from 0, which means no cap."
+        raise UsageError("bad_value", message, hint=Hint(AGAIN, diversity=2))
+    return config
+
+
+def _ids(targets: tuple[str, ...], store: Store) -> frozenset[str]:
+    chosen = set()
+    for target in targets:
+        chunks = [full for kind, full in store.resolve(target) if kind == "chunk"]
+        if len(chunks) != 1:
+            message = f"{target} is not the id of one chunk."
+            raise UsageError("unknown_chunk", message, hint=Hint("search", "WORDS", json=True))
+        chosen.add(chunks[0])
+    return frozenset(chosen)
+
+
+def with_passage(hit: Hit, passage: PassageView | None, terms: Sequence[TermStat]) -> Hit:
+    """Return the hit with its passage, as packing needs it."""
+    if passage is None:
+        return hit
+    idf = {term.text: term.idf for term in terms}
+    spans = ((int(start), int(end), idf.get(str(phrase), 0.0)) for start, end, phrase in passage["matches"])
+    best = min(spans, key=lambda each: (-each[2], each[0]), default=(passage["offset"], passage["offset"], 0.0))
+    own = HitPassage(passage["offset"], passage["end"], best[:2], passage.get("heading"), passage.get("place"))
+    return hit._replace(passage=own)
+
+
+def _cited(found: Answer, store: Store, cite: Citing, seen: list[Hit]) -> Iterator[Hit]:
+    """The candidates with their passages, a few at a time."""
+    stream = candidates(found, store)
+    while some := cite(found, [*islice(stream, _CITED_ROWS)]):
+        for hit in some:
+            seen.append(hit)
+            yield hit
+
+
+def _below(found: Answer) -> tuple[Omission, ...]:
+    """Return what min_cosine and then min_score keep out of a list that no limit cuts."""
+    ranked, pool = found.ranked, found.pool
+    if ranked is None or pool is None or found.plan.is_capped or len(ranked) <= ranked.kept:
+        return ()
+    start, stop = ranked.kept, len(ranked)
+    distant = start + dropped_by_cosine(ranked, found.plan.config)
+    parts: tuple[tuple[OmissionReason, int, int], ...] = (
+        ("below_min_cosine", start, distant),
+        ("below_min_score", distant, stop),
+    )
+    return tuple(
+        Omission(reason, first + 1, last - first, "", pool.keys[ranked.order[first]].path)
+        for reason, first, last in parts
+        if first < last
+    )
+
+
+def context_view(
+    packed: Packed, hits: Mapping[str, Hit], states: Mapping[str, State], account: AccountPart
+) -> ContextView:
+    """A packed context. hits: every packed one by the id of its chunk."""
+    return {
+        "text": packed.text,
+        "budget_tokens": packed.budget_tokens,
+        "used_tokens": packed.used_tokens,
+        "counter": packed.counter,
+        **_sizes(packed),
+        "candidates": packed.candidates,
+        "chunks": [_context_chunk(block, hits[chunk_id]) for block in packed.blocks for chunk_id in block.chunk_ids],
+        "blocks": [_context_block(block, states) for block in packed.blocks],
+        "omitted": [
+            {"reason": left.reason, "rank": left.rank, "count": left.chunks, "id": left.chunk_id, "path": left.path}
+            for left in packed.omitted
+        ],
+        **account,
+    }
+
+
+def _sizes(packed: Packed) -> SizesView:
+    view: SizesView = {"reserved_tokens": packed.reserved_tokens} if packed.reserved_for else {}
+    if packed.counter == "whitespace":
+        view["estimated_model_tokens"] = counter("approx").count(packed.text)
+    return view
+
+
+def _context_chunk(block: Block, hit: Hit) -> ContextChunk:
+    """A packed chunk; of a cut one, only what was packed."""
+    chunk = hit.chunk
+    assert chunk is not None  # noqa: S101 - documents are not packed
+    offset, end = (block.offset, block.end) if block.truncated else (chunk.offset, chunk.end)
+    view: ContextChunk = {
+        "id": chunk.id,
+        "doc_id": chunk.doc_id,
+        "offset": offset,
+        "tokens": chunk.tokens,
+        "text": chunk.text[offset - chunk.offset : end - chunk.offset],
+        "path": block.doc.path,
+        "hash": block.doc.hash,
+        "mtime": block.doc.mtime,
+    }
+    if hit.injection is not None:
+        view["recall_injected"] = True
+    return view
+
+
+def _context_block(block: Block, states: Mapping[str, State]) -> ContextBlock:
+    view: ContextBlock = {
+        "n": block.number,
+        "path": block.doc.path,
+        "doc_id": block.doc.id,
+        "offset": block.offset,
+        "end": block.end,
+        "line_start": block.line_start,
+        "line_end": block.line_end,
+        "text": block.text,
+        "hash": block.doc.hash,
+        "mtime": block.doc.mtime,
+        "chunk_ids": list(block.chunk_ids),
+        "ranks": list(block.ranks),
+        "truncated": block.truncated,
+    }
+    if block.cut is not None:
+        view["cut"] = block.cut
+    if block.heading:
+        view["heading"] = block.heading
+    if block.place is not None:
+        view["place"] = block.place
+    if block.doc.id in states:
+        view["state"] = states[block.doc.id]
+    return view

@@ -1,0 +1,580 @@
+"""Fill a store and keep it: files, pipes, exports, imports, roots, removals, settings and backups."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from time import time_ns
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+
+from recall_core import evaluate, maintain, paths, views
+from recall_core.api.engine import Engine
+from recall_core.api.stores import store_kind, store_url
+from recall_core.config import FILE_NAME, GivenSettings, load
+from recall_core.contract import OK
+from recall_core.contract.responses import (
+    IngestResponse,
+    RechunkResponse,
+    ReembedResponse,
+    RemoveResponse,
+    RootsResponse,
+    TransferResponse,
+)
+from recall_core.contract.store import (
+    ForgottenView,
+    IngestView,
+    RootChangeView,
+    RootEditView,
+    RootFieldView,
+    RootsPart,
+    RootValue,
+    RootView,
+    SkipGroupView,
+)
+from recall_core.embed.trust import EMBEDDER, FoundSettings
+from recall_core.errors import IngestError, StoreLocked, UnknownTarget, UsageError
+from recall_core.ingest import pipeline, skips
+from recall_core.ingest.decode import check_encoding
+from recall_core.ingest.discover import Found, walk
+from recall_core.ingest.kinds import wanted
+from recall_core.ingest.parse import PLUG_INS, check_name, missing_plug_ins
+from recall_core.ingest.read import RawFile
+from recall_core.ingest.targets import belongs, check_labels
+from recall_core.paths import os_path_of, typed
+from recall_core.rql.patterns import check_glob
+from recall_core.shell import REST, Hint, flag
+from recall_core.store.port import Store
+from recall_core.store.values import KnownRoot, Source
+from recall_core.types import MetaValue, Progress, Root, Skip
+
+if TYPE_CHECKING:
+    from recall_core.contract.responses import BackupResponse, DoctorResponse, RecoverResponse, VerifyResponse
+
+
+def remove(engine: Engine, targets: Sequence[str], *, purge: bool, dry_run: bool) -> RemoveResponse:
+    """Take documents out, or name them. purge: so that no byte of their text, nor a judgement, is left."""
+
+    purging = partial(evaluate.judgements.forget, engine.store) if purge else None
+    view = maintain.remove.remove(engine.store, targets, base=engine.base, purge=purging, dry_run=dry_run)
+    return {**OK, "removed": view, "warnings": []}
+
+
+def reembed(engine: Engine, name: str, settings: GivenSettings) -> Generator[Progress, None, ReembedResponse]:
+    """Make every vector anew with another embedder; the settings follow."""
+
+    done = yield from maintain.reembed.reembed(engine.store, name, settings, found=engine.found, toml=engine.toml)
+    engine.take_over(done.found)
+    return {**OK, "reembedded": done.view, "warnings": [*done.warnings, *engine.notes()]}
+
+
+def rechunk(engine: Engine, settings: GivenSettings, *, dry_run: bool) -> Generator[Progress, None, RechunkResponse]:
+    """Cut every document anew; the settings follow."""
+
+    found, toml = engine.found, engine.toml
+    done = yield from maintain.rechunk.rechunk(
+        engine.store, settings, found=found, toml=toml, own=lambda: engine.embedder, dry_run=dry_run
+    )
+    engine.take_over(done.found)
+    return {**OK, "rechunked": done.view, "warnings": [*done.warnings, *engine.notes()]}
+
+
+def backup(
+    engine: Engine, target: Path, *, force: bool = False, mode: int | None = None
+) -> Generator[Progress, None, BackupResponse]:
+    """Copy the store of one moment into a file, in steps that say how far it is; see `Recall.backup`.
+
+    force: take the place of a file that is there. mode: of the copy, which else is for its owner alone.
+    Until the last step the target is as it was.
+    """
+
+    kind = store_kind(store_url(engine.store.path).kind)
+    view = yield from maintain.copies.backup(engine.store, target, kind=kind, force=force, mode=mode)
+    return {**OK, "backup": view, "warnings": []}
+
+
+def verify(source: Path) -> VerifyResponse:
+    """Check a store's file, a backup or an export."""
+
+    view, checks = maintain.copies.verify(source, store_kind("sqlite"))
+    return {**OK, "verified": view, "checks": checks, "warnings": []}
+
+
+def doctor(engine: Engine, *, fix: bool, dups: bool) -> DoctorResponse:
+    """Every check of the store, mended where that is wanted; an embedder that waits to be accepted is not asked."""
+
+    checks = maintain.doctor.doctor(
+        engine.store,
+        engine.base,
+        config=engine.usable,
+        own=lambda: engine.embedder,
+        is_known=engine.usable == engine.config,
+        fix=fix,
+        dups=dups,
+    )
+    return {**OK, "checks": checks, "warnings": []}
+
+
+def recover(old: Path, new: Path) -> RecoverResponse:
+    """Make a new store of what can be read of a damaged one."""
+
+    toml = paths.absolute(old).parent / FILE_NAME
+    found = FoundSettings(load(toml), toml) if toml.is_file() else None
+    config = found.config if found is not None and found.refusal(EMBEDDER) is None else None
+    view, checks = maintain.copies.recover(old, new, kind=store_kind("sqlite"), config=config)
+    return {**OK, "recovered": view, "checks": checks, "warnings": []}
+
+
+_TOLD = 5  # roots that an error names
+_OF_FOLDERS = ("globs", "ignores", "hidden", "gitignore", "follow")
+
+
+class RootFields(TypedDict, total=False):
+    """What of a root is changed; other fields stay. globs, ignores, tags, meta: in the place of all of before."""
+
+    globs: tuple[str, ...]
+    ignores: tuple[str, ...]
+    parser: str
+    tags: tuple[str, ...]
+    source: str | None
+    meta: tuple[tuple[str, MetaValue], ...]
+    hidden: bool
+    gitignore: bool
+    follow: bool
+    encoding: str
+
+
+class RootsFields(TypedDict, total=False):
+    """What happens to the roots of these numbers before they are listed, one of three.
+
+    accept: brought by an import, they are synced from now on. edit: it is changed as `changes` say, which the next
+    sync applies. forget: they are not synced any more; rm: their documents go too, but those that another root holds.
+    """
+
+    accept: Sequence[int]
+    edit: int
+    changes: RootFields
+    forget: Sequence[int]
+    rm: bool
+
+
+def roots(engine: Engine, **wanted: Unpack[RootsFields]) -> RootsResponse:
+    """Every root by its number, in the order in which they were added, once what is wanted is done, all or nothing.
+
+    Raises UnknownTarget for a number that none has; UsageError `root_exists` where an edit would make a root that is
+    there, `conflicting_flags` for rules of folders and a root that is a file, `bad_pattern`, `unknown_parser`.
+    """
+    done: RootsPart = {}
+    if "edit" in wanted:
+        done["edited"] = _edit(engine, wanted["edit"], wanted.get("changes", {}))
+    elif "forget" in wanted:
+        done["forgotten"] = _forget(engine.store, wanted["forget"], rm=wanted.get("rm", False))
+    else:
+        _accept(engine.store, wanted.get("accept", ()))
+    return {**OK, "roots": root_views(engine.store), **done, "warnings": []}
+
+
+def root_views(store: Store) -> list[RootView]:
+    """Return every root by its number, in the order in which they were added."""
+    pairs = zip(store.known_roots(), store.root_sources(), strict=True)
+    return [_view(number, *pair) for number, pair in enumerate(pairs, 1)]
+
+
+def waiting_warnings(store: Store) -> list[str]:
+    """Return a warning that names the roots which wait to be accepted, or nothing."""
+    waiting = [f"{n} {each.root.folder}" for n, each in enumerate(store.known_roots(), 1) if not each.is_active]
+    if not waiting:
+        return []
+    named = ", ".join(waiting[:_TOLD]) + (f" and {len(waiting) - _TOLD} more" if len(waiting) > _TOLD else "")
+    count = len(waiting)
+    some = "1 root waits and is" if count == 1 else f"{count} roots wait and are"
+    them = "it" if count == 1 else "them"
+    return [f"W_ROOTS_WAIT: {some} not synced until you accept {them}: {named}; {Hint('roots')}"]
+
+
+def changes_of(
+    before: Sequence[KnownRoot], after: Sequence[KnownRoot], folders: Iterable[str]
+) -> list[RootChangeView]:
+    """What an add did to the roots of these folders, as far as they had one before; a first root says nothing new."""
+    were = [each.root for each in before]
+    active = {each.root for each in before if each.is_active}
+    stayed = [each.root for each in after if each.root in were]
+    views: list[RootChangeView] = []
+    for folder in dict.fromkeys(folders):
+        numbered = [(number, each.root) for number, each in enumerate(after, 1) if each.root.folder == folder]
+        if not any(root in were for _, root in numbered):
+            continue
+        for number, root in numbered:
+            others = [other for other, _ in numbered if other != number]
+            if root not in were:
+                views.append({"number": number, "folder": folder, "change": "made", "others": others})
+            elif root not in active and after[number - 1].is_active:
+                views.append({"number": number, "folder": folder, "change": "accepted", "others": others})
+            elif {*were[: were.index(root)]} < {*stayed[: stayed.index(root)]}:
+                views.append({"number": number, "folder": folder, "change": "last", "others": others})
+    return views
+
+
+def _numbered(store: Store, numbers: Sequence[int]) -> list[KnownRoot]:
+    """The roots of these numbers. Raises UnknownTarget, which says what there is."""
+    known = store.known_roots()
+    for number in numbers:
+        if not 0 < number <= len(known):
+            told = [f"{n} {each.root.folder}" for n, each in enumerate(known[:_TOLD], 1)]
+            told += [f"{len(known) - _TOLD} more"] if len(known) > _TOLD else []
+            there = f"there are {', '.join(told)}" if told else "no folder was added"
+            hint = Hint("roots") if told else Hint("add", "DIR")
+            raise UnknownTarget("unknown_target", f"No root has the number {number}: {there}.", hint=hint)
+    return [known[number - 1] for number in dict.fromkeys(numbers)]
+
+
+def _accept(store: Store, numbers: Sequence[int]) -> None:
+    if waiting := [each.root for each in _numbered(store, numbers) if not each.is_active]:
+        with store.writer() as writer:
+            for root in waiting:
+                writer.put_root(root)
+
+
+def _edit(engine: Engine, number: int, changes: RootFields) -> RootEditView:
+    store, (known,) = engine.store, _numbered(engine.store, [number])
+    before = known.root
+    after = before._replace(**changes)
+    fields = [name for name in Root._fields if getattr(before, name) != getattr(after, name)]
+    _check(engine, before, after, fields)
+    files = 0
+    if fields:
+        paths = [
+            file.path
+            for file in store.files()
+            if known.is_active and file.os_path and (belongs(before, file.path) or belongs(after, file.path))
+        ]
+        with store.writer() as writer:
+            writer.edit_root(before, after, paths)
+        files = len(paths)
+    return {
+        "number": number,
+        "folder": before.folder,
+        "active": known.is_active,
+        "changes": [_field(name, before, after) for name in fields],
+        "files": files,
+    }
+
+
+def _check(engine: Engine, before: Root, after: Root, fields: Sequence[str]) -> None:
+    """Raises UsageError where the root cannot be as it is to be."""
+    for pattern in (*after.globs, *after.ignores):
+        check_glob(pattern)
+    check_name(after.parser)
+    check_encoding(after.encoding)
+    check_labels(after)
+    of_folders = [name for name in fields if name in _OF_FOLDERS]
+    if of_folders and os.path.isfile(engine.base / before.folder):  # noqa: PTH113 - Path.is_file raises for some
+        message = f"{before.folder} is a file: {', '.join(of_folders)} are for folders."
+        raise UsageError("conflicting_flags", message, hint=Hint("roots"))
+    known = [each.root for each in engine.store.known_roots()]
+    if after != before and after in known:
+        number = known.index(after) + 1
+        message = f"Root {number} says just that of {after.folder} already."
+        raise UsageError("root_exists", message, hint=Hint("roots", "forget", str(known.index(before) + 1)))
+
+
+def _field(name: str, before: Root, after: Root) -> RootFieldView:
+    return {"field": name, "before": _value(getattr(before, name)), "after": _value(getattr(after, name))}
+
+
+def _value(value: Any) -> RootValue:
+    """A field as RootView has it."""
+    is_meta = isinstance(value, tuple) and any(isinstance(each, tuple) for each in value)
+    return cast(RootValue, dict(value) if is_meta else list(value) if isinstance(value, tuple) else value)
+
+
+def _forget(store: Store, numbers: Sequence[int], *, rm: bool) -> ForgottenView:
+    going = [each.root for each in _numbered(store, numbers)]
+    views = [view for number, view in enumerate(root_views(store), 1) if number in numbers]
+    staying = [root for root in store.roots() if root not in going]
+    documents = _documents(store, going)
+    held = {file for file in documents if any(belongs(root, file) for root in staying)}
+    files = sorted(documents.keys() - held) if rm else []
+    with store.writer() as writer:
+        count = writer.tombstone(files)
+        for root in going:
+            writer.forget_root(root)
+    every = sum(len(paths) for paths in documents.values())
+    paths = sorted(path for file in files for path in documents[file])
+    return {"roots": views, "documents": count, "paths": paths, "kept": every - len(paths)}
+
+
+def _documents(store: Store, roots: Sequence[Root]) -> Mapping[str, list[str]]:
+    """The paths of the documents below these roots, by that of the file that each was read from."""
+    files = {file.path for file in store.files() if file.os_path and any(belongs(root, file.path) for root in roots)}
+    found: dict[str, list[str]] = {}
+    for path, file in store.document_files():
+        if file in files:
+            found.setdefault(str(file), []).append(path)
+    return found
+
+
+def _view(number: int, known: KnownRoot, source: Source) -> RootView:
+    """A root by its number."""
+    root = known.root
+    view = RootView(
+        number=number,
+        folder=root.folder,
+        globs=list(root.globs),
+        ignores=list(root.ignores),
+        parser=root.parser,
+        tags=list(root.tags),
+        meta=dict(root.meta),
+        hidden=root.hidden,
+        gitignore=root.gitignore,
+        follow=root.follow,
+        active=known.is_active,
+        documents=source.documents,
+        left_out=list(known.left_out),
+    )
+    if root.encoding:
+        view["encoding"] = root.encoding
+    if root.source is not None:
+        view["source"] = root.source
+    return view
+
+
+_NOTES = 10  # of how files were read, that are told
+
+
+class AddFields(TypedDict, total=False):
+    """How files are read. mtime_only: trust size and time. strict: skipped files are an error, told after the rest.
+
+    content: of the one target, which is no file, but the name that this content has from now on.
+    """
+
+    mtime_only: bool
+    strict: bool
+    content: bytes
+
+
+def add(
+    engine: Engine, targets: Sequence[str], template: Root, **how: Unpack[AddFields]
+) -> Generator[Progress, None, IngestResponse]:
+    """Ingest files and folders, or content that no file holds."""
+    if "content" in how:
+        return (yield from _add_content(engine, targets, how["content"], template))
+    before = engine.store.known_roots()
+    events = pipeline.ingest(
+        targets,
+        template=template,
+        store=engine.store,
+        embedder=engine.embedder,
+        config=engine.store_config(),
+        base=engine.base,
+        mtime_only=how.get("mtime_only", False),
+    )
+    answer = yield from _ingested(engine, events, strict=how.get("strict", False))
+    folders = [os_path_of(Path(target), engine.base, is_added=True) for target in targets]
+    if changes := changes_of(before, engine.store.known_roots(), folders):
+        answer["ingest"]["roots"] = changes
+    answer["warnings"] += _why_nothing(engine, template, targets, answer["ingest"])
+    return answer
+
+
+def _add_content(
+    engine: Engine, names: Sequence[str], content: bytes, template: Root
+) -> Generator[Progress, None, IngestResponse]:
+    if len(names) != 1:
+        raise UsageError("unexpected_argument", "Content has one name.", hint=Hint("add", "-", name="notes/today.md"))
+    check_labels(template)
+    raw = RawFile(content, len(content), time_ns(), sha256(content).hexdigest())
+    events = pipeline.ingest_content(
+        raw,
+        names[0],
+        template=template,
+        store=engine.store,
+        embedder=engine.embedder,
+        config=engine.store_config(),
+        base=engine.base,
+    )
+    return (yield from _ingested(engine, events, strict=False))
+
+
+def sync(engine: Engine, *, reparse: bool = False) -> Generator[Progress, None, IngestResponse]:
+    """Bring every remembered folder and file up to date. reparse: read those too that did not change."""
+    has_roots = bool(engine.store.known_roots())
+    events = pipeline.sync(engine.store, engine.embedder, engine.store_config(), engine.base, reparse=reparse)
+    answer = yield from _ingested(engine, events, strict=False, is_all=True)
+    if not has_roots:
+        answer["warnings"].append(f"W_NOTHING_ADDED: there is no folder to be synced; {Hint('add', 'DIR')}")
+    answer["warnings"] += waiting_warnings(engine.store)
+    return answer
+
+
+class ImportFields(TypedDict, total=False):
+    """How an export is read. on_conflict: `error`, `skip` or `replace`, for a document that is here already.
+
+    embeddings: False leaves its vectors out; reembed makes them anew. accept_roots: sync the folders that it names,
+    which otherwise wait for `roots`; a person decides that.
+    """
+
+    on_conflict: str
+    embeddings: bool
+    reembed: bool
+    accept_roots: bool
+
+
+def import_(engine: Engine, source: Path, options: ImportFields) -> TransferResponse:
+    """Read an export into the store."""
+
+    before = engine.store.roots()
+    view = maintain.transfer.import_(
+        engine.store,
+        source,
+        embedder=engine.embedder,
+        on_conflict=options.get("on_conflict", "error"),
+        reembed=options.get("reembed", False) or not options.get("embeddings", True),
+        accept_roots=options.get("accept_roots", False),
+    )
+    known = zip(engine.store.known_roots(), root_views(engine.store), strict=True)
+    roots = [(each.root, root) for each, root in known]
+    if waiting := [root for _, root in roots if not root["active"]]:
+        view["waiting_roots"] = waiting
+    if accepted := [root for own, root in roots if root["active"] and own not in before]:
+        view["accepted_roots"] = accepted
+    return {**OK, "transfer": view, "warnings": waiting_warnings(engine.store)}
+
+
+def _ingested(
+    engine: Engine, events: Iterator[Progress], *, strict: bool, is_all: bool = False
+) -> Generator[Progress, None, IngestResponse]:
+    """The outcome of a run. is_all: every root was walked, so that what was not skipped is not skipped any more."""
+    last: Progress | None = None
+    for last in events:
+        yield last
+    if last is None:
+        raise UsageError("missing_argument", "There is nothing to add.", hint=Hint("add", "FOLDER"))
+    if strict and last.skipped:
+        engine.store.fold()
+        first = last.skipped[0]
+        raise IngestError(
+            "files_skipped",
+            f"{len(last.skipped)} files were skipped, the first {first.path}: {first.reason}",
+            hint=f"{Hint('add', REST)} without {flag('strict')}",
+            details=[views.skip_view(skip) for skip in last.skipped],
+        )
+    view = views.ingest_view(last)
+    if groups := _skip_groups(engine.store, last.skipped, is_all=is_all):
+        view["skipped_by"] = groups
+    engine.store.fold()
+    known = missing_plug_ins(engine.store.parsers()) if is_all else {}
+    told = [*engine.notes(), *_read_notes(last.notes), *_missing_packages(last.skipped, known)]
+    return {**OK, "ingest": view, "warnings": told}
+
+
+def _missing_packages(skipped: Sequence[Skip], known: Mapping[str, int]) -> Iterator[str]:
+    """Name what to install for files that were skipped for want of a package.
+
+    known: how many files of the store were read by a plug-in of Recall's own that is missing, by its parser's name.
+    """
+    for files, kind, install in wanted(skip.path for skip in skipped if skip.code == "parser_unavailable"):
+        yield f"W_PARSER: {files:,} {kind}{'s' * (files > 1)} would be read with: {install}"
+    waiting = Counter(skip.kind for skip in skipped if skip.code == "parser_missing")
+    for name, plug_in in PLUG_INS.items():
+        counts = {f"{plug_in.kind}s skipped": waiting[plug_in.kind], "files left as it read them": known.get(name, 0)}
+        if parts := [f"{what}: {count:,}" for what, count in counts.items() if count]:
+            yield f"W_PARSER: {plug_in.distribution} is not installed; {', '.join(parts)}; {plug_in.install()}"
+
+
+def _read_notes(notes: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """What is to be told of how files were read; of many alike the first few."""
+    by_text: dict[str, list[str]] = {}
+    for path, text in notes:
+        by_text.setdefault(text, []).append(path)
+    for text, names in islice(by_text.items(), _NOTES):
+        more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
+        yield f"W_READ: {names[0]}{more}: {text}"
+    if len(by_text) > _NOTES:
+        yield f"W_READ: {len(by_text) - _NOTES} more notes of how files were read"
+
+
+def _skip_groups(store: Store, skipped: Sequence[Skip], *, is_all: bool) -> list[SkipGroupView]:
+    """What was skipped by its reason; who asks the next time is told what is new by then."""
+    told = store.told_skips()
+    now = {skips.key(skip) for skip in skipped}
+    kept = now if is_all else told | now
+    if kept != told:
+        with suppress(StoreLocked), store.writer() as writer:  # the files are in, and skips are told once more
+            writer.keep_told(kept)
+    return [
+        {"code": group.code, "kind": group.kind, "files": group.files, "new": group.new, "first": list(group.first)}
+        for group in skips.by_reason(skipped, told)
+    ]
+
+
+def _why_nothing(engine: Engine, template: Root, targets: Sequence[str], view: IngestView) -> Iterator[str]:
+    """What is to be done where nothing came in."""
+    if any(view[count] for count in ("added", "updated", "unchanged")):
+        return
+    roots = [template._replace(folder=os_path_of(Path(target), engine.base, is_added=True)) for target in targets]
+    empty = [
+        ("", {}) if _has_file(root, engine) else _why_empty(root, target, engine)
+        for root, target in zip(roots, targets, strict=True)
+    ]
+    if (groups := view.get("skipped_by")) and not any(rules for _, rules in empty):
+        files = sum(group["files"] for group in groups)
+        every = "the one file" if files == 1 else f"each of the {files} files"
+        way = _way_out(groups[0], targets, engine.base)
+        if way and groups[0]["files"] < files:
+            way = f"for {groups[0]['files']} ({groups[0]['kind']}): {way}"
+        yield f"W_NOTHING_ADDED: {every} that could have been read was skipped{f'; {way}' if way else ''}"
+        return
+    known = [each.root for each in engine.store.known_roots()]
+    for root, (why, rules) in zip(roots, empty, strict=True):
+        way = f"; {Hint('roots', 'edit', str(known.index(root) + 1), **rules, sync=True)}" if rules else ""
+        if why:
+            yield f"W_NOTHING_ADDED: {why}{way}"
+
+
+def _way_out(group: SkipGroupView, targets: Sequence[str], base: Path) -> str:
+    """What has files of a group read after all, where anything has."""
+    if group["kind"].startswith(("compressed", "archive")):
+        return "unpack what is to be found, and add that"
+    if group["code"] == "not_utf8" or group["kind"].startswith("UTF-"):
+        return f"save them as UTF-8, or name what they are in: {Hint('add', *targets, encoding='NAME')}"
+    ways: dict[str, str] = {
+        "file_too_large": "raise max_file_bytes in recall.toml",
+        "left_out": Hint("add", *(typed(base / name) for name in group["first"])),
+        "symlink_outside": Hint("add", *targets, follow=True),
+        "unreadable": "ls -l shows who may read them",
+    }
+    return ways.get(group["code"], "")
+
+
+def _has_file(root: Root, engine: Engine) -> bool:
+    """Whether the rules of a root leave a file to be read."""
+    return any(isinstance(step, Found) for step in walk(root, engine.base, engine.config))
+
+
+def _why_empty(root: Root, target: str, engine: Engine) -> tuple[str, dict[str, Any]]:
+    """Which rule leaves every file out, and what of the root to change, as options of `roots edit`."""
+
+    def has_file(**rules: Any) -> bool:
+        return _has_file(root._replace(**rules), engine)
+
+    if root.globs and has_file(globs=()):
+        wider = tuple(pattern if pattern.startswith("**/") else f"**/{pattern}" for pattern in root.globs)
+        named = " ".join(f"{flag('glob')} {pattern}" for pattern in root.globs)
+        helps = wider != root.globs and has_file(globs=wider)
+        return f"no file in {target} matches {named}, which is relative to it", {"glob": wider if helps else ""}
+    if root.ignores and has_file(ignores=()):
+        return f"{flag('ignore')} leaves out every file in {target}", {"ignore": ""}
+    if root.gitignore and has_file(gitignore=False):
+        return f"git ignores every file in {target}", {"gitignore": False}
+    if not root.hidden and has_file(hidden=True):
+        return f"every file in {target} is hidden", {"hidden": True}
+    if has_file(globs=(), ignores=(), gitignore=False, hidden=True):
+        rules: dict[str, Any] = {"glob": "", "ignore": "", "gitignore": False, "hidden": True}
+        return f"every file in {target} is left out, by several rules", rules
+    return f"there is no file in {target} that is ever read", {}

@@ -1,0 +1,199 @@
+"""Model files: those inside installed packages, and folders in the layout of sentence-transformers."""
+
+from __future__ import annotations
+
+import json
+import mmap
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from recall_core._lazy import hashlib
+from recall_core.errors import EmbedError, why_unread
+from recall_core.shell import REST, Hint, install_extra
+
+
+class ModelFile(NamedTuple):
+    """A file of a package, with the sha256 of the only bytes that are accepted."""
+
+    package: str
+    path: str
+    sha256: str
+
+
+def folder_of(package: str) -> Path | None:
+    """The folder of an installed top-level package, found without importing it; None when it is not installed."""
+    spec = find_spec(package)
+    folders = spec.submodule_search_locations if spec else None
+    return Path(next(iter(folders))) if folders else None
+
+
+def missing(*, packages: tuple[str, ...], files: tuple[ModelFile, ...], extra: str) -> str | None:
+    """Why these packages and files cannot be used, with the extra that installs them; None when all are there."""
+    for package in (*packages, *(file.package for file in files)):
+        if find_spec(package) is None:
+            return f"the package {package} is not installed: {install_extra(extra)}"
+    for file in files:
+        folder = folder_of(file.package)
+        if folder is None or not (folder / file.path).is_file():
+            return f"the package {file.package} has no {file.path}: {install_extra(extra)}"
+    return None
+
+
+def unavailable(name: str, reason: str, *, extra: str = "") -> EmbedError:
+    """The error of an embedder that cannot be used on this machine; its hint installs what the reason names."""
+    hint = Hint("search", REST, mode="lexical")
+    if extra and reason.endswith(f": {install_extra(extra)}"):
+        hint = install_extra(extra)
+        reason = reason.removesuffix(f": {hint}")
+    return EmbedError("embedder_unavailable", f"The embedder {name} cannot be used: {reason}.", hint=hint)
+
+
+def read(file: ModelFile, *, extra: str) -> mmap.mmap:
+    """The file's bytes, mapped into memory and checked; a 16 MB file takes about 15 ms. extra: that it comes with.
+
+    Raises EmbedError `embedder_unavailable` (not there), `embedder_damaged` (other bytes than were tested).
+    """
+    folder = folder_of(file.package)
+    if folder is None:
+        raise unavailable(file.package, f"the package {file.package} is not installed")
+    return checked(folder / file.path, file.sha256, extra=extra)
+
+
+def checked(path: Path, sha256: str, *, extra: str) -> mmap.mmap:
+    """A file mapped into memory, once its bytes are known to be the right ones."""
+    try:
+        mapped = mapped_file(path)
+    except (OSError, ValueError) as error:  # an empty file cannot be mapped
+        raise _damaged(path, why_unread(error) if isinstance(error, OSError) else str(error), extra) from error
+    actual = digest(mapped)
+    if actual != sha256:
+        raise _damaged(path, f"its sha256 begins with {actual[:12]} instead of {sha256[:12]}", extra)
+    return mapped
+
+
+def mapped_file(path: Path) -> mmap.mmap:
+    """A file's bytes without a copy in memory."""
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def digest(content: mmap.mmap | bytes) -> str:
+    """sha256, in hex."""
+
+    return hashlib.sha256(content).hexdigest()
+
+
+def _damaged(path: Path, reason: str, extra: str) -> EmbedError:
+    return EmbedError(
+        "embedder_damaged",
+        f"The model file {path} is not the one that was tested: {reason}.",
+        hint=install_extra(extra, force_reinstall=True),
+    )
+
+
+MAX_INPUT = 256  # what all-MiniLM-L6-v2 reads; for a folder that does not say
+_MODELS = ("model.onnx", "onnx/model.onnx")
+_UNBOUNDED = 1_000_000  # tokenizers that know no bound write 1e30
+_STEPS = ("Transformer", "Pooling", "Normalize")
+
+Pooling = Literal["mean", "cls"]
+
+
+class OnnxModel(NamedTuple):
+    """An ONNX model with all that decides its vectors. The prompts are put before a question or a document."""
+
+    model: Path
+    tokenizer: Path
+    pooling: Pooling = "mean"
+    max_input: int = MAX_INPUT
+    query_prompt: str = ""
+    document_prompt: str = ""
+
+
+def read_folder(folder: Path) -> OnnxModel:
+    """The model in a folder.
+
+    `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`; where they are there, also the settings of pooling
+    (mean by default), length and prompts. Raises EmbedError `embedder_unavailable` for a folder that lacks a file
+    or asks for a step between the model and its vectors that is not carried out here.
+    """
+    reason = lacks(folder)
+    if reason is not None:
+        raise unavailable(f"onnx:{folder}", reason)
+    _check_steps(folder)
+    query, document = _prompts(folder)
+    return OnnxModel(
+        model=next(folder / name for name in _MODELS if (folder / name).is_file()),
+        tokenizer=folder / "tokenizer.json",
+        pooling=_pooling(folder, is_prompted=bool(query or document)),
+        max_input=_max_input(folder),
+        query_prompt=query,
+        document_prompt=document,
+    )
+
+
+def lacks(folder: Path) -> str | None:
+    """The file that this folder lacks, as a reason; None when both are there."""
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    if not any((folder / name).is_file() for name in _MODELS):
+        return f"{folder} has no model.onnx"
+    return None if (folder / "tokenizer.json").is_file() else f"{folder} has no tokenizer.json"
+
+
+def fingerprint(model: OnnxModel) -> str:
+    """16 hex digits of the sha256 over the model's files and everything else that decides its vectors."""
+    weights = sorted(model.model.parent.glob(f"{model.model.name}*"))  # large models keep weights in a second file
+    parts = [digest(mapped_file(path)) for path in (*weights, model.tokenizer)]
+    rest = [model.pooling, model.max_input, model.query_prompt, model.document_prompt]
+    return digest(json.dumps([*parts, *rest]).encode())[:16]
+
+
+def _check_steps(folder: Path) -> None:
+    steps = _json(folder / "modules.json", [])
+    for step in steps:
+        kind = str(step.get("type", "")).rpartition(".")[2]
+        if kind not in _STEPS:
+            raise unavailable(f"onnx:{folder}", f"its modules.json asks for a step {kind}, which is not supported")
+
+
+def _pooling(folder: Path, *, is_prompted: bool) -> Pooling:
+    table = _json(folder / "1_Pooling" / "config.json", {})
+    modes = [key.removeprefix("pooling_mode_") for key, on in table.items() if key.startswith("pooling_mode_") and on]
+    modes = modes or [str(table.get("pooling_mode", "mean"))]
+    found = {"mean_tokens": "mean", "cls_token": "cls"}.get(modes[0], modes[0])
+    if len(modes) > 1 or found not in ("mean", "cls"):
+        raise unavailable(f"onnx:{folder}", f"its pooling {' + '.join(modes)} is not supported, only mean and cls")
+    if is_prompted and table.get("include_prompt") is False:
+        raise unavailable(f"onnx:{folder}", "its pooling leaves the prompt out, which is not supported")
+    return "cls" if found == "cls" else "mean"
+
+
+def _max_input(folder: Path) -> int:
+    candidates = (
+        _json(folder / "sentence_bert_config.json", {}).get("max_seq_length"),
+        _json(folder / "tokenizer_config.json", {}).get("model_max_length"),
+        _json(folder / "config.json", {}).get("max_position_embeddings"),
+    )
+    return next((int(found) for found in candidates if found and 0 < found < _UNBOUNDED), MAX_INPUT)
+
+
+def _prompts(folder: Path) -> tuple[str, str]:
+    """What stands before a question and before a document."""
+    table = _json(folder / "config_sentence_transformers.json", {})
+    prompts: dict[str, str] = table.get("prompts") or {}
+    default = prompts.get(table.get("default_prompt_name") or "", "")
+    names = [name for name in ("document", "passage", "corpus") if name in prompts]
+    return prompts.get("query", default), prompts[names[0]] if names else default
+
+
+def _json(path: Path, default: Any) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return default
+    except (OSError, UnicodeDecodeError) as error:
+        raise unavailable(f"onnx:{path.parent}", f"{path.name} cannot be read: {why_unread(error)}") from error
+    except ValueError as error:
+        raise unavailable(f"onnx:{path.parent}", f"{path.name} cannot be read: {error}") from error

@@ -1,0 +1,39 @@
+"""Modules that are imported when something of them is used."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from benchmarks.house import LAZY
+from recall_core import _lazy, explain
+
+
+def test_a_package_imports_a_module_when_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "recall_core.explain.winning", raising=False)
+    monkeypatch.delattr(explain, "winning", raising=False)
+    assert isinstance(getattr(explain, "winning"), ModuleType)  # noqa: B009 - type checkers are told of no such name
+
+
+@pytest.mark.parametrize("module", [explain, _lazy])
+def test_an_unknown_name_is_an_attribute_error(module: ModuleType) -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        _ = module.no_such_name
+
+
+def test_an_error_within_a_module_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "of_a_test").mkdir()
+    (tmp_path / "of_a_test/__init__.py").write_text(f"from recall_core._lazy import attach\n__getattr__ = {LAZY}\n")
+    (tmp_path / "of_a_test/broken.py").write_text("import no_such_library\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    package = import_module("of_a_test")
+    with pytest.raises(ModuleNotFoundError, match="no_such_library"):
+        _ = package.broken
+
+
+def test_a_library_keeps_what_was_read() -> None:
+    library = _lazy._Lazy("json")
+    assert library.dumps([1]) == "[1]"
+    assert "dumps" in vars(library)
