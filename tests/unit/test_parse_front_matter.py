@@ -6,7 +6,7 @@ import sys
 from time import process_time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recall_core._lazy import yaml as pyyaml
@@ -266,6 +266,10 @@ def test_deep_nesting_is_refused_before_it_takes_long() -> None:
         max_size=12,
     ).map("".join)
 )
+@example("\n  - a\tb")
+@example("\t# c")
+@example("\x85\ufeffa")
+@example('"\\ud83d\\ude00"')
 def test_a_machine_without_the_parser_in_c_reads_the_same(body: str) -> None:
     text = f"---\na: 1\nkey: {body}\n---\n"
     expected = front_matter(text)
