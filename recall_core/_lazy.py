@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import msgspec
     import numpy as np
     import tomlkit
+    import yaml
 
 __all__ = [
     "attach",
@@ -38,6 +39,7 @@ __all__ = [
     "tomllib",
     "traceback",
     "urls",
+    "yaml",
 ]
 
 

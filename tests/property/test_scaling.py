@@ -285,10 +285,15 @@ def begun(*heads: str) -> tuple[Callable[[str], bytes], ...]:
     return tuple(lambda text, head=head: (head + text).encode() for head in ("", *heads))  # type: ignore[misc]
 
 
+def in_front_matter(text: str) -> bytes:
+    return f"---\na: 1\nkey: {text}\n---\n".encode()
+
+
 OWN_UNITS = {
     "docx": ("<w:p>", "<w:p><w:r><w:t>a</w:t></w:r></w:p>", "<w:tbl><w:tr><w:tc>", "<w:p><w:r><w:tab/></w:r></w:p>"),
     "json": ('{"role":"user","content":"a"},', '{"a":1}\n'),
     "jsonl": ('{"text":"a"}\n', '{"id":"a"}\n'),
+    "markdown": ("a: 1\n", "\n- a", "[a, ", "? ", "&a ", "\\u00e9"),
 }
 
 Samples = tuple[tuple[str, ...], tuple[Callable[[str], bytes], ...]]
@@ -298,7 +303,7 @@ FILES: dict[str, Samples] = {
     "text": (("a.txt", "a.md"), begun()),
     "jsonl": (("a.jsonl",), begun('{"text": "')),
     "outline": (("a.py",), begun()),
-    "markdown": (("a.md",), begun("---\n", "a\n")),
+    "markdown": (("a.md",), (*begun("---\n", "a\n"), in_front_matter)),
     "rst": (("a.rst",), begun("T\n=\n\n")),
     "asciidoc": (("a.adoc",), begun("= T\n")),
     "org": (("a.org",), begun()),

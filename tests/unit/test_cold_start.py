@@ -28,6 +28,7 @@ UNWANTED = {
     "shutil",
     "sqlite_vec",
     "textual",
+    "yaml",
 }
 
 LEAVES = {"recall_core._lazy", "recall_core._version"}

@@ -1,10 +1,15 @@
 """Promises of front matter."""
 
 import json
+import subprocess
+import sys
+from time import process_time
 
-from hypothesis import given
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from recall_core._lazy import yaml as pyyaml
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.parse.front_matter import FrontMatter, front_matter
 from tests.examples import examples
@@ -35,6 +40,12 @@ def test_scalars_and_lists_of_scalars_are_metadata() -> None:
         ("true", True),
         ("False", False),
         ("yes", "yes"),
+        ("0123", "0123"),
+        ("12:30:45", "12:30:45"),
+        ("C++: a tour  # c", "C++: a tour"),
+        ("\ttabbed", "tabbed"),
+        ("a list:", "a list:"),
+        ('"\\x41 \\ud83d\\ude00"', "A \U0001f600"),
         ("2024-01-05", "2024-01-05"),
         ("2024-01-05 10:20:30 +02:00", "2024-01-05T10:20:30+02:00"),
         ("2024-01-05T10:20:30Z", "2024-01-05T10:20:30+00:00"),
@@ -79,6 +90,15 @@ def test_lines_not_understood_are_left_out_and_named() -> None:
             '"a" b',
             "@x",
             "`x`",
+            "!x y",
+            "[a, *b]",
+            "[a: b]",
+            "{}",
+            "? a",
+            '"\\ud83d"',
+            '"\\UFFFFFFFF"',
+            '"a\n  b"',
+            "\n  - a\n    b",
         ),
     ]:
         found = yaml(f"first: 1\nkey: {written}\nlast: 2")
@@ -169,3 +189,101 @@ def test_any_front_matter_is_read_and_can_be_stored(fence: str, pieces: list[str
     if found is not None:
         assert why_unfit(found.meta) is None
         json.dumps(found).encode()
+
+
+def test_aliases_are_not_followed() -> None:
+    bomb = "a: &a [x, x]\n" + "".join(
+        f"{c}: &{c} [*{b}, *{b}]\n" for b, c in zip("abcdefgh", "bcdefghi", strict=True)
+    )
+
+    assert front_matter(f"---\n{bomb}<<: *a\nt: 1\n---\n") == FrontMatter(
+        end=len(bomb) + 20,
+        title="",
+        tags=(),
+        meta={"t": 1},
+        notes=(
+            *(f"front matter: line {number} was not understood" for number in range(2, 10)),
+            "front matter: 2 further lines were not understood",
+        ),
+    )
+
+
+def test_deep_nesting_is_refused_before_it_takes_long() -> None:
+    for unit in ("[", "{", "{a: ", "[\n ", "- ", "? "):
+        began = process_time()
+
+        yaml("a: 1\nkey: " + unit * (40_000 // len(unit)))
+
+        assert process_time() - began < 1, unit
+
+
+@examples(300)
+@given(
+    st.lists(
+        st.sampled_from(
+            (
+                *(
+                    "a",
+                    "key",
+                    "tags",
+                    ": ",
+                    ":\n",
+                    "- ",
+                    "\n- ",
+                    "\n  - ",
+                    "[",
+                    "]",
+                    ", ",
+                    "'",
+                    '"',
+                    " #",
+                    " ",
+                    "\n",
+                    "\n  ",
+                ),
+                *(
+                    "\\",
+                    "\\u00e9",
+                    "\\ud83d\\ude00",
+                    "\\x41",
+                    "&",
+                    "*",
+                    "!",
+                    "|",
+                    ">",
+                    "%",
+                    "@",
+                    "?",
+                    "{",
+                    "}",
+                    "~",
+                    "---",
+                    "...",
+                ),
+                *("\t", "\x85", "\u2028", "\ufeff", "\x07", "\0", "\ue000", "\U0001f600"),
+            )
+        ),
+        max_size=12,
+    ).map("".join)
+)
+@example("\n  - a\tb")
+@example("\t# c")
+@example("\x85\ufeffa")
+@example('"\\ud83d\\ude00"')
+def test_a_machine_without_the_parser_in_c_reads_the_same(body: str) -> None:
+    text = f"---\na: 1\nkey: {body}\n---\n"
+    expected = front_matter(text)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pyyaml, "__with_libyaml__", False)
+        assert front_matter(text) == expected
+
+
+def test_only_front_matter_imports_pyyaml() -> None:
+    script = (
+        "import sys; from recall_core.ingest.parse.markdown import Markdown\n"
+        "for raw in (b'# A', b'---\\na: 1\\n---\\n'):\n"
+        "    Markdown().parse(raw, path='a.md', digest=''); print('yaml' in sys.modules)"
+    )
+
+    assert subprocess.check_output([sys.executable, "-c", script], text=True).split() == ["False", "True"]

@@ -13,9 +13,9 @@ from recall_core.adapters import mcp
 from recall_core.api.serving.following import Follower, Following
 from recall_core.api.serving.pool import CONNECTIONS, SECONDS, ConnectionPool, StoreSettings
 from recall_core.api.stores import find
-from recall_core.errors import EmbedError, RecallError, UsageError
+from recall_core.errors import EmbedError, UsageError
 from recall_core.paths import absolute
-from recall_core.shell import Hint, install_extra
+from recall_core.shell import install_extra
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -32,16 +32,18 @@ _SWITCH_SECONDS = 0.0005
 
 
 def run(request: Request, streams: Streams, opener: Opener) -> None:
-    """Serve until the client goes away, or Ctrl-C; or print or write a client's configuration."""
+    """Serve until the client goes away, or Ctrl-C; or print what a client's configuration needs."""
     flags = request.flags
+    named = request.store or os.environ.get("RECALL_STORE") or None
     if flags.install is not None:
-        _install(request, streams)
+        command = [sys.executable, "-m", "recall_core", "--store", str(_place(named)), "mcp"]
+        mcp.install.print_entry(flags.install, command, streams)
         return
     _expect_serving(flags)
     if find_spec("mcp") is None:
         message = "recall mcp needs the package mcp, which is not installed."
         raise EmbedError("mcp_missing", message, hint=install_extra("mcp"))
-    settings = StoreSettings(request.store or os.environ.get("RECALL_STORE") or None, Path.cwd())
+    settings = StoreSettings(named, Path.cwd())
     pool = ConnectionPool(settings, connections=flags.connections or CONNECTIONS)
     following = Following(flags.watch, flags.on_boot, flags.interval or 0.0)
     follower = Follower(settings, following, lambda line: streams.say(f"recall mcp: {line}"))
@@ -54,10 +56,10 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
 
 
 def _expect_serving(flags: Namespace) -> None:
-    for flag, needed in (("write", "install"), ("port", "http"), ("no_token", "http")):
-        if getattr(flags, flag) and not getattr(flags, needed):
+    for flag in ("port", "no_token"):
+        if getattr(flags, flag) and not flags.http:
             name = flag.replace("_", "-")
-            raise UsageError("conflicting_flags", f"--{name} goes with --{needed}.", hint=f"recall mcp --{needed} …")
+            raise UsageError("conflicting_flags", f"--{name} goes with --http.", hint="recall mcp --http …")
 
 
 def _server(pool: ConnectionPool, flags: Namespace) -> RecallServer:
@@ -113,23 +115,6 @@ def _listens(door: Door, streams: Streams) -> None:
         streams.say("warning: without a token every user of this machine can read the store")
     else:
         streams.say(f"token in {door.token_file}: send it as Authorization: Bearer TOKEN")
-
-
-def _install(request: Request, streams: Streams) -> None:
-
-    client, store = request.flags.install, request.store or os.environ.get("RECALL_STORE")
-    command = [sys.executable, "-m", "recall_core", "--store", str(_place(store)), "mcp"]
-    place = mcp.install.place_of(client, os.environ, folder=Path.cwd())
-    if not request.flags.write:
-        streams.stdout.write(mcp.install.entry_for(client, command=command))
-        streams.say(f"goes into {place}" if place else f"goes into the configuration of {client}")
-        streams.say(f"to put it there: {Hint('mcp', install=client, write=True)}")
-        return
-    if place is None:
-        raise RecallError("client_config_unwritable", "There is no home folder to write to.", hint="set HOME")
-    done = mcp.install.write(client, place, command=command)
-    kept = f"; what was there is in {done.backup}" if done.backup else ""
-    streams.say(f"wrote {done.path}{kept}" if done.changed else f"{done.path} has it already")
 
 
 def _place(store: str | None) -> Path:

@@ -1,18 +1,18 @@
 """Front matter: what a Markdown file says of itself above its text, between lines of `---` (YAML) or `+++` (TOML).
 
-Of YAML a small part is read: `key: scalar`, quoted strings, lists of scalars. No anchor, alias or tag is followed.
+PyYAML and tomllib read the structure: keys with scalars or lists of scalars. Scalars of YAML get their type here, as
+PyYAML takes `yes` for true, `12:30:45` for 45045 and `0123` for 83.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
-from recall_core._lazy import tomllib
+from recall_core._lazy import tomllib, yaml
 
 Scalar: TypeAlias = str | int | float | bool
 Value: TypeAlias = Scalar | list[Scalar] | None
@@ -93,7 +93,6 @@ def _text(value: Scalar) -> str:
 
 
 def _toml(body: str) -> tuple[dict[str, Value], list[str]]:
-
     try:
         table = tomllib.loads(body.replace("\r\n", "\n"))
     except (ValueError, RecursionError) as error:
@@ -126,9 +125,11 @@ def _plain(value: Any) -> Scalar:
 
 # --- YAML
 
-_KEY = re.compile(r"[\w$][\w$ .:/-]{0,99}|\"[^\"\\]{1,100}\"|'[^']{1,100}'")
-_ITEM = re.compile(r"([ \t]*)-(?:[ \t]+|\Z)")
-_COMMENT = re.compile(r"(?:^|[ \t])#.*")
+_KEY = re.compile(r"[\w$][\w$ .:/-]{0,99}")
+_UNQUOTED = re.compile(r"([\w$][\w$ .:/-]{0,99}?):[ \t]+((?![-?][ \t])[^\s\[\]{}&*!|>%@`\"',#].*?)(?:[ \t]+\#.*)?")
+"""A key, and a value without the quotes that YAML asks for, as people write it: `title: C++: a tour`."""
+_READ_DIFFERENTLY = re.compile(r"[\t\x85\u2028\u2029\ufeff]|\\[uU]")
+"""PyYAML's parser in C, quick and not on every machine, reads these in another way than the one in Python."""
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
 _REAL = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}(?:[eE][-+]?[0-9]{1,2})?")
 _MOMENT = re.compile(
@@ -136,131 +137,98 @@ _MOMENT = re.compile(
     r"[ \t]*([Zz]|[-+][0-9]{2}(?::?[0-9]{2})?)?"
 )
 _WORDS: dict[str, Scalar | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
-_NO_PLAIN = "[]{}&*!|>%@`\"',"
-"""What no plain scalar of YAML begins with."""
-_NUMERIC = "+-0123456789"
 
 
 def _yaml(body: str) -> tuple[dict[str, Value], list[str]]:
+    """Parse each key alone: PyYAML stops at the first mistake, and a mistake in one key must not cost the others."""
     values: dict[str, Value] = {}
     notes: list[str] = []
-    for number, first, below in _entries(body):
+    for number, lines in _entries(body):
         try:
-            key, rest = _pair(first)
-            values[key] = _value(rest, below)
+            key, value = _pair(lines)
+            values[key] = value
         except _NotPlain:
             notes.append(f"line {number} was not understood")
     return values, notes
 
 
-def _entries(body: str) -> Iterator[tuple[int, str, list[str]]]:
-    """Of each key the number of its line in the file, the line, and the lines below it that belong to it."""
-    first, below, began = "", list[str](), 0
+def _entries(body: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield for each key the number of its line in the file, that line, and the lines below that belong to it."""
+    lines, start = list[str](), 0
     for number, line in enumerate(body.split("\n"), start=2):
         text = line.rstrip()
         if not text or text.lstrip()[0] == "#":
             continue
-        if first and (text[0] in " \t" or (text[0] == "-" and _ITEM.match(text))):
-            below.append(text)
+        if lines and (text == "-" or text.startswith((" ", "\t", "- ", "-\t"))):
+            lines.append(text)
             continue
-        if first:
-            yield began, first, below
-        first, below, began = text, [], number
-    if first:
-        yield began, first, below
+        if lines:
+            yield start, lines
+        lines, start = [text], number
+    if lines:
+        yield start, lines
 
 
-def _pair(line: str) -> tuple[str, str]:
-    """The key of a line and what stands behind it."""
-    key, colon, rest = line.replace(":\t", ": ", 1).partition(": ") if line[-1] != ":" else (line[:-1], ":", "")
-    key = key.rstrip()
-    if not colon or not _KEY.fullmatch(key):
-        raise _NotPlain
-    return key.strip("\"'"), rest.strip()
+def _pair(lines: list[str]) -> tuple[str, Value]:
+    """Return a key and its value.  Raises _NotPlain.
 
-
-def _value(rest: str, below: Sequence[str]) -> Value:
-    if rest and rest[0] == "#":
-        rest = ""
-    if not below:
-        return _inline_list(rest) if rest and rest[0] == "[" else _scalar(rest)
-    items = [_ITEM.match(line) for line in below]
-    indents = {item and item[1] for item in items}
-    if rest or len(indents) > 1 or None in indents:
-        raise _NotPlain  # a text of several lines, of which there are many kinds, or a mapping
-    return _listed([_item(line[item.end() :]) for line, item in zip(below, items, strict=True) if item])
-
-
-def _item(text: str) -> Scalar | None:
-    if _is_mapping(text):
-        raise _NotPlain
-    return _scalar(text.strip())
-
-
-def _is_mapping(text: str) -> bool:
+    The parser is stopped at the first anchor, alias, tag or nested value.
+    """
+    text = "\n".join(lines)
+    is_same = yaml.__with_libyaml__ and not _READ_DIFFERENTLY.search(text)
+    events: list[Any] = []
+    depth = 0
     try:
-        return bool(text) and text[0] not in "\"'" and bool(_pair(text))
-    except _NotPlain:
-        return False
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader if is_same else yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > 2 or getattr(event, "anchor", None) or getattr(event, "tag", None):
+                raise _NotPlain
+            events.append(event)
+        match events[2:-3]:
+            case [yaml.MappingStartEvent(flow_style=False), yaml.ScalarEvent() as key, yaml.ScalarEvent() as value]:
+                return _key(key), _scalar(value)
+            case [
+                yaml.MappingStartEvent(flow_style=False),
+                yaml.ScalarEvent() as key,
+                yaml.SequenceStartEvent(flow_style=is_inline),
+                *items,
+                yaml.SequenceEndEvent(),
+            ] if not (is_inline and len(lines) > 1) and all(isinstance(item, yaml.ScalarEvent) for item in items):
+                return _key(key), [item for item in map(_scalar, items) if item is not None]
+    except (yaml.YAMLError, ValueError, OverflowError):  # the last two are of chr(), for \U and eight digits
+        pass
+    if len(lines) > 1 or not (unquoted := _UNQUOTED.fullmatch(lines[0])):
+        raise _NotPlain
+    return unquoted[1].rstrip(), _typed(unquoted[2])
 
 
-def _listed(values: Sequence[Scalar | None]) -> list[Scalar]:
-    return [value for value in values if value is not None]
+def _key(event: Any) -> str:
+    key: str = event.value
+    if not (_KEY.fullmatch(key) or (event.style and 0 < len(key) <= 100 and key.isprintable())):
+        raise _NotPlain
+    return key
 
 
-_PIECE = re.compile(
-    r"[ \t]*+(\"(?:[^\"\\]|\\.)*+\"|'(?:[^']|'')*+'|[^,\[\]{}\"'][^,\[\]{}]*+|)"
-    r"[ \t]*+(?:,|(?P<end>\])[ \t]*+(?:\#.*)?\Z)"
-)
+def _scalar(event: Any) -> Scalar | None:
+    if event.style in ("|", ">") or event.start_mark.line != event.end_mark.line:
+        raise _NotPlain
+    if event.style:
+        text: str = event.value.encode("utf-16", "surrogatepass").decode("utf-16")  # of \ud83d\ude00, two halves
+        return text
+    return _typed(event.value)
 
 
-def _inline_list(text: str) -> list[Scalar]:
-    values: list[Scalar | None] = []
-    found, position = None, 1
-    while not (found and found["end"]):
-        found = _PIECE.match(text, position)
-        if not found:
-            raise _NotPlain
-        values.append(_scalar(found[1].strip()))
-        position = found.end()
-    return _listed(values)
-
-
-def _scalar(text: str) -> Scalar | None:
+def _typed(text: str) -> Scalar | None:
+    """Return what a text without quotes is: a word of YAML, a number, a moment, or the text."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
-    if text[0] in "\"'":
-        return _quoted(text)
-    if "#" in text:
-        text = _COMMENT.sub("", text, count=1).strip()
-    if not text or text[0] in _NO_PLAIN or text.startswith(("- ", "? ")):
-        raise _NotPlain
-    if text[0] in _NUMERIC:
-        if _INTEGER.fullmatch(text):
-            return int(text)
-        if _REAL.fullmatch(text):
-            return float(text)
-        if moment := _MOMENT.fullmatch(text):
-            return _moment(*moment.groups("")) or text
-    return _WORDS.get(text.lower(), text)
-
-
-def _quoted(text: str) -> str:
-    end = text.rfind(text[0])
-    behind = text[end + 1 :].strip()
-    if end == 0 or (behind and behind[0] != "#"):
-        raise _NotPlain
-    inner = text[1:end]
-    if text[0] == "'":
-        if "'" in inner.replace("''", ""):
-            raise _NotPlain
-        return inner.replace("''", "'")
-    try:
-        value: str = json.loads(text[: end + 1], strict=False)
-        value.encode()
-    except ValueError as error:
-        raise _NotPlain from error
-    return value
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if _REAL.fullmatch(text):
+        return float(text)
+    if moment := _MOMENT.fullmatch(text):
+        return _moment(*moment.groups("")) or text
+    return text
 
 
 def _moment(day: str, hour: str, zone: str) -> str:
