@@ -28,7 +28,7 @@ _COMMANDS = (
     "recall_core.adapters.menu.judging",
     "recall_core.adapters.menu.keeping",
     "recall_core.adapters.options",
-    "recall_core.adapters.output",
+    "recall_core.adapters.streams",
     "recall_core.adapters.process",
     "recall_core.adapters.progress",
     "recall_core.adapters.rql",

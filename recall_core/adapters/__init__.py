@@ -7,12 +7,10 @@ if TYPE_CHECKING:
     from recall_core.adapters import (
         cli,
         commands,
-        completion,
         creating,
         headless,
         hits,
         options,
-        output,
         parser,
         process,
         progress,

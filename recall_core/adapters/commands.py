@@ -12,10 +12,9 @@ from recall_core import adapters, api, paths
 from recall_core.adapters import render
 from recall_core.adapters.flags import AS_ROWS, BY_MEANING
 from recall_core.adapters.options import ask_of, check_question, lists_paths, mode_of, pack_of
-from recall_core.adapters.output import replacing
 from recall_core.adapters.progress import follow
 from recall_core.adapters.rql import given_rql, read_rql
-from recall_core.adapters.streams import Streams, for_data, shown
+from recall_core.adapters.streams import Streams, for_data, replacing, shown
 from recall_core.api.recall import Recall
 from recall_core.api.stores import NewStoreFields
 from recall_core.config import CUTTING
@@ -160,7 +159,7 @@ def schema(request: Request, streams: Streams, opener: Opener) -> None:
 def completion_script(request: Request, streams: Streams, opener: Opener) -> None:
     """The script of the shell that is named."""
 
-    streams.stdout.write(adapters.completion.script(request.words[0]))
+    streams.stdout.write(adapters.parser.script(request.words[0]))
 
 
 def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:

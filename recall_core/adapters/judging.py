@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from recall_core.adapters import board
-from recall_core.adapters.output import replacing
 from recall_core.adapters.plain import Request
 from recall_core.adapters.progress import follow
-from recall_core.adapters.streams import Streams, for_data
+from recall_core.adapters.streams import Streams, for_data, replacing
 from recall_core.api.recall import Ask, Recall
 from recall_core.contract.judging import CalibrationView, CeilingView, FixturesView, FixtureView, RateView
 from recall_core.contract.responses import AnyResponse, Response

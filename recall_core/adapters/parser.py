@@ -1,4 +1,4 @@
-"""A command line, understood: argv becomes a Request, or a UsageError that says what to type instead."""
+"""A command line, understood: argv becomes a Request, or a UsageError that says what to type instead; completion."""
 
 from __future__ import annotations
 
@@ -307,3 +307,29 @@ def _operand_usage(command: Command) -> str:
 def _epilog(command: Command) -> list[str]:
     note = [command.note, ""] if command.note else []
     return [*note, "examples:", *(f"  {example}" for example in command.examples)]
+
+
+def script(shell: str) -> str:
+    """The text that teaches this shell to complete `recall` and `recall-tui`."""
+    from argcomplete.shell_integration import shellcode  # noqa: PLC0415 - only when a script is asked for
+
+    text = shellcode(["recall", "recall-tui"], shell=shell)
+    return text if text.endswith("\n") else text + "\n"
+
+
+def answer_shell(parser: argparse.ArgumentParser | None = None) -> None:
+    """Answer the completion request of a shell and exit. parser: of another program than `recall`."""
+    import argcomplete  # noqa: PLC0415 - only when a shell asks
+
+    argcomplete.autocomplete(parser or full_parser(), always_complete_options=False)
+
+
+def full_parser() -> argparse.ArgumentParser:
+    """Every command and flag in one parser, as completion wants it."""
+    parser = argparse.ArgumentParser(prog="recall", add_help=False)
+    add_flags(parser, (*GLOBALS, VERSION))
+    commands = parser.add_subparsers(metavar="COMMAND")
+    for command in COMMANDS:
+        parent = command_parser(command, operands=True)
+        commands.add_parser(command.name, help=command.purpose, parents=[parent], add_help=False)
+    return parser

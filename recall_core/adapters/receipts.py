@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from string import hexdigits
 
-from recall_core.adapters.output import expect_new, write_new
 from recall_core.adapters.plain import Request
 from recall_core.adapters.render import DIGITS, counted
-from recall_core.adapters.streams import Streams
+from recall_core.adapters.streams import Streams, expect_new, write_new
 from recall_core.api.recall import Recall
 from recall_core.contract import response_of
 from recall_core.contract.explaining import ReplayChangeView

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from recall_core import rql, views
-from recall_core.adapters.output import replacing
 from recall_core.adapters.render import clean, counted, weight_of
+from recall_core.adapters.streams import replacing
 from recall_core.api.recall import Ask, Recall
 from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
 from recall_core.shell import AGAIN, Hint

@@ -99,7 +99,7 @@ def exported(words: list[str], path: Path, recall: Recall, _say: Callable[[Progr
     request = adapters.parser.parse(words)
     rql, ask = getattr(request.flags, "rql", None), adapters.options.ask_of(request.flags)
     response = recall.search(" ".join(request.words), ask) if rql is None else recall.query(rql, ask)
-    with adapters.output.replacing(path, hint="E") as out:
+    with adapters.streams.replacing(path, hint="E") as out:
         if path.suffix.lower() == MARKDOWN:
             out.writelines(markdown(response))
         elif (write_rows := adapters.rows.chosen(request)) is not None:

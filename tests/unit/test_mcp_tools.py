@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("mcp")
 
-from recall_core.adapters.mcp import arguments
-from recall_core.adapters.mcp.arguments import MOST_LINES, schema
-from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, TOOLS, Limits, Told, resource
+from recall_core.adapters.mcp import tools
+from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, MOST_LINES, TOOLS, Limits, Told, resource, schema
 from recall_core.adapters.mcp.views import fenced
 from recall_core.api.recall import Recall
 from recall_core.api.serving.names import spelled
@@ -56,11 +55,11 @@ def recall(store: Path) -> Iterator[Recall]:
 
 
 def told(recall: Recall, tool: str, limits: Limits = Limits(), **arguments: Any) -> Told:  # noqa: B008 - it is frozen
-    return BY_NAME[tool].answer(recall, {key.rstrip("_"): value for key, value in arguments.items()}, limits)
+    return BY_NAME[tool].answer(recall, {key.rstrip("_"): value for key, value in tools.items()}, limits)
 
 
 def read(recall: Recall, path: str, **arguments: Any) -> dict[str, Any]:
-    return dict(json.loads(told(recall, "memory_get", path=path, **arguments).text))
+    return dict(json.loads(told(recall, "memory_get", path=path, **tools).text))
 
 
 def test_the_lines_of_a_file_are_read_from_beginning_to_end(recall: Recall) -> None:
@@ -273,9 +272,9 @@ REQUIRED = {"search": {"query": "line"}, "memory_search": {"query": "line"}, "me
 def test_a_value_with_one_reading_is_taken_as_it_is_meant() -> None:
     for tool, meant, spellings in SPELLINGS:
         kind, required = BY_NAME[tool].takes, REQUIRED.get(tool, {"targets": ["log.txt"]})
-        wanted = arguments.read(kind, {**required, **meant})
+        wanted = tools.read(kind, {**required, **meant})
         for spelling in spellings:
-            assert arguments.read(kind, {**required, **spelling}) == wanted, (tool, spelling)
+            assert tools.read(kind, {**required, **spelling}) == wanted, (tool, spelling)
 
 
 def test_a_value_without_a_reading_is_refused_by_its_name() -> None:
@@ -296,7 +295,7 @@ def test_a_value_without_a_reading_is_refused_by_its_name() -> None:
     for tool, sent in unread:
         (name,) = sent
         with pytest.raises(UsageError) as caught:
-            arguments.read(BY_NAME[tool].takes, {**REQUIRED.get(tool, {}), **sent})
+            tools.read(BY_NAME[tool].takes, {**REQUIRED.get(tool, {}), **sent})
         assert caught.value.code == "bad_arguments", sent
         assert name in caught.value.message, (name, caught.value.message)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("mcp")
 
-from recall_core.adapters.mcp.arguments import MOST_LINES
+from recall_core.adapters.mcp.tools import MOST_LINES
 from recall_core.adapters.mcp.views import AnswerPiece, as_json, fenced, fitting, joined, memory_text
 
 PIECES = st.lists(

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from recall_core.adapters import cli
-from recall_core.adapters.report.markup import tag, visible
-from recall_core.adapters.report.page import page
-from recall_core.adapters.report.writing import fenced, flat
+from recall_core.adapters.report import fenced, flat
+from recall_core.adapters.report_page import page, tag, visible
 from recall_core.adapters.streams import Streams
 from tests.contracts import validator
 

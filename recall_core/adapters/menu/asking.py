@@ -280,8 +280,8 @@ COMPARING: tuple[Command, ...] = (
     Command(
         "report",
         "Write a question's results, ledgers, rank lines and context on one page that needs nothing else.",
-        on_store("report.writing:report"),
-        in_lines("report.writing:lines"),
+        on_store("report:report"),
+        in_lines("report:lines"),
         Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
         (
             Flag("--html", "write an HTML page here; - for stdout", "FILE"),

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from recall_core.adapters.options import ask_of, check_question, pack_of
-from recall_core.adapters.output import replacing
 from recall_core.adapters.plain import Request
-from recall_core.adapters.report.facts import account_facts, plan_facts, question
-from recall_core.adapters.report.markup import visible
-from recall_core.adapters.report.page import page, place
+from recall_core.adapters.report_page import account_facts, page, place, plan_facts, question, visible
 from recall_core.adapters.rql import read_rql
-from recall_core.adapters.streams import Streams, shown
+from recall_core.adapters.streams import Streams, replacing, shown
 from recall_core.api.recall import Recall
 from recall_core.contract import response_of
 from recall_core.contract.explaining import ReportView
