@@ -5,22 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recall_core.adapters.flags import Opener
-from recall_core.adapters.options import ask_of, check_question
-from recall_core.adapters.plain import Request
+from recall_core import api
+from recall_core.adapters.flags import (
+    QUESTION,
+    RQL,
+    TIMEOUT,
+    WORDS,
+    Command,
+    Flag,
+    K,
+    Operand,
+    exit_by_gate,
+    in_lines,
+)
+from recall_core.adapters.options import ask_of, check_question, read_rql
 from recall_core.adapters.progress import follow
-from recall_core.adapters.render import clean, counted, place, short
-from recall_core.adapters.rql import read_rql
-from recall_core.adapters.streams import Streams
-from recall_core.api.compare import DiffRequest
+from recall_core.adapters.render import clean, counted, place, short, talk_of_question
 from recall_core.config import named
-from recall_core.contract.explaining import MoveView, StandingView
-from recall_core.contract.responses import AnyResponse, Response
-from recall_core.contract.views import ResultView
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
+
+if TYPE_CHECKING:
+    from recall_core.adapters.flags import Opener, Request
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.compare import DiffRequest
+    from recall_core.contract.explaining import MoveView, StandingView
+    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.views import ResultView
+
+
+_COMPARED = tuple(
+    flag
+    for flag in QUESTION
+    if flag.name
+    in ("--bm25", "--vector", "--filter", "--no-sparse", "--all-copies", "--min-cosine", "--all-words", "--set")
+)
+
+_EXACT = tuple(flag for flag in QUESTION if flag.name == "--exact")
 
 
 def diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
@@ -50,12 +73,12 @@ def _asked(request: Request, streams: Streams) -> DiffRequest:
         check_question(request)
         is_rql = flags.rql is not None
         text = read_rql(flags.rql, streams.stdin) if is_rql else " ".join(request.words)
-        return DiffRequest(text, is_rql=is_rql, gate=flags.gate)
+        return api.compare.DiffRequest(text, is_rql=is_rql, gate=flags.gate)
     if request.words or flags.rql is not None:
         raise UsageError(
             "unexpected_argument", "Give either one question or --queries.", hint=Hint(AGAIN, queries="FILE")
         )
-    return DiffRequest(queries=Path(flags.queries), gate=flags.gate)
+    return api.compare.DiffRequest(queries=Path(flags.queries), gate=flags.gate)
 
 
 def lines(response: Response) -> Iterator[str]:
@@ -172,3 +195,34 @@ def _place(move: MoveView) -> str:
     if "chunk" in move:
         row["chunk"] = move["chunk"]
     return place(row)
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "diff",
+        "Compare two rankings of the same question: two configurations, two stores, or both.",
+        run=diff,
+        prints=in_lines(lines),
+        operand=Operand("WORDS", WORDS + "; or give --rql or --queries", least=0, most=None),
+        flags=(
+            Flag("--a", "the first side: a recall.toml, or settings with commas", "CONFIG", many=True),
+            Flag("--b", "the second side", "CONFIG", many=True),
+            Flag("--a-store", "the first side's store, where it is another", "PATH"),
+            Flag("--b-store", "the second side's store", "PATH"),
+            RQL,
+            Flag("--queries", "ask these questions: JSON lines of {_id, text} (BEIR), or TSV", "FILE"),
+            K,
+            Flag("--gate", 'exit 7 unless these hold: "rbo>=.9,jaccard>=.8"', "CONDITIONS"),
+            *_COMPARED,
+            *_EXACT,
+            TIMEOUT,
+        ),
+        examples=(
+            "recall diff retries --b semantic_weight=0.5",
+            "recall diff --queries queries.jsonl --b other.toml --gate 'rbo>=.9,firsts_changed<=2'",
+            'recall diff "zero-downtime deploy" --b-store ../other/recall.db --json',
+        ),
+        talks=talk_of_question,
+        exit_code=lambda response: exit_by_gate(response["diff"].get("gate", [])),
+    ),
+)

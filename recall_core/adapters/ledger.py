@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from recall_core.adapters.hits import INDENT
-from recall_core.adapters.options import ask_of, check_question
-from recall_core.adapters.plain import Request
-from recall_core.adapters.render import DIGITS, clean, counted, short, weight_of
-from recall_core.adapters.rql import read_rql
-from recall_core.adapters.streams import Streams
-from recall_core.api.recall import Recall
-from recall_core.contract.ledger import (
-    ColumnsView,
-    LeafView,
-    LedgerView,
-    NeighbourView,
-    PartView,
-    StabilityView,
-    VersusView,
-)
-from recall_core.contract.responses import AnyResponse, Response
-from recall_core.contract.views import NormalizerEcho
+from recall_core.adapters.flags import EXPLAIN, QUESTION, RQL, WORDS, Command, Flag, K, Operand, in_lines, on_store
+from recall_core.adapters.options import ask_of, check_question, read_rql
+from recall_core.adapters.render import DIGITS, INDENT, clean, counted, short, talk_of_question, weight_of
 from recall_core.text import behind_unit
+
+if TYPE_CHECKING:
+    from recall_core.adapters.flags import Request
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.recall import Recall
+    from recall_core.contract.ledger import (
+        ColumnsView,
+        LeafView,
+        LedgerView,
+        NeighbourView,
+        PartView,
+        StabilityView,
+        VersusView,
+    )
+    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.views import NormalizerEcho
+
 
 WIDTH = 20  # cells of the longest bar
 _TEXT = 60
@@ -36,6 +39,7 @@ _DECISIONS = {
     "order_by": "by ORDER BY",
     "recall": "by sparse-document recall",
 }
+
 _ABSENCES = {
     "not_in_pool": "no signal proposed it",
     "filtered": "the filter does not let it through",
@@ -199,3 +203,32 @@ def _stability(view: StabilityView) -> Iterator[str]:
     ):
         away = "never changes" if distance is None else f"changes within {distance:.4f}"
         yield f"{name:<9}stays from {kept['low']:.4f} to {kept['high']:.4f}, {away}"
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "explain",
+        "Show why a chunk, or the first hit, scores what it scores for a question, down to words.",
+        run=on_store(explain),
+        prints=in_lines(lines),
+        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        flags=(
+            Flag(
+                "--chunk",
+                "the chunk: its id (six digits do) or path:LINE (the first hit)",
+                "TARGET",
+            ),
+            Flag("--vs", "another chunk to compare it with, word by word", "TARGET"),
+            RQL,
+            K,
+            *(flag for flag in QUESTION if flag is not EXPLAIN),
+        ),
+        examples=(
+            'recall explain "zero-downtime deploy"',
+            'recall explain "zero-downtime deploy" --chunk docs/deploy.md:40',
+            "recall explain retries --chunk 3f2a9c --vs 81b04d",
+            "recall explain --rql @nightly.rql --chunk 3f2a9c --json",
+        ),
+        talks=talk_of_question,
+    ),
+)

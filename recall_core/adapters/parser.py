@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any, NoReturn
 
 from recall_core._lazy import difflib
-from recall_core.adapters.flags import GLOBALS, LARGEST, VERSION, Command, Flag
-from recall_core.adapters.menu import BY_NAME, COMMANDS
-from recall_core.adapters.plain import Request
+from recall_core.adapters.commands import BY_NAME
+from recall_core.adapters.flags import GLOBALS, LARGEST, VERSION, Command, Flag, Request
 from recall_core.errors import UsageError
 from recall_core.shell import quote
 
@@ -159,8 +158,8 @@ def nearest(typed: str, known: Sequence[str]) -> str | None:
 
 def top_help(version: str) -> str:
     """The help of `recall` itself."""
-    width = max(len(command.name) for command in COMMANDS) + 2
-    rows = [f"  {command.name:<{width}}{command.purpose}" for command in COMMANDS]
+    width = max(map(len, BY_NAME)) + 2
+    rows = [f"  {command.name:<{width}}{command.purpose}" for command in BY_NAME.values()]
     flags = [f"  {_flag_usage(flag):<14}{flag.doc}" for flag in (*GLOBALS, VERSION)]
     lines = [
         f"recall {version}: a local-first hybrid search database for documents, in one file",
@@ -329,7 +328,7 @@ def full_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="recall", add_help=False)
     add_flags(parser, (*GLOBALS, VERSION))
     commands = parser.add_subparsers(metavar="COMMAND")
-    for command in COMMANDS:
+    for command in BY_NAME.values():
         parent = command_parser(command, operands=True)
         commands.add_parser(command.name, help=command.purpose, parents=[parent], add_help=False)
     return parser

@@ -5,20 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recall_core.adapters.options import ask_of, check_question, pack_of
-from recall_core.adapters.plain import Request
+from recall_core.adapters.flags import EXPLAIN, QUESTION, RQL, WORDS, Command, Flag, K, Operand, in_lines, on_store
+from recall_core.adapters.options import ask_of, check_question, pack_of, read_rql
+from recall_core.adapters.render import talk_of_report
 from recall_core.adapters.report_page import account_facts, page, place, plan_facts, question, visible
-from recall_core.adapters.rql import read_rql
 from recall_core.adapters.streams import Streams, replacing, shown
-from recall_core.api.recall import Recall
 from recall_core.contract import response_of
-from recall_core.contract.explaining import ReportView
-from recall_core.contract.responses import AnyResponse, Response
-from recall_core.contract.views import ResultView
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
+
+if TYPE_CHECKING:
+    from recall_core.adapters.flags import Request
+    from recall_core.api.recall import Recall
+    from recall_core.contract.explaining import ReportView
+    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.views import ResultView
+
 
 _SYNTAX = re.compile(r"([\\`*_\[\]#|<>~&$])")
 
@@ -150,3 +154,30 @@ def _write(text: str, target: str, streams: Streams) -> str:
         with replacing(Path(target), hint=Hint("report", "WORDS", html="FILE")) as out:
             out.write(text)
     return target
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "report",
+        "Write a question's results, ledgers, rank lines and context on one page that needs nothing else.",
+        run=on_store(report),
+        prints=in_lines(lines),
+        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        flags=(
+            Flag("--html", "write an HTML page here; - for stdout", "FILE"),
+            Flag("--md", "write Markdown here; - for stdout", "FILE"),
+            RQL,
+            K,
+            Flag("--budget-tokens", "tokens the context may have", "N", least=1),
+            Flag("--pack", "fill the context by rank order, or by most value", "POLICY", choices=("rank", "optimal")),
+            *(flag for flag in QUESTION if flag is not EXPLAIN),
+        ),
+        examples=(
+            'recall report "zero-downtime deploy" --html report.html',
+            "recall report retries --k 5 --md - | less",
+        ),
+        note="With - the page is stdout's only content; with --json the answer then goes to stderr.",
+        talks=talk_of_report,
+        takes_stdout=lambda flags: STDOUT in (flags.html, flags.md),
+    ),
+)

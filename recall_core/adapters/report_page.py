@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recall_core.adapters.render import account_lines, counted, weight_of
-from recall_core.contract.explaining import RankLineView, RankStepView
-from recall_core.contract.ledger import PartView
-from recall_core.contract.responses import Response
-from recall_core.contract.views import ContextBlock, ContextView, ResultView
 from recall_core.text import behind_unit, cited
+
+if TYPE_CHECKING:
+    from recall_core.contract.explaining import RankLineView, RankStepView
+    from recall_core.contract.ledger import PartView
+    from recall_core.contract.responses import Response
+    from recall_core.contract.views import ContextBlock, ContextView, ResultView
 
 _VOID = ("meta", "br", "hr", "circle", "line", "rect", "path")
 _TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

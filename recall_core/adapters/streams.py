@@ -12,7 +12,7 @@ from typing import Any, TextIO, cast
 
 import recall_core
 from recall_core import adapters
-from recall_core.errors import RecallError, why_unread
+from recall_core.errors import RecallError, StoreError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.text import harmless, harmless_json, one_line
 
@@ -55,7 +55,7 @@ class Streams(NamedTuple):
             self.say(line)
             return
 
-        for part in adapters.width.joined(parts, adapters.width.width_of(self.stderr), indent=0):
+        for part in adapters.terminal.joined(parts, adapters.terminal.width_of(self.stderr), indent=0):
             self.say(part)
 
 
@@ -204,3 +204,12 @@ def write_new(target: Path, text: str, *, hint: str) -> None:
     except OSError as error:
         message = f"{target} cannot be written: {why_unread(error)}."
         raise RecallError("out_unwritable", message, hint=hint) from error
+
+
+def expect_source(source: Path) -> None:
+    """Raise StoreError `import_unreadable` unless it is a file that can be read to its end."""
+    try:
+        recall_core.paths.expect_file(source)
+    except OSError as error:
+        message = f"{source} cannot be read: {why_unread(error)}."
+        raise StoreError("import_unreadable", message, hint=f"ls -l {source}") from error

@@ -4,38 +4,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from recall_core import shell
-from recall_core.adapters.options import ask_of, check_question, pack_of
-from recall_core.adapters.plain import Request
-from recall_core.adapters.render import DIGITS, NOTHING_RECALLED, clean, counted, weight_of
-from recall_core.adapters.rql import read_rql
-from recall_core.adapters.streams import Streams
-from recall_core.api.recall import Ask, Pack, Recall
+from recall_core.adapters.flags import EXPLAIN, QUESTION, RQL, WORDS, Command, Flag, K, Operand, in_lines, on_store
+from recall_core.adapters.options import ask_of, check_question, pack_of, read_rql
+from recall_core.adapters.render import DIGITS, NOTHING_RECALLED, clean, counted, talk_of_question, weight_of
 from recall_core.config import NAMES
-from recall_core.contract.explaining import (
-    EvidenceView,
-    FixView,
-    PredicateView,
-    RivalView,
-    SoughtView,
-    StageView,
-    TraceView,
-    WhyNotView,
-)
-from recall_core.contract.ledger import PassageView
-from recall_core.contract.responses import AnyResponse, Response
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
 from recall_core.text import behind_unit
 
+if TYPE_CHECKING:
+    from recall_core.adapters.flags import Request
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.recall import Ask, Pack, Recall
+    from recall_core.contract.explaining import (
+        EvidenceView,
+        FixView,
+        PredicateView,
+        RivalView,
+        SoughtView,
+        StageView,
+        TraceView,
+        WhyNotView,
+    )
+    from recall_core.contract.ledger import PassageView
+    from recall_core.contract.responses import AnyResponse, Response
+
+
+_ASKING = tuple(flag for flag in QUESTION if flag is not EXPLAIN and flag.name != "--strict-fresh")
+
+_PACKING = (
+    Flag("--budget-tokens", "explain the context of this many tokens instead of the list", "N", least=1),
+    Flag("--diversity", "at most N chunks of one document in that context, 0 for no cap", "N", least=0),
+    Flag(
+        "--counter",
+        "count its tokens with this counter: approx-2, approx:modern, whitespace, approx or hf:FILE",
+        "NAME",
+    ),
+)
+
 WIDTH = 30  # cells of the longest bar
 _MARKS = {"pass": "✓", "fail": "✗", "not_applicable": "·"}
-
 _SETTING = re.compile(r"(?<= --set )\w+(?==)")
 _PLAINLY = {"weigh meaning": "semantic weight", "drop": "ask without"}
 """How a change begins in JSON, and how people read it."""
-
 _OF_WORDS = {"name": ", which is in its path, title or heading", "term": ", which tells its text apart"}
 """What is said of a word to add, by the kind of the fix."""
 
@@ -92,14 +106,6 @@ def trace(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """`recall trace WORDS`."""
     words, ask, pack, rql = _question(request, streams)
     return recall.trace(words, ask, pack, rql=rql)
-
-
-def lines(response: Response) -> Iterator[str]:
-    """Whichever of the two the response holds."""
-    if "whynot" in response:
-        yield from whynot_lines(response["whynot"])
-    if "trace" in response:
-        yield from trace_lines(response["trace"])
 
 
 def all_lines(response: Response) -> Iterator[str]:
@@ -337,3 +343,45 @@ def _predicate(view: PredicateView, depth: int = 0) -> Iterator[str]:
         yield f"  {'':>27}  {'  ' * depth}{counted(view['missing'], 'row')} without a value"
     for term in view.get("terms", []):
         yield from _predicate(term, depth + 1)
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "whynot",
+        "Say why a document, a line, a chunk or a text is not in an answer, and what would bring it in.",
+        run=on_store(whynot),
+        prints=in_lines(lambda response: whynot_lines(response["whynot"])),
+        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        flags=(
+            Flag("--target", 'what is missing: a path, path:LINE, an id, or "its text"', "TARGET"),
+            Flag("--no-fixes", "do not look for changes that would bring it in"),
+            Flag("--all", "show every stage, the target's other chunks and the proof as well"),
+            RQL,
+            K,
+            *_PACKING,
+            *_ASKING,
+        ),
+        examples=(
+            'recall whynot "how we handle retries" --target docs/retries.md',
+            "recall whynot retries --target docs/retries.md:120 --k 5 --bm25",
+            "recall whynot retries --target 'three times' --budget-tokens 800 --json",
+        ),
+        note="Exit 0 when the target is in the answer, 7 when it is not, 8 when nothing has that name.",
+        talks=talk_of_question,
+        prints_all=in_lines(all_lines),
+        exit_code=lambda response: 0 if response["whynot"]["present"] else 7,
+    ),
+    Command(
+        "trace",
+        "Show how many rows are left after each step from the store to an answer, and what each step took.",
+        run=on_store(trace),
+        prints=in_lines(lambda response: trace_lines(response["trace"])),
+        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        flags=(RQL, K, *_PACKING, *_ASKING),
+        examples=(
+            "recall trace retries --filter \"doc.tag = 'docs' AND doc.mtime >= '2024-01-01'\"",
+            'recall trace "how we handle retries" --budget-tokens 1200 --json',
+        ),
+        talks=talk_of_question,
+    ),
+)

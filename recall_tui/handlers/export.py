@@ -102,7 +102,7 @@ def exported(words: list[str], path: Path, recall: Recall, _say: Callable[[Progr
     with adapters.streams.replacing(path, hint="E") as out:
         if path.suffix.lower() == MARKDOWN:
             out.writelines(markdown(response))
-        elif (write_rows := adapters.rows.chosen(request)) is not None:
+        elif (write_rows := adapters.searching.choose_rows(request)) is not None:
             write_rows(response_of(response), out)
     count = len(response["results"])
     return f"Exported: {count:,} row{'s' * (count != 1)} to {path}"

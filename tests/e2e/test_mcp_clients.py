@@ -62,7 +62,7 @@ class Call(NamedTuple):
     """A call of a tool, and what its answer contains."""
 
     tool: str
-    tools: dict[str, Any]
+    arguments: dict[str, Any]
     expected: str
 
 

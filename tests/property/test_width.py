@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from recall_core.adapters.width import fitted
+from recall_core.adapters.terminal import fitted
 from recall_core.shell import Hint
 
 WIDTHS = st.sampled_from([40, 60, 80, 100, 120])

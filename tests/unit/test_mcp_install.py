@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.mcp.install import CLIENTS, Installed, entry_for, merged, place_of, write
-from recall_core.adapters.menu import BY_NAME
 from recall_core.errors import RecallError
 
 COMMAND = ["/bin/python", "-m", "recall_core", "mcp", "--store", "/notes/recall.db"]

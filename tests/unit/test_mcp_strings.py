@@ -14,8 +14,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from recall_core.adapters.mcp import http, stdio
-from recall_core.adapters.mcp import server
+from recall_core.adapters.mcp import http, server, stdio
 from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
 from recall_core.api.serving.names import CallerNames

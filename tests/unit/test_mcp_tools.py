@@ -55,11 +55,11 @@ def recall(store: Path) -> Iterator[Recall]:
 
 
 def told(recall: Recall, tool: str, limits: Limits = Limits(), **arguments: Any) -> Told:  # noqa: B008 - it is frozen
-    return BY_NAME[tool].answer(recall, {key.rstrip("_"): value for key, value in tools.items()}, limits)
+    return BY_NAME[tool].answer(recall, {key.rstrip("_"): value for key, value in arguments.items()}, limits)
 
 
 def read(recall: Recall, path: str, **arguments: Any) -> dict[str, Any]:
-    return dict(json.loads(told(recall, "memory_get", path=path, **tools).text))
+    return dict(json.loads(told(recall, "memory_get", path=path, **arguments).text))
 
 
 def test_the_lines_of_a_file_are_read_from_beginning_to_end(recall: Recall) -> None:

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
-from recall_core.adapters.width import fitted
+from recall_core.adapters.terminal import fitted
 
 WIDTHS = (60, 80, 100, 120) if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else (60, 100)
 STYLES = re.compile(r"\x1b\[[0-9;]*m")

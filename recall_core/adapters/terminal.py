@@ -1,4 +1,4 @@
-"""Lines within the width of a terminal: broken between columns or words, commands so that they can be pasted."""
+"""What is drawn on a terminal: pieces of tables, and lines within its width, commands so that they can be pasted."""
 
 from __future__ import annotations
 
@@ -6,12 +6,50 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+from rich import box
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from recall_core.text import one_line
+
+__all__ = [
+    "Console",
+    "Group",
+    "Measurement",
+    "Padding",
+    "RenderableType",
+    "Table",
+    "Text",
+    "cell",
+    "console_on",
+    "fitted",
+    "joined",
+    "new_table",
+    "width_of",
+]
 
 _COMMAND = re.compile(r"(?P<label>\s*(?:fix|[\w ,]+:)?\s*)(?P<line>(?:recall|pipx|uv|git|\S*/python[\w.]*) .+)")
 _LABEL = re.compile(r"\s*\S.*?\s{2,}(?=\S)")
 _DEEPEST = 3  # continuations begin in the first third of a line at the latest
+
+
+def console_on(stdout: TextIO) -> Console:
+    """Return what draws there; width, colour and NO_COLOR are Rich's to find out from the terminal."""
+    return Console(file=stdout, highlight=False, emoji=False)
+
+
+def new_table() -> Table:
+    """Return an empty table with a line below its head."""
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False)
+
+
+def cell(text: str) -> Text:
+    """Return the text on one line, without what steers a terminal."""
+    return Text(one_line(text))
 
 
 def width_of(stream: TextIO) -> int:
