@@ -17,7 +17,7 @@ def main() -> int:
     if "_ARGCOMPLETE" in os.environ:
         adapters.parser.answer_shell(program.command_parser(operands=True))
     return adapters.process.run(
-        lambda streams: adapters.cli.guarded(lambda: program.run(sys.argv[1:], streams=streams), streams=streams)
+        lambda streams: adapters.cli.guard_run(lambda: program.run(sys.argv[1:], streams=streams), streams=streams)
     )
 
 

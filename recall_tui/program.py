@@ -40,7 +40,7 @@ examples:
 def run(argv: Sequence[str], *, streams: Streams) -> int:
     """Open the workbench, or run the command lines of --cmd. Raises UsageError; `no_terminal` without a terminal."""
     command_line = command_parser()
-    flags, extras = parser.known(command_line, argv)
+    flags, extras = parser.parse_known(command_line, argv)
     parser.refuse_flags(extras, FLAGS, prog="recall-tui")
     if len(extras) > (flags.store is None):
         raise UsageError("unexpected_argument", f"recall-tui does not take {extras[-1]!r}.", hint="recall-tui --help")

@@ -48,11 +48,6 @@ def verified_lines(response: Response) -> Iterator[str]:
     yield from check_lines(response)
 
 
-def recover(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
-    """What is left of a damaged store."""
-    return api.recall.Recall.recover(*request.words)
-
-
 def recovered_lines(response: Response) -> Iterator[str]:
     """What the new store holds, what is lost, and the checks that are not good."""
     view = response["recovered"]
@@ -168,16 +163,12 @@ def completion_script(request: Request, streams: Streams, opener: Opener) -> Non
     streams.stdout.write(adapters.parser.script(request.words[0]))
 
 
-def serve(request: Request, streams: Streams, opener: Opener) -> None:
-    """Serve the store to agents, or print a client's configuration."""
-    adapters.mcp.command.run(request, streams, opener)
-
-
 COMMANDS: tuple[Command, ...] = (
     Command(
         "mcp",
         "Serve the store to agents over the Model Context Protocol, on stdin and stdout.",
-        run=serve,
+        # The server is imported when it runs.
+        run=lambda request, streams, opener: adapters.mcp.command.run(request, streams, opener),  # noqa: PLW0108
         prints=None,
         flags=(
             Flag("--http", "serve on a port of this machine instead, for who has the token"),

@@ -32,10 +32,10 @@ def main(argv: Sequence[str], *, streams: Streams, opener: Opener | None = None)
     opener: how a command gets its store, by the --store value; by default each opens and closes its own.
     A BrokenPipeError is the caller's to handle: nobody reads stdout any more.
     """
-    return guarded(lambda: _run(argv, streams, opener), streams=streams, as_json=commands.asks_for_json(argv))
+    return guard_run(lambda: _run(argv, streams, opener), streams=streams, as_json=commands.asks_for_json(argv))
 
 
-def guarded(run: Callable[[], int], *, streams: Streams, as_json: bool = False) -> int:
+def guard_run(run: Callable[[], int], *, streams: Streams, as_json: bool = False) -> int:
     """The exit code of `run`, with every failure told to the user instead of raised."""
     try:
         code = run()

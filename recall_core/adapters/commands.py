@@ -16,7 +16,7 @@ from recall_core import adapters, api
 from recall_core.adapters.flags import GLOBALS, LARGEST, Request
 from recall_core.adapters.options import lists_paths, wants_json
 from recall_core.adapters.render import CAUTION, json_line
-from recall_core.adapters.streams import Streams, for_data, shown
+from recall_core.adapters.streams import Streams, encode_for, for_data
 from recall_core.contract import response_of
 from recall_core.deadline import within
 
@@ -233,7 +233,7 @@ def emit(response: Response, request: Request, streams: Streams) -> None:
         in_rows(response, stdout)
     elif not (stdout.isatty() and draw(command, response, stdout, flags)):
         for piece in _pieces(command, response, stdout, flags):
-            stdout.write(shown(piece, stdout, raw=getattr(flags, "raw", False)))
+            stdout.write(encode_for(piece, stdout, raw=getattr(flags, "raw", False)))
     for line in talk(command, response, is_verbose=getattr(flags, "verbose", False)):
         streams.say_in_parts(line)
 
@@ -256,7 +256,7 @@ def _pieces(command: Command, response: Response, stdout: TextIO, flags: Any) ->
     if command.is_text or not stdout.isatty():
         return pieces
     width = adapters.terminal.width_of(stdout)
-    return (f"{line}\n" for piece in pieces for line in adapters.terminal.fitted(piece.removesuffix("\n"), width))
+    return (f"{line}\n" for piece in pieces for line in adapters.terminal.fit(piece.removesuffix("\n"), width))
 
 
 def talk(command: Command, response: Response, *, is_verbose: bool = False) -> Iterator[str]:

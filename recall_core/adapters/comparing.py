@@ -53,7 +53,7 @@ def diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
         raise UsageError(
             "missing_argument", "There is nothing to compare with.", hint=Hint("diff", "WORDS", b="CONFIG")
         )
-    asked = _asked(request, streams)
+    asked = _question_of(request, streams)
     with ExitStack() as opened:
         if flags.a_store and flags.b_store:
             a, b = (opened.enter_context(opener(each)) for each in (flags.a_store, flags.b_store))
@@ -67,7 +67,7 @@ def diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
         return follow(work, streams=streams, name="asking", kept=lambda _: "nothing was written")
 
 
-def _asked(request: Request, streams: Streams) -> DiffRequest:
+def _question_of(request: Request, streams: Streams) -> DiffRequest:
     flags = request.flags
     if flags.queries is None:
         check_question(request)
@@ -114,12 +114,12 @@ def _least(view: Mapping[str, Any], figure: str) -> str:
 
 
 def _side(view: Mapping[str, Any], side: str) -> str:
-    settings = [f"{key}={_typed(value)}" for key, value in named(view[side]["settings"]).items()]
+    settings = [f"{key}={_setting_text(value)}" for key, value in named(view[side]["settings"]).items()]
     store = [view[side]["store"]] if "store" in view[side] else []
     return clean("  ".join([*store, *settings])) or "as set"
 
 
-def _typed(value: object) -> str:
+def _setting_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, str) else f"{value}"
 
 
@@ -128,7 +128,7 @@ def _columns(moves: Sequence[MoveView], k: int) -> Iterator[str]:
     a = {move["a"]["rank"]: move for move in moves}
     b = {move["b"]["rank"]: move for move in moves}
     rows = [
-        (str(rank), _cell(a.get(rank), "a", _left), _cell(b.get(rank), "b", _right))
+        (str(rank), _cell(a.get(rank), "a", _left_note), _cell(b.get(rank), "b", _right_note))
         for rank in range(1, k + 1)
         if rank in a or rank in b
     ]
@@ -147,11 +147,11 @@ def _cell(move: MoveView | None, side: str, note: Callable[[MoveView], str]) -> 
     return f"{note(move):<7}{figure}{_place(move)}"
 
 
-def _left(move: MoveView) -> str:
+def _left_note(move: MoveView) -> str:
     return "gone" if move["kind"] == "gone" else ""
 
 
-def _right(move: MoveView) -> str:
+def _right_note(move: MoveView) -> str:
     before, after = move["a"]["rank"], move["b"]["rank"]
     if move["kind"] in ("new", "same") or before is None or after is None:
         return "new" if move["kind"] == "new" else ""

@@ -81,18 +81,17 @@ def _draw_embedder(view: EmbedderView, width: int) -> Iterator[Text]:
     style = "green" if view["in_use"] else "" if view["available"] else "dim"
     head = f"{name:<22} {state:<11} "
     yield from (
-        adapters.terminal.Text(line, style=style) for line in adapters.terminal.joined(figures, width, head=head)
+        adapters.terminal.Text(line, style=style)
+        for line in adapters.terminal.join_with_dots(figures, width, head=head)
     )
     reason, installs, command = one_line(view["reason"]).partition("installed: ")
     for told in (one_line(view["purpose"]), f"{reason}{installs.rstrip(': ')}"):
         yield from (
-            adapters.terminal.Text(line, style="dim")
-            for line in adapters.terminal.fitted(f"    {told}", width)
-            if told
+            adapters.terminal.Text(line, style="dim") for line in adapters.terminal.fit(f"    {told}", width) if told
         )
     if command:
         yield from (
-            adapters.terminal.Text(line, style="dim") for line in adapters.terminal.fitted(f"    {command}", width)
+            adapters.terminal.Text(line, style="dim") for line in adapters.terminal.fit(f"    {command}", width)
         )
 
 

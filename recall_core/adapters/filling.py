@@ -184,11 +184,6 @@ def ingested_lines(response: Response) -> Iterator[str]:
     yield f"{outcome}{skipped}; {documents}, {counted(view['chunks'], 'chunk')}{tokens}"
 
 
-def remove(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """Documents out of the store."""
-    return recall.remove(request.words, purge=request.flags.purge, dry_run=request.flags.dry_run)
-
-
 def removed_lines(response: Response) -> Iterator[str]:
     """What was, or would be, taken out."""
     view = response["removed"]
@@ -249,7 +244,8 @@ def _changes_of(flags: Namespace) -> RootFields:
 def _check_flags(action: str, flags: Namespace, changes: RootFields) -> None:
     """Raises UsageError `conflicting_flags` for a flag of another action."""
     if action != "edit" and (changes or flags.sync):
-        name = "sync" if flags.sync else _flag_of(next(iter(changes)))
+        field = next(iter(changes), "sync")
+        name = "sync" if flags.sync else _FIELDS.get(field, field)
         message = f"--{name} goes with edit."
         raise UsageError("conflicting_flags", message, hint=f"{Hint('roots', 'edit', 'N')} --{name}")
     if action != "forget" and flags.rm:
@@ -314,7 +310,7 @@ def _edited_lines(view: RootEditView) -> Iterator[str]:
     yield f"{view['number']:>3}  {clean(view['folder'])}{'' if view['changes'] else '  is just so already'}"
     for change in view["changes"]:
         before, after = _value_text(change["before"]), _value_text(change["after"])
-        yield f"     {_flag_of(change['field'])}  {clean(before)} -> {clean(after)}"
+        yield f"     {_FIELDS.get(change['field'], change['field'])}  {clean(before)} -> {clean(after)}"
 
 
 def _forgotten_lines(view: ForgottenView) -> Iterator[str]:
@@ -412,10 +408,6 @@ def _label(kind: str, files: int) -> str:
     if files == 1 or first not in _NOUNS:
         return kind
     return f"{first}s{space}{rest}"
-
-
-def _flag_of(field: str) -> str:
-    return _FIELDS.get(field, field)
 
 
 def _value_text(value: RootValue) -> str:
@@ -561,7 +553,11 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "rm",
         "Remove documents from the store; the files on disk stay.",
-        run=on_store(remove),
+        run=on_store(
+            lambda recall, request, streams: recall.remove(
+                request.words, purge=request.flags.purge, dry_run=request.flags.dry_run
+            )
+        ),
         prints=in_lines(removed_lines),
         operand=Operand(
             "TARGET", "a path, a folder, a glob in quotes, or a document id (six digits are enough)", most=None

@@ -109,7 +109,7 @@ def _run_writer(pattern: str, modes: tuple[str, ...]) -> RunWriter:
     return write
 
 
-def _opened(path: Path, streams: Streams) -> AbstractContextManager[TextIO]:
+def _open_output(path: Path, streams: Streams) -> AbstractContextManager[TextIO]:
     if str(path) == "-":
         return nullcontext(for_data(streams.stdout))
     return replacing(path, hint=Hint("judge export", qrels="FILE"))
@@ -130,7 +130,7 @@ def _export(
         )
     with ExitStack() as files:
         queries_out, qrels_out = (
-            None if path is None else files.enter_context(_opened(path, streams)) for path in (queries, qrels)
+            None if path is None else files.enter_context(_open_output(path, streams)) for path in (queries, qrels)
         )
         response = recall.judge_export(queries=queries_out, qrels=qrels_out, form=form)
     response["judged"]["paths"] = [str(path) for path in named]
@@ -440,10 +440,8 @@ def _stack(head: tuple[str, ...], row: tuple[str, ...], width: int) -> Iterator[
     words = [f"against {cell}" if name == "against" else cell for name, cell in takewhile(_is_of_words, named)]
     figures = [f"{name} {cell}" for name, cell in named[len(words) :]]
     style = "bold" if _is_telling(row) else ""
-    yield from (
-        adapters.terminal.Text(line, style=style) for line in adapters.terminal.fitted("  ".join(words), width)
-    )
-    yield from (adapters.terminal.Text(line) for line in adapters.terminal.joined(figures, width, indent=2))
+    yield from (adapters.terminal.Text(line, style=style) for line in adapters.terminal.fit("  ".join(words), width))
+    yield from (adapters.terminal.Text(line) for line in adapters.terminal.join_with_dots(figures, width, indent=2))
 
 
 def _is_of_words(named: tuple[str, str]) -> bool:

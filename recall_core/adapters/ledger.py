@@ -60,11 +60,11 @@ def explain(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return recall.explain(words, flags.chunk, ask_of(flags), versus=flags.vs, rql=rql)
 
 
-def _indented(text: str) -> Iterator[str]:
+def _indent(text: str) -> Iterator[str]:
     yield from (f"{'':{INDENT}}{clean(line)}".rstrip() for line in text.split("\n"))
 
 
-def lines(response: Response, quoted: Callable[[str], Iterable[str]] = _indented) -> Iterator[str]:
+def lines(response: Response, quoted: Callable[[str], Iterable[str]] = _indent) -> Iterator[str]:
     """One ledger as a tree, or two, then what sets them apart, and how firm the list is.
 
     quoted: the lines of a passage.
@@ -86,7 +86,7 @@ def lines(response: Response, quoted: Callable[[str], Iterable[str]] = _indented
 
 def leaf_lines(part: PartView) -> Iterator[str]:
     """The leaves of a part in a list, one a line, without those that three decimals cannot show."""
-    for leaf in _shown(part):
+    for leaf in _visible_leaves(part):
         yield f"    {leaf['points']:+.3f}  {leaf['kind']:<9} {_about(leaf)}"
 
 
@@ -143,12 +143,12 @@ def _bar(points: float, most: float) -> str:
     return (("-" if points < 0 else "#") * cells).ljust(WIDTH)
 
 
-def _shown(part: PartView) -> list[LeafView]:
+def _visible_leaves(part: PartView) -> list[LeafView]:
     return [leaf for leaf in part.get("leaves", []) if abs(leaf["points"]) >= _VISIBLE]
 
 
 def _about(leaf: LeafView) -> str:
-    text = _named(leaf["text"])
+    text = _leaf_text(leaf["text"])
     if leaf["kind"] != "term":
         return text
     floored = ", the least there is" if leaf.get("floored") else ""
@@ -159,7 +159,7 @@ def _about(leaf: LeafView) -> str:
     )
 
 
-def _named(text: str) -> str:
+def _leaf_text(text: str) -> str:
     """A leaf's text; quoted where nothing of it would be seen."""
     return short(text, _TEXT) if text.strip() else repr(text)
 
@@ -186,7 +186,7 @@ def _versus(view: VersusView, first: str) -> Iterator[str]:
     most = max((abs(each["delta"]) for each in view["differences"]), default=0.0)
     for each in view["differences"]:
         figures = f"{each['points']:>+11.6f}{each['other_points']:>+11.6f}{each['delta']:>+11.6f}"
-        about = f"{each['signal']:<9} {each['kind']:<9} {_named(each['text'])}"
+        about = f"{each['signal']:<9} {each['kind']:<9} {_leaf_text(each['text'])}"
         yield f"{figures}  {_bar(each['delta'], most)}  {about}".rstrip()
     for total in view["subtotals"]:
         figures = f"{total['points']:>+11.6f}{total['other_points']:>+11.6f}{total['delta']:>+11.6f}"

@@ -149,7 +149,7 @@ def mode_of(flags: Namespace) -> int | None:
 
 
 def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, MetaValue], ...]:
-    """Every `KEY=VALUE` as a key and a value; see `meant`.
+    """Every `KEY=VALUE` as a key and a value; see `read_value`.
 
     Raises UsageError `bad_value`, also for a key that is given twice.
     """
@@ -161,7 +161,7 @@ def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, MetaValue], ...]:
     return found
 
 
-def meant(text: str) -> MetaValue:
+def read_value(text: str) -> MetaValue:
     """A number, true, false, null or a text in double quotes, spelt as in JSON; any other text is itself.
 
     Raises ValueError for a number that JSON cannot hold: NaN, Infinity, more digits than Python reads.
@@ -185,7 +185,7 @@ def _pair(pair: str) -> tuple[str, MetaValue]:
     if not (key and equals):
         raise UsageError("bad_value", f"--meta takes KEY=VALUE, not {pair!r}.", hint="--meta year=2024")
     try:
-        value = meant(text)
+        value = read_value(text)
         reason = ingest.metadata.why_unfit({key: value})
     except ValueError:
         reason = "no JSON holds this number"

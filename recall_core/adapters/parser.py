@@ -74,7 +74,7 @@ def parse(argv: Sequence[str]) -> Request:
     if VERSION.name in before:
         return _without_command(before, tail)
     command = BY_NAME.get(name) or _unknown_command(name)
-    flags, extras = known(command_parser(command), [*before, *rest])
+    flags, extras = parse_known(command_parser(command), [*before, *rest])
     prog = f"recall {command.name}"
     refuse_flags(extras, (*command.flags, *GLOBALS), prog=prog)
     words = (*extras, *tail)
@@ -126,7 +126,7 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
             )
 
 
-def known(parser: CommandParser, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+def parse_known(parser: CommandParser, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     """The flags of argv and, in order, everything that is not one of them. Raises UsageError."""
     try:
         return parser.parse_known_args(list(argv))
@@ -160,7 +160,7 @@ def top_help(version: str) -> str:
     """The help of `recall` itself."""
     width = max(map(len, BY_NAME)) + 2
     rows = [f"  {command.name:<{width}}{command.purpose}" for command in BY_NAME.values()]
-    flags = [f"  {_flag_usage(flag):<14}{flag.doc}" for flag in (*GLOBALS, VERSION)]
+    flags = [f"  {f'{flag.name} {flag.metavar}'.rstrip():<14}{flag.doc}" for flag in (*GLOBALS, VERSION)]
     lines = [
         f"recall {version}: a local-first hybrid search database for documents, in one file",
         "",
@@ -202,7 +202,7 @@ def _leading(head: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
 def _without_command(before: list[str], tail: list[str]) -> Request:
     parser = CommandParser(prog="recall")
     add_flags(parser, (*GLOBALS, VERSION))
-    flags, extras = known(parser, before)
+    flags, extras = parse_known(parser, before)
     refuse_flags(extras, (*GLOBALS, VERSION), prog="recall")
     if tail:
         _unknown_command(tail[0])
@@ -289,10 +289,6 @@ def _check_encoding(argv: Sequence[str]) -> None:
 def _flag_help(flag: Flag) -> str:
     choices = f": {' or '.join(flag.choices)}" if flag.choices else ""
     return f"{flag.doc}{choices}{'; repeatable' if flag.many else ''}"
-
-
-def _flag_usage(flag: Flag) -> str:
-    return f"{flag.name} {flag.metavar}".rstrip()
 
 
 def _operand_usage(command: Command) -> str:

@@ -63,7 +63,7 @@ def talk_of_report(response: Response, is_verbose: bool) -> Iterator[str]:
 
 def talk_of_question(response: Response, is_verbose: bool) -> Iterator[str]:
     """Yield the words of the question that were not looked for."""
-    if dropped := _dropped(response):
+    if dropped := _dropped_words(response):
         yield f"{'words':<11}{dropped}"
 
 
@@ -103,11 +103,11 @@ def _alternative(view: AlternativeView, count: Callable[[int], str]) -> str:
     told = f"pack = optimal would reach {view['value']:.3f} with {count(view['used_tokens'])} tokens"
     for verb, swaps in (("adds", view["adds"]), ("drops", view["drops"])):
         if swaps:
-            told += f"; {verb} {_named(swaps, count)}"
+            told += f"; {verb} {_list_swaps(swaps, count)}"
     return told
 
 
-def _named(swaps: Sequence[SwapView], count: Callable[[int], str]) -> str:
+def _list_swaps(swaps: Sequence[SwapView], count: Callable[[int], str]) -> str:
     shown = ((count(swap["rank"]), "".join(filter(str.isprintable, swap["path"]))) for swap in swaps[:SHOWN])
     named = ", ".join(f"#{rank} {path}" for rank, path in shown)
     return named if len(swaps) <= SHOWN else f"{named} and {count(len(swaps) - SHOWN)} more"
@@ -175,12 +175,12 @@ def _by_words(response: Response) -> str:
     told = ""
     if (held := response["stats"].get("word_hits")) is not None:
         told += f" · {held:,} with a query term"
-    if dropped := _dropped(response):
+    if dropped := _dropped_words(response):
         told += f" · {dropped}"
     return told
 
 
-def _dropped(response: Response) -> str:
+def _dropped_words(response: Response) -> str:
     dropped = response.get("query", {}).get("dropped")
     if not dropped or "report" in response:
         return ""

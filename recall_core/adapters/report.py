@@ -11,7 +11,7 @@ from recall_core.adapters.flags import EXPLAIN, QUESTION, RQL, WORDS, Command, F
 from recall_core.adapters.options import ask_of, check_question, pack_of, read_rql
 from recall_core.adapters.render import talk_of_report
 from recall_core.adapters.report_page import account_facts, page, place, plan_facts, question, visible
-from recall_core.adapters.streams import Streams, replacing, shown
+from recall_core.adapters.streams import Streams, encode_for, replacing
 from recall_core.contract import response_of
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
@@ -61,7 +61,7 @@ def _result(result: ResultView, number: int) -> Iterator[str]:
     text = result.get("chunk", {}).get("text", "")
     if text:
         yield ""
-        yield from fenced(text)
+        yield from fence_text(text)
 
 
 def _weights(view: ReportView, results: Sequence[ResultView]) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _context(response: Response) -> Iterator[str]:
     yield f"\n## Context\n\n{used}.\n"
     yield from _table(("account", ""), account_facts(view))
     yield ""
-    yield from fenced(view["text"])
+    yield from fence_text(view["text"])
 
 
 def _table(head: tuple[str, str], rows: Iterator[tuple[str, str]] | Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -108,7 +108,7 @@ def flat(text: str) -> str:
     return _SYNTAX.sub(r"\\\1", " ".join(visible(text).split()))
 
 
-def fenced(text: str) -> Iterator[str]:
+def fence_text(text: str) -> Iterator[str]:
     """Any text in a fence that it cannot close."""
     text = visible(text)
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
@@ -149,7 +149,7 @@ def lines(response: Response) -> Iterator[str]:
 
 def _write(text: str, target: str, streams: Streams) -> str:
     if target == STDOUT:
-        streams.stdout.write(shown(text, streams.stdout))
+        streams.stdout.write(encode_for(text, streams.stdout))
     else:
         with replacing(Path(target), hint=Hint("report", "WORDS", html="FILE")) as out:
             out.write(text)

@@ -381,7 +381,7 @@ def _result(result: ResultView, number: int) -> Html:
     name = (passage or chunk).get("heading")
     heading = tag("div", name, class_="heading") if name else Html()
     excerpt = tag("div", _short(passage["text"] if passage else text), class_="excerpt") if text else Html()
-    whole = _folded(f"text, {chunk.get('tokens', 0)} tokens", tag("pre", text)) if text else Html()
+    whole = _fold(f"text, {chunk.get('tokens', 0)} tokens", tag("pre", text)) if text else Html()
     return tag("article", head, heading, _score_bar(result), excerpt, _ledger(result, is_open=number == 1), whole)
 
 
@@ -419,7 +419,7 @@ def _ledger(result: ResultView, *, is_open: bool) -> Html:
     head = tag("tr", *(tag("th", name, class_="n" if name else "") for name in names))
     rows = [row for part in _parts(result) for row in _part_rows(part)]
     total = tag("tr", tag("td", "score"), _figure(f"{result.get('score', 0.0):.6f}"), *[tag("td")] * 4, class_="sum")
-    return _folded("how the score adds up", tag("table", head, *rows, total), is_open=is_open)
+    return _fold("how the score adds up", tag("table", head, *rows, total), is_open=is_open)
 
 
 def _part_rows(part: PartView) -> Iterator[Html]:
@@ -494,7 +494,14 @@ def _context(response: Response) -> Html:
     facts = [tag("tr", tag("th", name), tag("td", value)) for name, value in account_facts(view)]
     table = tag("table", *facts) if facts else Html()
     return tag(
-        "section", tag("h2", "Context"), note, token_gauge(view), _blocks(view), table, _omitted(view), *_texts(view)
+        "section",
+        tag("h2", "Context"),
+        note,
+        token_gauge(view),
+        _blocks(view),
+        table,
+        _omitted_list(view),
+        *_texts(view),
     )
 
 
@@ -514,7 +521,7 @@ def _cut(block: ContextBlock) -> str:
     return "  (cut)" if block["truncated"] else ""
 
 
-def _omitted(view: ContextView) -> Html:
+def _omitted_list(view: ContextView) -> Html:
     rows = [
         tag(
             "li",
@@ -522,12 +529,12 @@ def _omitted(view: ContextView) -> Html:
         )
         for each in view["omitted"]
     ]
-    return _folded(f"left out, {len(rows)} entries", tag("ul", *rows, class_="plain")) if rows else Html()
+    return _fold(f"left out, {len(rows)} entries", tag("ul", *rows, class_="plain")) if rows else Html()
 
 
 def _texts(view: ContextView) -> Iterator[Html]:
     if view["text"]:
-        yield _folded("the text, as a model reads it", tag("pre", view["text"]))
+        yield _fold("the text, as a model reads it", tag("pre", view["text"]))
 
 
 def _closing(response: Response) -> Html:
@@ -540,5 +547,5 @@ def _figure(text: str) -> Html:
     return tag("td", text, class_="n")
 
 
-def _folded(title: str, inside: Html, *, is_open: bool = False) -> Html:
+def _fold(title: str, inside: Html, *, is_open: bool = False) -> Html:
     return tag("details", tag("summary", title), inside, **({"open": "open"} if is_open else {}))

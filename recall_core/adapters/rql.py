@@ -33,7 +33,7 @@ def run(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
         return api.recall.Recall.check_rql(text, settings)
     if action == "format":
         response = api.recall.Recall.format_rql(text)
-        return _written(response, source, text) if request.flags.write else response
+        return _write_back(response, source, text) if request.flags.write else response
     if action == "complete":
         return _complete(request, text, opener)
     with opener(request.store) as recall:
@@ -66,7 +66,7 @@ def _complete(request: Request, text: str, opener: Opener) -> AnyResponse:
         return recall.complete_rql(text, cursor)
 
 
-def _written(response: RqlResponse, source: str, text: str) -> RqlResponse:
+def _write_back(response: RqlResponse, source: str, text: str) -> RqlResponse:
     """The formatted query in the place of its file, which is only touched when it changes."""
     if not source.startswith("@"):
         message = "--write needs a file to write to."
@@ -91,12 +91,12 @@ def _lines(response: Response) -> Iterator[str]:
         changed = "formatted" if view.get("changed") else "unchanged"
         yield one_line(f"{changed}  {view['path']}") if "path" in view else view["text"]
     if "explained" in response:
-        yield from _explained(response)
+        yield from _plan_lines(response)
     for candidate in response.get("candidates", []):
         yield one_line(f"{candidate['text']}  {candidate['kind']}  {candidate['detail']}".rstrip())
 
 
-def _explained(response: Response) -> Iterator[str]:
+def _plan_lines(response: Response) -> Iterator[str]:
     """A query's plan: rows, filter, signals, order and steps, each with its name in front."""
     view, echo = response["explained"], response["query"]
     yield f"{'rows':<9}{view['passing']} of {counted(view['rows'], view['table'])} pass the filter"

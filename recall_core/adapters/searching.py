@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import StringIO
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from recall_core import adapters, rql
@@ -41,7 +42,7 @@ from recall_core.adapters.render import (
     talk_of_context,
     talk_of_hits,
 )
-from recall_core.adapters.streams import for_data, shown
+from recall_core.adapters.streams import encode_for, for_data
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
 from recall_core.text import cited, harmless, one_line
@@ -79,13 +80,13 @@ _DOCUMENTS = "score doc.path doc.title doc.tags doc.source doc.mtime doc.id".spl
 
 def search(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Words, answered."""
-    return _kept(request, lambda: recall.search(" ".join(request.words), ask_of(request.flags)))
+    return _ask_for_answer(request, lambda: recall.search(" ".join(request.words), ask_of(request.flags)))
 
 
 def query(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """A query in RQL, answered."""
     given = given_rql(request.flags.rql, request.words, "recall query")
-    return _kept(request, lambda: recall.query(read_rql(given, streams.stdin), ask_of(request.flags)))
+    return _ask_for_answer(request, lambda: recall.query(read_rql(given, streams.stdin), ask_of(request.flags)))
 
 
 def context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
@@ -96,11 +97,11 @@ def context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     if pack.lean and not wants_json(request):
         raise UsageError("conflicting_flags", "--lean is for JSON.", hint=Hint(AGAIN, json=True))
     if flags.rql is None:
-        return _kept(request, lambda: recall.context(" ".join(request.words), ask, pack))
-    return _kept(request, lambda: recall.context(None, ask, pack, rql=read_rql(flags.rql, streams.stdin)))
+        return _ask_for_answer(request, lambda: recall.context(" ".join(request.words), ask, pack))
+    return _ask_for_answer(request, lambda: recall.context(None, ask, pack, rql=read_rql(flags.rql, streams.stdin)))
 
 
-def _kept(request: Request, ask: Callable[[], AnyResponse]) -> AnyResponse:
+def _ask_for_answer(request: Request, ask: Callable[[], AnyResponse]) -> AnyResponse:
     """The answer; its receipt in a file, where one is named."""
     if request.flags.receipt is None:
         return ask()
@@ -375,7 +376,7 @@ def _write_paths(response: Response, stdout: TextIO) -> None:
 
     _expect_path(response)
     for path in dict.fromkeys(result["doc"]["path"] for result in response["results"]):
-        stdout.write(shown(f"{one_line(path)}\n", stdout))
+        stdout.write(encode_for(f"{one_line(path)}\n", stdout))
 
 
 def _expect_path(response: Response) -> None:
@@ -390,13 +391,11 @@ def _write_json_lines(response: Response, stdout: TextIO) -> None:
 
 def _write_csv(response: Response, stdout: TextIO) -> None:
     """The names, then a row each; a text has its line breaks, in quotes."""
-    from io import StringIO  # noqa: PLC0415 - as above
-
     names = _columns(response)
     for row in (names, *([_cell(result, name) for name in names] for result in response["results"])):
         line = StringIO()
         csv.writer(line, lineterminator="\n").writerow(row)
-        stdout.write(shown(line.getvalue(), stdout))
+        stdout.write(encode_for(line.getvalue(), stdout))
 
 
 def _columns(response: Response) -> list[str]:

@@ -55,7 +55,7 @@ class Streams(NamedTuple):
             self.say(line)
             return
 
-        for part in adapters.terminal.joined(parts, adapters.terminal.width_of(self.stderr), indent=0):
+        for part in adapters.terminal.join_with_dots(parts, adapters.terminal.width_of(self.stderr), indent=0):
             self.say(part)
 
 
@@ -70,7 +70,7 @@ class Out:
 
     def write(self, text: str) -> int:
         """Write the text."""
-        with self._told():
+        with self._failures_lost():
             return self._stream.write(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -80,11 +80,11 @@ class Out:
 
     def flush(self) -> None:
         """Hand on what is buffered."""
-        with self._told():
+        with self._failures_lost():
             self._stream.flush()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _failures_lost(self) -> Iterator[None]:
         try:
             yield
         except BrokenPipeError:
@@ -100,7 +100,7 @@ def discard(stream: TextIO) -> None:
         os.dup2(nowhere.fileno(), stream.fileno())
 
 
-def shown(text: str, stream: TextIO, *, raw: bool = False) -> str:
+def encode_for(text: str, stream: TextIO, *, raw: bool = False) -> str:
     """The text as the stream takes it: its marks in ASCII where the encoding has no others; harmless on a terminal.
 
     raw: byte for byte on a terminal too.
@@ -147,9 +147,9 @@ def standard() -> Streams:
     A lone surrogate (a file name that is not UTF-8) is written as `\\udcXX`, which JSON reads back as itself. In the
     place of one that was closed is one that fails as it would: no file that is opened later gets its number.
     """
-    sys.stdin = sys.stdin or _closed("r", os.O_WRONLY)
-    sys.stdout = sys.stdout or _closed("w", os.O_RDONLY)
-    sys.stderr = sys.stderr or _closed("w", os.O_WRONLY)  # talk that nobody wants is no failure
+    sys.stdin = sys.stdin or _open_failing("r", os.O_WRONLY)
+    sys.stdout = sys.stdout or _open_failing("w", os.O_RDONLY)
+    sys.stderr = sys.stderr or _open_failing("w", os.O_WRONLY)  # talk that nobody wants is no failure
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -158,7 +158,7 @@ def standard() -> Streams:
     return Streams(sys.stdin, cast("TextIO", Out(sys.stdout)), sys.stderr)
 
 
-def _closed(mode: str, access: int) -> TextIO:
+def _open_failing(mode: str, access: int) -> TextIO:
     return os.fdopen(os.open(os.devnull, access), mode, encoding="utf-8")  # type: ignore[return-value]
 
 

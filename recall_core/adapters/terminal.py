@@ -26,8 +26,8 @@ __all__ = [
     "Text",
     "cell",
     "console_on",
-    "fitted",
-    "joined",
+    "fit",
+    "join_with_dots",
     "new_table",
     "width_of",
 ]
@@ -57,17 +57,17 @@ def width_of(stream: TextIO) -> int:
     return Console(file=stream).width
 
 
-def fitted(line: str, width: int) -> Iterator[str]:
+def fit(line: str, width: int) -> Iterator[str]:
     """The line in lines of at most so many cells; what follows the first stands below its second column."""
     if cell_len(line) <= width:
         yield line
     elif command := _COMMAND.fullmatch(line):
         yield from _command(command["label"], command["line"], width)
     else:
-        yield from _folded(line, width)
+        yield from _fold_line(line, width)
 
 
-def joined(parts: Sequence[str], width: int, *, head: str = "", indent: int | None = None) -> Iterator[str]:
+def join_with_dots(parts: Sequence[str], width: int, *, head: str = "", indent: int | None = None) -> Iterator[str]:
     """The parts with a dot between, as many on a line as fit. indent: of the lines, by default the head's length."""
     blank = " " * min(len(head) if indent is None else indent, width // _DEEPEST)
     line = head or blank
@@ -78,10 +78,10 @@ def joined(parts: Sequence[str], width: int, *, head: str = "", indent: int | No
             line, is_empty = blank, True
         line += part if is_empty else f" · {part}"
         is_empty = False
-    yield from fitted(line, width)
+    yield from fit(line, width)
 
 
-def _folded(line: str, width: int) -> Iterator[str]:
+def _fold_line(line: str, width: int) -> Iterator[str]:
     indent = " " * _hang(line, width)
     rest = line
     while cell_len(rest) > width:

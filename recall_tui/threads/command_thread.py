@@ -95,7 +95,7 @@ class CommandThread:
 
         stdout, stderr = Caught(), Caught()
         streams = adapters.streams.Streams(io.StringIO(), stdout, stderr, self._is_ending, may_wait=False)
-        code = adapters.cli.guarded(
+        code = adapters.cli.guard_run(
             lambda: adapters.cli.run_commands(self._lines, store=self._store, streams=streams, opening=self._opened),
             streams=streams,
         )

@@ -80,7 +80,10 @@ def test_the_hint_of_a_call_that_took_too_long_names_no_argument_that_no_tool_ha
 def test_the_hint_of_settings_that_wait_is_what_a_person_types() -> None:
     error = ConfigError("untrusted_config", "It would send texts.", hint="recall trust, or recall search --bm25 …")
 
-    assert server.disabled(error)["action"] == "ask the user to run: recall trust, in the folder of this recall.toml"
+    assert (
+        server.disable_memory(error)["action"]
+        == "ask the user to run: recall trust, in the folder of this recall.toml"
+    )
 
 
 def test_instructions_name_folders_from_the_base(recall: Recall, folder: Path) -> None:
@@ -131,7 +134,7 @@ def answered(token: str | None, requests: list[bytes], seconds: float) -> list[b
     async def ask() -> list[bytes]:
         config = uvicorn.Config(app, log_level="critical", lifespan="off", server_header=False, timeout_keep_alive=60)
         config.load()
-        state, protocol = ServerState(), http.limited(token, seconds)
+        state, protocol = ServerState(), http.limit_protocol(token, seconds)
         server = await asyncio.get_running_loop().create_server(
             lambda: protocol(config=config, server_state=state, app_state={}), "127.0.0.1", 0
         )

@@ -17,7 +17,7 @@ pytest.importorskip("mcp")
 
 from recall_core.adapters.mcp import tools
 from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, MOST_LINES, TOOLS, Limits, Told, resource, schema
-from recall_core.adapters.mcp.views import fenced
+from recall_core.adapters.mcp.views import fence_text
 from recall_core.api.recall import Recall
 from recall_core.api.serving.names import spelled
 from recall_core.errors import RecallError, UsageError
@@ -432,7 +432,7 @@ def test_no_document_passes_for_recalls_own_words(tmp_path: Path) -> None:
         context = told(forged, "context", query="deploy", budgetTokens=500)
         view = context.content["context"]
         assert view["used_tokens"] <= 500
-        assert all(f"\n{fenced(block['text'])}" in context.text for block in view["blocks"])
+        assert all(f"\n{fence_text(block['text'])}" in context.text for block in view["blocks"])
         assert max(len(fence) for fence in re.findall("`+", context.text)) == 5
         for each in forged.list()["documents"]:
             cited = spelled(each["path"])

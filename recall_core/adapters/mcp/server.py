@@ -104,7 +104,7 @@ def hint_of(error: RecallError) -> str | None:
     return f"ask the user to {'install what is missing: ' if hint.action == INSTALL else 'run: '}{hint}"
 
 
-def disabled(error: RecallError) -> dict[str, Any]:
+def disable_memory(error: RecallError) -> dict[str, Any]:
     """What `memory_search` and `memory_get` answer while the store cannot be asked, as OpenClaw's do."""
     told = {"disabled": True, "unavailable": True, "error": error.message, "code": error.code}
     action = hint_of(error)
@@ -239,22 +239,22 @@ class RecallServer:
         try:
             answer = await self._ask(lambda recall: tool.answer(recall, params.arguments or {}, limits), context)
         except RecallError as error:
-            return self._failed(tool.name, error)
+            return self._fail(tool.name, error)
         except Exception as error:  # noqa: BLE001 - the outermost frame of a call: a defect is one line, not a page
             text = f"Unexpected {type(error).__name__}: {error}"
-            return self._failed(tool.name, RecallError(_DEFECT, text, hint="report it"))
+            return self._fail(tool.name, RecallError(_DEFECT, text, hint="report it"))
         await context.session.report_progress(1, 1)
-        return self._answered(answer)
+        return self._answer(answer)
 
-    def _answered(self, answer: Told) -> types.CallToolResult:
+    def _answer(self, answer: Told) -> types.CallToolResult:
         content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
         if self._settings.structured:
             return types.CallToolResult(content=content, structured_content=answer.content)
         return types.CallToolResult(content=content)
 
-    def _failed(self, tool: str, error: RecallError) -> types.CallToolResult:
+    def _fail(self, tool: str, error: RecallError) -> types.CallToolResult:
         is_disabled = tool in MEMORY_TOOLS and error.code in UNAVAILABLE
-        body = disabled(error) if is_disabled else failure(error)
+        body = disable_memory(error) if is_disabled else failure(error)
         content: list[types.ContentBlock] = [types.TextContent(type="text", text=as_json(body))]
         if self._settings.structured:
             return types.CallToolResult(content=content, structured_content=body, is_error=not is_disabled)
@@ -266,7 +266,7 @@ class RecallServer:
         if params is not None and params.cursor is not None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown cursor: {params.cursor!r}.")
 
-        def listed(recall: Recall) -> types.ListResourcesResult:
+        def list_folders(recall: Recall) -> types.ListResourcesResult:
             with recall.store.reading():
                 known = folders(recall, self._names(recall))
             return types.ListResourcesResult(
@@ -281,7 +281,7 @@ class RecallServer:
                 ]
             )
 
-        return await self._asked(listed, context)
+        return await self._ask_or_fail(list_folders, context)
 
     async def _list_templates(
         self, _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
@@ -304,7 +304,7 @@ class RecallServer:
         path = unquote(uri.removeprefix(SCHEME))
 
         limits = self._settings.limits
-        text = await self._asked(lambda recall: resource(recall, path, limits, SCHEME), context, uri=uri)
+        text = await self._ask_or_fail(lambda recall: resource(recall, path, limits, SCHEME), context, uri=uri)
         contents = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[contents])
 
@@ -324,7 +324,7 @@ class RecallServer:
         content = types.TextContent(type="text", text=prompt(self._tools))
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
-    async def _asked(
+    async def _ask_or_fail(
         self, work: Callable[[Recall], Result], context: ServerRequestContext[Any], *, uri: str = ""
     ) -> Result:
         """The same as `_ask` where errors are the protocol's."""

@@ -34,7 +34,7 @@ async def streams() -> AsyncIterator[tuple[Any, Any]]:
     Whatever else the process and its children read is empty meanwhile, and what they print goes to stderr.
     Raises Interrupted once a signal has ended it.
     """
-    reading, writing = _taken(0, os.open(os.devnull, os.O_RDONLY)), _taken(1, os.dup(2))
+    reading, writing = _take_descriptor(0, os.open(os.devnull, os.O_RDONLY)), _take_descriptor(1, os.dup(2))
     with anyio.CancelScope() as scope, _signals(scope.cancel) as signals:
         _when_unread(writing, scope.cancel)
         async with stdio_server(cast(Any, _DescriptorLines(reading)), cast(Any, _DescriptorLines(writing))) as both:
@@ -156,7 +156,7 @@ class _DescriptorLines:
             left = left[os.write(self._descriptor, left) :]
 
 
-def _taken(descriptor: int, instead: int) -> int:
+def _take_descriptor(descriptor: int, instead: int) -> int:
     """What stands at a descriptor, at another one; at its own there is something else from now on."""
     taken = os.dup(descriptor)
     os.dup2(instead, descriptor)

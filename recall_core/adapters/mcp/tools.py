@@ -142,7 +142,7 @@ def read(kind: type[Arguments], given: Mapping[str, Any]) -> Arguments:
     strict schemas send every argument.
     """
     wanted = schema(kind)
-    values = {key: _converted(key, value, wanted["properties"].get(key)) for key, value in given.items()}
+    values = {key: _convert(key, value, wanted["properties"].get(key)) for key, value in given.items()}
     if values.get("rql"):
         values.setdefault("query", "")
     values = {
@@ -165,21 +165,21 @@ _EXAMPLES = {"query": "words", "target": "notes/a.md", "path": "notes/a.md"}
 """Values of required arguments, for hints."""
 
 
-def _converted(name: str, value: Any, wanted: Mapping[str, Any] | None) -> Any:
+def _convert(name: str, value: Any, wanted: Mapping[str, Any] | None) -> Any:
     """Return the value as its schema wants it if there is one way to read it so, else as it is."""
     kind = wanted["type"] if wanted is not None else None
     if wanted is None or value is None:
         return value
     if kind == "array":
         if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
-            parsed = _parsed(value)
+            parsed = _parse_text(value)
             value = parsed if isinstance(parsed, list | dict) else value
         if value == "" or (isinstance(value, dict) and name != "set"):
             return value
         items = value if isinstance(value, list) else [value]
         if name == "set":
             items = [setting for item in items for setting in _settings(item)]
-        return [_converted("", item, wanted["items"]) for item in items]
+        return [_convert("", item, wanted["items"]) for item in items]
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if kind == "string":
@@ -187,7 +187,7 @@ def _converted(name: str, value: Any, wanted: Mapping[str, Any] | None) -> Any:
         plain = value.strip().lower() if isinstance(value, str) else value
         return plain if plain in wanted.get("enum", ()) else value
     if isinstance(value, str):
-        value = _parsed(value.lower())
+        value = _parse_text(value.lower())
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
     return bool(value) if kind == "boolean" and value in (0, 1) else value
@@ -200,7 +200,7 @@ def _settings(item: Any) -> list[Any]:
     return [f"{key}={str(each).lower() if isinstance(each, bool) else each}" for key, each in item.items()]
 
 
-def _parsed(text: str) -> Any:
+def _parse_text(text: str) -> Any:
     """Return what the text is as JSON, or the text. "" is null."""
     try:
         return json.loads(text) if text.strip() else None
@@ -291,45 +291,45 @@ def _ask(asked: QuestionArguments) -> Ask:
         message = "mode and filter go with query; a query in RQL says both itself."
         raise UsageError("bad_arguments", message, hint="USING and FILTER, in rql")
     return Ask(
-        k=_given(asked.k),
+        k=_or_none(asked.k),
         mode=asked.mode or "hybrid",
-        filter=_given(asked.filter),
+        filter=_or_none(asked.filter),
         settings=tuple(asked.set or ()),
     )
 
 
-def _given(value: Any) -> Any:
+def _or_none(value: Any) -> Any:
     return None if value is UNSET else value
 
 
 def _words(asked: QuestionArguments) -> tuple[str | None, str | None]:
-    return asked.query or None, _given(asked.rql)
+    return asked.query or None, _or_none(asked.rql)
 
 
-def _told(answer: Answer, asked: Any, names: CallerNames, limits: Limits) -> Told:
+def _give(answer: Answer, asked: Any, names: CallerNames, limits: Limits) -> Told:
     content = dict(answer)
     if asked.fields == "all":
         return Told(views.as_json(content), content)
-    return Told(views.joined(views.mcp(answer, names), limits.max_answer_chars), content)
+    return Told(views.join_pieces(views.mcp(answer, names), limits.max_answer_chars), content)
 
 
 def _search(recall: Recall, names: CallerNames, asked: SearchArguments, limits: Limits) -> Told:
     ask, (words, rql) = _ask(asked), _words(asked)
     answer = recall.search(words, ask) if rql is None else recall.query(rql, ask)  # type: ignore[arg-type]
-    return _told(answer, asked, names, limits)
+    return _give(answer, asked, names, limits)
 
 
 def _context(recall: Recall, names: CallerNames, asked: ContextArguments, limits: Limits) -> Told:
     ask, (words, rql) = _ask(asked), _words(asked)
-    pack = Pack(budget_tokens=_given(asked.budget_tokens))
+    pack = Pack(budget_tokens=_or_none(asked.budget_tokens))
     if asked.fields == "all":
-        return _told(recall.context(words, ask, pack, rql=rql), asked, names, limits)
+        return _give(recall.context(words, ask, pack, rql=rql), asked, names, limits)
     fence, longest = "", views.fence_of("")
     while len(longest) > len(fence):  # a block has a longer fence than was counted
         fence = longest
         answer = recall.context(words, _with_fences(ask, fence), pack, rql=rql)
         longest = max((views.fence_of(block["text"]) for block in answer["context"]["blocks"]), key=len, default="")
-    return _told(answer, asked, names, limits)
+    return _give(answer, asked, names, limits)
 
 
 def _with_fences(ask: Ask, fence: str) -> Ask:
@@ -342,7 +342,7 @@ def _explain(recall: Recall, names: CallerNames, asked: ExplainArguments, limits
     ask, (words, rql) = _ask(asked), _words(asked)
     target = _chunk(names, asked.target)
     versus = _chunk(names, asked.versus) if asked.versus else None
-    return _told(recall.explain(words, target, ask, versus=versus, rql=rql), asked, names, limits)
+    return _give(recall.explain(words, target, ask, versus=versus, rql=rql), asked, names, limits)
 
 
 def _chunk(names: CallerNames, name: str) -> str:
@@ -356,17 +356,17 @@ def _chunk(names: CallerNames, name: str) -> str:
 
 def _whynot(recall: Recall, names: CallerNames, asked: WhyNotArguments, limits: Limits) -> Told:
     ask, (words, rql) = _ask(asked), _words(asked)
-    pack = Pack(budget_tokens=_given(asked.budget_tokens))
+    pack = Pack(budget_tokens=_or_none(asked.budget_tokens))
     if pack.budget_tokens is not None:
         ask = _with_fences(ask, views.fence_of(""))
-    missed = _missed(names, asked.target)
+    missed = _find_missing(names, asked.target)
     answer = recall.why_not(words, missed.target, ask, pack, rql=rql)
     answer["whynot"]["target"]["text"] = asked.target
     answer["warnings"] += missed.warnings
-    return _told(answer, asked, names, limits)
+    return _give(answer, asked, names, limits)
 
 
-def _missed(names: CallerNames, target: str) -> ServedTarget:
+def _find_missing(names: CallerNames, target: str) -> ServedTarget:
     """What is missed: a text in quotes as it is, a name by its id, any other text in quotes."""
     if len(target) > 2 and target[0] == target[-1] == '"':
         return ServedTarget(target, None)
@@ -409,11 +409,11 @@ def resource(recall: Recall, name: str, limits: Limits, scheme: str) -> str:
 
 def _texts(answers: Sequence[Answer], names: CallerNames, most: int, limits: Limits, scheme: str = "") -> Told:
     """Return the texts of documents with so many bytes in all. scheme: begins the addresses to go on with."""
-    cut = _bounded(answers, most, limits.max_answer_chars, scheme)
+    cut = _bound_answers(answers, most, limits.max_answer_chars, scheme)
     pieces = [piece for each in cut for piece in views.mcp(each, names)]
     if not answers:
         pieces = [views.AnswerPiece("", "0 documents match.")]
-    return Told(views.joined(pieces, limits.max_answer_chars), _content(cut))
+    return Told(views.join_pieces(pieces, limits.max_answer_chars), _content(cut))
 
 
 def _got(recall: Recall, served: ServedTarget) -> Answer:
@@ -427,7 +427,7 @@ def _content(answers: Sequence[Answer]) -> dict[str, Any]:
     return dict(answers[0]) if len(answers) == 1 else {"answers": [*answers]}
 
 
-def _bounded(answers: Sequence[Answer], most: int, letters: int, scheme: str) -> list[dict[str, Any]]:
+def _bound_answers(answers: Sequence[Answer], most: int, letters: int, scheme: str) -> list[dict[str, Any]]:
     """Return the answers with so many bytes of text in all, within so many characters with all that is around it.
 
     A text that is longer is cut at the end of a line, with a warning that says where to go on.
@@ -449,7 +449,7 @@ def _bounded(answers: Sequence[Answer], most: int, letters: int, scheme: str) ->
         else:
             kept.append({**answer})
         most -= size
-        letters -= len(views.fenced(shown)) + 1 if shown else 0
+        letters -= len(views.fence_text(shown)) + 1 if shown else 0
     return kept
 
 
@@ -477,11 +477,11 @@ def _list(recall: Recall, names: CallerNames, asked: ListArguments, limits: Limi
         limit=LIST_LIMIT,
         offset=asked.offset or 0,
     )
-    return _told(answer, asked, names, limits)
+    return _give(answer, asked, names, limits)
 
 
 def _status(recall: Recall, names: CallerNames, asked: StatusArguments, limits: Limits) -> Told:
-    return _told(recall.stats(), asked, names, limits)
+    return _give(recall.stats(), asked, names, limits)
 
 
 def _memory_search(recall: Recall, names: CallerNames, asked: MemorySearchArguments, limits: Limits) -> Told:
@@ -521,7 +521,7 @@ def _memory_get(recall: Recall, names: CallerNames, asked: MemoryGetArguments, l
         first += part["line_start"] - 1
         most = min(most, max(1, part["line_end"] - first + 1))
         view = recall.get(view["doc"]["id"])["found"]
-    text = views.memory_text(views.named(view, names), first, most)
+    text = views.memory_text(views.as_callers_say(view, names), first, most)
     if text["lines"] == 0 and first > 1:
         count = lines_in(view["text"])
         raise UsageError("bad_lines", f"{asked.path} has lines 1 to {count}.", hint=f'{{"from": {max(1, count)}}}')
