@@ -30,7 +30,7 @@ _CLIENTS = ("claude-code", "claude-desktop", "codex", "cursor", "vscode", "zed",
 
 
 def verify(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
-    """Every check of a file."""
+    """Check a file."""
     source = Path(request.words[0])
     if not streams.may_wait:
         expect_source(source)
@@ -38,7 +38,7 @@ def verify(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
 
 
 def verified_lines(response: Response) -> Iterator[str]:
-    """What the file holds, and what was checked."""
+    """Yield what the file holds, and what was checked."""
     view = response["verified"]
     held = "damaged"
     if "documents" in view and "chunks" in view:
@@ -49,7 +49,7 @@ def verified_lines(response: Response) -> Iterator[str]:
 
 
 def recovered_lines(response: Response) -> Iterator[str]:
-    """What the new store holds, what is lost, and the checks that are not good."""
+    """Yield what the new store holds, what is lost, and the checks that are not good."""
     view = response["recovered"]
     amount = f"{counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}"
     without = f", {view['without_vector']} without a vector" if view["without_vector"] else ""
@@ -61,12 +61,12 @@ def recovered_lines(response: Response) -> Iterator[str]:
 
 
 def store_lines(response: Response) -> Iterator[str]:
-    """The store's figures, one a line."""
+    """Yield the store's figures, one a line."""
     yield from (f"{name:<16}{value}" for name, value in store_rows(response))
 
 
 def store_rows(response: Response) -> Iterator[tuple[str, str]]:
-    """The store's figures as (name, value)."""
+    """Yield the store's figures as (name, value)."""
     without_text = response.get("stats", {}).get("without_text")
     for name, value in response["store"].items():
         if isinstance(value, list):
@@ -90,7 +90,7 @@ def draw_store(response: Response, console: Console, flags: Any) -> Table:
 
 
 def check_lines(response: Response) -> Iterator[str]:
-    """Every check with what it saw and what mends it."""
+    """Yield every check with what it saw and what mends it."""
     for check in response["checks"]:
         fix = f"  fix: {check['fix']}" if "fix" in check else ""
         yield f"{check['severity']:<9}{check['code']:<24}{check['evidence']}{fix}"
@@ -98,7 +98,7 @@ def check_lines(response: Response) -> Iterator[str]:
 
 
 def lost_lines(lost: Sequence[LostView]) -> Iterator[str]:
-    """What mending could not bring back, one a line."""
+    """Yield what mending could not bring back, one a line."""
     for each in lost:
         yield "  ".join(
             [f"  lost {each['kind']}", *(clean(part) for part in (each["path"], each.get("place", "")) if part)]
@@ -127,7 +127,7 @@ def exit_by_checks(response: Response) -> int:
 
 
 def compacted_lines(response: Response) -> Iterator[str]:
-    """What compact freed."""
+    """Yield what compact freed."""
     freed = response["compacted"]
     sizes = f"{freed['bytes_before']} -> {freed['bytes_after']} bytes"
     signed = f", {counted(freed['signatures'], 'signature')}" if "signatures" in freed else ""
@@ -137,7 +137,7 @@ def compacted_lines(response: Response) -> Iterator[str]:
 
 
 def backup(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """A copy of the store, checked, watched."""
+    """Copy the store and check the copy, with a bar."""
 
     steps = api.write.backup(
         recall.engine, Path(request.words[0]), force=request.flags.force, mode=mode_of(request.flags)
@@ -146,19 +146,19 @@ def backup(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 
 def backup_lines(response: Response) -> Iterator[str]:
-    """What was copied, and its digest."""
+    """Yield what was copied, and its digest."""
     view = response["backup"]
     amount = f"{counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}, {view['bytes']} bytes"
     yield f"{clean(view['path'])}: {amount}  digest {view['digest']}"
 
 
 def schema(request: Request, streams: Streams, opener: Opener) -> None:
-    """The JSON Schema, as it is shipped."""
+    """Print the JSON Schema as it is shipped."""
     streams.stdout.write(SCHEMA.read_text(encoding="utf-8"))
 
 
 def completion_script(request: Request, streams: Streams, opener: Opener) -> None:
-    """The script of the shell that is named."""
+    """Print the completion script of a shell."""
 
     streams.stdout.write(adapters.parser.script(request.words[0]))
 

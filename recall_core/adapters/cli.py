@@ -36,7 +36,7 @@ def main(argv: Sequence[str], *, streams: Streams, opener: Opener | None = None)
 
 
 def guard_run(run: Callable[[], int], *, streams: Streams, as_json: bool = False) -> int:
-    """The exit code of `run`, with every failure told to the user instead of raised."""
+    """Return the exit code of `run`, with every failure told to the user instead of raised."""
     try:
         code = run()
         streams.stdout.flush()
@@ -131,7 +131,7 @@ def _fail(error: RecallError, streams: Streams, *, as_json: bool) -> int:
 
 
 def _is_answered(error: RecallError, streams: Streams) -> bool:
-    """Whether the error could be told on stdout."""
+    """Return True if the error could be told on stdout."""
 
     with suppress(OutputLost):
         for_data(streams.stdout).write(json_line(failure(error)))

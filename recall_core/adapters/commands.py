@@ -108,7 +108,7 @@ def parse_plain(argv: Sequence[str]) -> Request | None:
 
 
 def _read(command: Command, argv: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The words, and the value of each flag by its key."""
+    """Return the words, and the value of each flag by its key."""
     flags = {name: flag for flag in (*command.flags, *GLOBALS) for name in flag.names}
     given: dict[str, Any] = {flag.key: None if flag.metavar else False for flag in flags.values()}
     words: list[str] = []
@@ -155,7 +155,7 @@ def _read_value(flag: Flag, text: str) -> object:
 
 
 def _fits(command: Command, words: Sequence[str]) -> bool:
-    """Whether the words are as many, and such, as the command takes."""
+    """Return True if the words are as many, and such, as the command takes."""
     operand = command.operand
     if operand is None:
         return not words
@@ -189,7 +189,7 @@ def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> 
 
 
 def _closing_late(opener: Opener, left_open: ExitStack) -> Opener:
-    """The opener, but what has vectors to keep is left open for others to close."""
+    """Return the opener, but what has vectors to keep is left open for others to close."""
 
     @contextmanager
     def until_closed(recall: Recall, own: ExitStack) -> Iterator[Recall]:
@@ -206,7 +206,7 @@ def _closing_late(opener: Opener, left_open: ExitStack) -> Opener:
 
 
 def open_store(store: str | None) -> Recall:
-    """The store of --store, else of $RECALL_STORE, else of the nearest recall.toml upward."""
+    """Return the store of --store, else of $RECALL_STORE, else of the nearest recall.toml upward."""
     return api.recall.Recall.open(store or os.environ.get("RECALL_STORE") or None)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def embedders(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
-    """Every embedder, under the settings of the store where there is one."""
+    """Return every embedder, under the settings of the store where there is one."""
     probe = request.flags.probe
     try:
         with opener(request.store) as recall:
@@ -40,7 +40,7 @@ def embedders(request: Request, streams: Streams, opener: Opener) -> AnyResponse
 
 
 def embedder_lines(response: Response) -> Iterator[str]:
-    """One line an embedder, in columns; what is unknown is a dash."""
+    """Yield one line an embedder, in columns; what is unknown is a dash."""
     rows = [embedder_row(view) for view in response["embedders"]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -66,7 +66,7 @@ def embedder_row(view: EmbedderView) -> tuple[str, ...]:
 
 
 def draw_embedders(response: Response, console: Console, flags: Any) -> RenderableType:
-    """Each with its figures on a line, and below it what it is and what to know about it."""
+    """Draw each with its figures on a line, and below it what it is and what to know about it."""
     return adapters.terminal.Group(
         *(line for view in response["embedders"] for line in _draw_embedder(view, console.width))
     )
@@ -96,7 +96,7 @@ def _draw_embedder(view: EmbedderView, width: int) -> Iterator[Text]:
 
 
 def reembed(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """Every vector anew, watched."""
+    """Make every vector again, with a bar."""
     work = recall.reembed(request.words[0], tuple(request.flags.set or ()))
     return follow(work, streams=streams, name="embedding", kept=_vectors_made)
 
@@ -107,7 +107,7 @@ def _vectors_made(last: Progress | None) -> str:
 
 
 def reembedded_lines(response: Response) -> Iterator[str]:
-    """The outcome of reembed on one line."""
+    """Yield the outcome of reembed on one line."""
     view = response["reembedded"]
     tokens = f"; {counted(view['tokens'], 'token')}" if "tokens" in view else ""
     yield (
@@ -117,7 +117,7 @@ def reembedded_lines(response: Response) -> Iterator[str]:
 
 
 def rechunk(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """Every document cut anew, watched."""
+    """Cut every document again, with a bar."""
     named = {key: getattr(request.flags, key) for key in CUTTING if getattr(request.flags, key) is not None}
     work = recall.rechunk(named, dry_run=request.flags.dry_run)
     return follow(work, streams=streams, kept=_texts_known)
@@ -129,7 +129,7 @@ def _texts_known(last: Progress | None) -> str:
 
 
 def rechunked_lines(response: Response) -> Iterator[str]:
-    """What texts are cut by, and what that comes to."""
+    """Yield what texts are cut by, and what that comes to."""
     view = response["rechunked"]
     before, after = view["before"], view["after"]
     limits = ("chunk_tokens", "overlap_tokens", "max_chunk_chars", "counter")
@@ -151,7 +151,7 @@ def rechunked_lines(response: Response) -> Iterator[str]:
 
 
 def warm(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """What a reranker will read, embedded ahead, watched."""
+    """Embed ahead what a reranker will read, with a bar."""
     flags = request.flags
     work = recall.warm(
         queries=None if flags.queries is None else Path(flags.queries),
@@ -163,7 +163,7 @@ def warm(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 
 def warmed_lines(response: Response) -> Iterator[str]:
-    """The outcome of warm on one line."""
+    """Yield the outcome of warm on one line."""
     view = response["warmed"]
     asked = f"{counted(view['questions'], 'question')} asked, " if view["questions"] else ""
     left = f", {view['left']} left" if view["left"] else ""

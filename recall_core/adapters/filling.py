@@ -68,7 +68,7 @@ _RULES = (
 
 
 def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
-    """A new store in a folder."""
+    """Create a store in a folder."""
     if request.store is not None:
         raise UsageError("conflicting_flags", "init takes a folder, not --store.", hint=Hint("init", "DIR"))
     folder = request.words[0] if request.words else "."
@@ -87,7 +87,7 @@ def choose_embedder(folder: Path, settings: tuple[str, ...]) -> str | None:
 
 
 def created_lines(made: Response) -> Iterator[str]:
-    """What init made, with which embedder and what that means, and what comes next."""
+    """Yield what init made, with which embedder and what that means, and what comes next."""
     path = Path(made["store"]["path"])
     config = load(path.parent / FILE_NAME)
     store = None if path.parent == paths.known() else str(path)
@@ -100,7 +100,7 @@ def created_lines(made: Response) -> Iterator[str]:
 
 
 def _missing_parsers(folder: Path) -> Iterator[str]:
-    """What the files of a folder would be read with that is not installed, as far as the first of them tell."""
+    """Yield what the files of a folder would be read with that is not installed, as far as the first of them tell."""
     steps = islice(ingest.discover.walk(Root("."), folder, Config()), _LOOKED_AT)
     for files, what, install in ingest.kinds.wanted(
         step.path for step in steps if isinstance(step, ingest.discover.Found)
@@ -109,7 +109,7 @@ def _missing_parsers(folder: Path) -> Iterator[str]:
 
 
 def _embedder_text(config: Config) -> str:
-    """The embedder, what its vectors match, and why it is not the better one."""
+    """Return the embedder, what its vectors match, and why it is not the better one."""
     found = embed.registry.kind(config.embedding)
     if found.name != "hash":
         where = "; texts leave this machine" if found.sends_text(config) else ""
@@ -128,7 +128,7 @@ def _better_ranking(config: Config, store: str | None) -> Hint | None:
 
 
 def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """Files and folders into the store, watched."""
+    """Read files and folders into the store, with a bar."""
 
     flags = request.flags
     template = Root(
@@ -153,7 +153,7 @@ def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 def add_stdin(
     recall: Recall, request: Request, streams: Streams, template: Root
 ) -> Generator[Progress, None, IngestResponse]:
-    """What stdin holds, as a document of the name that is given."""
+    """Store what stdin holds as a document of the given name."""
     flags, example = request.flags, Hint("add", "-", name="notes/today.md")
     if request.words != ("-",):
         message = "--name names what - brings, alone." if "-" not in request.words else "- is added alone."
@@ -172,7 +172,7 @@ def add_stdin(
 
 
 def ingested_lines(response: Response) -> Iterator[str]:
-    """The outcome of add and sync on one line."""
+    """Yield the outcome of add and sync on one line."""
     view = response["ingest"]
     counts = [(view["added"], "added"), (view["updated"], "updated")]
     counts += [(view["unchanged"], "unchanged"), (view["removed"], "removed")]
@@ -185,7 +185,7 @@ def ingested_lines(response: Response) -> Iterator[str]:
 
 
 def removed_lines(response: Response) -> Iterator[str]:
-    """What was, or would be, taken out."""
+    """Yield what was, or would be, taken out."""
     view = response["removed"]
     did = "would remove" if view["dry_run"] else "removed"
     yield f"{did} {counted(view['documents'], 'document')}{', purged' if view['purged'] else ''}"
@@ -195,7 +195,7 @@ def removed_lines(response: Response) -> Iterator[str]:
 
 
 def roots(recall: Recall, request: Request, streams: Streams) -> RootsResponse:
-    """The roots, once one of them is edited, or some are accepted or forgotten."""
+    """List the roots after one is edited, or some are accepted or forgotten."""
     action, *words = request.words or ("",)
     flags, changes = request.flags, _changes_of(request.flags)
     _check_flags(action, flags, changes)
@@ -215,7 +215,7 @@ def roots(recall: Recall, request: Request, streams: Streams) -> RootsResponse:
 
 
 def _changes_of(flags: Namespace) -> RootFields:
-    """What is to be changed; an empty value takes away what was there."""
+    """Return what is to be changed; an empty value takes away what was there."""
     changes: RootFields = {}
     if flags.glob is not None:
         changes["globs"] = tuple(filter(None, flags.glob))
@@ -271,7 +271,7 @@ def _edit(
 
 
 def root_answer_lines(response: Response) -> Iterator[str]:
-    """What was done to the roots; else every root with its number, its rules, and what is left out of it."""
+    """Yield what was done to the roots; else every root with its number, its rules, and what is left out of it."""
     if "edited" in response:
         yield from _edited_lines(response["edited"])
     elif "forgotten" in response:
@@ -334,7 +334,7 @@ def talk_of_roots(response: Response, is_verbose: bool) -> Iterator[str]:
 
 
 def _next_step(response: Response) -> Iterator[str]:
-    """What to do next, where there is anything."""
+    """Yield what to do next, where there is anything."""
     edited = response.get("edited")
     if edited is not None and not edited["active"]:
         yield f"it waits: {Hint('roots', 'accept', str(edited['number']))}, then {Hint('sync')}"
@@ -345,7 +345,7 @@ def _next_step(response: Response) -> Iterator[str]:
 
 
 def sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """The remembered folders once, or again and again."""
+    """Sync the added folders once, or with --watch after every change."""
     if request.flags.watch:
         reparse = request.flags.reparse
         adapters.progress.watch(
@@ -378,7 +378,7 @@ def talk_of_files(view: IngestView, *, verbose: bool) -> Iterator[str]:
 
 
 def _root_change(view: RootChangeView) -> str:
-    """One line of what became of a root."""
+    """Return one line of what became of a root."""
     folder, number = clean(view["folder"]), view["number"]
     others = f"{'roots' if len(view['others']) > 1 else 'root'} {', '.join(map(str, view['others']))}"
     if view["change"] == "accepted":
@@ -401,7 +401,7 @@ def _group_line(group: SkipGroupView) -> str:
 
 
 def _label(kind: str, files: int) -> str:
-    """The kind as it is counted: `image (.png)` are images where they are several."""
+    """Return the kind as it is counted: `image (.png)` are images where they are several."""
     first, space, rest = kind.partition(" ")
     if first in _ADJECTIVES:
         return f"{first} {_label(rest, files)}"
@@ -419,14 +419,14 @@ def _value_text(value: RootValue) -> str:
 
 
 def _meta_text(value: str | int | float | bool | None) -> str:
-    """A value as `--meta` reads it."""
+    """Return a value as `--meta` reads it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "null" if value is None else str(value)
 
 
 def trust(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
-    """What recall.toml says that waits, accepted where that is wanted."""
+    """Show what recall.toml says that waits, and accept it if the user says so."""
     flags, store = request.flags, _settings_of(request, opener)
     if sum((flags.yes, flags.show, flags.forget)) > 1:
         raise UsageError("conflicting_flags", "trust takes one of its flags.", hint=Hint("trust", show=True))
@@ -454,7 +454,7 @@ def _settings_of(request: Request, opener: Opener) -> str | None:
 
 
 def trust_lines(response: Response) -> Iterator[str]:
-    """What waits, whether it is accepted, and the digest that says so elsewhere."""
+    """Yield what waits, whether it is accepted, and the digest that says so elsewhere."""
     view = response["trust"]
     if "sha256" not in view:
         yield f"{clean(view['toml'])} says nothing that has to be accepted"
@@ -466,7 +466,7 @@ def trust_lines(response: Response) -> Iterator[str]:
 
 
 def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """Every document and chunk, on stdout or into a file that is whole or as it was."""
+    """Write every document and chunk to stdout, or to a file that is whole or as it was."""
     embeddings, mode, hint = not request.flags.no_embeddings, mode_of(request.flags), Hint("export", out="FILE")
     if request.flags.out in (None, "-"):
         if mode is not None:
@@ -481,7 +481,7 @@ def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 
 def transferred_lines(response: Response) -> Iterator[str]:
-    """What was written or read, and its digest."""
+    """Yield what was written or read, and its digest."""
     moved = response["transfer"]
     amount = f"{counted(moved['documents'], 'document')}, {counted(moved['chunks'], 'chunk')}"
     if "unchanged" in moved:
@@ -490,7 +490,7 @@ def transferred_lines(response: Response) -> Iterator[str]:
 
 
 def import_(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """An export, read from a file."""
+    """Read an export from a file."""
     flags, source = request.flags, Path(request.words[0])
     if not streams.may_wait:
         expect_source(source)

@@ -51,12 +51,12 @@ class Flag(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The short one first, where there is one."""
+        """Return the short one first, where there is one."""
         return (self.short, self.name) if self.short else (self.name,)
 
     @property
     def key(self) -> str:
-        """The name under which the parsed value is found."""
+        """Return the name under which the parsed value is found."""
         return self.name.lstrip("-").replace("-", "_")
 
 
@@ -127,7 +127,7 @@ class Command(NamedTuple):
     """Return what writes the rows if a flag asks for that. Raises UsageError `conflicting_flags`."""
 
     def printer(self, flags: Any) -> Printer | None:
-        """How it prints under these flags."""
+        """Return how it prints under these flags."""
         wants_all = getattr(flags, "all", False) or getattr(flags, "long", False)
         return self.prints_all if self.prints_all is not None and wants_all else self.prints
 

@@ -118,7 +118,7 @@ def _open_output(path: Path, streams: Streams) -> AbstractContextManager[TextIO]
 def _export(
     recall: Recall, queries: Path | None, qrels: Path | None, form: QrelsFormat, streams: Streams
 ) -> AnyResponse:
-    """Both files, or neither; `-` is stdout."""
+    """Write both files, or neither; `-` is stdout."""
     named = [path for path in (queries, qrels) if path is not None]
     if not named:
         raise UsageError(
@@ -152,7 +152,7 @@ def calibrate(recall: Recall, flags: Namespace) -> AnyResponse:
 
 
 def answer_lines(response: Response) -> Iterator[str]:
-    """What eval answers: a board, verdicts on fixtures, or a ceiling."""
+    """Yield what eval answers: a board, verdicts on fixtures, or a ceiling."""
     if "fixtures" in response:
         yield from fixture_lines(response["fixtures"])
     if "calibration" in response:
@@ -162,7 +162,7 @@ def answer_lines(response: Response) -> Iterator[str]:
 
 
 def fixture_lines(view: FixturesView) -> Iterator[str]:
-    """The rates, the verdicts, then every fixture that did not pass or only just."""
+    """Yield the rates, the verdicts, then every fixture that did not pass or only just."""
     recall = view["sparse_recall"]
     rates = (
         ("forced", view["forced"]),
@@ -185,7 +185,7 @@ def fixture_lines(view: FixturesView) -> Iterator[str]:
 
 
 def calibration_lines(view: CalibrationView) -> Iterator[str]:
-    """What the set ceiling does, what the proposed one would do, and the line for recall.toml."""
+    """Yield what the set ceiling does, what the proposed one would do, and the line for recall.toml."""
     lists = f"{view['mostly_long']} of {view['queries']} are mostly of long documents"
     yield f"{'lists':<16}{lists}; the others are left as they are"
     for name, distances in (("relevant", view["relevant"]), ("nearest wrong", view["irrelevant"])):
@@ -241,7 +241,7 @@ def _ceiling(view: CeilingView) -> str:
 
 
 def board_lines(view: EvaluationView) -> Iterator[str]:
-    """The board line by line: every table, an empty line between."""
+    """Yield the board line by line: every table, an empty line between."""
     for number, rows in enumerate(board_tables(view)):
         if number:
             yield ""
@@ -250,12 +250,12 @@ def board_lines(view: EvaluationView) -> Iterator[str]:
 
 
 def run_lines(view: EvaluationView) -> Iterator[str]:
-    """The files that --run wrote."""
+    """Yield the files that --run wrote."""
     yield from (f"wrote  {path}" for path in view.get("runs", []))
 
 
 def board_tables(view: EvaluationView) -> Iterator[Rows]:
-    """The tables that have a row: modes, comparisons, regressions, single queries, the gate."""
+    """Yield the tables that have a row: modes, comparisons, regressions, single queries, the gate."""
     yield _mode_rows(view)
     if view["comparisons"]:
         yield _comparison_rows(view["comparisons"])
@@ -269,7 +269,7 @@ def board_tables(view: EvaluationView) -> Iterator[Rows]:
 
 
 def align(rows: Rows) -> Iterator[str]:
-    """The rows in columns, figures to the right; the last column is as wide as it likes."""
+    """Yield the rows in columns, figures to the right; the last column is as wide as it likes."""
     head = rows[0]
     widths = [max(len(row[place]) for row in rows) for place in range(len(head))]
     for row in rows:
@@ -301,7 +301,7 @@ def talk_of_evaluation(response: Response, is_verbose: bool) -> Iterator[str]:
 
 
 def judged_lines(response: Response) -> Iterator[str]:
-    """What judge did."""
+    """Yield what judge did."""
     view = response["judged"]
     unknown = f", {view['unknown']} of them of no live document" if view["unknown"] else ""
     judgements = f"{view['judgements']} judgement{'' if view['judgements'] == 1 else 's'}"
@@ -360,12 +360,12 @@ def _comparison_rows(views: Sequence[ComparisonView]) -> Rows:
 
 
 def compared_with(view: ComparisonView) -> str:
-    """What the mode is compared with."""
+    """Return what the mode is compared with."""
     return f"baseline {view['against']}" if view["baseline"] else view["against"]
 
 
 def _regression_rows(views: Iterable[ComparisonView]) -> Rows:
-    """The queries that fell furthest against the baseline, by each mode's first measure."""
+    """Return the queries that fell furthest against the baseline, by each mode's first measure."""
     rows: Rows = [("mode", "measure", "query", "before", "after", "text")]
     seen = set()
     for view in views:
@@ -407,7 +407,7 @@ def _between(view: IntervalView) -> str:
 
 
 def _short_text(text: str, width: int = 60) -> str:
-    """The first words on one line, without control characters."""
+    """Return the first words on one line, without control characters."""
     line = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
     return line if len(line) <= width else line[: width - 1] + "…"
 
@@ -423,7 +423,7 @@ def draw_board(response: Response, console: Console, flags: Any) -> RenderableTy
 
 
 def _draw_rows(rows: Rows, console: Console) -> RenderableType:
-    """One table of the evaluation board, or a few lines a row where the terminal is too narrow for it."""
+    """Return one table of the evaluation board, or a few lines a row where the terminal is too narrow for it."""
     table = _board_table(rows)
     if (
         adapters.terminal.Measurement.get(console, console.options.update(max_width=_UNBOUND), table).maximum
@@ -435,7 +435,7 @@ def _draw_rows(rows: Rows, console: Console) -> RenderableType:
 
 
 def _stack(head: tuple[str, ...], row: tuple[str, ...], width: int) -> Iterator[Text]:
-    """What the row is of, and below it each figure behind its name."""
+    """Yield what the row is of, and below it each figure behind its name."""
     named = list(zip(head, map(one_line, row), strict=True))
     words = [f"against {cell}" if name == "against" else cell for name, cell in takewhile(_is_of_words, named)]
     figures = [f"{name} {cell}" for name, cell in named[len(words) :]]
@@ -453,7 +453,7 @@ def _is_telling(row: tuple[str, ...]) -> bool:
 
 
 def _board_table(rows: Rows) -> Table:
-    """A verdict stands in words, its colour says nothing more."""
+    """Return the rows as a table. A verdict is in words; its colour says nothing more."""
     table = adapters.terminal.new_table()
     for name in rows[0]:
         table.add_column(name, justify="left" if name in LEFT else "right", overflow="fold")

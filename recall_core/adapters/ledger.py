@@ -65,7 +65,7 @@ def _indent(text: str) -> Iterator[str]:
 
 
 def lines(response: Response, quoted: Callable[[str], Iterable[str]] = _indent) -> Iterator[str]:
-    """One ledger as a tree, or two, then what sets them apart, and how firm the list is.
+    """Yield one ledger as a tree, or two, then what sets them apart, and how firm the list is.
 
     quoted: the lines of a passage.
     """
@@ -85,13 +85,13 @@ def lines(response: Response, quoted: Callable[[str], Iterable[str]] = _indent) 
 
 
 def leaf_lines(part: PartView) -> Iterator[str]:
-    """The leaves of a part in a list, one a line, without those that three decimals cannot show."""
+    """Yield the leaves of a part in a list, one a line, without those that three decimals cannot show."""
     for leaf in _visible_leaves(part):
         yield f"    {leaf['points']:+.3f}  {leaf['kind']:<9} {_about(leaf)}"
 
 
 def scale(echo: NormalizerEcho) -> str:
-    """How raw values became stage values, in a few words."""
+    """Return how raw values became stage values, in a few words."""
     if "rrf_k" in echo:
         return f"weight / ({echo['rrf_k']:g} + rank)"
     if "bound" in echo:
@@ -160,7 +160,7 @@ def _about(leaf: LeafView) -> str:
 
 
 def _leaf_text(text: str) -> str:
-    """A leaf's text; quoted where nothing of it would be seen."""
+    """Return a leaf's text; quoted where nothing of it would be seen."""
     return short(text, _TEXT) if text.strip() else repr(text)
 
 

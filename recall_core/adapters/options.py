@@ -58,7 +58,7 @@ def lists_paths(flags: Namespace) -> bool:
 
 
 def _settings(flags: Namespace) -> tuple[str, ...]:
-    """Those of --set, and after them those that have a flag of their own."""
+    """Return those of --set, and after them those that have a flag of their own."""
     own = {
         "no_sparse": "sparse_recall=false",
         "all_copies": "collapse=false",
@@ -72,7 +72,7 @@ def _settings(flags: Namespace) -> tuple[str, ...]:
 
 
 def pack_of(flags: Namespace) -> Pack:
-    """The options of a context."""
+    """Return the options of a context."""
     written = getattr(flags, "format", None)
     return api.recall.Pack(
         budget_tokens=flags.budget_tokens,
@@ -105,7 +105,7 @@ def check_question(request: Request) -> None:
 
 
 def given_rql(flag: str | None, words: Sequence[str], prog: str) -> str:
-    """The query as it was given, once: by --rql or by words."""
+    """Return the query as it was given, once: by --rql or by words."""
     if flag is not None and words:
         raise UsageError("unexpected_argument", "The query is given twice.", hint=f"{prog} --rql @FILE")
     given = " ".join(words) if flag is None else flag
@@ -115,7 +115,7 @@ def given_rql(flag: str | None, words: Sequence[str], prog: str) -> str:
 
 
 def read_rql(given: str, stdin: TextIO) -> str:
-    """The query itself, from the command line, a file or stdin."""
+    """Return the query itself, from the command line, a file or stdin."""
     if given == "-":
         return stdin.read(_MOST_RQL).removeprefix("\ufeff")
     if not given.startswith("@"):
@@ -137,7 +137,7 @@ def wants_json(request: Request) -> bool:
 
 
 def mode_of(flags: Namespace) -> int | None:
-    """What --mode says, or None. Raises UsageError `bad_value`."""
+    """Return what --mode says, or None. Raises UsageError `bad_value`."""
     text: str | None = flags.mode
     if text is None:
         return None
@@ -149,7 +149,7 @@ def mode_of(flags: Namespace) -> int | None:
 
 
 def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, MetaValue], ...]:
-    """Every `KEY=VALUE` as a key and a value; see `read_value`.
+    """Return every `KEY=VALUE` as a key and a value; see `read_value`.
 
     Raises UsageError `bad_value`, also for a key that is given twice.
     """
@@ -162,7 +162,7 @@ def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, MetaValue], ...]:
 
 
 def read_value(text: str) -> MetaValue:
-    """A number, true, false, null or a text in double quotes, spelt as in JSON; any other text is itself.
+    """Return a number, true, false, null or a text in double quotes, spelt as in JSON; any other text is itself.
 
     Raises ValueError for a number that JSON cannot hold: NaN, Infinity, more digits than Python reads.
     """

@@ -60,7 +60,7 @@ class _GivenOnce(argparse.Action):
 
 
 def parse(argv: Sequence[str]) -> Request:
-    """The request in argv (without the program's name); only the parser of the command asked for is built.
+    """Return the request in argv (without the program's name); only the parser of the command asked for is built.
 
     Global flags may stand before and after the command; words after a bare `--` are never flags.
     Raises UsageError `unknown_flag`, `unknown_command`, `missing_argument`, `unexpected_argument`, `bad_value`,
@@ -127,7 +127,7 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
 
 
 def parse_known(parser: CommandParser, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
-    """The flags of argv and, in order, everything that is not one of them. Raises UsageError."""
+    """Return the flags of argv and, in order, everything that is not one of them. Raises UsageError."""
     try:
         return parser.parse_known_args(list(argv))
     except argparse.ArgumentError as error:
@@ -151,13 +151,13 @@ def refuse_flags(extras: Sequence[str], flags: Iterable[Flag], *, prog: str) -> 
 
 
 def nearest(typed: str, known: Sequence[str]) -> str | None:
-    """The known name that is most like the typed one, or None."""
+    """Return the known name that is most like the typed one, or None."""
 
     return next(iter(difflib.get_close_matches(typed, known, n=1)), None)
 
 
 def top_help(version: str) -> str:
-    """The help of `recall` itself."""
+    """Return the help of `recall` itself."""
     width = max(map(len, BY_NAME)) + 2
     rows = [f"  {command.name:<{width}}{command.purpose}" for command in BY_NAME.values()]
     flags = [f"  {f'{flag.name} {flag.metavar}'.rstrip():<14}{flag.doc}" for flag in (*GLOBALS, VERSION)]
@@ -190,7 +190,7 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _leading(head: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
-    """The flags before the command, the command, and what follows it."""
+    """Return the flags before the command, the command, and what follows it."""
     i = 0
     while i < len(head) and head[i].startswith("-"):
         i += 2 if head[i] == "--store" else 1
@@ -261,7 +261,7 @@ def _seconds(flag: Flag, text: str) -> float:
 
 
 def _once(name: str, before: str, after: str) -> str:
-    """What says both at once, where one value can; else the two to choose from."""
+    """Return what says both at once, where one value can; else the two to choose from."""
 
     if name in _JOINED and before and after:
         return f"{name} {quote(_JOINED[name].format(before, after))}"
@@ -305,7 +305,7 @@ def _epilog(command: Command) -> list[str]:
 
 
 def script(shell: str) -> str:
-    """The text that teaches this shell to complete `recall` and `recall-tui`."""
+    """Return the text that teaches this shell to complete `recall` and `recall-tui`."""
     from argcomplete.shell_integration import shellcode  # noqa: PLC0415 - only when a script is asked for
 
     text = shellcode(["recall", "recall-tui"], shell=shell)
@@ -320,7 +320,7 @@ def answer_shell(parser: argparse.ArgumentParser | None = None) -> None:
 
 
 def full_parser() -> argparse.ArgumentParser:
-    """Every command and flag in one parser, as completion wants it."""
+    """Return every command and flag in one parser, as completion wants it."""
     parser = argparse.ArgumentParser(prog="recall", add_help=False)
     add_flags(parser, (*GLOBALS, VERSION))
     commands = parser.add_subparsers(metavar="COMMAND")

@@ -78,7 +78,7 @@ _UNITS: Mapping[Stage, str] = {"ask": "queries", "copy": "pages"}
 
 
 def name_stage(event: Progress, name: WorkName) -> str:
-    """What is being done at this moment of the work of that name."""
+    """Return what is being done at this moment of the work of that name."""
     if name == "embedding" and event.stage == "ask":
         return "asking"
     return _OF_READING.get(event.stage, name) if name == "reading" else name

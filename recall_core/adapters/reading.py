@@ -38,7 +38,7 @@ _HINT = Hint(AGAIN, receipt="FILE")
 
 
 def get(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """A text, byte for byte."""
+    """Return a text, byte for byte."""
     return recall.get(request.words[0])
 
 
@@ -48,7 +48,7 @@ def text(response: Response) -> Iterator[str]:
 
 
 def ls(recall: Recall, request: Request, streams: Streams) -> ListResponse:
-    """The documents with such paths."""
+    """Return the documents with such paths."""
     flags, prefix = request.flags, "".join(request.words)
     answer = recall.list(prefix, glob=flags.glob, limit=flags.k, offset=flags.offset or 0)
     if not answer["total"] and not request.json:
@@ -57,7 +57,7 @@ def ls(recall: Recall, request: Request, streams: Streams) -> ListResponse:
 
 
 def path_lines(response: Response) -> Iterator[str]:
-    """A path a line."""
+    """Yield a path a line."""
     return _join_in_pieces(one_line(view["path"]) for view in response["documents"])
 
 
@@ -73,7 +73,7 @@ def figures(view: ListedView) -> tuple[str, str, str, str]:
 
 
 def talk_of_documents(response: Response, is_verbose: bool) -> Iterator[str]:
-    """How many of the documents these are, and where the others begin."""
+    """Yield how many of the documents these are, and where the others begin."""
     shown, total = len(response["documents"]), response["total"]
     if total:
         amount = counted(total, "document") if shown == total else f"{shown} of {counted(total, 'document')}"
@@ -88,7 +88,7 @@ def _row(view: ListedView) -> str:
 
 
 def _join_in_pieces(lines: Iterator[str]) -> Iterator[str]:
-    """The lines, many in a piece."""
+    """Yield the lines, many in a piece."""
     while some := list(islice(lines, _AT_ONCE)):
         yield "\n".join(some) + "\n"
 
@@ -161,7 +161,7 @@ def replay(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 
 def replay_lines(response: Response) -> Iterator[str]:
-    """Whether the answer is the one of the receipt, and a line for each thing that is another."""
+    """Yield whether the answer is that of the receipt, and a line for each change."""
     view = response["replay"]
     said = "identical" if view["identical"] else "changed"
     yield f"{said}  {counted(view['rows'], 'row')}  sha256 {view['sha256']}"
@@ -169,7 +169,7 @@ def replay_lines(response: Response) -> Iterator[str]:
 
 
 def _change_text(change: ReplayChangeView) -> str:
-    """One change. Names come out of a file that anybody may have made."""
+    """Return one change. Names come out of a file that anybody may have made."""
     names = (change.get("what", ""), change.get("key", ""), change.get("path", ""), _short_hash(change.get("id", "")))
     told = one_line("  ".join(filter(None, (*names, ", ".join(change.get("fields", []))))))
     if "before" not in change or "after" not in change:
@@ -186,7 +186,7 @@ def _value_text(value: str | float | bool | None) -> str:
 
 
 def _short_hash(text: str) -> str:
-    """An id or a hash as people read it; any other text as it is."""
+    """Return an id or a hash as people read it; any other text as it is."""
     return text[:DIGITS] if len(text) == _HASH and set(text) <= set(hexdigits) else text
 
 

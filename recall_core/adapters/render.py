@@ -35,7 +35,7 @@ NOTHING_RECALLED = {
 
 
 def json_line(response: Mapping[str, Any]) -> str:
-    """The response as one line of JSON; keys stand as they were built, NaN is refused."""
+    """Return the response as one line of JSON; keys stand as they were built, NaN is refused."""
     return json.dumps(response, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
@@ -74,7 +74,7 @@ def weight_of(term: Mapping[str, Any]) -> str:
 
 
 def account_lines(view: AccountView, count: Callable[[int], str] = str) -> Iterator[str]:
-    """What a context is worth, what it covers and wastes, one line each. count: how a count is written."""
+    """Yield what a context is worth, what it covers and wastes, one line each. count: how a count is written."""
     share = "" if view["efficiency"] is None else f" ({view['efficiency']:.0%})"
     worth = f"{view['value']:.3f} of at most {view['bound']:.3f}{share}"
     yield f"{'value':<11}{worth}, pack = {view['pack']}, documents {count(view['documents'])}"
@@ -124,7 +124,7 @@ def place(result: ResultView) -> str:
 
 
 def short(text: str, width: int = SNIPPET) -> str:
-    """The first words of a text on one line."""
+    """Return the first words of a text on one line."""
     text = clean(text[: 4 * width])
     return text if len(text) <= width else text[: width - 1] + "…"
 
@@ -135,7 +135,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def clean(text: str) -> str:
-    """The text on one line, without control characters, which could steer the reader's terminal."""
+    """Return the text on one line, without control characters, which could steer the reader's terminal."""
     return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
 
 
@@ -171,7 +171,7 @@ def _nothing_recalled(response: Response) -> Iterator[str]:
 
 
 def _by_words(response: Response) -> str:
-    """How many rows the words match, and which of them were not looked for."""
+    """Return how many rows the words match, and which of them were not looked for."""
     told = ""
     if (held := response["stats"].get("word_hits")) is not None:
         told += f" · {held:,} with a query term"

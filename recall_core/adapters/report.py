@@ -28,7 +28,7 @@ _SYNTAX = re.compile(r"([\\`*_\[\]#|<>~&$])")
 
 
 def markdown(response: Response) -> str:
-    """The file of a response to `report`, whose timings it leaves out."""
+    """Return the file of a response to `report`, whose timings it leaves out."""
     return "\n".join(_lines(response)) + "\n"
 
 
@@ -104,12 +104,12 @@ def _table(head: tuple[str, str], rows: Iterator[tuple[str, str]] | Sequence[tup
 
 
 def flat(text: str) -> str:
-    """Any text on one line that Markdown shows as it is."""
+    """Return any text on one line that Markdown shows as it is."""
     return _SYNTAX.sub(r"\\\1", " ".join(visible(text).split()))
 
 
 def fence_text(text: str) -> Iterator[str]:
-    """Any text in a fence that it cannot close."""
+    """Yield any text in a fence that it cannot close."""
     text = visible(text)
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -142,7 +142,7 @@ def report(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 
 def lines(response: Response) -> Iterator[str]:
-    """Where the page was written."""
+    """Yield where the page was written."""
     view = response["report"]
     yield from (f"{kind:<10}{view[kind]}" for kind in ("html", "markdown") if view.get(kind, STDOUT) != STDOUT)
 

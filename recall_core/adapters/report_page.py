@@ -34,12 +34,12 @@ class Html(str):
 
 
 def visible(text: str) -> str:
-    """The text with control characters, half surrogate pairs and changes of direction made visible."""
+    """Return the text with control characters, half surrogate pairs and changes of direction made visible."""
     return text.replace("\r\n", "\n").translate(_PICTURES)
 
 
 def html(text: str) -> Html:
-    """Any text as markup: Html as it is, everything else escaped."""
+    """Return any text as markup: Html as it is, everything else escaped."""
     return text if isinstance(text, Html) else Html(escape(visible(text), quote=True))
 
 
@@ -136,7 +136,7 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .82rem; overflow-wrap:
 
 
 def question(response: Response) -> str:
-    """The words, or the query, that were asked."""
+    """Return the words, or the query, that were asked."""
     query = response.get("query")
     return "" if query is None else query.get("rql", query.get("text", ""))
 
@@ -175,7 +175,7 @@ def plan_facts(response: Response) -> Iterator[tuple[str, str]]:
 
 
 def account_facts(view: ContextView) -> Iterator[tuple[str, str]]:
-    """The account of the context, as the command line tells it."""
+    """Yield the account of the context, as the command line tells it."""
     if "account" in view:
         yield from ((line[:11].rstrip(), line[11:]) for line in account_lines(view["account"]))
 
@@ -199,13 +199,13 @@ def rank_chart(lines: Sequence[RankLineView], *, weight: float, depth: int) -> H
 
 
 def sample(number: int) -> Html:
-    """A short stretch of a line, for the legend."""
+    """Return a short stretch of a line, for the legend."""
     stroke = tag("line", x1=2.0, y1=8.0, x2=42.0, y2=8.0, **_stroke(number))
     return tag("svg", stroke, viewBox="0 0 44 16", aria_hidden="true")
 
 
 def token_gauge(view: ContextView) -> Html:
-    """The budget as a bar: a numbered stretch for each block, by length, and what is free."""
+    """Return the budget as a bar: a numbered stretch for each block, by length, and what is free."""
     width, height = CHART_WIDTH, 34.0
     used = min(1.0, view["used_tokens"] / view["budget_tokens"]) * width
     letters = sum(len(block["text"]) for block in view["blocks"]) or 1
@@ -275,7 +275,7 @@ def _stretch(steps: Sequence[RankStepView]) -> str:
 
 
 def _marks(line: RankLineView, weight: float) -> Iterator[Html]:
-    """The line's number where the weight stands, and beside both ends of the scale."""
+    """Yield the line's number where the weight stands, and beside both ends of the scale."""
     for at, is_now in ((0.0, False), (1.0, False), (weight, True)):
         holding = [step for step in line["steps"] if step["low"] <= at <= step["high"]]
         # A single weight has a step of its own where lines meet; it counts where the weight stands, and is not drawn.
@@ -315,7 +315,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(response: Response) -> str:
-    """The page of a response to `report`, whose timings it leaves out."""
+    """Return the page of a response to `report`, whose timings it leaves out."""
     title = question(response)
     head = tag(
         "head",
@@ -403,7 +403,7 @@ def _short(text: str) -> str:
 
 
 def _score_bar(result: ResultView) -> Html:
-    """Each signal's points as a share of the whole scale, which ends at 1."""
+    """Return each signal's points as a share of the whole scale, which ends at 1."""
     pieces = [
         tag("span", class_=part["signal"], style=f"width:{100 * max(0.0, part['points']):.2f}%")
         for part in _parts(result)
@@ -412,7 +412,7 @@ def _score_bar(result: ResultView) -> Html:
 
 
 def _ledger(result: ResultView, *, is_open: bool) -> Html:
-    """How the score adds up, down to its leaves."""
+    """Return how the score adds up, down to its leaves."""
     if not _parts(result):
         return Html()
     names = ("", "points", "value", "weight", "raw", "rank")
@@ -434,7 +434,7 @@ def _part_rows(part: PartView) -> Iterator[Html]:
 
 
 def _leaf_note(leaf: Mapping[str, Any]) -> str:
-    """What is known of a leaf beside its points."""
+    """Return what is known of a leaf beside its points."""
     told = [f"{name} {leaf[name]:.3g}" for name in ("idf", "df", "count") if name in leaf]
     told += ["idf floored"] if leaf.get("floored") else []
     told += [f"phrase of {leaf['words']} words"] if "words" in leaf else []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
-    """One action on one query. Only explain needs a store; complete uses one where there is one."""
+    """Check, format, explain or complete a query. Only explain needs a store; complete uses one if there is one."""
     action, *words = request.words
     _check_flags(action, request)
     source = given_rql(request.flags.rql, words, f"recall rql {action}")
@@ -67,7 +67,7 @@ def _complete(request: Request, text: str, opener: Opener) -> AnyResponse:
 
 
 def _write_back(response: RqlResponse, source: str, text: str) -> RqlResponse:
-    """The formatted query in the place of its file, which is only touched when it changes."""
+    """Put the formatted query into its file, which is only touched when it changes."""
     if not source.startswith("@"):
         message = "--write needs a file to write to."
         raise UsageError("missing_argument", message, hint="recall rql format --write @FILE")
@@ -81,7 +81,7 @@ def _write_back(response: RqlResponse, source: str, text: str) -> RqlResponse:
 
 
 def pieces(response: Response) -> Iterator[str]:
-    """What check, format, explain or complete answers; a query stands as it is."""
+    """Yield what check, format, explain or complete answers; a query stands as it is."""
     yield from (f"{line}\n" for line in _lines(response))
 
 
@@ -97,7 +97,7 @@ def _lines(response: Response) -> Iterator[str]:
 
 
 def _plan_lines(response: Response) -> Iterator[str]:
-    """A query's plan: rows, filter, signals, order and steps, each with its name in front."""
+    """Yield a query's plan: rows, filter, signals, order and steps, each with its name in front."""
     view, echo = response["explained"], response["query"]
     yield f"{'rows':<9}{view['passing']} of {counted(view['rows'], view['table'])} pass the filter"
     if "filter" in view:
@@ -112,7 +112,7 @@ def _plan_lines(response: Response) -> Iterator[str]:
 
 
 def _filter(view: FilterView, *, depth: int) -> Iterator[str]:
-    """A filter's parts, one a line and indented by depth: the rows it leaves, how it is answered, its text."""
+    """Yield a filter's parts, one a line and indented by depth: the rows it leaves, how it is answered, its text."""
     how = view["kind"].upper()
     if "native" in view:
         how = "native" if view["native"] else "scanned"

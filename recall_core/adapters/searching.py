@@ -79,18 +79,18 @@ _DOCUMENTS = "score doc.path doc.title doc.tags doc.source doc.mtime doc.id".spl
 
 
 def search(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """Words, answered."""
+    """Answer words."""
     return _ask_for_answer(request, lambda: recall.search(" ".join(request.words), ask_of(request.flags)))
 
 
 def query(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """A query in RQL, answered."""
+    """Answer a query in RQL."""
     given = given_rql(request.flags.rql, request.words, "recall query")
     return _ask_for_answer(request, lambda: recall.query(read_rql(given, streams.stdin), ask_of(request.flags)))
 
 
 def context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """The best chunks of words or of a query, packed."""
+    """Pack the best chunks of words or of a query."""
     flags = request.flags
     check_question(request)
     ask, pack = ask_of(flags), pack_of(flags)
@@ -102,7 +102,7 @@ def context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 
 def _ask_for_answer(request: Request, ask: Callable[[], AnyResponse]) -> AnyResponse:
-    """The answer; its receipt in a file, where one is named."""
+    """Return the answer; its receipt in a file, where one is named."""
     if request.flags.receipt is None:
         return ask()
 
@@ -115,7 +115,7 @@ def packed_text(response: Response) -> Iterator[str]:
 
 
 def hit_lines(response: Response) -> Iterator[str]:
-    """Every hit with its passage and its ledger, the same in every terminal and on every run."""
+    """Yield every hit with its passage and its ledger, the same in every terminal and on every run."""
     for result in response["results"]:
         yield one_line("  ".join(hit_header(result))) + "\n"
         for line in passage_lines(result):
@@ -124,7 +124,7 @@ def hit_lines(response: Response) -> Iterator[str]:
 
 
 def has_passage(result: ResultView) -> bool:
-    """Whether the hit is told by its passage: SELECT chose no other form."""
+    """Return True if the hit is told by its passage: SELECT chose no other form."""
     return "passage" in result and is_whole(result)
 
 
@@ -137,7 +137,7 @@ def hit_header(result: ResultView) -> list[str]:
 
 
 def passage_places(result: ResultView) -> list[str]:
-    """Where the passage is: `path:line`; of a record `Title` and `file:line`."""
+    """Return where the passage is: `path:line`; of a record `Title` and `file:line`."""
     doc, passage = result.get("doc", {}), result["passage"]
     path, place = doc.get("path", ""), passage.get("place")
     state = f" ({doc['state']})" if "state" in doc else ""
@@ -174,7 +174,7 @@ def is_whole(result: ResultView) -> bool:
 
 
 def fields(result: ResultView) -> dict[str, str]:
-    """The chosen fields by the names that a query gives them; of a text its passage, else its first words."""
+    """Return the chosen fields by the names that a query gives them; of a text its passage, else its first words."""
     found = {"score": f"{result['score']:.3f}"} if "score" in result else {}
     for table in ("doc", "chunk"):
         view = dict(cast(Mapping[str, Any], result.get(table, {})))
@@ -202,7 +202,7 @@ def heading(result: ResultView) -> str:
 
 
 def snippet(result: ResultView, width: int = SNIPPET) -> str:
-    """The first words of the chunk on one line."""
+    """Return the first words of the chunk on one line."""
     return short(result.get("chunk", {}).get("text", ""), width)
 
 
@@ -226,7 +226,7 @@ def ledger_lines(result: ResultView) -> Iterator[str]:
 
 
 def put_in_brackets(response: Response) -> Response:
-    """The answer with what matches in [brackets], for who sees nothing in bold."""
+    """Return the answer with what matches in [brackets], for who sees nothing in bold."""
     results = [
         cast("ResultView", {**result, "passage": _put_passage_in_brackets(result["passage"])})
         if "passage" in result
@@ -261,7 +261,7 @@ def passage_lines(result: ResultView) -> Iterator[Line]:
 
 
 def _passage_pieces(text: str, passage: PassageView) -> Iterator[tuple[str, bool]]:
-    """The text in pieces that match and pieces that do not; matches that overlap are one."""
+    """Yield the text in pieces that match and pieces that do not; matches that overlap are one."""
     end = 0
     for first, last in _merge([(int(start), int(stop)) for start, stop, _ in passage["matches"]]):
         yield text[end : first - passage["offset"]], False
@@ -281,14 +281,14 @@ def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _indentation(result: ResultView) -> str:
-    """What stands before the passage on its line, where that is nothing but blanks."""
+    """Return what stands before the passage on its line, where that is nothing but blanks."""
     chunk, passage = result.get("chunk", {}), result["passage"]
     above = chunk.get("text", "")[: passage["offset"] - chunk.get("offset", 0)].rpartition("\n")[2]
     return "" if above.strip() else above
 
 
 def _cut_line(line: Line, length: int) -> Line:
-    """The line without so many of its first characters."""
+    """Return the line without so many of its first characters."""
     left: Line = []
     for text, matches in line:
         left.append((text[length:].rstrip("\r"), matches))
@@ -347,7 +347,7 @@ def _draw_fields(results: list[ResultView]) -> Table:
 
 
 def _draw_ledger(result: ResultView) -> Iterator[Text]:
-    """The ledger's lines, cut into two where they would break in the middle of a figure."""
+    """Yield the ledger's lines, cut into two where they would break in the middle of a figure."""
     for line in ledger_lines(result):
         points, value, figures = line.partition(" value ") if line[2:3].strip() else (line, "", "")
         yield adapters.terminal.Text(f"{points.rstrip()}\n    value {figures}" if value else line, style="dim")
@@ -399,7 +399,7 @@ def _write_csv(response: Response, stdout: TextIO) -> None:
 
 
 def _columns(response: Response) -> list[str]:
-    """What SELECT names; without one, what finds and shows a row."""
+    """Return what SELECT names; without one, what finds and shows a row."""
     text = response["query"].get("rql")
     if text is None:
         return _CHUNKS
@@ -423,7 +423,7 @@ def _cell(result: ResultView, name: str) -> str:
 
 
 def _keys_of(name: str) -> list[str]:
-    """A key of meta may have dots of its own."""
+    """Return the keys that lead to a value; a key of meta may have dots of its own."""
     table, _, rest = name.partition(".")
     key, _, of_meta = rest.partition(".")
     return [step for step in (table, key, of_meta) if step]

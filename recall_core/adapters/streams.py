@@ -137,12 +137,12 @@ class TerminalLines:
 
 
 def for_data(stream: TextIO) -> TextIO:
-    """The stream for lines of data: byte for byte, but on a terminal."""
+    """Return the stream for lines of data: byte for byte, but on a terminal."""
     return cast("TextIO", TerminalLines(stream)) if stream.isatty() else stream
 
 
 def standard() -> Streams:
-    """The process's own streams, in UTF-8 whatever the locale says.
+    """Return the process's own streams, in UTF-8 whatever the locale says.
 
     A lone surrogate (a file name that is not UTF-8) is written as `\\udcXX`, which JSON reads back as itself. In the
     place of one that was closed is one that fails as it would: no file that is opened later gets its number.
@@ -166,7 +166,7 @@ def _open_failing(mode: str, access: int) -> TextIO:
 def replacing(
     target: Path, *, hint: str, is_private: bool = False, mode: int | None = None, store: str = ""
 ) -> Iterator[TextIO]:
-    """A stream whose text takes the target's place when the block ends well; see `files.replacing`.
+    """Return a stream whose text takes the target's place when the block ends well; see `files.replacing`.
 
     store: the path of the store that is copied, which remembers the target's folder meanwhile.
     Raises RecallError `out_unwritable` with the hint.

@@ -58,7 +58,7 @@ def width_of(stream: TextIO) -> int:
 
 
 def fit(line: str, width: int) -> Iterator[str]:
-    """The line in lines of at most so many cells; what follows the first stands below its second column."""
+    """Yield the line in lines of at most so many cells; what follows the first stands below its second column."""
     if cell_len(line) <= width:
         yield line
     elif command := _COMMAND.fullmatch(line):
@@ -95,7 +95,7 @@ def _fold_line(line: str, width: int) -> Iterator[str]:
 
 
 def _hang(line: str, width: int) -> int:
-    """Where the second column begins, if the first is short; else where the text does."""
+    """Return where the second column begins, if the first is short; else where the text does."""
     most = width // _DEEPEST
     label = _LABEL.match(line)
     if label and len(label[0].rstrip()) < most:
@@ -114,7 +114,7 @@ def _break(text: str, width: int, *, least: int) -> int:
 
 
 def _within(text: str, width: int) -> int:
-    """How many characters fit into so many cells."""
+    """Return how many characters fit into so many cells."""
     cells = 0
     for place, mark in enumerate(text):
         cells += cell_len(mark)
@@ -124,7 +124,7 @@ def _within(text: str, width: int) -> int:
 
 
 def _command(label: str, line: str, width: int) -> Iterator[str]:
-    """A command over several lines, each but the last ending in a backslash: a shell reads it as it was."""
+    """Yield a command over several lines, each but the last ending in a backslash: a shell reads it as it was."""
     indent, now = " " * min(len(label), width // _DEEPEST), label
     for whole, is_last in _words(line):
         word = whole
@@ -141,7 +141,7 @@ def _command(label: str, line: str, width: int) -> Iterator[str]:
 
 
 def _words(line: str) -> Iterator[tuple[str, bool]]:
-    """The words as they are quoted, each with whether it is the last."""
+    """Yield the words as they are quoted, each with whether it is the last."""
     words, quoted, start = [], "", 0
     for place, mark in enumerate(line):
         if quoted:
@@ -156,7 +156,7 @@ def _words(line: str) -> Iterator[tuple[str, bool]]:
 
 
 def _cut(word: str, cells: int) -> tuple[str, str]:
-    """A word in two, which a shell puts together again; within single quotes both halves have their own."""
+    """Return a word in two, which a shell puts together again; within single quotes both halves have their own."""
     at = max(2, _within(word, cells - 1))
     quoted = ""
     for mark in word[:at]:

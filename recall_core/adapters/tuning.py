@@ -77,7 +77,7 @@ def is_negative(response: Response) -> bool:
 
 
 def lines(response: Response) -> Iterator[str]:
-    """The answer in figures, each with its name in front."""
+    """Yield the answer in figures, each with its name in front."""
     view = response["tuning"]
     if "judged" in view:
         yield from _judged_lines(view, view["judged"])
@@ -174,7 +174,7 @@ def _judged_lines(tuning: TuningView, view: JudgedTuningView) -> Iterator[str]:
 
 
 def _power_lines(view: JudgedTuningView) -> Iterator[str]:
-    """The least gain that could be seen, and how many more judged queries would settle what was."""
+    """Yield the least gain that could be seen, and how many more judged queries would settle what was."""
     power = view["power"]
     least = power["detectable"]
     if least is not None:
@@ -253,7 +253,7 @@ def _distance(distance: float | None) -> str:
 
 
 def _bands(views: Sequence[BandView]) -> str:
-    """The widest bands, in ascending order."""
+    """Return the widest bands, in ascending order."""
     widest = sorted(views, key=lambda each: each["low"] - each["high"])[:SHOWN]
     found = ", ".join(f"{each['low']:.4f} to {each['high']:.4f}" for each in sorted(widest, key=lambda b: b["low"]))
     more = len(views) - len(widest)

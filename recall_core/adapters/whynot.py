@@ -109,7 +109,7 @@ def trace(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 
 def all_lines(response: Response) -> Iterator[str]:
-    """The same with every stage, the target's other chunks and the proof, as --all asks for them."""
+    """Yield the same with every stage, the target's other chunks and the proof, as --all asks for them."""
     view = response["whynot"]
     yield from account(view)
     if "chosen" in view["target"]:
@@ -127,7 +127,7 @@ def whynot_lines(view: WhyNotView) -> Iterator[str]:
 
 
 def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None) -> Iterator[str]:
-    """The verdict, the first stage that fails, and what brings the target in. asked: how a fix and its change
+    """Yield the verdict, the first stage that fails, and what brings the target in. asked: how a fix and its change
     are told to who types no commands."""
     target = view["target"]
     failing = _first_failing(view)
@@ -172,7 +172,7 @@ def _first_failing(view: WhyNotView) -> StageView | None:
 
 
 def _sentence(stage: StageView) -> str:
-    """What is behind a stage that fails, as somebody would say it who sees no other stage."""
+    """Return what is behind a stage that fails, as somebody would say it who sees no other stage."""
     held = stage.get("evidence", {})
     if stage["stage"] == "fusion" and "last_score" in held:
         return (
@@ -185,7 +185,7 @@ def _sentence(stage: StageView) -> str:
 
 
 def detail_of(stage: StageView) -> str:
-    """The sentence of a stage; of sparse-document recall that took no row, why."""
+    """Return the sentence of a stage; of sparse-document recall that took no row, why."""
     reason = stage.get("evidence", {}).get("reason")
     if stage["stage"] == "sparse" and stage["detail"].endswith(f"({reason})") and reason in NOT_RECALLED:
         return f"not applied: {NOT_RECALLED[reason]}"
@@ -193,7 +193,7 @@ def detail_of(stage: StageView) -> str:
 
 
 def change_of(fix: FixView) -> str:
-    """What a fix changes, with signals and settings by their names."""
+    """Return what a fix changes, with signals and settings by their names."""
     for key, words in _PLAINLY.items():
         if fix["change"].startswith(key):
             return fix["change"].replace(key, words, 1)
@@ -201,7 +201,7 @@ def change_of(fix: FixView) -> str:
 
 
 def command_of(fix: FixView) -> str:
-    """The command of a fix, with settings by the names that they have in recall.toml."""
+    """Return the command of a fix, with settings by the names that they have in recall.toml."""
     return _SETTING.sub(lambda found: NAMES.get(found[0], found[0]), fix["command"])
 
 
@@ -210,7 +210,7 @@ def _telling(fix: FixView) -> str:
 
 
 def _few_words(view: WhyNotView) -> Iterator[str]:
-    """How many words of the target were tried, where only a few are."""
+    """Yield how many words of the target were tried, where only a few are."""
     if "words" in view and "few_for" in view["words"] and view["words"]["tried"]:
         words, for_whom = view["words"], {"context": "a context", "match": "match=all"}[view["words"]["few_for"]]
         tried = (
@@ -237,7 +237,7 @@ def _left_out(view: WhyNotView) -> Iterator[str]:
 
 
 def _ladder(view: WhyNotView) -> Iterator[str]:
-    """The stages, one a line, with the first cross expanded."""
+    """Yield the stages, one a line, with the first cross expanded."""
     expanded = view["present"]
     for stage in view["stages"]:
         yield f"{_MARKS[stage['status']]} {stage['stage']:<10} {clean(detail_of(stage))}"
@@ -247,7 +247,7 @@ def _ladder(view: WhyNotView) -> Iterator[str]:
 
 
 def trace_lines(view: TraceView) -> Iterator[str]:
-    """One line a stage: rows in, rows out, milliseconds, and a bar; below the filter, its predicates."""
+    """Yield one line a stage: rows in, rows out, milliseconds, and a bar; below the filter, its predicates."""
     most = max((stage["rows_out"] for stage in view["stages"]), default=0)
     yield f"{'stage':<10}{'in':>9}{'out':>9}{'ms':>9}"
     for stage in view["stages"]:

@@ -44,17 +44,17 @@ class Door(NamedTuple):
 
     @property
     def port(self) -> int:
-        """The port, which was free where 0 was asked for."""
+        """Return the port, which was free where 0 was asked for."""
         return int(self.listening.getsockname()[1])
 
     @property
     def address(self) -> str:
-        """What a client is given."""
+        """Return what a client is given."""
         return f"http://{HOST}:{self.port}{PATH}"
 
 
 def door(port: int, *, has_token: bool) -> Door:
-    """A port that is open on the loopback, and a token in a file that its owner alone reads.
+    """Return a port that is open on the loopback, and a token in a file that its owner alone reads.
 
     Raises RecallError `port_unavailable`, `token_unkept`; UsageError `bad_value`.
     """

@@ -78,14 +78,14 @@ def prompt(tools: Container[str]) -> str:
 
 
 def failure(error: RecallError) -> dict[str, Any]:
-    """An error for a client: code, message, hint in the words of the tools, details."""
+    """Return an error for a client: code, message, hint in the words of the tools, details."""
     message = error.message.replace("--set", "set")
     told = {"code": error.code, "message": message, "hint": hint_of(error), "details": error.details}
     return {key: value for key, value in told.items() if value is not None}
 
 
 def hint_of(error: RecallError) -> str | None:
-    """What to do, as a call of a tool; what only a person can do is said so."""
+    """Return what to do, as a call of a tool; what only a person can do is said so."""
     hint = _HINTS.get(error.code, error.hint)
     if not isinstance(hint, Hint):
         return hint
@@ -105,14 +105,14 @@ def hint_of(error: RecallError) -> str | None:
 
 
 def disable_memory(error: RecallError) -> dict[str, Any]:
-    """What `memory_search` and `memory_get` answer while the store cannot be asked, as OpenClaw's do."""
+    """Return what `memory_search` and `memory_get` answer while the store cannot be asked, as OpenClaw's do."""
     told = {"disabled": True, "unavailable": True, "error": error.message, "code": error.code}
     action = hint_of(error)
     return {"results": [], **told, **({"action": action} if action else {})}
 
 
 def instructions(recall: Recall, names: CallerNames, tools: Container[str]) -> str:
-    """What the store holds and how to ask it, for a model."""
+    """Return what the store holds and how to ask it, for a model."""
     store = recall.store
     with store.reading():
         info = store.info()
@@ -146,7 +146,7 @@ def folders(recall: Recall, names: CallerNames) -> dict[str, int]:
 
 
 def unavailable(error: RecallError) -> str:
-    """The same of a store that cannot be asked for now."""
+    """Return instructions for a store that cannot be asked for now."""
     action = hint_of(error)
     return f"Recall has no documents for now: {error.message}" + (f" To change that, {action}." if action else "")
 
@@ -186,7 +186,7 @@ class RecallServer:
         self._tools = {tool.name: tool for tool in TOOLS if tool.name in settings.tools}
 
     async def protocol(self) -> Server[Any]:
-        """The server of the SDK, with instructions from the store as it is now."""
+        """Return the server of the SDK, with instructions from the store as it is now."""
         return Server(
             NAME,
             version=__version__,
@@ -327,7 +327,7 @@ class RecallServer:
     async def _ask_or_fail(
         self, work: Callable[[Recall], Result], context: ServerRequestContext[Any], *, uri: str = ""
     ) -> Result:
-        """The same as `_ask` where errors are the protocol's."""
+        """Do the same as `_ask`, with errors of the protocol."""
         try:
             return await self._ask(work, context)
         except RecallError as error:

@@ -29,7 +29,7 @@ _CALL, _CANCELLED = "tools/call", "notifications/cancelled"
 
 @asynccontextmanager
 async def streams() -> AsyncIterator[tuple[Any, Any]]:
-    """What the SDK's server reads and writes, until stdin ends or nobody reads stdout any more.
+    """Return what the SDK's server reads and writes, until stdin ends or nobody reads stdout any more.
 
     Whatever else the process and its children read is empty meanwhile, and what they print goes to stderr.
     Raises Interrupted once a signal has ended it.
@@ -157,7 +157,7 @@ class _DescriptorLines:
 
 
 def _take_descriptor(descriptor: int, instead: int) -> int:
-    """What stands at a descriptor, at another one; at its own there is something else from now on."""
+    """Return a copy of the descriptor, whose own number is that of another file from now on."""
     taken = os.dup(descriptor)
     os.dup2(instead, descriptor)
     os.close(instead)

@@ -273,7 +273,7 @@ class Tool(NamedTuple):
     call: Call
 
     def answer(self, recall: Recall, given: Mapping[str, Any], limits: Limits) -> Told:
-        """The answer to a call. Raises RecallError."""
+        """Return the answer to a call. Raises RecallError."""
         asked = read(self.takes, given)
         names = CallerNames(recall, limits.base)
         with recall.store.reading():
@@ -284,7 +284,7 @@ class Tool(NamedTuple):
 
 
 def _ask(asked: QuestionArguments) -> Ask:
-    """How the question is asked. Raises UsageError `bad_arguments`."""
+    """Return how the question is asked. Raises UsageError `bad_arguments`."""
     if bool(asked.query) == bool(asked.rql):
         raise UsageError("bad_arguments", "A question is either query or rql.", hint='{"query": "words"}')
     if asked.rql and (asked.mode not in (UNSET, "hybrid") or asked.filter):
@@ -346,7 +346,7 @@ def _explain(recall: Recall, names: CallerNames, asked: ExplainArguments, limits
 
 
 def _chunk(names: CallerNames, name: str) -> str:
-    """The id of a chunk that a caller named. Raises UnknownTarget, also for a document or lines of it."""
+    """Return the id of a chunk that a caller named. Raises UnknownTarget, also for a document or lines of it."""
     found = names.find(name)
     if found.path is not None:
         hint = "give a chunk's id, as search shows it"
@@ -367,7 +367,7 @@ def _whynot(recall: Recall, names: CallerNames, asked: WhyNotArguments, limits: 
 
 
 def _find_missing(names: CallerNames, target: str) -> ServedTarget:
-    """What is missed: a text in quotes as it is, a name by its id, any other text in quotes."""
+    """Return what is missed: a text in quotes as it is, a name by its id, any other text in quotes."""
     if len(target) > 2 and target[0] == target[-1] == '"':
         return ServedTarget(target, None)
     try:
@@ -423,7 +423,7 @@ def _got(recall: Recall, served: ServedTarget) -> Answer:
 
 
 def _content(answers: Sequence[Answer]) -> dict[str, Any]:
-    """The object of what was got: one answer as the command line gives it, several in a list."""
+    """Return the object of what was got: one answer as the command line gives it, several in a list."""
     return dict(answers[0]) if len(answers) == 1 else {"answers": [*answers]}
 
 
@@ -500,7 +500,7 @@ def _memory_search(recall: Recall, names: CallerNames, asked: MemorySearchArgume
 
 
 def _source(recall: Recall, corpus: str) -> str:
-    """A filter for one source. Raises UsageError `unknown_corpus`."""
+    """Return a filter for one source. Raises UsageError `unknown_corpus`."""
     known = sorted({root.source for root in recall.store.roots() if root.source})
     if corpus not in known:
         raise UsageError(

@@ -129,7 +129,7 @@ def as_json(value: object) -> str:
 
 
 def memory_results(answer: Mapping[str, Any], names: CallerNames, *, has_text: bool) -> dict[str, Any]:
-    """The hits of a search in the words of OpenClaw's `memory_search`."""
+    """Return the hits of a search in the words of OpenClaw's `memory_search`."""
     told = rename_in(answer, names)
     cautions = [each for each in told["warnings"] if each.startswith(CAUTION)]
     return {
@@ -209,7 +209,7 @@ def _hit(rank: int, result: ResultView) -> str:
 
 
 def _state(doc: Mapping[str, Any]) -> str:
-    """What happened to a document's file, where something has."""
+    """Return what happened to a document's file, where something has."""
     return f" · {_STATES[doc['state']]}" if "state" in doc else ""
 
 
@@ -224,7 +224,7 @@ class _ShownText(NamedTuple):
 
 
 def _excerpt(chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> _ShownText:
-    """The passage, and the lines below it in the chunk until there is enough to judge it by."""
+    """Return the passage, and the lines below it in the chunk until there is enough to judge it by."""
     if passage is None:
         lines = (chunk["line_start"], chunk["line_end"]) if "line_start" in chunk else None
         return _ShownText(_short(chunk["text"]), lines)
@@ -295,7 +295,7 @@ _WITHIN_A_LINE = frozenset(("path", "heading", "title", "text"))
 
 
 def _fix(fix: FixView, change: str) -> str:
-    """What to change, and the settings that do, for `set`."""
+    """Return what to change, and the settings that do, for `set`."""
     return f"{change} (set {', '.join(fix['settings'])})" if fix["settings"] else change
 
 
@@ -332,7 +332,7 @@ def _store(told: Response) -> Iterator[AnswerPiece]:
 
 
 def _split_warnings(response: Response) -> tuple[str, list[AnswerPiece]]:
-    """The lines to read before the answer, and the other warnings."""
+    """Return the lines to read before the answer, and the other warnings."""
     lines: dict[bool, list[str]] = {True: [], False: []}
     for each in response.get("warnings", ()):
         lines[each.startswith(CAUTION)].append(f"Warning: {spelled(each)}\n")
@@ -356,7 +356,7 @@ def _short(text: str) -> str:
 
 
 def as_callers_say(value: Any, names: CallerNames) -> Any:
-    """The answer with every path as callers know it."""
+    """Return the answer with every path as callers know it."""
     if isinstance(value, dict):
         check()
         return {
@@ -367,7 +367,7 @@ def as_callers_say(value: Any, names: CallerNames) -> Any:
 
 
 def rename_in(answer: Mapping[str, Any], names: CallerNames) -> dict[str, Any]:
-    """The same, and what its warnings call documents."""
+    """Return the same, and what its warnings call documents."""
     shown = {path: names.shown(path) for path in _paths(answer)}
     others = sorted((path for path in shown if shown[path] != path), key=len, reverse=True)
     warnings = list(answer.get("warnings", ()))
